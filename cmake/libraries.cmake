@@ -1,0 +1,22 @@
+# The outside libraries, all from Debian (packaging/debian-packages lists them). Those that the
+# command line tools need are linked statically.
+
+find_package(PkgConfig REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(Threads REQUIRED)
+
+find_library(PROTOBUF_LITE_STATIC NAMES libprotobuf-lite.a REQUIRED)
+add_library(protobuf_lite INTERFACE)
+target_link_libraries(protobuf_lite INTERFACE ${PROTOBUF_LITE_STATIC} Threads::Threads)
+
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
+
+if(SLUICE_TESTS)
+    find_package(GTest REQUIRED)
+    find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
+    add_library(rapidcheck INTERFACE)
+    target_link_libraries(rapidcheck INTERFACE ${RAPIDCHECK_LIBRARY})
+endif()

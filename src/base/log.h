@@ -1,0 +1,49 @@
+// base/log.h
+//
+// One line per event, to where the daemon was told: a file, syslog, journald or standard error.
+// Levels are Slurm's. The sink is set once, before threads start; writing is thread-safe.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace sluice {
+
+enum class LogLevel { Quiet, Fatal, Error, Info, Verbose, Debug, Debug2, Debug3, Debug4, Debug5 };
+
+struct LogSetup {
+    std::string program;              // "slurmctld": the syslog identity and the stderr prefix
+    std::string file;                 // empty: no file
+    LogLevel file_level = LogLevel::Info;
+    LogLevel stderr_level = LogLevel::Info;   // Quiet once in the background
+    LogLevel syslog_level = LogLevel::Quiet;  // journald when its socket is there, else syslog
+};
+
+void start_log(const LogSetup& setup);
+void reopen_log();  // after rotation: SIGUSR2
+void set_log_level(LogLevel level);
+bool log_enabled(LogLevel level);
+void write_log(LogLevel level, std::string_view line);
+
+template <typename... Args>
+void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+    if (log_enabled(level)) write_log(level, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+void log_error(fmt::format_string<Args...> format, Args&&... args) {
+    log(LogLevel::Error, format, std::forward<Args>(args)...);
+}
+template <typename... Args>
+void log_info(fmt::format_string<Args...> format, Args&&... args) {
+    log(LogLevel::Info, format, std::forward<Args>(args)...);
+}
+template <typename... Args>
+void log_debug(fmt::format_string<Args...> format, Args&&... args) {
+    log(LogLevel::Debug, format, std::forward<Args>(args)...);
+}
+
+}  // namespace sluice
