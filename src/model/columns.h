@@ -1,0 +1,193 @@
+// model/columns.h
+//
+// The raw facts that listings can carry. core/query fills them, surface/ turns them into what users
+// read. The numbers cross the wire: append, never renumber. (t) marks a text column, the others are
+// numbers; times are Unix seconds, lengths seconds, memory megabytes, flags 0 or 1.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+enum class JobColumn : std::uint16_t {
+    Id,
+    ArrayJobId,       // absent unless part of an array
+    ArrayTaskId,      // absent unless a task that is a job of its own
+    ArrayTasks,       // (t) tasks of an array's record that have not started: "1-5,9"
+    ArrayLimit,       // %limit, 0: none
+    Name,             // (t)
+    UserId,
+    GroupId,
+    Account,          // (t)
+    Qos,              // (t)
+    Partition,        // (t)
+    State,            // ShownState
+    BaseState,        // JobState
+    Reason,           // Reason
+    ReasonDetail,     // (t)
+    Priority,
+    Nice,
+    Requeue,
+    Restarts,
+    Batch,            // 1: batch
+    ExitCode,         // code * 256 + signal
+    DerivedExitCode,
+    SubmitTime,
+    EligibleTime,
+    StartTime,        // expected start for pending ones, when known
+    EndTime,          // expected end for running ones
+    Deadline,
+    TimeLimit,        // seconds, kUnlimited; absent: partition's default, not yet known
+    TimeMin,
+    LastSchedEval,
+    SuspendedSeconds,
+    AllocNode,        // (t) submit host
+    AllocSid,
+    ReqNodes,         // (t)
+    ExcNodes,         // (t)
+    NodeList,         // (t) allocated
+    CompletingNodes,  // (t) while completing
+    BatchHost,        // (t)
+    NodeCount,        // allocated, or wanted at least
+    NodeCountMax,     // wanted at most; absent: no maximum
+    CpuCount,         // allocated, or wanted at least
+    TaskCount,
+    TaskCountSet,     // -n was given
+    CpusPerTask,      // absent unless given
+    NtasksPerNode,    // absent unless given
+    MinCpusNode,
+    MemPerNode,       // absent unless asked for or by default
+    MemPerCpu,        // absent unless asked for or by default
+    MinTmpDisk,
+    ReqTres,          // (t)
+    AllocTres,        // (t)
+    TresPerNode,      // (t) "gres/gpu:a40:2"
+    TresPerJob,       // (t)
+    TresPerTask,      // (t) "cpu=2,gres/gpu=1"
+    Features,         // (t)
+    OverSubscribe,    // 1: asked to share
+    Exclusive,        // Exclusive
+    Licenses,         // (t)
+    Reservation,      // (t)
+    Dependency,       // (t)
+    Command,          // (t)
+    SubmitLine,       // (t)
+    WorkDir,          // (t)
+    StdIn,            // (t) pattern
+    StdOut,           // (t) pattern, "" for interactive
+    StdErr,           // (t) pattern, "" unless given
+    Comment,          // (t)
+    AdminComment,     // (t)
+    MailUser,         // (t)
+    MailType,         // (t)
+    Wckey,            // (t)
+    Sluid,            // (t)
+    KilledBy,         // user id; absent unless cancelled by somebody
+    AllocDetail,      // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
+    OpenMode,
+};
+
+enum class NodeColumn : std::uint16_t {
+    Name,             // (t)
+    Hostname,         // (t)
+    Address,          // (t)
+    Port,
+    Arch,             // (t) empty: never registered
+    Os,               // (t)
+    Version,          // (t)
+    BaseState,        // NodeBase with use taken into account: Idle, Mixed, Allocated, Down, Unknown
+    Flags,            // NodeFlag
+    Cpus,
+    AllocCpus,
+    Boards,
+    Sockets,
+    CoresPerSocket,
+    ThreadsPerCore,
+    RealMemory,
+    AllocMemory,
+    FreeMemory,       // absent: never registered
+    TmpDisk,
+    Weight,
+    Load,             // hundredths; absent: never registered
+    Features,         // (t)
+    Gres,             // (t) as configured: "gpu:a40:8"
+    GresUsed,         // (t) "gpu:a40:2(IDX:0-1)"
+    Partitions,       // (t) comma list
+    BootTime,
+    SlurmdStartTime,
+    LastBusyTime,
+    Reason,           // (t)
+    ReasonTime,
+    ReasonUser,
+    CfgTres,          // (t)
+    AllocTres,        // (t)
+    Comment,          // (t)
+    CoreSpecCount,
+    MemSpecLimit,
+};
+
+enum class PartitionColumn : std::uint16_t {
+    Name,             // (t)
+    IsDefault,
+    State,            // (t) UP DOWN DRAIN INACTIVE
+    Nodes,            // (t) compact
+    NodeSets,         // (t)
+    TotalNodes,
+    TotalCpus,
+    MaxTime,          // seconds, kUnlimited
+    DefaultTime,      // absent: NONE
+    MinNodes,
+    MaxNodes,         // kUnlimited
+    MaxCpusPerNode,   // kUnlimited
+    MaxCpusPerSocket, // kUnlimited
+    DefMemPerCpu,     // absent
+    DefMemPerNode,    // absent: UNLIMITED
+    MaxMemPerCpu,
+    MaxMemPerNode,
+    Hidden,
+    RootOnly,
+    ReqResv,
+    DisableRootJobs,
+    Lln,
+    AllowGroups,      // (t) "ALL"
+    AllowAccounts,    // (t) "ALL"
+    DenyAccounts,     // (t)
+    AllowQos,         // (t) "ALL"
+    DenyQos,          // (t)
+    AllocNodes,       // (t) "ALL"
+    Alternate,        // (t)
+    Qos,              // (t)
+    OverSubscribe,    // (t) "NO"
+    Exclusive,        // (t) "NO"
+    PreemptMode,      // (t) "OFF"
+    GraceTime,
+    PriorityJobFactor,
+    PriorityTier,
+    OverTimeLimit,
+    JobDefaults,      // (t)
+    Tres,             // (t)
+    TresBillingWeights,  // (t)
+};
+
+enum class StepColumn : std::uint16_t {
+    JobId,
+    ArrayJobId,
+    ArrayTaskId,
+    StepId,           // kBatchStep for the batch script
+    Name,             // (t)
+    UserId,
+    Partition,        // (t)
+    State,            // StepState
+    StartTime,
+    TimeLimit,        // kUnlimited
+    NodeList,         // (t)
+    NodeCount,
+    TaskCount,
+    CpuCount,
+    Tres,             // (t)
+    TresPerNode,      // (t)
+    SubmitHost,       // (t)
+    ExitCode,
+};
+
+}  // namespace sluice

@@ -1,0 +1,34 @@
+// model/job.cc: what can be said of a job without knowing the cluster.
+#include "model/job.h"
+
+#include <fmt/format.h>
+
+namespace sluice {
+
+std::uint32_t Allocation::cpus() const {
+    std::size_t total = 0;
+    for (const NodeShare& share : nodes) total += share.cpus.size();
+    return static_cast<std::uint32_t>(total);
+}
+
+ShownState shown_state(const Job& job) {
+    if (is_completing(job)) return ShownState::Completing;
+    return static_cast<ShownState>(job.state);  // JobState's order is ShownState's
+}
+
+std::string print_job_id(const Job& job) {
+    if (!job.array_job) return fmt::format("{}", job.id.value);
+    if (job.array_task) return fmt::format("{}_{}", job.array_job->value, *job.array_task);
+    if (job.array_tasks.empty()) return fmt::format("{}", job.array_job->value);
+    ArraySpec rest{job.array_tasks, job.array_limit};
+    return fmt::format("{}_[{}]", job.array_job->value, print_array(rest));
+}
+
+std::string print_sluid(std::uint64_t sluid) {
+    constexpr std::string_view kBase32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    std::string text = "s";
+    for (int shift = 60; shift >= 0; shift -= 5) text += kBase32[(sluid >> shift) & 31];
+    return text;
+}
+
+}  // namespace sluice

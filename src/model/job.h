@@ -1,0 +1,214 @@
+// model/job.h
+//
+// A job as plain values: what was asked (JobRequest, immutable and shared), what became of it (Job),
+// and where it runs (Allocation). Absent is optional; nothing here knows how to change itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/job_id.h"
+#include "model/quantity.h"
+#include "model/signals.h"
+#include "model/states.h"
+
+namespace sluice {
+
+using UserId = Id<struct UserIdTag>;
+using GroupId = Id<struct GroupIdTag>;
+using NodeIndex = Id<struct NodeIndexTag>;
+
+enum class JobKind : std::uint8_t { Batch, Interactive };  // sbatch; srun or salloc
+enum class OpenMode : std::uint8_t { Default, Append, Truncate };
+enum class Exclusive : std::uint8_t { No, Node, User };
+
+// All that placement looks at. Jobs whose Shape (and partition, limits, ...) are equal form a class.
+struct Shape {
+    std::uint32_t nodes_min = 1;
+    std::optional<std::uint32_t> nodes_max;       // from -N; absent: as many as it takes
+    std::optional<std::uint32_t> ntasks;          // -n
+    std::optional<std::uint32_t> ntasks_per_node;
+    std::uint32_t cpus_per_task = 1;
+    bool cpus_per_task_set = false;               // -c was given (SLURM_CPUS_PER_TASK, CPUs/Task)
+    std::optional<Megabytes> mem_per_node;        // --mem; 0 means all of the node's memory
+    std::optional<Megabytes> mem_per_cpu;
+    std::vector<GresCount> gres_per_node;         // --gres, --gpus-per-node
+    std::vector<GresCount> gpus;                  // --gpus (whole job)
+    std::vector<GresCount> gpus_per_task;
+    std::string constraint;                       // -C, as written; first slice: one feature
+    std::string nodelist;                         // -w, compact
+    std::string exclude;                          // -x, compact
+    Exclusive exclusive = Exclusive::No;
+    bool oversubscribe = false;
+    std::optional<std::uint32_t> cpus_min_per_node;  // --mincpus
+    std::optional<Megabytes> tmp_min;                // --tmp
+
+    bool operator==(const Shape&) const = default;
+};
+
+// What the user asked for, with the defaults that the client filled in. Immutable once accepted:
+// an update makes a new one. Scripts and environments are kept in the store, by their hash.
+struct JobRequest {
+    JobKind kind = JobKind::Batch;
+    std::string name;
+    std::string partition;            // as asked; empty: the default one. A comma list is kept
+    std::string account;
+    std::string qos;
+    std::string wckey;
+    std::string comment;
+    std::string reservation;
+    std::string licenses;
+    std::string dependency;           // as written
+    std::string work_dir;
+    std::string std_in = "/dev/null";
+    std::string std_out;              // pattern; empty: slurm-%j.out or slurm-%A_%a.out
+    std::string std_err;              // empty: where std_out goes
+    OpenMode open_mode = OpenMode::Default;
+    std::string command;              // path of the script; empty for --wrap and stdin
+    std::string submit_line;
+    std::vector<std::string> script_args;
+    std::string mail_user;
+    std::string mail_types;           // "END,FAIL"
+    std::string submit_host;
+    std::uint32_t submit_sid = 0;     // AllocNode:Sid
+    std::optional<TimeLimit> time_limit;  // absent: the partition's default
+    std::optional<TimeLimit> time_min;
+    std::optional<Time> begin;
+    std::optional<Time> deadline;
+    std::optional<std::uint32_t> priority;  // --priority
+    std::int32_t nice = 0;
+    bool hold = false;
+    bool requeue = true;              // may it be run again? (--requeue, --no-requeue, JobRequeue)
+    bool requeue_set = false;
+    bool immediate = false;           // --immediate: now or never
+    bool kill_on_node_fail = true;    // --no-kill
+    bool wait_all_nodes = false;
+    bool get_user_env = false;        // start from a login environment (--get-user-env, --export=NONE)
+    std::optional<WarnSignal> warn_signal;
+    std::optional<ArraySpec> array;
+    std::uint32_t umask = 022;
+    std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
+    Shape shape;
+    std::string script_hash;          // key in the store; empty for interactive jobs
+    std::string environment_hash;
+
+    bool operator==(const JobRequest&) const = default;
+};
+
+// What a job holds on one node. cores are the node's core (or CPU) numbers.
+struct NodeShare {
+    NodeIndex node;
+    std::uint32_t tasks = 0;
+    std::vector<std::uint32_t> cpus;            // abstract CPU ids on that node
+    Megabytes memory = 0;
+    struct Devices {
+        std::string name;                       // "gpu"
+        std::string type;                       // "a40"
+        std::vector<std::uint32_t> indexes;     // empty for countable ones without devices
+        std::uint64_t count = 0;
+        bool operator==(const Devices&) const = default;
+    };
+    std::vector<Devices> gres;
+
+    bool operator==(const NodeShare&) const = default;
+};
+
+struct Allocation {
+    std::vector<NodeShare> nodes;  // in the order of the node table
+    std::string node_names;        // compact list, made once
+    std::uint32_t cpus() const;
+    bool operator==(const Allocation&) const = default;
+};
+
+struct ExitStatus {
+    std::uint8_t code = 0;
+    std::uint8_t signal = 0;
+    bool oom_killed = false;
+
+    bool failed() const { return code != 0 || signal != 0 || oom_killed; }
+    bool operator==(const ExitStatus&) const = default;
+};
+
+enum class StepState : std::uint8_t { Running, Completed, Failed, Cancelled, Timeout, NodeFail };
+
+// One srun inside a job (or the batch script itself, which has no record of its own).
+struct Step {
+    StepId id;
+    std::string name;
+    UserId user;
+    std::vector<NodeShare> nodes;
+    std::string node_names;
+    std::uint32_t tasks = 0;
+    std::uint32_t cpus_per_task = 1;
+    bool overlap = false;            // does not hold the resources it uses
+    StepState state = StepState::Running;
+    Time start_time;
+    std::optional<Time> end_time;
+    TimeLimit time_limit;
+    ExitStatus exit;
+    std::vector<NodeIndex> nodes_left;  // still running
+
+    bool operator==(const Step&) const = default;
+};
+
+// Why a job is being ended by us, while it is still running.
+enum class KillReason : std::uint8_t { Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted };
+
+// One job, or one array while its tasks have not started. Facts are stored, flags derived.
+struct Job {
+    JobId id;
+    std::shared_ptr<const JobRequest> request;
+    UserId user;
+    GroupId group;
+
+    JobState state = JobState::Pending;
+    Reason reason = Reason::None;
+    std::string reason_detail;           // e.g. "UnavailableNodes:n1"; shown after the word
+    std::string partition;               // the one in use, or the list while pending
+    TimeLimit time_limit;                // in force
+    std::uint32_t priority = 0;          // 0: held
+    std::uint32_t restarts = 0;
+
+    std::optional<JobId> array_job;      // set for arrays and their tasks
+    std::optional<std::uint32_t> array_task;  // set once the task is a job of its own
+    TaskSet array_tasks;                 // not yet started (the array's own record)
+    std::uint32_t array_limit = 0;
+
+    Time submit_time;
+    Time eligible_time;
+    std::optional<Time> start_time;
+    std::optional<Time> end_time;        // when it ended; while running: see time_limit
+    std::optional<Time> last_sched_eval;
+    Seconds suspended{0};
+
+    std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
+    std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
+    bool launched = false;               // the head node has confirmed the batch script's start
+    std::optional<KillReason> kill_reason;
+    std::optional<UserId> killed_by;
+    bool warned = false;                 // --signal was sent
+    std::optional<Time> kill_deadline;   // when TERM becomes KILL
+    bool cancel_signal_sent = false;
+    ExitStatus exit;
+    ExitStatus derived_exit;             // the worst of its steps
+    std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones
+    std::uint32_t next_step = 0;
+    std::string idempotency_key;         // 16 bytes from the client: the same submission, the same job
+    std::string admin_comment;
+    std::uint64_t sluid = 0;             // printed in base 32: unique per run
+
+    bool operator==(const Job&) const = default;
+};
+
+inline bool is_completing(const Job& job) { return !job.completing_nodes.empty(); }
+inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
+ShownState shown_state(const Job& job);
+// "12", "12_3", "12_[1-5%2]".
+std::string print_job_id(const Job& job);
+std::string print_sluid(std::uint64_t sluid);  // "s54XM7GCBJVF00"
+
+}  // namespace sluice

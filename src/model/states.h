@@ -1,0 +1,82 @@
+// model/states.h
+//
+// The states of jobs and nodes and the reasons for waiting, with the words and letters that every
+// tool prints and accepts. Tables in states.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sluice {
+
+enum class JobState : std::uint8_t {
+    Pending, Running, Suspended, Completed, Cancelled, Failed, Timeout, NodeFail, Preempted,
+    BootFail, Deadline, OutOfMemory,
+};
+constexpr int kJobStateCount = 12;
+
+constexpr bool is_finished(JobState state) { return state >= JobState::Completed; }
+
+// What is shown: a state, or a flag that hides it ("COMPLETING", "CONFIGURING", "REQUEUED", ...).
+// squeue -t accepts all of them.
+enum class ShownState : std::uint8_t {
+    Pending, Running, Suspended, Completed, Cancelled, Failed, Timeout, NodeFail, Preempted,
+    BootFail, Deadline, OutOfMemory,  // in JobState's order
+    Completing, Configuring, Expediting, Resizing, ResvDelHold, Requeued, RequeueFed, RequeueHold,
+    Revoked, Signaling, SpecialExit, StageOut, Stopped,
+};
+constexpr int kShownStateCount = 25;
+
+std::string_view state_name(ShownState state);     // "OUT_OF_MEMORY"
+std::string_view state_letters(ShownState state);  // "OOM"
+inline std::string_view state_name(JobState state) { return state_name(static_cast<ShownState>(state)); }
+inline std::string_view state_letters(JobState state) { return state_letters(static_cast<ShownState>(state)); }
+std::optional<ShownState> find_state(std::string_view text);  // names or letters, any case
+
+// Why a job waits, or how it ended: squeue's %r. The order is free: the word crosses the wire as
+// this number, so append only.
+enum class Reason : std::uint8_t {
+    None, Priority, Dependency, Resources, PartitionNodeLimit, PartitionTimeLimit, PartitionDown,
+    PartitionInactive, JobHeldAdmin, JobHeldUser, BeginTime, Licenses, AssociationJobLimit,
+    AssociationResourceLimit, AssociationTimeLimit, Reservation, ReqNodeNotAvail, Prolog,
+    NodeDown, SystemFailure, JobLaunchFailure, NonZeroExitCode, TimeLimit, InactiveLimit,
+    InvalidAccount, InvalidQos, QosUsageThreshold, RaisedSignal, OutOfMemory, BadConstraints,
+    JobArrayTaskLimit, DependencyNeverSatisfied, JobHoldMaxRequeue, PartitionConfig, Cleaning,
+    AccountNotAllowed, DeadlinePassed, InvalidWorkDir, FileError, UserUnknown,
+};
+constexpr int kReasonCount = 40;
+
+// "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; our own later ones too.
+std::string_view reason_name(Reason reason);
+
+// A node's base state and flags, as registered, drained or set by the administrator.
+enum class NodeBase : std::uint8_t { Unknown, Down, Idle, Allocated, Mixed, Error, Future };
+enum NodeFlag : std::uint32_t {
+    kNodeDrain = 1 << 0,
+    kNodeNoRespond = 1 << 1,
+    kNodeCompleting = 1 << 2,
+    kNodeFail = 1 << 3,
+    kNodeMaint = 1 << 4,
+    kNodeReboot = 1 << 5,
+    kNodePlanned = 1 << 6,
+    kNodeReserved = 1 << 7,
+    kNodeInvalidReg = 1 << 8,
+    kNodePoweredDown = 1 << 9,
+    kNodePoweringUp = 1 << 10,
+    kNodePoweringDown = 1 << 11,
+    kNodeCloud = 1 << 12,
+};
+
+// sinfo's words: "idle", "mixed", "allocated", "draining", "drained", "down*", "completing",
+// "mixed-"; the compact ones: "idle", "mix", "alloc", "drng", "drain", "down*", "comp", "mix-".
+std::string print_node_state(NodeBase base, std::uint32_t flags);
+std::string print_node_state_compact(NodeBase base, std::uint32_t flags);
+// scontrol show node: "IDLE", "MIXED+DRAIN", "DOWN+DRAIN+NOT_RESPONDING", "IDLE+PLANNED".
+std::string print_node_state_complete(NodeBase base, std::uint32_t flags);
+
+}  // namespace sluice
