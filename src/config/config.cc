@@ -1,0 +1,82 @@
+// Questions that a loaded Config answers, and where its file is found.
+#include "config/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "config/draft.h"
+
+namespace sluice {
+
+const NodeConfig* Config::find_node(std::string_view name) const {
+    if (nodes_by_name.size() == nodes.size()) {
+        std::optional<std::uint32_t> index = find_node_index(*this, name);
+        return index ? &nodes[*index] : nullptr;
+    }
+    auto found = std::find_if(nodes.begin(), nodes.end(),
+                              [&](const NodeConfig& node) { return node.name == name; });
+    return found == nodes.end() ? nullptr : &*found;
+}
+
+const PartitionConfig* Config::find_partition(std::string_view name) const {
+    auto found = std::find_if(partitions.begin(), partitions.end(),
+                              [&](const PartitionConfig& p) { return p.name == name; });
+    return found == partitions.end() ? nullptr : &*found;
+}
+
+bool Config::has_flag(std::string_view list, std::string_view word) const {
+    return list_option(list, word).has_value();
+}
+
+std::vector<GresDevices> Config::gres_of(std::string_view node) const {
+    std::vector<GresDevices> devices;
+    for (const GresLine& line : gres) {
+        bool applies = line.nodes.empty() ||
+                       std::find(line.nodes.begin(), line.nodes.end(), node) != line.nodes.end();
+        if (applies && !line.devices.name.empty()) devices.push_back(line.devices);
+    }
+    return devices;
+}
+
+std::optional<std::string_view> list_option(std::string_view list, std::string_view name) {
+    for (std::string_view entry : split(list, ',')) {
+        entry = trim(entry);
+        std::size_t equals = entry.find('=');
+        if (!equals_ignoring_case(entry.substr(0, equals), name) || entry.empty()) continue;
+        return equals == std::string_view::npos ? std::string_view{} : entry.substr(equals + 1);
+    }
+    return {};
+}
+
+std::string config_path(std::string_view given, std::string_view slurm_conf,
+                        std::string_view program_path) {
+    if (!given.empty()) return std::string(given);
+    if (!slurm_conf.empty()) return std::string(slurm_conf);
+    const std::filesystem::path folder = std::filesystem::path(program_path).parent_path();
+    if (folder.filename() == "bin" || folder.filename() == "sbin") {
+        const std::filesystem::path beside = folder.parent_path() / "etc" / "slurm.conf";
+        std::error_code ignored;
+        if (std::filesystem::exists(beside, ignored)) return beside.string();
+    }
+    return "/etc/slurm/slurm.conf";
+}
+
+std::string expand_node_path(std::string_view pattern, std::string_view node,
+                             std::string_view hostname) {
+    std::string path;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+        if (pattern[i] != '%' || (next != 'n' && next != 'h' && next != '%')) {
+            path += pattern[i];
+            continue;
+        }
+        ++i;
+        if (next == 'n') path += node;
+        if (next == 'h') path += hostname;
+        if (next == '%') path += '%';
+    }
+    return path;
+}
+
+}  // namespace sluice

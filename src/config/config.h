@@ -1,0 +1,170 @@
+// config/config.h
+//
+// What the administrator asked for: slurm.conf, gres.conf and cgroup.conf as typed values. The
+// table in keys.cc binds each key with an effect to one member here; keys that real Slurm knows
+// and we do not act on are listed there too and give a warning that names their line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/node.h"
+
+namespace sluice {
+
+struct ControllerHost {
+    std::string name;     // "ctl1"
+    std::string address;  // SlurmctldHost=ctl1(10.0.0.1); the name where none is given
+    bool operator==(const ControllerHost&) const = default;
+};
+
+struct CgroupConfig {
+    std::string plugin = "autodetect";  // CgroupPlugin: autodetect, cgroup/v1, cgroup/v2, disabled
+    std::string mountpoint = "/sys/fs/cgroup";
+    bool constrain_cores = false;
+    bool constrain_devices = false;
+    bool constrain_ram_space = false;
+    bool constrain_swap_space = false;
+    double allowed_ram_space = 100;  // percent
+    double allowed_swap_space = 0;
+    double max_ram_percent = 100;
+    double max_swap_percent = 100;
+    Megabytes min_ram_space = 30;
+    bool ignore_systemd = false;
+    std::map<std::string, std::string> as_written;  // by canonical key
+    bool operator==(const CgroupConfig&) const = default;
+};
+
+// A gres.conf line: for the nodes named, or for all when none are.
+struct GresLine {
+    std::vector<std::string> nodes;  // empty: every node
+    GresDevices devices;
+    std::string auto_detect;  // "nvml", "off", ...; empty: not given
+    bool operator==(const GresLine&) const = default;
+};
+
+struct Config {
+    std::string path;  // of slurm.conf
+    std::string cluster_name = "cluster";
+    std::vector<ControllerHost> controllers;
+    std::uint16_t slurmctld_port = 6817;
+    std::uint16_t slurmd_port = 6818;
+    std::string slurm_user = "root";
+    std::string slurmd_user = "root";
+    std::string state_save_location = "/var/spool";
+    std::string slurmd_spool_dir = "/var/spool/slurmd";  // %n, %h
+    std::string slurmctld_pid_file = "/var/run/slurmctld.pid";
+    std::string slurmd_pid_file = "/var/run/slurmd.pid";
+    std::string slurmctld_log_file;
+    std::string slurmd_log_file;
+    LogLevel slurmctld_debug = LogLevel::Info;
+    LogLevel slurmd_debug = LogLevel::Info;
+    LogLevel slurmctld_syslog_debug = LogLevel::Quiet;
+    LogLevel slurmd_syslog_debug = LogLevel::Quiet;
+    std::string auth_type = "auth/munge";
+    std::string auth_info;  // "socket=/run/munge/munge.socket.2,cred_expire=120"
+    std::string gres_types;
+    std::string select_type = "select/cons_tres";
+    std::string select_type_parameters = "CR_Core_Memory";
+    std::string scheduler_parameters;
+    std::string slurmd_parameters;  // config_overrides
+    std::string slurmctld_parameters;
+    std::string launch_parameters;
+    std::string proctrack_type = "proctrack/cgroup";
+    std::string task_plugin;
+    std::string prolog, epilog;  // on the nodes; run as root
+    std::string task_prolog, task_epilog;
+    std::string mail_prog = "/bin/mail";
+    std::uint32_t first_job_id = 1;
+    std::uint32_t max_job_id = 67043328;
+    std::uint32_t max_job_count = 10000;
+    std::uint32_t max_array_size = 1001;
+    std::uint32_t max_script_size = 4u << 20;  // SchedulerParameters=max_script_size=
+    bool job_requeue = true;
+    std::uint16_t return_to_service = 0;
+    Seconds kill_wait{30};
+    Seconds min_job_age{300};
+    Seconds slurmd_timeout{300};
+    Seconds slurmctld_timeout{120};
+    Seconds inactive_limit{0};
+    Seconds message_timeout{10};
+    Seconds batch_start_timeout{10};
+    Seconds unkillable_step_timeout{60};
+    Seconds cred_expire{120};  // from AuthInfo; also the delay after a requeue
+    TimeLimit over_time_limit{Seconds{0}};
+    Seconds epilog_timeout{0}, prolog_timeout{0};
+    std::string enforce_part_limits = "NO";
+    std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
+    std::string propagate_resource_limits = "ALL";
+    std::string propagate_resource_limits_except;
+    std::string priority_type = "priority/multifactor";
+    std::string private_data;
+    std::string job_defaults;  // "DefCpuPerGPU=2,DefMemPerGPU=4096"
+    std::string tmp_fs = "/tmp";
+
+    std::vector<NodeConfig> nodes;  // in the order of the file
+    std::vector<PartitionConfig> partitions;
+    std::vector<std::pair<std::string, std::string>> down_nodes;  // node, reason
+    std::vector<GresLine> gres;
+    CgroupConfig cgroup;
+
+    // Every key that was set in slurm.conf, by its canonical spelling, as written.
+    std::map<std::string, std::string> as_written;
+    std::vector<std::string> warnings;         // "slurm.conf line 12: ...": printed once by daemons
+    std::vector<std::uint32_t> nodes_by_name;  // indices into `nodes`, for find_node
+
+    const NodeConfig* find_node(std::string_view name) const;
+    const PartitionConfig* find_partition(std::string_view name) const;
+    bool has_flag(std::string_view list, std::string_view word) const;  // "config_overrides"
+    // gres.conf as it applies to one node.
+    std::vector<GresDevices> gres_of(std::string_view node) const;
+};
+
+// Where slurm.conf is: `given` (-f), else SLURM_CONF's value, else PREFIX/etc/slurm.conf, where the
+// program at `program_path` is PREFIX/bin/x or PREFIX/sbin/x, else /etc/slurm/slurm.conf.
+std::string config_path(std::string_view given, std::string_view slurm_conf,
+                        std::string_view program_path);
+
+// Reads slurm.conf and, beside it, gres.conf and cgroup.conf when they are there. An error names
+// file, line, key, value and what would be right.
+Result<Config> load_config(const std::string& path);
+
+// The same from text: `path` only names the file in messages and is where an Include is looked for,
+// which fails here. Neither gres.conf nor cgroup.conf is read.
+Result<Config> parse_config(std::string_view text, const std::string& path);
+Result<std::vector<GresLine>> parse_gres_conf(std::string_view text, const std::string& path,
+                                              std::vector<std::string>& warnings);
+Result<CgroupConfig> parse_cgroup_conf(std::string_view text, const std::string& path,
+                                       std::vector<std::string>& warnings);
+
+// "cred_expire=60,ttl=3" and "ttl" give "3"; a word without a value gives "".
+std::optional<std::string_view> list_option(std::string_view list, std::string_view name);
+
+// What only a running controller knows of `scontrol show config`; unknown lines are left out.
+struct ControllerFacts {
+    std::optional<Time> boot_time;
+    std::optional<std::uint32_t> next_job_id;
+    std::optional<std::uint32_t> slurm_user_id, slurmd_user_id;  // "slurm(64030)"
+};
+
+// `scontrol show config`, without its first line and the state of the controllers at the end:
+// every key in Slurm's order and layout, then the cgroup part.
+std::string print_config(const Config& config, const ControllerFacts& facts = {});
+
+// "%n" and "%h" in SlurmdSpoolDir, SlurmdLogFile, SlurmdPidFile.
+std::string expand_node_path(std::string_view pattern, std::string_view node,
+                             std::string_view hostname);
+
+// May `next` replace `current` while these nodes run jobs? The error says why not.
+Result<void> check_reconfigure(const Config& current, const Config& next,
+                               const std::vector<std::string>& busy_nodes);
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "config/test_files.h"
+
+namespace sluice {
+namespace {
+
+Result<std::vector<GresLine>> parse_lines(std::string_view text) {
+    std::vector<std::string> warnings;
+    return parse_gres_conf(text, "/etc/gres.conf", warnings);
+}
+
+std::string gres_error(std::string_view text) {
+    auto lines = parse_lines(text);
+    return lines ? "no error" : lines.error().detail;
+}
+
+TEST(GresConf, DevicesOfNodes) {
+    auto lines = parse_lines(
+        "AutoDetect=off\nNodeName=g[1-2] Name=gpu Type=a40 File=/dev/nvidia[0-1] Cores=0-7,16\n"
+        "Name=bandwidth Count=4G Flags=CountOnly\nName=shard Count=8 File=/dev/nvidia0\n"
+        "Name=gpu MultipleFiles=/dev/a,/dev/b Links=-1,4\n");
+    ASSERT_TRUE(lines) << lines.error().detail;
+    ASSERT_EQ(lines->size(), 5u);
+    EXPECT_EQ((*lines)[0].auto_detect, "off");
+    EXPECT_EQ((*lines)[1].nodes, (std::vector<std::string>{"g1", "g2"}));
+    GresDevices gpus{.name = "gpu",
+                     .type = "a40",
+                     .files = {"/dev/nvidia0", "/dev/nvidia1"},
+                     .count = 2,
+                     .cores = "0-7,16"};
+    EXPECT_EQ((*lines)[1].devices, gpus);
+    EXPECT_EQ((*lines)[2].devices.count, 4ull << 30);
+    EXPECT_EQ((*lines)[3].devices.count, 8u);
+    EXPECT_EQ((*lines)[4].devices.files, std::vector<std::string>{"/dev/a,/dev/b"});
+    EXPECT_EQ((*lines)[4].devices.count, 1u);
+}
+
+TEST(GresConf, ErrorsNameLineKeyAndValue) {
+    EXPECT_EQ(gres_error("Type=a40"), "gres.conf line 1: Name is missing: which resource is this?");
+    EXPECT_NE(gres_error("Name=gpu Count=3 File=/dev/x[0-1]").find("Count=3 contradicts the 2"),
+              std::string::npos);
+    EXPECT_NE(gres_error("Name=gpu File=nvidia0").find("File=nvidia0: expected a path"),
+              std::string::npos);
+    EXPECT_NE(gres_error("Name=gpu Cores=a").find("Cores=a: expected core numbers"),
+              std::string::npos);
+    EXPECT_NE(gres_error("AutoDetect=magic").find("AutoDetect=magic: expected one of off"),
+              std::string::npos);
+    EXPECT_NE(gres_error("Name=gpu Count=many").find("Count=many: expected a number"),
+              std::string::npos);
+    EXPECT_EQ(gres_error("\nNmae=gpu"),
+              "gres.conf line 2: unrecognized key 'Nmae' (did you mean 'Name'?)");
+}
+
+}  // namespace
+}  // namespace sluice

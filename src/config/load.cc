@@ -1,0 +1,226 @@
+// Reads slurm.conf from its first line to the last, then settles what needs all of it.
+#include <algorithm>
+#include <filesystem>
+
+#include "config/draft.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint32_t kJobIdMax = 67043328;  // Slurm's: the bits above number federations
+constexpr std::uint32_t kArraySizeMax = 4000001;
+
+// Keys that open a line of their own kind.
+struct LineKind {
+    std::string_view first_key;
+    Result<void> (*take)(Draft&, const Line&);
+};
+constexpr LineKind kLineKinds[] = {
+    {"NodeName", take_node_line},
+    {"PartitionName", take_partition_line},
+    {"NodeSet", take_node_set_line},
+    {"DownNodes", take_down_line},
+};
+
+Error refuse(const Config& config, std::string_view what) {
+    return Error{ErrorCode::ConfigInvalid, fmt::format("{}: {}", base_name(config.path), what)};
+}
+
+// "ctl1(10.0.0.1)" or "ctl1"
+Result<ControllerHost> parse_controller(std::string_view text, const Line& line) {
+    std::size_t open = text.find('(');
+    ControllerHost host{std::string(text.substr(0, open)), std::string(text.substr(0, open))};
+    if (open != std::string_view::npos) {
+        if (!text.ends_with(')') || open + 2 >= text.size()) host.name.clear();
+        host.address = text.substr(open + 1, text.size() - open - 2);
+    }
+    if (host.name.empty() || host.name.find_first_of(", ()") != std::string::npos) {
+        return error_at(line, "SlurmctldHost={}: expected name or name(address)", text);
+    }
+    return host;
+}
+
+// Compat: of a key given twice Slurm takes the last, with a complaint. Two prologs are different:
+// dropping one would leave out a step that the site relies on.
+Result<void> note_written(Config& config, const Key<Config>& key, const Line& line) {
+    std::string_view value = line.settings.front().value;
+    bool first =
+        config.as_written.insert_or_assign(std::string(key.name), std::string(value)).second;
+    if (first || key.name == "SlurmctldHost") return {};
+    if (key.name == "Prolog" || key.name == "Epilog") {
+        return error_at(line, "{}={}: given twice, expected one program", key.name, value);
+    }
+    config.warnings.push_back(
+        note_at(line, "{}={}: given more than once, the last one counts", key.name, value));
+    return {};
+}
+
+Result<void> take_key_line(Draft& draft, const Line& line) {
+    Config& config = draft.config;
+    const Setting& setting = line.settings.front();
+    const Key<Config>* key =
+        TRY(apply<Config>(config, slurm_conf_keys(), line, setting, config.warnings));
+    if (line.settings.size() > 1) {
+        return error_at(line, "'{}' after {}={}: put each key on a line of its own",
+                        line.settings[1].key, key->name, setting.value);
+    }
+    if (key->name == "SlurmctldHost") {
+        config.controllers.push_back(TRY(parse_controller(setting.value, line)));
+    }
+    return note_written(config, *key, line);
+}
+
+Result<void> take_line(Draft& draft, const Line& line) {
+    for (const LineKind& kind : kLineKinds) {
+        if (equals_ignoring_case(line.settings.front().key, kind.first_key)) {
+            return kind.take(draft, line);
+        }
+    }
+    return take_key_line(draft, line);
+}
+
+const std::string* written(const Config& config, const std::string& key) {
+    auto found = config.as_written.find(key);
+    return found == config.as_written.end() ? nullptr : &found->second;
+}
+
+// ControlMachine and BackupController are how files of before SlurmctldHost named the controllers.
+Result<void> settle_controllers(Config& config) {
+    const std::pair<const char*, const char*> old[] = {{"ControlMachine", "ControlAddr"},
+                                                       {"BackupController", "BackupAddr"}};
+    const bool has_new = !config.controllers.empty();
+    for (const auto& [name_key, address_key] : old) {
+        const std::string* name = written(config, name_key);
+        const std::string* address = written(config, address_key);
+        if (!name) continue;
+        if (has_new) {
+            config.warnings.push_back(fmt::format("{}: ignoring {}={} since SlurmctldHost is set",
+                                                  base_name(config.path), name_key, *name));
+        } else {
+            config.controllers.push_back({*name, address ? *address : *name});
+        }
+    }
+    if (config.controllers.empty()) {
+        return refuse(config, "no SlurmctldHost: name the host that runs slurmctld");
+    }
+    return {};
+}
+
+// The values inside "a=1,b=2" that have a member of their own.
+Result<void> settle_list_options(Config& config) {
+    if (auto text = list_option(config.auth_info, "cred_expire")) {
+        std::optional<std::uint64_t> seconds = to_number(*text);
+        if (!seconds || *seconds < 1 || *seconds > 0xffffffff) {
+            return refuse(config, fmt::format("AuthInfo: cred_expire={}: expected a number of "
+                                              "seconds",
+                                              *text));
+        }
+        config.cred_expire = Seconds{static_cast<std::int64_t>(*seconds)};
+    }
+    if (auto text = list_option(config.scheduler_parameters, "max_script_size")) {
+        std::optional<std::uint64_t> bytes = to_number(*text);
+        if (!bytes || *bytes < 1 || *bytes > (512u << 20)) {
+            return refuse(config, fmt::format("SchedulerParameters: max_script_size={}: expected a "
+                                              "number of bytes up to 512 MB",
+                                              *text));
+        }
+        config.max_script_size = static_cast<std::uint32_t>(*bytes);
+    }
+    return {};
+}
+
+Result<void> check_numbers(const Config& config) {
+    if (config.first_job_id < 1 || config.first_job_id > config.max_job_id) {
+        return refuse(config, fmt::format("FirstJobId={}: expected 1 to MaxJobId={}",
+                                          config.first_job_id, config.max_job_id));
+    }
+    if (config.max_job_id > kJobIdMax) {
+        return refuse(
+            config, fmt::format("MaxJobId={}: expected at most {}", config.max_job_id, kJobIdMax));
+    }
+    if (config.max_job_count < 1) return refuse(config, "MaxJobCount=0: expected at least 1");
+    if (config.max_array_size > kArraySizeMax) {
+        return refuse(config, fmt::format("MaxArraySize={}: expected at most {}",
+                                          config.max_array_size, kArraySizeMax));
+    }
+    return {};
+}
+
+Result<void> finish(Draft& draft) {
+    Config& config = draft.config;
+    if (!written(config, "ClusterName")) {
+        return refuse(config, "no ClusterName: accounting needs a name for this cluster");
+    }
+    if (config.cluster_name.empty() || config.cluster_name.size() > 40) {
+        return refuse(config, fmt::format("ClusterName={}: expected 1 to 40 characters",
+                                          config.cluster_name));
+    }
+    TRY(settle_controllers(config));
+    TRY(settle_list_options(config));
+    TRY(check_numbers(config));
+    if (!written(config, "UnkillableStepTimeout")) {
+        config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);
+    }
+    if (config.nodes.empty())
+        return refuse(config, "no nodes: at least one NodeName line is needed");
+    TRY(finish_nodes(draft));
+    return finish_partitions(draft);
+}
+
+Result<Config> parse_with(std::string_view text, const std::string& path, const FileReader& read) {
+    Draft draft;
+    draft.config.path = path;
+    TRY(for_each_line(text, path, read, [&](const Line& line) { return take_line(draft, line); }));
+    TRY(finish(draft));
+    return std::move(draft.config);
+}
+
+// gres.conf speaks of nodes and types that slurm.conf must know.
+Result<void> check_gres(const Config& config, const std::string& path) {
+    auto refused = [&](std::string_view what) {
+        return Error{ErrorCode::ConfigInvalid, fmt::format("{}: {}", base_name(path), what)};
+    };
+    for (const GresLine& line : config.gres) {
+        for (const std::string& node : line.nodes) {
+            if (!config.find_node(node)) {
+                return refused(fmt::format("NodeName={}: no such node in slurm.conf", node));
+            }
+        }
+        const std::string& name = line.devices.name;
+        if (!name.empty() && !config.has_flag(config.gres_types, name)) {
+            return refused(
+                fmt::format("Name={}: not in GresTypes={} of slurm.conf", name, config.gres_types));
+        }
+    }
+    return {};
+}
+
+// A file that may be missing; one that is there must be readable.
+Result<std::string> read_file_if_any(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return std::string{};
+    return read_text_file(path);
+}
+
+}  // namespace
+
+Result<Config> parse_config(std::string_view text, const std::string& path) {
+    return parse_with(text, path, read_nothing);
+}
+
+Result<Config> load_config(const std::string& path) {
+    std::string text = TRY(read_text_file(path));
+    Config config = TRY(parse_with(text, path, read_text_file));
+    const std::string folder = path.substr(0, path.size() - base_name(path).size());
+    const std::string gres = TRY(read_file_if_any(folder + "gres.conf"));
+    config.gres = TRY(parse_gres_conf(gres, folder + "gres.conf", config.warnings));
+    TRY(check_gres(config, "gres.conf"));
+    const std::string cgroup = TRY(read_file_if_any(folder + "cgroup.conf"));
+    config.cgroup = TRY(parse_cgroup_conf(cgroup, folder + "cgroup.conf", config.warnings));
+    return config;
+}
+
+}  // namespace sluice

@@ -1,0 +1,211 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "config/test_files.h"
+
+namespace sluice {
+namespace {
+
+TEST(Load, ASiteWithGpusAndPartitions) {
+    Config config = must_parse(kSite);
+    EXPECT_EQ(config.cluster_name, "oracle");
+    EXPECT_EQ(config.controllers, (std::vector<ControllerHost>{{"vm", "127.0.0.1"}}));
+    EXPECT_EQ(config.slurmctld_port, 26817);
+    EXPECT_EQ(config.auth_info, "socket=/srv/oracle/run/munge.socket");
+    EXPECT_EQ(config.cred_expire, Seconds{120});
+    EXPECT_EQ(config.kill_wait, Seconds{5});
+    EXPECT_EQ(config.slurmctld_debug, LogLevel::Verbose);
+    EXPECT_EQ(config.task_plugin, "");
+    EXPECT_EQ(config.return_to_service, 2);
+    EXPECT_EQ(config.def_mem_per_cpu, 1000u);
+    EXPECT_EQ(config.max_job_count, 50000u);
+    ASSERT_EQ(config.nodes.size(), 6u);
+    const NodeConfig& gpu = config.nodes[4];
+    EXPECT_EQ(gpu.name, "gpub1");
+    EXPECT_EQ(gpu.address, "127.0.1.5");
+    EXPECT_EQ(gpu.port, 26835);
+    EXPECT_EQ(gpu.cpus, 16u);
+    EXPECT_EQ(gpu.gres, (std::vector<GresCount>{{"gpu", "h100", 4}}));
+    EXPECT_EQ(gpu.features, (std::vector<std::string>{"gpu", "h100", "nvlink"}));
+    ASSERT_EQ(config.partitions.size(), 4u);
+    EXPECT_EQ(config.partitions[0].nodes, (std::vector<std::string>{"cpu1", "cpu2", "gpua1"}));
+    EXPECT_TRUE(config.partitions[0].is_default);
+    EXPECT_EQ(config.partitions[3].grace_time, Seconds{2});
+    EXPECT_EQ(config.partitions[3].preempt_mode, "REQUEUE");
+}
+
+TEST(Load, OldSitesFilesStillWork) {
+    Config config = must_parse(
+        "ClusterName=Old\nControlMachine=head\nControlAddr=10.0.0.1\nBackupController=tail\n"
+        "FastSchedule=1\nCryptoType=crypto/munge\nGetEnvTimeout=2\nTopologyPlugin=topology/none\n"
+        "SelectType=select/cons_res\nSwitchType=switch/none\nTaskPlugin=task/none\n"
+        "NodeName=n1 Procs=4 State=IDLE\nPartitionName=p Nodes=n1 Shared=YES Priority=7\n");
+    EXPECT_EQ(config.cluster_name, "old");
+    EXPECT_EQ(config.controllers,
+              (std::vector<ControllerHost>{{"head", "10.0.0.1"}, {"tail", "tail"}}));
+    EXPECT_EQ(config.select_type, "select/cons_tres");
+    EXPECT_EQ(config.nodes[0].cpus, 4u);
+    EXPECT_EQ(config.nodes[0].state, "UNKNOWN");
+    EXPECT_EQ(config.partitions[0].oversubscribe, "YES:4");
+    EXPECT_EQ(config.partitions[0].priority_tier, 7u);
+    EXPECT_EQ(config.warnings, std::vector<std::string>{});
+}
+
+TEST(Load, OldNamesBesideTheNewOneAreIgnoredWithAWarning) {
+    Config config = small_with("ControlMachine=other");
+    EXPECT_EQ(config.controllers.size(), 1u);
+    EXPECT_EQ(config.warnings,
+              (std::vector<std::string>{
+                  "slurm.conf: ignoring ControlMachine=other since SlurmctldHost is set"}));
+}
+
+TEST(Load, WhatHasNoEffectIsSaid) {
+    Config config = small_with(
+        "JobSubmitPlugins=lua\nSwitchType=switch/none\nTreeWidth=16\n"
+        "SuspendTime=-1\nBurstBufferType=none\nKillWait=9\nkillwait=8");
+    EXPECT_EQ(config.warnings,
+              (std::vector<std::string>{
+                  "slurm.conf line 5: JobSubmitPlugins=lua has no effect in Sluice",
+                  "slurm.conf line 11: KillWait=8: given more than once, the last one counts"}));
+    EXPECT_EQ(config.kill_wait, Seconds{8});
+    EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
+}
+
+TEST(Load, UnknownKeysAreErrors) {
+    EXPECT_EQ(error_with("Foo=1"), "slurm.conf line 5: unrecognized key 'Foo'");
+    EXPECT_EQ(error_with("KilWait=1"),
+              "slurm.conf line 5: unrecognized key 'KilWait' (did you mean 'KillWait'?)");
+    EXPECT_EQ(error_with("NodNames=x"),
+              "slurm.conf line 5: unrecognized key 'NodNames' (did you mean 'NodeName'?)");
+    EXPECT_EQ(error_with("SlurmctldPlugstack=x"),
+              "slurm.conf line 5: unrecognized key 'SlurmctldPlugstack'");
+    EXPECT_EQ(error_with("HASH_VAL=x"), "slurm.conf line 5: unrecognized key 'HASH_VAL'");
+}
+
+TEST(Load, BadValuesAreErrors) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"KillWait=5x", "KillWait=5x: expected a number of seconds"},
+        {"SlurmctldPort=99999", "SlurmctldPort=99999: expected a port number"},
+        {"SlurmctldDebug=loud", "SlurmctldDebug=loud: expected quiet, fatal"},
+        {"ReturnToService=3", "ReturnToService=3: expected one of 0, 1, 2"},
+        {"SelectType=select/foo", "SelectType=select/foo: expected one of select/cons_tres"},
+        {"SelectTypeParameters=CR_FOO", "'CR_FOO' is unknown"},
+        {"AuthType=auth/foo", "AuthType=auth/foo: expected one of auth/munge"},
+        {"AuthInfo=cred_expire=x", "AuthInfo: cred_expire=x: expected a number"},
+        {"SchedulerParameters=max_script_size=0", "max_script_size=0: expected"},
+        {"FirstJobId=0", "FirstJobId=0: expected 1 to MaxJobId"},
+        {"MaxJobId=99999999", "MaxJobId=99999999: expected at most"},
+        {"MaxJobCount=0", "MaxJobCount=0"},
+        {"MaxArraySize=9999999", "MaxArraySize=9999999: expected at most"},
+        {"DefMemPerCPU=much", "DefMemPerCPU=much: expected a number of megabytes"},
+        {"TaskPlugin=", "TaskPlugin= has no value"},
+        {"KillWait=5 MinJobAge=3", "'MinJobAge' after KillWait=5: put each key on a line"},
+        {"SlurmctldHost=a(", "SlurmctldHost=a(: expected name or name(address)"},
+        {"Prolog=/a\nProlog=/b", "Prolog=/b: given twice"},
+        {"Include other", "Include other: no other file"},
+    };
+    for (const auto& [line, expected] : cases) {
+        EXPECT_NE(error_with(line).find(expected), std::string::npos)
+            << line << " gives: " << error_with(line);
+    }
+}
+
+TEST(Load, WhatEveryClusterMustSay) {
+    EXPECT_EQ(error_in("SlurmctldHost=a\nNodeName=n1\n"),
+              "slurm.conf: no ClusterName: accounting needs a name for this cluster");
+    EXPECT_EQ(error_in("ClusterName=c\nNodeName=n1\n"),
+              "slurm.conf: no SlurmctldHost: name the host that runs slurmctld");
+    EXPECT_EQ(error_in("ClusterName=c\nSlurmctldHost=a\n"),
+              "slurm.conf: no nodes: at least one NodeName line is needed");
+}
+
+TEST(Load, ValuesInsideListsHaveMembers) {
+    Config config = small_with(
+        "AuthInfo=socket=/x,cred_expire=60\nMessageTimeout=20\n"
+        "SchedulerParameters=bf_continue,max_script_size=1000\n"
+        "PrologEpilogTimeout=30\nDefCpuPerGPU=2\nDefMemPerGPU=4G");
+    EXPECT_EQ(config.cred_expire, Seconds{60});
+    EXPECT_EQ(config.max_script_size, 1000u);
+    EXPECT_EQ(config.unkillable_step_timeout, Seconds{100});
+    EXPECT_EQ(config.prolog_timeout, Seconds{30});
+    EXPECT_EQ(config.job_defaults, "DefCpuPerGPU=2,DefMemPerGPU=4096");
+    EXPECT_TRUE(config.has_flag(config.scheduler_parameters, "bf_continue"));
+    EXPECT_FALSE(config.has_flag(config.scheduler_parameters, "bf"));
+}
+
+TEST(Load, FilesBesideSlurmConfAreRead) {
+    std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "sluice_load_test";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "slurm.conf") << kSmall << "GresTypes=gpu\nInclude more.conf\n";
+    std::ofstream(folder / "more.conf") << "KillWait=7\n";
+    std::ofstream(folder / "gres.conf") << "NodeName=n[1-2] Name=gpu File=/dev/nvidia[0-3]\n";
+    std::ofstream(folder / "cgroup.conf") << "ConstrainCores=yes\n";
+    Result<Config> config = load_config(folder / "slurm.conf");
+    ASSERT_TRUE(config) << config.error().detail;
+    EXPECT_EQ(config->kill_wait, Seconds{7});
+    EXPECT_TRUE(config->cgroup.constrain_cores);
+    EXPECT_EQ(config->gres_of("n2").at(0).count, 4u);
+    EXPECT_TRUE(config->gres_of("n3").empty());
+
+    std::ofstream(folder / "gres.conf") << "NodeName=x Name=gpu\n";
+    EXPECT_EQ(load_config(folder / "slurm.conf").error().detail,
+              "gres.conf: NodeName=x: no such node in slurm.conf");
+    std::ofstream(folder / "gres.conf") << "Name=fpga\n";
+    EXPECT_EQ(load_config(folder / "slurm.conf").error().detail,
+              "gres.conf: Name=fpga: not in GresTypes=gpu of slurm.conf");
+    std::filesystem::remove_all(folder);
+    EXPECT_FALSE(load_config(folder / "slurm.conf"));
+}
+
+TEST(Load, TenThousandNodesInOneLine) {
+    Config config = must_parse(
+        "ClusterName=c\nSlurmctldHost=a\nGresTypes=gpu\n"
+        "NodeName=n[00001-10000] CPUs=64 RealMemory=512000 Gres=gpu:a40:8 Feature=a,b\n"
+        "PartitionName=all Nodes=ALL\nPartitionName=half Nodes=n[00001-05000]\n");
+    EXPECT_EQ(config.nodes.size(), 10000u);
+    EXPECT_EQ(config.partitions[1].nodes.size(), 5000u);
+    EXPECT_EQ(config.find_node("n07777")->name, "n07777");
+    EXPECT_EQ(config.find_node("n7777"), nullptr);
+}
+
+TEST(Load, PathOfTheFile) {
+    EXPECT_EQ(config_path("/a", "/b", "/usr/bin/squeue"), "/a");
+    EXPECT_EQ(config_path("", "/b", "/usr/bin/squeue"), "/b");
+    EXPECT_EQ(config_path("", "", "/nonexistent/bin/squeue"), "/etc/slurm/slurm.conf");
+    std::filesystem::path prefix = std::filesystem::path(testing::TempDir()) / "sluice_path_test";
+    std::filesystem::create_directories(prefix / "etc");
+    std::ofstream(prefix / "etc/slurm.conf") << "\n";
+    EXPECT_EQ(config_path("", "", (prefix / "sbin/slurmd").string()), prefix / "etc/slurm.conf");
+    std::filesystem::remove_all(prefix);
+}
+
+TEST(Load, NodePathsExpand) {
+    EXPECT_EQ(expand_node_path("/x/%n/%h/%%/%q%", "n1", "host"), "/x/n1/host/%/%q%");
+}
+
+TEST(Load, GarbageNeverCrashes) {
+    rc::check([](const std::string& text) { (void)parse(text); });
+    // Garbage that looks like a file: known keys with random values.
+    rc::check([] {
+        std::string text(kSmall);
+        auto keys = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+            "NodeName", "PartitionName", "Nodes", "Port", "Gres", "CPUs", "KillWait", "NodeSet",
+            "DownNodes", "State", "AuthInfo", "SlurmctldHost", "Sockets", "Feature", "MaxTime"));
+        for (const std::string& key : keys) {
+            auto value = *rc::gen::container<std::string>(
+                rc::gen::element('n', '1', '9', '[', ']', '-', ',', ':', '=', '"', 'x', '(', ')'));
+            text += key + "=" + value + *rc::gen::element<std::string>(" ", "\n", "\\\n");
+        }
+        (void)parse(text);
+        std::vector<std::string> warnings;
+        (void)parse_gres_conf(text, "gres.conf", warnings);
+        (void)parse_cgroup_conf(text, "cgroup.conf", warnings);
+    });
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,271 @@
+// PartitionName lines, and which nodes they name.
+#include <algorithm>
+
+#include "config/draft.h"
+#include "config/setters.h"
+#include "config/values.h"
+#include "model/hostlist.h"
+
+namespace sluice {
+
+namespace {
+
+using enum Kind;
+using P = PartitionConfig;
+
+void set_oversubscribe(PartitionConfig& partition, const Value& value) {
+    std::string text = to_upper(value.text);
+    // Compat: EXCLUSIVE moved to Exclusive=NODE; the count is four when none is given.
+    if (text == "EXCLUSIVE") {
+        partition.exclusive = "NODE";
+        text = "NO";
+    } else if (text == "YES" || text == "FORCE") {
+        text += ":4";
+    }
+    partition.oversubscribe = text;
+}
+
+void set_exclusive_user(PartitionConfig& partition, const Value& value) {
+    if (value.number) partition.exclusive = "USER";
+}
+void set_exclusive_topo(PartitionConfig& partition, const Value& value) {
+    if (value.number) partition.exclusive = "TOPO";
+}
+
+// Compat: what Slurm called Priority before it was split in two.
+void set_priority(PartitionConfig& partition, const Value& value) {
+    assign(partition.priority_tier, value);
+    assign(partition.priority_job_factor, value);
+}
+
+void set_over_time_limit(PartitionConfig& partition, const Value& value) {
+    std::uint64_t minutes = value.unlimited ? 0xffffffff : value.number / 60;
+    partition.over_time_limit = static_cast<std::uint32_t>(minutes);
+}
+
+void set_alloc_nodes(PartitionConfig& partition, const Value& value) {
+    partition.allow_alloc_nodes.clear();
+    if (equals_ignoring_case(value.text, "ALL")) return;
+    Result<Hostlist> hosts = Hostlist::parse(value.text);
+    if (hosts) partition.allow_alloc_nodes = hosts->names();
+}
+
+void set_preempt_mode(PartitionConfig& partition, const Value& value) {
+    partition.preempt_mode = to_upper(value.text);
+}
+
+// clang-format off
+constexpr Key<PartitionConfig> kPartitionKeys[] = {
+    {"PartitionName",        Text,           "",  set<&P::name>},
+    {"Nodes",                Text,           "",  set<&P::nodes_text>},
+    {"AllocNodes",           Hosts,          "",  set_alloc_nodes},
+    {"AllowAccounts",        Text,           "",  set<&P::allow_accounts>},
+    {"AllowGroups",          Text,           "",  set<&P::allow_groups>},
+    {"AllowQos",             Text,           "",  set<&P::allow_qos>},
+    {"Alternate",            Text,           "",  set<&P::alternate>},
+    {"Default",              YesNo,          "",  set<&P::is_default>},
+    {"DefaultTime",          Limit,          "",  set<&P::default_time>},
+    {"DefCpuPerGPU",         Number,         "",  set_def_cpu_per_gpu<P>},
+    {"DefMemPerCPU",         MemoryOrMax,    "",  set_def_mem_per_cpu<P>},
+    {"DefMemPerGPU",         Memory,         "",  set_def_mem_per_gpu<P>},
+    {"DefMemPerNode",        MemoryOrMax,    "",  set_def_mem_per_node<P>},
+    {"DenyAccounts",         Text,           "",  set<&P::deny_accounts>},
+    {"DenyQos",              Text,           "",  set<&P::deny_qos>},
+    {"DisableRootJobs",      YesNo,          "",  set<&P::disable_root_jobs>},
+    {"Exclusive",            Word,           "",  set<&P::exclusive>,  "NO|NODE|USER|TOPO"},
+    {"ExclusiveTopo",        YesNo,          "",  set_exclusive_topo},
+    {"ExclusiveUser",        YesNo,          "",  set_exclusive_user},
+    {"GraceTime",            Seconds,        "",  set<&P::grace_time>},
+    {"Hidden",               YesNo,          "",  set<&P::hidden>},
+    {"LLN",                  YesNo,          "",  set<&P::lln>},
+    {"MaxCPUsPerNode",       NumberOrMax,    "",  set<&P::max_cpus_per_node>},
+    {"MaxCPUsPerSocket",     NumberOrMax,    "",  set<&P::max_cpus_per_socket>},
+    {"MaxMemPerCPU",         MemoryOrMax,    "",  set_max_mem_per_cpu<P>},
+    {"MaxMemPerNode",        MemoryOrMax,    "",  set_max_mem_per_node<P>},
+    {"MaxNodes",             NumberOrMax,    "",  set<&P::max_nodes>},
+    {"MaxTime",              Limit,          "",  set<&P::max_time>},
+    {"MinNodes",             Number,         "",  set<&P::min_nodes>},
+    {"OverSubscribe",        OverSubscribe,  "",  set_oversubscribe},
+    {"Shared",               OverSubscribe,  "",  set_oversubscribe},
+    {"OverTimeLimit",        Minutes,        "",  set_over_time_limit},
+    {"PreemptMode",          Words,          "",  set_preempt_mode,    "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY"},
+    {"Priority",             Priority,       "",  set_priority},
+    {"PriorityJobFactor",    Priority,       "",  set<&P::priority_job_factor>},
+    {"PriorityTier",         Priority,       "",  set<&P::priority_tier>},
+    {"QOS",                  Text,           "",  set<&P::qos>},
+    {"ReqResv",              YesNo,          "",  set<&P::req_resv>},
+    {"RootOnly",             YesNo,          "",  set<&P::root_only>},
+    {"State",                Word,           "",  set<&P::state>,      "UP|DOWN|DRAIN|INACTIVE"},
+    {"TRESBillingWeights",   Text,           "",  set<&P::tres_billing_weights>},
+    {"CpuBind",              Text,           "none"},
+    {"PowerDownOnIdle",      YesNo,          "no"},
+    {"ResumeTimeout",        Seconds,        ""},
+    {"SelectTypeParameters", Text,           ""},
+    {"SuspendTime",          SecondsOrNever, "INFINITE"},
+    {"SuspendTimeout",       Seconds,        ""},
+    {"Topology",             Text,           ""},
+};
+// clang-format on
+
+// "n[1,3],gpu" -> "n[1,3]", "gpu"
+std::vector<std::string_view> split_outside_brackets(std::string_view text) {
+    std::vector<std::string_view> pieces;
+    std::size_t start = 0;
+    int depth = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        char c = i < text.size() ? text[i] : ',';
+        if (c == '[') ++depth;
+        if (c == ']') --depth;
+        if (c != ',' || (depth > 0 && i < text.size())) continue;
+        std::string_view piece = trim(text.substr(start, i - start));
+        if (!piece.empty()) pieces.push_back(piece);
+        start = i + 1;
+    }
+    return pieces;
+}
+
+Result<void> mark_hosts(const Draft& draft, const Line& place, std::string_view key,
+                        std::string_view text, std::vector<bool>& marked) {
+    Result<Hostlist> hosts = Hostlist::parse(text);
+    if (!hosts) return error_at(place, "{}={}: expected hosts such as n[1-4]", key, text);
+    for (const std::string& name : hosts->names()) {
+        std::optional<std::uint32_t> index = find_node_index(draft.config, name);
+        if (!index) return error_at(place, "{}={}: no NodeName line defines '{}'", key, text, name);
+        marked[*index] = true;
+    }
+    return {};
+}
+
+Result<void> mark_node_set(const Draft& draft, const NodeSetSpec& set, std::vector<bool>& marked) {
+    if (equals_ignoring_case(set.nodes, "ALL")) {
+        marked.assign(marked.size(), true);
+    } else if (!set.nodes.empty()) {
+        TRY(mark_hosts(draft, set.place, "Nodes", set.nodes, marked));
+    }
+    for (std::size_t i = 0; i < marked.size() && !set.feature.empty(); ++i) {
+        const std::vector<std::string>& features = draft.config.nodes[i].features;
+        if (std::find(features.begin(), features.end(), set.feature) != features.end()) {
+            marked[i] = true;
+        }
+    }
+    return {};
+}
+
+Result<void> resolve_nodes(const Draft& draft, const Line& place, PartitionConfig& partition) {
+    std::vector<bool> marked(draft.config.nodes.size());
+    for (std::string_view piece : split_outside_brackets(partition.nodes_text)) {
+        auto set = std::find_if(draft.node_sets.begin(), draft.node_sets.end(),
+                                [&](const NodeSetSpec& s) { return s.name == piece; });
+        if (equals_ignoring_case(piece, "ALL")) {
+            marked.assign(marked.size(), true);
+        } else if (set != draft.node_sets.end()) {
+            TRY(mark_node_set(draft, *set, marked));
+        } else {
+            TRY(mark_hosts(draft, place, "Nodes", piece, marked));
+            continue;
+        }
+        partition.node_sets.emplace_back(piece);
+    }
+    partition.nodes.reserve(
+        static_cast<std::size_t>(std::count(marked.begin(), marked.end(), true)));
+    for (std::size_t i = 0; i < marked.size(); ++i) {
+        if (marked[i]) partition.nodes.push_back(draft.config.nodes[i].name);
+    }
+    return {};
+}
+
+Result<void> check_node_sets(const Draft& draft) {
+    for (std::size_t i = 0; i < draft.node_sets.size(); ++i) {
+        const NodeSetSpec& set = draft.node_sets[i];
+        if (find_node_index(draft.config, set.name)) {
+            return error_at(set.place, "NodeSet={}: a node has this name", set.name);
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            if (draft.node_sets[j].name == set.name) {
+                return error_at(set.place, "NodeSet={}: defined twice, first in {} line {}",
+                                set.name, draft.node_sets[j].place.file,
+                                draft.node_sets[j].place.number);
+            }
+        }
+    }
+    return {};
+}
+
+// One default partition; the later one counts, as in Slurm.
+void settle_default(Draft& draft) {
+    PartitionConfig* chosen = nullptr;
+    for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
+        PartitionConfig& partition = draft.config.partitions[i];
+        if (!partition.is_default) continue;
+        if (chosen) {
+            chosen->is_default = false;
+            draft.config.warnings.push_back(
+                note_at(draft.partition_places[i],
+                        "Default=YES: partition '{}' replaces '{}' as the default", partition.name,
+                        chosen->name));
+        }
+        chosen = &partition;
+    }
+}
+
+Result<void> check_limits(const PartitionConfig& partition, const Line& line) {
+    if (partition.max_nodes && *partition.max_nodes < partition.min_nodes) {
+        return error_at(line, "MinNodes={} is more than MaxNodes={}", partition.min_nodes,
+                        *partition.max_nodes);
+    }
+    if (!partition.allow_accounts.empty() && !partition.deny_accounts.empty()) {
+        return error_at(line, "AllowAccounts and DenyAccounts exclude each other");
+    }
+    if (!partition.allow_qos.empty() && !partition.deny_qos.empty()) {
+        return error_at(line, "AllowQos and DenyQos exclude each other");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> take_partition_line(Draft& draft, const Line& line) {
+    PartitionConfig partition = draft.partition_default;
+    for (const Setting& setting : line.settings) {
+        TRY(apply<PartitionConfig>(partition, kPartitionKeys, line, setting,
+                                   draft.config.warnings));
+    }
+    if (partition.name == "DEFAULT") {
+        draft.partition_default = partition;
+        draft.partition_default.name.clear();
+        return {};
+    }
+    if (partition.name.empty() || partition.name.find_first_of(", \t") != std::string::npos) {
+        return error_at(line, "PartitionName={}: expected one name", partition.name);
+    }
+    TRY(check_limits(partition, line));
+    for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
+        if (draft.config.partitions[i].name == partition.name) {
+            return error_at(line, "partition '{}' is defined twice, first in {} line {}",
+                            partition.name, draft.partition_places[i].file,
+                            draft.partition_places[i].number);
+        }
+    }
+    draft.config.partitions.push_back(std::move(partition));
+    draft.partition_places.push_back(place_of(line));
+    return {};
+}
+
+Result<void> finish_partitions(Draft& draft) {
+    TRY(check_node_sets(draft));
+    for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
+        TRY(resolve_nodes(draft, draft.partition_places[i], draft.config.partitions[i]));
+    }
+    settle_default(draft);
+    for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
+        const PartitionConfig& partition = draft.config.partitions[i];
+        if (partition.alternate.empty() || draft.config.find_partition(partition.alternate)) {
+            continue;
+        }
+        return error_at(draft.partition_places[i], "Alternate={}: no such partition",
+                        partition.alternate);
+    }
+    return {};
+}
+
+}  // namespace sluice

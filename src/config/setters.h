@@ -1,0 +1,77 @@
+// config/setters.h
+//
+// The few keys whose value does more than fill one member.
+#pragma once
+
+#include "config/config.h"
+#include "config/values.h"
+
+namespace sluice {
+
+// The value takes effect through Config::as_written, once the whole file is known.
+inline void set_elsewhere(Config&, const Value&) {}
+
+inline void set_cluster_name(Config& config, const Value& value) {
+    config.cluster_name = to_lower(value.text);
+}
+
+inline void set_enforce_part_limits(Config& config, const Value& value) {
+    config.enforce_part_limits = value.text == "YES" ? "ALL" : value.text;
+}
+
+// Compat: the old key sets both; 65534 is how Slurm shows "no limit".
+inline void set_prolog_epilog_timeout(Config& config, const Value& value) {
+    Seconds limit{value.number >= 65534 ? 0 : static_cast<std::int64_t>(value.number)};
+    config.prolog_timeout = limit;
+    config.epilog_timeout = limit;
+}
+
+inline void set_return_to_service(Config& config, const Value& value) {
+    config.return_to_service = static_cast<std::uint16_t>(value.text.front() - '0');
+}
+
+// Compat: cons_res is gone; files that name it get its successor.
+inline void set_select_type(Config& config, const Value& value) {
+    config.select_type = value.text == "select/cons_res" ? "select/cons_tres" : value.text;
+}
+
+inline void set_task_plugin(Config& config, const Value& value) {
+    bool none = equals_ignoring_case(value.text, "task/none");
+    config.task_plugin = none ? std::string_view{} : value.text;
+}
+
+// A default per CPU and one per node exclude each other, for the cluster and for a partition: the
+// later one counts.
+template <typename Target>
+void set_def_mem_per_cpu(Target& target, const Value& value) {
+    assign(target.def_mem_per_cpu, value);
+    target.def_mem_per_node.reset();
+}
+template <typename Target>
+void set_def_mem_per_node(Target& target, const Value& value) {
+    assign(target.def_mem_per_node, value);
+    target.def_mem_per_cpu.reset();
+}
+template <typename Target>
+void set_max_mem_per_cpu(Target& target, const Value& value) {
+    assign(target.max_mem_per_cpu, value);
+    target.max_mem_per_node.reset();
+}
+template <typename Target>
+void set_max_mem_per_node(Target& target, const Value& value) {
+    assign(target.max_mem_per_node, value);
+    target.max_mem_per_cpu.reset();
+}
+
+// "DefCpuPerGPU=2,DefMemPerGPU=4096": one entry per name, the later one counts.
+void put_job_default(std::string& list, std::string_view name, std::uint64_t number);
+template <typename Target>
+void set_def_cpu_per_gpu(Target& target, const Value& value) {
+    put_job_default(target.job_defaults, "DefCpuPerGPU", value.number);
+}
+template <typename Target>
+void set_def_mem_per_gpu(Target& target, const Value& value) {
+    put_job_default(target.job_defaults, "DefMemPerGPU", value.number);
+}
+
+}  // namespace sluice
