@@ -1,0 +1,106 @@
+// core/apply.cc
+//
+// The table of contents: every event, and who handles it.
+#include "core/job/verbs.h"
+#include "core/node/verbs.h"
+#include "core/schedule/queue.h"
+
+namespace sluice {
+
+namespace {
+
+void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
+    const WarnSignal& warn = *job.request->warn_signal;
+    for (const NodeShare& share : job.allocation->nodes) {
+        bool head = &share == &job.allocation->nodes.front();
+        if (warn.batch_shell_only && !head) break;
+        effects.push_back(SignalJob{.node = share.node, .run = {job.id, job.restarts, kBatchStep},
+                                    .signal = warn.signal, .batch_shell = warn.batch_shell_only,
+                                    .children = false, .steps = !warn.batch_shell_only});
+    }
+    cluster.edit_job(job.id).warned = true;
+}
+
+void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effects) {
+    auto job = cluster.find_job(JobId{timer.subject});
+    if (!job) return;
+    bool running = job->state == JobState::Running && !is_completing(*job);
+    switch (timer.kind) {
+        case TimerKind::Begin:
+            if (job->state != JobState::Pending || job->eligible_time > now) return;
+            if (job->reason == Reason::BeginTime) cluster.edit_job(job->id).reason = Reason::None;
+            enqueue(cluster, cluster.job(job->id), now);
+            return;
+        case TimerKind::TimeLimit: {
+            // Requeued or given more time since: another timer is set for that.
+            if (!running || job->time_limit.unlimited()) return;
+            Time end = *job->start_time + job->time_limit.length() + cluster.settings().over_time_limit;
+            if (now >= end) end_running(cluster, now, job->id, KillReason::TimeLimit, effects);
+            return;
+        }
+        case TimerKind::Warn:
+            if (running && !job->warned && job->request->warn_signal) send_warning(cluster, *job, effects);
+            return;
+        case TimerKind::Forget:
+            if (is_finished(job->state) && !is_completing(*job) &&
+                *job->end_time + cluster.settings().min_job_age <= now) {
+                cluster.forget_job(job->id);
+            }
+            return;
+        default: return;
+    }
+}
+
+void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
+    for (const Timer& timer : cluster.due_timers(now)) {
+        if (timer.kind == TimerKind::NodeTimeout) {
+            node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
+        } else {
+            on_job_timer(cluster, now, timer, effects);
+        }
+    }
+}
+
+void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effects& effects) {
+    cluster.apply_settings(event.settings, now);
+    unpark_all(cluster, now);
+    cluster.schedule_wanted = true;
+    if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
+}
+
+struct Dispatch {
+    Cluster& cluster;
+    Time now;
+    Effects& effects;
+
+    // clang-format off
+    void operator()(const SubmitJob& e) const { on_submit(cluster, now, e, effects); }
+    void operator()(const CancelJobs& e) const { on_cancel(cluster, now, e, effects); }
+    void operator()(const ControlJobs& e) const { on_control(cluster, now, e, effects); }
+    void operator()(const UpdateJob& e) const { on_update_job(cluster, now, e, effects); }
+    void operator()(const UpdateNode& e) const { on_update_node(cluster, now, e, effects); }
+    void operator()(const UpdatePartition& e) const { on_update_partition(cluster, now, e, effects); }
+    void operator()(const CreateStep& e) const { on_create_step(cluster, now, e, effects); }
+    void operator()(const WaitJob& e) const { on_wait(cluster, now, e, effects); }
+    void operator()(const RequestDropped& e) const { on_request_dropped(cluster, now, e, effects); }
+    void operator()(const CompleteJob& e) const { on_complete_job(cluster, now, e, effects); }
+    void operator()(const ShowAllocation& e) const { on_show_allocation(cluster, now, e, effects); }
+    void operator()(const NodeRegistered& e) const { on_node_registered(cluster, now, e, effects); }
+    void operator()(const NodeHeartbeat& e) const { on_node_heartbeat(cluster, now, e, effects); }
+    void operator()(const NodeDisconnected& e) const { on_node_disconnected(cluster, now, e, effects); }
+    void operator()(const LaunchReported& e) const { on_launch_reported(cluster, now, e, effects); }
+    void operator()(const JobEnded& e) const { on_job_ended(cluster, now, e, effects); }
+    void operator()(const StepEnded& e) const { on_step_ended(cluster, now, e, effects); }
+    void operator()(const NodeCleaned& e) const { on_node_cleaned(cluster, now, e, effects); }
+    void operator()(const Tick& e) const { on_tick(cluster, now, e, effects); }
+    void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
+    // clang-format on
+};
+
+}  // namespace
+
+void apply(Cluster& cluster, Time now, const Event& event, Effects& effects) {
+    std::visit(Dispatch{cluster, now, effects}, event);
+}
+
+}  // namespace sluice

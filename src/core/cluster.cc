@@ -1,0 +1,202 @@
+// core/cluster.cc: the records, their indexes and what readers and the store are given of them.
+#include "core/cluster.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.h"
+#include "core/node/use.h"
+
+namespace sluice {
+
+void ChunkSummary<Job>::add(const Job& job) {
+    if (std::find(users.begin(), users.end(), job.user) == users.end()) users.push_back(job.user);
+    shown_states |= 1u << static_cast<unsigned>(shown_state(job));
+    shown_states |= 1u << static_cast<unsigned>(job.state);
+}
+
+Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
+    : settings_(std::move(settings)),
+      partitions_(std::make_shared<std::vector<Partition>>()),
+      next_job_id_(settings_->first_job_id) {
+    build_nodes(now);
+    build_partitions();
+}
+
+void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now) {
+    settings_ = std::move(settings);
+    build_nodes(now);
+    build_partitions();
+    for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
+    visible_change_ = true;
+}
+
+void Cluster::build_nodes(Time now) {
+    for (std::uint32_t i = 0; i < node_count(); ++i) edit_node(NodeIndex{i}).removed = true;
+    for (const NodeConfig& config : settings_->nodes) {
+        auto known = node_index_.find(config.name);
+        if (known == node_index_.end()) {
+            NodeIndex index{node_count()};
+            node_index_.emplace(config.name, index);
+            node_names_.push_back(config.name);
+            Node& added = nodes_.insert(index.value, Node{.index = index});
+            configure_node(added, config, *settings_, now);
+        } else {
+            Node& node = edit_node(known->second);
+            node.removed = false;
+            configure_node(node, config, *settings_, now);
+        }
+    }
+}
+
+void Cluster::build_partitions() {
+    std::vector<Partition>& partitions = edit_partitions();
+    partitions.clear();
+    for (const PartitionConfig& config : settings_->partitions) {
+        Partition partition{.config = config, .nodes = {}, .first_blocked = {}};
+        for (const std::string& name : config.nodes) {
+            if (auto index = find_node(name)) partition.nodes.push_back(*index);
+        }
+        std::stable_sort(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex a, NodeIndex b) {
+            return node(a).config.weight < node(b).config.weight;
+        });
+        partition.total_cpus = std::accumulate(
+            partition.nodes.begin(), partition.nodes.end(), 0u,
+            [&](std::uint32_t sum, NodeIndex index) { return sum + node(index).config.cpus; });
+        partitions.push_back(std::move(partition));
+    }
+}
+
+const Job& Cluster::job(JobId id) const {
+    auto found = jobs_.find(id.value);
+    CHECK(found);
+    return *found;  // the table holds it too
+}
+
+Job& Cluster::edit_job(JobId id) {
+    Job* job = jobs_.edit(id.value);
+    CHECK(job);
+    changed_jobs_.insert(id.value);
+    visible_change_ = true;
+    return *job;
+}
+
+Job& Cluster::add_job(Job job) {
+    JobId id = job.id;
+    if (!job.idempotency_key.empty()) submissions.emplace(job.idempotency_key, id);
+    if (job.array_job && job.array_task) array_members[job.array_job->value].push_back(id);
+    Job& added = jobs_.insert(id.value, std::move(job));
+    changed_jobs_.insert(id.value);
+    visible_change_ = true;
+    return added;
+}
+
+void Cluster::forget_job(JobId id) {
+    auto found = jobs_.find(id.value);
+    if (!found) return;
+    if (!found->idempotency_key.empty()) submissions.erase(found->idempotency_key);
+    if (found->array_job && found->array_task) {
+        auto members = array_members.find(found->array_job->value);
+        if (members != array_members.end()) {
+            std::erase(members->second, id);
+            if (members->second.empty()) array_members.erase(members);
+        }
+    }
+    jobs_.erase(id.value);
+    changed_jobs_.erase(id.value);
+    forgotten_jobs_.push_back(id);
+    visible_change_ = true;
+}
+
+JobId Cluster::take_job_id() {
+    do {
+        if (next_job_id_ < settings_->first_job_id || next_job_id_ > settings_->max_job_id) {
+            next_job_id_ = settings_->first_job_id;
+        }
+        ++next_job_id_;
+    } while (jobs_.find(next_job_id_ - 1) || array_members.contains(next_job_id_ - 1));
+    next_job_id_changed_ = true;
+    return JobId{next_job_id_ - 1};
+}
+
+std::optional<NodeIndex> Cluster::find_node(std::string_view name) const {
+    auto found = node_index_.find(std::string(name));
+    if (found == node_index_.end()) return {};
+    return found->second;
+}
+
+const Node& Cluster::node(NodeIndex index) const {
+    auto found = nodes_.find(index.value);
+    CHECK(found);
+    return *found;
+}
+
+Node& Cluster::edit_node(NodeIndex index) {
+    Node* node = nodes_.edit(index.value);
+    CHECK(node);
+    visible_change_ = true;
+    return *node;
+}
+
+void Cluster::mark_stored(NodeIndex index) { changed_nodes_.insert(index.value); }
+
+const Partition* Cluster::find_partition(std::string_view name) const {
+    for (const Partition& partition : *partitions_) {
+        if (partition.config.name == name) return &partition;
+    }
+    return nullptr;
+}
+
+const Partition* Cluster::default_partition() const {
+    for (const Partition& partition : *partitions_) {
+        if (partition.config.is_default) return &partition;
+    }
+    return nullptr;
+}
+
+std::vector<Partition>& Cluster::edit_partitions() {
+    if (partitions_.use_count() > 1) {
+        partitions_ = std::make_shared<std::vector<Partition>>(*partitions_);
+    }
+    visible_change_ = true;
+    return *partitions_;
+}
+
+std::optional<Time> Cluster::next_timer() const {
+    if (timers_.empty()) return {};
+    return timers_.begin()->due;
+}
+
+std::vector<Timer> Cluster::due_timers(Time now) {
+    std::vector<Timer> due;
+    while (!timers_.empty() && timers_.begin()->due <= now) {
+        due.push_back(*timers_.begin());
+        timers_.erase(timers_.begin());
+    }
+    return due;
+}
+
+ChangedRecords Cluster::take_changes() {
+    ChangedRecords changes;
+    changes.jobs.reserve(changed_jobs_.size());
+    for (std::uint32_t id : changed_jobs_) {
+        if (auto job = jobs_.find(id)) changes.jobs.push_back(std::move(job));
+    }
+    for (std::uint32_t index : changed_nodes_) changes.nodes.push_back(nodes_.find(index));
+    changes.forgotten = std::move(forgotten_jobs_);
+    if (next_job_id_changed_) changes.next_job_id = next_job_id_;
+    changed_jobs_.clear();
+    changed_nodes_.clear();
+    forgotten_jobs_.clear();
+    next_job_id_changed_ = false;
+    return changes;
+}
+
+std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
+    if (!visible_change_) return nullptr;
+    visible_change_ = false;
+    return std::make_shared<Snapshot>(
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_});
+}
+
+}  // namespace sluice

@@ -1,0 +1,229 @@
+// core/cluster.h
+//
+// All state of a cluster. One thread changes it, through apply(); readers get snapshots. Whoever
+// changes a record calls edit_*: that is also how the store learns what to write.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cow_table.h"
+#include "core/effect.h"
+#include "core/event.h"
+#include "core/settings.h"
+
+namespace sluice {
+
+// What of a node is in use. CPUs and devices by index: nothing is handed out twice.
+struct GresPool {
+    std::string name;
+    std::string type;
+    std::uint64_t count = 0;
+    bool has_devices = false;
+    std::vector<bool> used;        // by device index, when there are devices
+    std::uint64_t used_count = 0;
+    std::uint32_t first_index = 0; // of this type among all devices of the name (CUDA numbering)
+    bool operator==(const GresPool&) const = default;
+};
+
+struct Node {
+    NodeIndex index;
+    NodeConfig config;
+    std::optional<NodeFacts> facts;      // absent: has never registered with this controller
+    bool connected = false;
+    bool down = false;                   // by timeout, by the administrator or by a bad registration
+    std::uint32_t admin_flags = 0;       // NodeFlag: drain, fail, maint
+    std::string reason;
+    std::optional<Time> reason_time;
+    UserId reason_user;
+    std::optional<Time> last_seen;
+    std::optional<Time> last_busy;
+    std::string comment;
+    bool removed = false;                // no longer in slurm.conf
+
+    std::vector<bool> cpu_used;          // by CPU id
+    std::uint32_t cpus_used = 0;
+    Megabytes memory_used = 0;
+    std::vector<GresPool> gres;
+    std::vector<JobId> jobs;             // running or completing here
+    std::uint32_t completing = 0;        // how many of them are completing
+    std::optional<UserId> exclusive_user;
+    bool exclusive = false;              // one job holds all of it
+    std::vector<RunId> orphans;          // runs it still has that we gave up: being killed
+};
+
+// Shown base state and flags, use taken into account.
+NodeBase node_base(const Node& node);
+std::uint32_t node_flags(const Node& node);
+bool may_take_jobs(const Node& node);    // registered, connected or recently so, not down, not draining
+
+struct Partition {
+    PartitionConfig config;
+    std::vector<NodeIndex> nodes;        // by weight, then by place in slurm.conf
+    std::optional<JobId> first_blocked;  // the job that waits for resources; those behind it wait for it
+    std::uint32_t total_cpus = 0;
+};
+
+template <>
+struct ChunkSummary<Job> {
+    std::vector<UserId> users;           // few
+    std::uint32_t shown_states = 0;      // bit per ShownState
+    void add(const Job& job);
+};
+
+// An immutable view of everything, shared with readers.
+struct Snapshot {
+    std::uint64_t version = 0;
+    Time time;
+    CowTable<Job> jobs;
+    CowTable<Node> nodes;                // by NodeIndex
+    std::shared_ptr<const std::vector<Partition>> partitions;
+    std::shared_ptr<const Settings> settings;
+};
+
+// What a batch changed, for the store. Records are immutable from here on.
+struct ChangedRecords {
+    std::vector<std::shared_ptr<const Job>> jobs;
+    std::vector<JobId> forgotten;        // past MinJobAge
+    std::vector<std::shared_ptr<const Node>> nodes;
+    std::optional<std::uint32_t> next_job_id;
+    bool empty() const { return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id; }
+};
+
+// What the store gives back at start.
+struct StoredState {
+    std::vector<Job> jobs;
+    struct StoredNode {
+        std::string name;
+        std::uint32_t admin_flags = 0;
+        bool down = false;
+        std::string reason;
+        std::optional<Time> reason_time;
+        UserId reason_user;
+        std::string comment;
+    };
+    std::vector<StoredNode> nodes;
+    std::uint32_t next_job_id = 0;
+    // Allocations name nodes in the store; the cluster resolves them to its own indexes.
+    std::unordered_map<std::uint32_t, std::vector<std::string>> allocation_nodes;  // by job id, in order
+    std::unordered_map<std::uint32_t, std::vector<std::string>> completing_nodes;  // by job id
+    // Steps: by job id, then by step in order, the names of its nodes in order.
+    std::unordered_map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes;
+};
+
+// Jobs that wait and may run as far as they themselves are concerned, highest priority first.
+struct QueueKey {
+    std::uint32_t priority = 0;
+    JobId job;
+    bool operator<(const QueueKey& other) const {
+        return priority != other.priority ? priority > other.priority : job < other.job;
+    }
+};
+
+enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Kill, Forget, NodeTimeout, RetryLaunch };
+
+struct Timer {
+    Time due;
+    TimerKind kind = TimerKind::Begin;
+    std::uint32_t subject = 0;           // job id or node index
+    auto operator<=>(const Timer&) const = default;
+};
+
+struct Waiter {
+    RequestId request;
+    WaitFor until = WaitFor::Ended;
+    UserId user;
+};
+
+struct StepWaiter {
+    RequestId request;
+    Caller caller;
+    StepWish wish;
+};
+
+class Cluster {
+public:
+    explicit Cluster(std::shared_ptr<const Settings> settings, Time now);
+
+    // Takes over what the store kept. Nodes are expected to register before they time out.
+    void restore(const StoredState& stored, Time now);
+
+    const Settings& settings() const { return *settings_; }
+    std::shared_ptr<const Settings> settings_ptr() const { return settings_; }
+
+    std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
+    const Job& job(JobId id) const;
+    Job& edit_job(JobId id);             // marks it changed
+    Job& add_job(Job job);
+    void forget_job(JobId id);
+    void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
+    JobId take_job_id();
+    const CowTable<Job>& jobs() const { return jobs_; }
+
+    std::optional<NodeIndex> find_node(std::string_view name) const;
+    const Node& node(NodeIndex index) const;
+    Node& edit_node(NodeIndex index);    // for readers' eyes; see also mark_stored
+    void mark_stored(NodeIndex index);   // something of it must survive a restart
+    std::uint32_t node_count() const { return static_cast<std::uint32_t>(node_names_.size()); }
+
+    const std::vector<Partition>& partitions() const { return *partitions_; }
+    std::shared_ptr<const std::vector<Partition>> partitions_ptr() const { return partitions_; }
+    const Partition* find_partition(std::string_view name) const;
+    const Partition* default_partition() const;
+    std::vector<Partition>& edit_partitions();
+    // Slurm.conf was read anew: node indexes of known names stay.
+    void apply_settings(std::shared_ptr<const Settings> settings, Time now);
+
+    void add_timer(Timer timer) { timers_.insert(timer); }
+    std::optional<Time> next_timer() const;
+    std::vector<Timer> due_timers(Time now);
+
+    // The queue, kept by enqueue/dequeue (core/schedule/queue.cc).
+    std::map<std::string, std::set<QueueKey>> queue;   // by partition (first of a list)
+    std::set<JobId> parked;              // wait for something other than a free place
+    bool schedule_wanted = false;        // something changed that may let a job start
+
+    std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
+    std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
+    std::unordered_map<std::string, JobId> submissions;                       // by idempotency key
+    std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs
+    std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes
+
+    ChangedRecords take_changes();
+    // A snapshot, when something readers can see has changed since the last one.
+    std::shared_ptr<const Snapshot> take_snapshot(Time now);
+
+private:
+    void build_nodes(Time now);
+    void build_partitions();
+
+    std::shared_ptr<const Settings> settings_;
+    CowTable<Job> jobs_;
+    CowTable<Node> nodes_;
+    std::unordered_map<std::string, NodeIndex> node_index_;
+    std::vector<std::string> node_names_;
+    std::shared_ptr<std::vector<Partition>> partitions_;
+    std::set<Timer> timers_;
+    std::uint32_t next_job_id_ = 1;
+    bool next_job_id_changed_ = false;
+    std::set<std::uint32_t> changed_jobs_;
+    std::vector<JobId> forgotten_jobs_;
+    std::set<std::uint32_t> changed_nodes_;
+    bool visible_change_ = true;
+    std::uint64_t version_ = 0;
+};
+
+// core/apply.cc: the table of contents of everything that can happen.
+void apply(Cluster& cluster, Time now, const Event& event, Effects& effects);
+// Starts what can start, after a batch of events. Bounded by what changed.
+void schedule(Cluster& cluster, Time now, Effects& effects);
+// What must hold after every event; the text says what does not.
+std::optional<std::string> broken_invariant(const Cluster& cluster);
+
+}  // namespace sluice

@@ -1,0 +1,84 @@
+// core/effect.h
+//
+// All that a decision may ask the shell to do, once the decision is on disk.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/event.h"
+
+namespace sluice {
+
+// ---- answers
+
+struct Submitted {
+    JobId job;
+    std::vector<std::string> warnings;
+    std::optional<Time> start_estimate;  // --test-only
+    std::string nodes;
+    std::uint32_t cpus = 0;
+    std::string partition;
+};
+
+struct JobResult {
+    std::string job;                     // as printed: "12_3"
+    std::optional<Error> error;
+};
+
+struct StepGranted {
+    std::shared_ptr<const Job> job;
+    std::shared_ptr<const Step> step;
+    bool cyclic = false;
+};
+
+struct AllocationShown {
+    std::shared_ptr<const Job> job;
+};
+
+struct Done {};
+
+using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown, Done>;
+
+struct Reply {
+    RequestId request;
+    Answer answer;
+};
+
+// ---- orders to nodes. They are repeated when a node registers again and does not know of them.
+
+struct LaunchBatch {
+    NodeIndex node;
+    std::shared_ptr<const Job> job;
+};
+
+struct SignalJob {
+    NodeIndex node;
+    RunId run;
+    int signal = 0;
+    bool batch_shell = false;
+    bool children = false;
+    bool steps = false;
+    bool only_step = false;              // run.step alone
+};
+
+struct TerminateJob {
+    NodeIndex node;
+    RunId run;
+    Seconds grace{30};                   // between TERM and KILL
+    std::string reason_line;             // for the job's output, empty: nothing to say
+    bool only_step = false;
+};
+
+// The node may be told that it is welcome, or why not.
+struct NodeAnswered {
+    std::string node;
+    std::optional<Error> error;
+};
+
+using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered>;
+using Effects = std::vector<Effect>;
+
+}  // namespace sluice

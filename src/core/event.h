@@ -1,0 +1,205 @@
+// core/event.h
+//
+// All that can happen to the cluster. Events are values; who asked and when the answer is due is
+// part of them, how the bytes came in is not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "core/settings.h"
+#include "model/filter.h"
+#include "model/job.h"
+#include "model/node.h"
+
+namespace sluice {
+
+using RequestId = Id<struct RequestIdTag, std::uint64_t>;  // whom to answer; chosen by the shell
+
+struct Caller {
+    UserId user;
+    GroupId group;
+};
+
+// Which run of a job (or of one of its steps): a requeued job runs again under the same id.
+struct RunId {
+    JobId job;
+    std::uint32_t restarts = 0;
+    StepId step = kBatchStep;
+    bool operator==(const RunId&) const = default;
+};
+
+// ---- from users
+
+struct SubmitJob {
+    RequestId request;
+    Caller caller;
+    std::shared_ptr<const JobRequest> wish;
+    std::string idempotency_key;   // empty: none
+    bool test_only = false;
+};
+
+struct CancelJobs {
+    RequestId request;
+    Caller caller;
+    Filter filter;
+    int signal = 0;                // 0: cancel
+    bool batch_shell = false;      // --batch
+    bool full = false;             // --full
+};
+
+enum class JobVerb : std::uint8_t { Hold, UserHold, Release, Requeue, RequeueHold, Suspend, Resume };
+
+struct ControlJobs {
+    RequestId request;
+    Caller caller;
+    JobVerb verb = JobVerb::Hold;
+    std::vector<JobRef> jobs;
+};
+
+using Changes = std::vector<std::pair<std::string, std::string>>;  // keys as typed
+
+struct UpdateJob {
+    RequestId request;
+    Caller caller;
+    JobRef job;
+    Changes changes;
+};
+
+struct UpdateNode {
+    RequestId request;
+    Caller caller;
+    std::vector<std::string> nodes;
+    Changes changes;
+};
+
+struct UpdatePartition {
+    RequestId request;
+    Caller caller;
+    std::string partition;
+    Changes changes;
+};
+
+struct StepWish {
+    JobId job;
+    std::string name;
+    std::uint32_t nodes_min = 0;   // 0: as the job
+    std::uint32_t nodes_max = 0;   // 0: as the job
+    std::optional<std::uint32_t> ntasks;
+    std::optional<std::uint32_t> ntasks_per_node;
+    std::optional<std::uint32_t> cpus_per_task;
+    std::optional<Megabytes> mem_per_node;
+    std::optional<Megabytes> mem_per_cpu;
+    std::vector<GresCount> gres_per_node;
+    std::vector<GresCount> gpus_per_task;
+    std::vector<GresCount> gpus;
+    std::string nodelist;
+    std::string exclude;
+    bool exact = false;
+    bool overlap = false;
+    bool whole = false;
+    bool immediate = false;
+    TimeLimit time_limit;
+    bool cyclic = false;
+};
+
+struct CreateStep {
+    RequestId request;
+    Caller caller;
+    StepWish wish;
+};
+
+enum class WaitFor : std::uint8_t { Allocated, Ended };
+
+struct WaitJob {
+    RequestId request;
+    Caller caller;
+    JobId job;
+    WaitFor until = WaitFor::Ended;
+};
+
+// The asker of a waiting request has gone: forget the answer. An interactive job that is still
+// waiting for its nodes goes with it.
+struct RequestDropped {
+    RequestId request;
+};
+
+// The owner gives an interactive allocation back.
+struct CompleteJob {
+    RequestId request;
+    Caller caller;
+    JobId job;
+    ExitStatus exit;
+};
+
+struct ShowAllocation {
+    RequestId request;
+    Caller caller;
+    JobId job;
+};
+
+// ---- from nodes
+
+struct NodeRegistered {
+    std::string node;
+    NodeFacts facts;
+    std::vector<RunId> running;
+};
+
+struct NodeHeartbeat {
+    NodeIndex node;
+    double load = 0;
+    Megabytes free_memory = 0;
+};
+
+// The connection to a node broke. The node is not lost yet: that takes SlurmdTimeout.
+struct NodeDisconnected {
+    NodeIndex node;
+};
+
+struct LaunchReported {
+    NodeIndex node;
+    RunId run;
+    std::optional<Error> error;
+};
+
+struct JobEnded {
+    NodeIndex node;
+    RunId run;
+    ExitStatus exit;
+    std::optional<Error> launch_error;
+};
+
+struct StepEnded {
+    NodeIndex node;
+    RunId run;
+    ExitStatus exit;
+};
+
+struct NodeCleaned {
+    NodeIndex node;
+    RunId run;
+};
+
+// ---- from the shell
+
+struct Tick {};  // a timer is due
+
+struct Reconfigure {
+    RequestId request;             // 0: by signal, nobody to answer
+    Caller caller;
+    std::shared_ptr<const Settings> settings;
+};
+
+using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
+                           CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
+                           NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
+                           StepEnded, NodeCleaned, Tick, Reconfigure>;
+
+}  // namespace sluice

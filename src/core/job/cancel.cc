@@ -1,0 +1,134 @@
+// core/job/cancel.cc: scancel, with and without a signal.
+#include <algorithm>
+
+#include "core/job/moves.h"
+#include "core/job/verbs.h"
+#include "core/query/match.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+void signal_running(const Job& job, const CancelJobs& event, Effects& effects) {
+    for (const NodeShare& share : job.allocation->nodes) {
+        bool head = &share == &job.allocation->nodes.front();
+        SignalJob order{.node = share.node, .run = {job.id, job.restarts, kBatchStep}, .signal = event.signal};
+        order.batch_shell = head && (event.batch_shell || event.full);
+        order.children = event.full;
+        order.steps = !event.batch_shell;
+        if (order.batch_shell || order.children || order.steps) effects.push_back(order);
+    }
+}
+
+std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& event, JobId id,
+                                Effects& effects) {
+    auto job = cluster.find_job(id);
+    if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
+    if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
+    if (event.signal != 0) {
+        if (job->state != JobState::Running) return Error{ErrorCode::JobNotRunning, {}};
+        signal_running(*job, event, effects);
+    } else if (job->state == JobState::Pending) {
+        cancel_pending(cluster, now, id, event.caller.user, effects);
+    } else {
+        cluster.edit_job(id).killed_by = event.caller.user;
+        end_running(cluster, now, id, KillReason::Cancelled, effects);
+    }
+    return {};
+}
+
+// scancel 12.0: one step.
+std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobId id, StepId step,
+                                 Effects& effects) {
+    auto job = cluster.find_job(id);
+    if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
+    if (job->state != JobState::Running) return Error{ErrorCode::JobFinished, {}};
+    if (step == kBatchStep && job->request->kind == JobKind::Batch) {
+        NodeIndex head = job->allocation->nodes.front().node;
+        int signal = event.signal == 0 ? 9 : event.signal;
+        effects.push_back(SignalJob{.node = head, .run = {id, job->restarts, step}, .signal = signal,
+                                    .batch_shell = true, .children = event.signal == 0});
+        return {};
+    }
+    for (const auto& found : job->steps) {
+        if (found->id != step || found->state != StepState::Running) continue;
+        for (NodeIndex node : found->nodes_left) {
+            RunId run{id, job->restarts, step};
+            if (event.signal != 0) {
+                effects.push_back(SignalJob{.node = node, .run = run, .signal = event.signal, .steps = true,
+                                            .only_step = true});
+            } else {
+                effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
+                                               .reason_line = {}, .only_step = true});
+            }
+        }
+        return {};
+    }
+    return Error{ErrorCode::InvalidStepId, {}};
+}
+
+std::vector<JobId> search(const Cluster& cluster, const JobMatcher& matcher) {
+    std::vector<JobId> found;
+    cluster.jobs().for_each([&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
+                            [&](const Job& job) {
+                                if (matcher.matches(job)) found.push_back(job.id);
+                            });
+    return found;
+}
+
+bool has_criteria(const Filter& filter) {
+    return !filter.users.empty() || !filter.partitions.empty() || !filter.names.empty() ||
+           !filter.accounts.empty() || !filter.qos.empty() || !filter.nodes.empty() || !filter.states.empty();
+}
+
+}  // namespace
+
+void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects) {
+    dequeue(cluster, cluster.job(id));
+    Job& job = cluster.edit_job(id);
+    move_to(job, JobState::Cancelled);
+    job.killed_by = by;
+    job.start_time = now;
+    job.end_time = now;
+    cluster.jobs_changed_state(id);
+    cluster.schedule_wanted = true;  // others may have waited behind it
+    cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
+    answer_waiters(cluster, id, WaitFor::Ended, effects);
+    answer_waiters(cluster, id, WaitFor::Allocated, effects);
+}
+
+void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects) {
+    std::vector<JobResult> results;
+    JobMatcher matcher(event.filter, [&](const std::string& name) { return cluster.find_node(name); });
+    for (const JobRef& ref : event.filter.jobs) {
+        std::vector<JobId> ids = split_off(cluster, ref);
+        if (ids.empty()) {
+            results.push_back({to_string(ref), Error{ErrorCode::InvalidJobId, {}}});
+            continue;
+        }
+        std::optional<Error> error;
+        bool any = false;
+        for (JobId id : ids) {
+            if (has_criteria(event.filter) && !matcher.matches(cluster.job(id))) continue;
+            auto refused = ref.step ? cancel_step(cluster, event, id, *ref.step, effects)
+                                    : cancel_job(cluster, now, event, id, effects);
+            any = any || !refused;
+            if (refused) error = refused;
+        }
+        // Of an array, tasks that have ended already are no reason to complain.
+        results.push_back({to_string(ref), any ? std::nullopt : error});
+    }
+    if (event.filter.jobs.empty() && has_criteria(event.filter)) {
+        for (JobId id : search(cluster, matcher)) {
+            const Job& job = cluster.job(id);
+            if (!may_change(cluster, event.caller, job) || is_finished(job.state)) continue;
+            std::string name = print_job_id(job);
+            results.push_back({std::move(name), cancel_job(cluster, now, event, id, effects)});
+        }
+    }
+    effects.push_back(Reply{event.request, std::move(results)});
+}
+
+}  // namespace sluice

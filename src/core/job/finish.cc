@@ -1,0 +1,251 @@
+// core/job/finish.cc
+//
+// How jobs end. A job is over when we or its script say so; its nodes are free one by one, as each
+// reports that nothing of the job is left. Until the last one has, the job shows as CG.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/job/moves.h"
+#include "core/job/verbs.h"
+#include "core/node/use.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+JobState state_after(KillReason reason) {
+    switch (reason) {
+        case KillReason::Cancelled: return JobState::Cancelled;
+        case KillReason::TimeLimit: return JobState::Timeout;
+        case KillReason::NodeFail: return JobState::NodeFail;
+        case KillReason::Preempted: return JobState::Preempted;
+        case KillReason::Requeue:
+        case KillReason::RequeueHold: return JobState::Running;  // until the nodes are clean
+    }
+    return JobState::Failed;
+}
+
+bool will_run_again(const Job& job) {
+    return job.kill_reason == KillReason::Requeue || job.kill_reason == KillReason::RequeueHold;
+}
+
+// How a job is remembered that ended by itself.
+JobState ending_of(const ExitStatus& exit) {
+    if (exit.oom_killed) return JobState::OutOfMemory;
+    return exit.failed() ? JobState::Failed : JobState::Completed;
+}
+
+Reason reason_of(JobState state, const ExitStatus& exit) {
+    if (state == JobState::OutOfMemory) return Reason::OutOfMemory;
+    if (exit.signal != 0) return Reason::RaisedSignal;
+    return exit.code != 0 ? Reason::NonZeroExitCode : Reason::None;
+}
+
+Reason reason_of(const Error& launch_error) {
+    switch (launch_error.code) {
+        case ErrorCode::UserUnknown: return Reason::UserUnknown;
+        case ErrorCode::InvalidDirectory: return Reason::InvalidWorkDir;
+        default: return Reason::JobLaunchFailure;
+    }
+}
+
+// What the job's output says about its end.
+std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIndex node) {
+    std::string_view cause;
+    switch (*job.kill_reason) {
+        case KillReason::Cancelled: cause = " DUE to SIGNAL Terminated"; break;
+        case KillReason::TimeLimit: cause = " DUE TO TIME LIMIT"; break;
+        case KillReason::Preempted: cause = " DUE TO PREEMPTION"; break;
+        case KillReason::NodeFail: cause = " DUE TO NODE FAILURE"; break;
+        case KillReason::Requeue:
+        case KillReason::RequeueHold: cause = " DUE TO JOB REQUEUE"; break;
+    }
+    return fmt::format("*** JOB {} ON {} CANCELLED AT {}{} ***", job.id.value,
+                       cluster.node(node).config.name, print_moment(now), cause);
+}
+
+void set_completing(Cluster& cluster, Job& job, std::vector<NodeIndex> nodes) {
+    job.completing_nodes = std::move(nodes);
+    for (NodeIndex node : job.completing_nodes) ++cluster.edit_node(node).completing;
+}
+
+std::vector<NodeIndex> nodes_of(const Job& job) {
+    std::vector<NodeIndex> nodes;
+    for (const NodeShare& share : job.allocation->nodes) nodes.push_back(share.node);
+    return nodes;
+}
+
+void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex node, Effects& effects) {
+    TerminateJob order{.node = node, .run = {job.id, job.restarts, kBatchStep}};
+    order.grace = cluster.settings().kill_wait;
+    if (job.kill_reason) order.reason_line = reason_line(cluster, job, now, node);
+    effects.push_back(std::move(order));
+}
+
+// A task of the array is gone: those that waited for its place may go on.
+void task_is_gone(Cluster& cluster, Time now, JobId array) {
+    auto running = cluster.array_running.find(array.value);
+    if (running != cluster.array_running.end() && --running->second == 0) {
+        cluster.array_running.erase(running);
+    }
+    std::vector<JobId> waiting;
+    for (JobId id : cluster.parked) {
+        if (cluster.job(id).array_job == array) waiting.push_back(id);
+    }
+    for (JobId id : waiting) {
+        cluster.parked.erase(id);
+        enqueue(cluster, cluster.job(id), now);
+    }
+}
+
+// All nodes are clean.
+void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    const Job& job = cluster.job(id);
+    if (job.array_job) task_is_gone(cluster, now, *job.array_job);
+    if (will_run_again(job)) {
+        requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
+        return;
+    }
+    cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
+    answer_waiters(cluster, id, WaitFor::Ended, effects);
+    // Whoever still waits for an allocation or a step hears that there will be none.
+    answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    retry_waiting_steps(cluster, now, id, effects);
+}
+
+void end_steps(Job& job, Time now, StepState state) {
+    for (auto& step : job.steps) {
+        if (step->state != StepState::Running) continue;
+        auto ended = std::make_shared<Step>(*step);
+        ended->state = state;
+        ended->end_time = now;
+        ended->nodes_left.clear();
+        step = std::move(ended);
+    }
+}
+
+StepState step_state_after(JobState state) {
+    switch (state) {
+        case JobState::Completed: return StepState::Completed;
+        case JobState::Timeout: return StepState::Timeout;
+        case JobState::NodeFail: return StepState::NodeFail;
+        case JobState::Failed: return StepState::Failed;
+        default: return StepState::Cancelled;
+    }
+}
+
+}  // namespace
+
+void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    auto waiting = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node);
+    if (waiting == job.completing_nodes.end()) return;
+    job.completing_nodes.erase(waiting);
+    --cluster.edit_node(node).completing;
+    std::shared_ptr<const Allocation> held = job.allocation;
+    for (const NodeShare& share : held->nodes) {
+        if (share.node == node) give_back_share(cluster, job, share, now);
+    }
+    cluster.jobs_changed_state(id);
+    if (job.completing_nodes.empty()) settle(cluster, now, id, effects);
+}
+
+void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    CHECK(job.state == JobState::Running);
+    if (is_completing(job)) {  // already on its way out to run again: a stronger reason may change that
+        job.kill_reason = reason;
+        if (JobState after = state_after(reason); after != JobState::Running) move_to(job, after);
+        return;
+    }
+    job.kill_reason = reason;
+    job.end_time = now;
+    if (JobState after = state_after(reason); after != JobState::Running) {
+        move_to(job, after);
+        if (reason == KillReason::TimeLimit) job.reason = Reason::TimeLimit;
+        if (reason == KillReason::NodeFail) job.reason = Reason::NodeDown;
+    }
+    end_steps(job, now, reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
+    set_completing(cluster, job, nodes_of(job));
+    cluster.jobs_changed_state(id);
+    std::shared_ptr<const Job> ending = cluster.find_job(id);
+    for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+}
+
+void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
+    auto found = cluster.find_job(event.run.job);
+    if (!found || found->restarts != event.run.restarts || !found->allocation) {
+        std::erase(cluster.edit_node(event.node).orphans, event.run);
+        cluster.schedule_wanted = true;
+        return;
+    }
+    if (found->state == JobState::Running && !is_completing(*found)) {
+        Job& job = cluster.edit_job(found->id);
+        job.exit = event.exit;
+        move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
+        job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
+        if (event.launch_error) job.reason_detail = to_string(*event.launch_error);
+        job.end_time = now;
+        end_steps(job, now, step_state_after(job.state));
+        set_completing(cluster, job, nodes_of(job));
+        for (NodeIndex node : job.completing_nodes) {
+            if (node != event.node) send_terminate(cluster, now, job, node, effects);
+        }
+    } else if (is_finished(found->state) && is_completing(*found)) {
+        cluster.edit_job(found->id).exit = event.exit;
+    }
+    node_is_clean(cluster, now, found->id, event.node, effects);
+}
+
+void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects) {
+    auto found = cluster.find_job(event.run.job);
+    if (!found || found->restarts != event.run.restarts || !is_completing(*found)) {
+        std::erase(cluster.edit_node(event.node).orphans, event.run);
+        cluster.schedule_wanted = true;
+        return;
+    }
+    node_is_clean(cluster, now, found->id, event.node, effects);
+}
+
+void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects) {
+    auto found = cluster.find_job(event.run.job);
+    if (!found || found->restarts != event.run.restarts || found->state != JobState::Running) return;
+    if (event.error) {
+        on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
+    } else if (!found->launched) {
+        cluster.edit_job(found->id).launched = true;
+    }
+}
+
+void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effects& effects) {
+    auto found = cluster.find_job(event.job);
+    if (!found) {
+        effects.push_back(Reply{event.request, Error{ErrorCode::InvalidJobId, {}}});
+        return;
+    }
+    if (!may_change(cluster, event.caller, *found)) {
+        effects.push_back(Reply{event.request, Error{ErrorCode::AccessDenied, {}}});
+        return;
+    }
+    if (found->state == JobState::Pending) {
+        cancel_pending(cluster, now, found->id, event.caller.user, effects);
+    } else if (found->state == JobState::Running && !is_completing(*found)) {
+        Job& job = cluster.edit_job(found->id);
+        job.exit = event.exit;
+        move_to(job, ending_of(event.exit));
+        job.reason = reason_of(job.state, event.exit);
+        job.end_time = now;
+        end_steps(job, now, StepState::Completed);
+        set_completing(cluster, job, nodes_of(job));
+        cluster.jobs_changed_state(job.id);
+        std::shared_ptr<const Job> ending = cluster.find_job(job.id);
+        for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+    }
+    effects.push_back(Reply{event.request, Done{}});
+}
+
+}  // namespace sluice

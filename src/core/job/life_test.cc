@@ -1,0 +1,166 @@
+// core/job/life_test.cc: from submission to the end, by every road.
+#include <gtest/gtest.h>
+
+#include "core/job/verbs.h"
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(JobLife, ExitCodesDecideTheState) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=2
+        submit  good
+        submit  bad
+        pass
+        end     good
+        end     bad code=3
+        expect  good completed
+        expect  bad  failed NonZeroExitCode
+    )");
+}
+
+TEST(JobLife, NodesAreFreeOnlyWhenTheyAreClean) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=1
+        submit  wide nodes=2 tasks=2
+        submit  next nodes=2 tasks=2
+        pass
+        end     wide
+        pass
+        expect  wide completing
+        expect  next pending
+        clean   wide n2
+        pass
+        expect  wide completed
+        expect  next running n[1-2]
+    )");
+}
+
+TEST(JobLife, TheTimeLimitEndsAJob) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  slow time=10
+        pass
+        at      9
+        expect  slow running
+        at      10
+        expect  slow completing
+        end     slow
+        expect  slow timeout TimeLimit
+    )");
+}
+
+TEST(JobLife, ACancelledJobLeavesAtOnceWhenPendingAndWhenCleanOtherwise) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  runs
+        submit  waits
+        pass
+        cancel  waits
+        expect  waits cancelled
+        cancel  runs
+        expect  runs completing
+        end     runs code=0
+        expect  runs cancelled
+    )");
+}
+
+TEST(JobLife, HeldJobsWaitForTheirRelease) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  a hold
+        pass
+        expect  a pending JobHeldUser
+        release a
+        pass
+        expect  a running n1
+    )");
+}
+
+TEST(JobLife, BeginTimesAreKept) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  a begin=5
+        pass
+        expect  a pending BeginTime
+        at      4
+        expect  a pending BeginTime
+        at      5
+        expect  a running n1
+    )");
+}
+
+TEST(JobLife, ARequeuedJobRunsAgainUnderTheSameId) {
+    Scenario scenario;
+    EXPECT_EQ(scenario.run(R"(
+        nodes   n1 cpus=1
+        submit  a
+        pass
+        requeue a
+        expect  a completing
+        end     a code=1
+        pass
+        expect  a running n1
+    )"), "");
+    EXPECT_EQ(scenario.cluster().job(scenario.job("a")).restarts, 1u);
+}
+
+TEST(JobLife, ANodeThatStaysSilentLosesItsJobs) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=1
+        submit  again nodelist=n1
+        submit  gone  nodelist=n2 norequeue
+        pass
+        lost    n1
+        lost    n2
+        at      4
+        expect  again running n1
+        at      5
+        expect  again pending
+        expect  gone  node_fail
+        back    n1
+    )");
+}
+
+TEST(JobLife, ArraysStayOneRecordUntilTasksStart) {
+    Scenario scenario;
+    EXPECT_EQ(scenario.run(R"(
+        nodes   n1 cpus=2
+        submit  sweep array=0-999%1
+        pass
+        expect  sweep_0 running n1
+        expect  sweep_1 pending JobArrayTaskLimit
+        end     sweep_0
+        pass
+        expect  sweep_1 running n1
+    )"), "");
+    EXPECT_EQ(scenario.cluster().jobs().size(), 3u);
+}
+
+TEST(JobLife, TheLastTaskKeepsTheArraysId) {
+    Scenario scenario;
+    EXPECT_EQ(scenario.run(R"(
+        nodes   n1 cpus=2
+        submit  pair array=1-2
+        pass
+        expect  pair_1 running n1
+        expect  pair_2 running n1
+        cancel  pair
+        end     pair_1
+        end     pair_2
+        expect  pair_1 cancelled
+        expect  pair_2 cancelled
+    )"), "");
+    EXPECT_EQ(scenario.cluster().job(scenario.job("pair")).array_task, 2u);
+}
+
+TEST(JobLife, TheSameSubmissionTwiceIsOneJob) {
+    Scenario scenario;
+    EXPECT_EQ(scenario.run("nodes n1 cpus=1\nsubmit a key=0123\nsubmit b key=0123\nsubmit c key=4567"), "");
+    EXPECT_EQ(scenario.job("a"), scenario.job("b"));
+    EXPECT_NE(scenario.job("a"), scenario.job("c"));
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,53 @@
+// core/job/start.cc
+#include "core/job/moves.h"
+#include "core/job/verbs.h"
+#include "core/node/use.h"
+#include "core/schedule/queue.h"
+
+namespace sluice {
+
+namespace {
+
+void set_clocks(Cluster& cluster, const Job& job) {
+    if (!job.time_limit.unlimited()) {
+        Time end = *job.start_time + job.time_limit.length();
+        cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
+        if (job.request->warn_signal) {
+            cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
+        }
+    }
+}
+
+}  // namespace
+
+void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
+               Effects& effects) {
+    if (const Job& record = cluster.job(id); is_array_record(record)) {
+        id = split_task(cluster, id, record.array_tasks.first());
+    } else {
+        dequeue(cluster, record);
+    }
+    Job& job = cluster.edit_job(id);
+    move_to(job, JobState::Running);
+    job.reason = Reason::None;
+    job.reason_detail.clear();
+    job.partition = partition;
+    job.start_time = now;
+    job.end_time.reset();
+    job.last_sched_eval = now;
+    job.launched = false;
+    job.allocation = std::make_shared<Allocation>(std::move(allocation));
+    if (job.array_job) ++cluster.array_running[job.array_job->value];
+    std::shared_ptr<const Allocation> held = job.allocation;
+    for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
+    set_clocks(cluster, job);
+    cluster.jobs_changed_state(id);
+
+    std::shared_ptr<const Job> started = cluster.find_job(id);
+    if (started->request->kind == JobKind::Batch) {
+        effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
+    }
+    answer_waiters(cluster, id, WaitFor::Allocated, effects);
+}
+
+}  // namespace sluice

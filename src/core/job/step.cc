@@ -1,0 +1,290 @@
+// core/job/step.cc
+//
+// Steps inside a job: which nodes, how many tasks on each, which of the job's CPUs and GPUs. A step
+// that finds the job's resources in use by another waits for it, unless it may overlap.
+#include <algorithm>
+#include <map>
+
+#include "core/job/verbs.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+
+namespace sluice {
+
+namespace {
+
+// What other steps of the job hold on a node.
+struct Held {
+    std::vector<std::uint32_t> cpus;
+    std::vector<std::pair<std::string, std::uint32_t>> devices;  // name, index
+};
+
+Held held_on(const Job& job, NodeIndex node) {
+    Held held;
+    for (const auto& step : job.steps) {
+        if (step->state != StepState::Running || step->overlap) continue;
+        for (const NodeShare& share : step->nodes) {
+            if (share.node != node) continue;
+            bool still_there = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) !=
+                               step->nodes_left.end();
+            if (!still_there) continue;
+            held.cpus.insert(held.cpus.end(), share.cpus.begin(), share.cpus.end());
+            for (const auto& devices : share.gres) {
+                for (std::uint32_t index : devices.indexes) held.devices.emplace_back(devices.name, index);
+            }
+        }
+    }
+    return held;
+}
+
+std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, bool overlap) {
+    std::vector<std::uint32_t> free;
+    for (std::uint32_t cpu : share.cpus) {
+        bool taken = std::find(held.cpus.begin(), held.cpus.end(), cpu) != held.cpus.end();
+        if (overlap || !taken) free.push_back(cpu);
+    }
+    return free;
+}
+
+// GPUs for a step: as many of the job's as were asked for, free ones; all of them, shared, when the
+// step says nothing.
+Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held, bool overlap,
+                                                  const std::vector<GresCount>& wishes, bool& busy) {
+    if (wishes.empty()) return share.gres;
+    std::vector<NodeShare::Devices> result;
+    for (const GresCount& wish : wishes) {
+        std::uint64_t missing = wish.count;
+        std::uint64_t owned = 0;
+        for (const NodeShare::Devices& devices : share.gres) {
+            if (devices.name != wish.name || (!wish.type.empty() && wish.type != devices.type)) continue;
+            owned += devices.count;
+            NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
+            for (std::uint32_t index : devices.indexes) {
+                bool taken = std::find(held.devices.begin(), held.devices.end(),
+                                       std::pair(devices.name, index)) != held.devices.end();
+                if (missing == 0 || (taken && !overlap)) continue;
+                picked.indexes.push_back(index);
+                ++picked.count;
+                --missing;
+            }
+            if (picked.count > 0) result.push_back(std::move(picked));
+        }
+        if (owned < wish.count) return Error{ErrorCode::InvalidGres, {}};
+        if (missing > 0) busy = true;
+    }
+    return result;
+}
+
+struct Plan {
+    std::optional<Step> step;  // absent: busy, wait
+};
+
+std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& job, const StepWish& wish,
+                                           const std::vector<std::string>& named,
+                                           const std::vector<std::string>& excluded) {
+    std::vector<const NodeShare*> nodes;
+    auto has = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const NodeShare& share : job.allocation->nodes) {
+        const std::string& name = cluster.node(share.node).config.name;
+        if (has(excluded, name)) continue;
+        if (named.empty() || has(named, name)) nodes.push_back(&share);
+    }
+    // Named nodes come first; more may be added when more were asked for.
+    if (!named.empty() && nodes.size() < std::max(wish.nodes_min, wish.nodes_max)) {
+        for (const NodeShare& share : job.allocation->nodes) {
+            const std::string& name = cluster.node(share.node).config.name;
+            if (!has(named, name) && !has(excluded, name)) nodes.push_back(&share);
+        }
+    }
+    return nodes;
+}
+
+std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes) {
+    if (wish.ntasks) return *wish.ntasks;
+    if (wish.ntasks_per_node) return *wish.ntasks_per_node * static_cast<std::uint32_t>(nodes);
+    const Shape& shape = job.request->shape;
+    if (shape.ntasks && nodes == job.allocation->nodes.size()) return *shape.ntasks;
+    return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
+}
+
+// Tasks per node: one each, then block (fill from the first) or cyclic (one after another).
+std::vector<std::uint32_t> spread(std::uint32_t tasks, const std::vector<std::uint32_t>& capacity, bool cyclic) {
+    std::vector<std::uint32_t> counts(capacity.size(), 0);
+    std::uint32_t left = tasks;
+    for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
+        if (capacity[i] == 0) continue;
+        counts[i] = 1;
+        --left;
+    }
+    while (left > 0) {
+        std::uint32_t before = left;
+        for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
+            std::uint32_t room = capacity[i] - std::min(capacity[i], counts[i]);
+            std::uint32_t more = std::min({left, room, cyclic ? 1u : room});
+            counts[i] += more;
+            left -= more;
+        }
+        if (left == before) return {};  // no more room anywhere
+    }
+    return counts;
+}
+
+struct NodeOffer {
+    const NodeShare* share = nullptr;
+    std::vector<std::uint32_t> cpus;
+    std::uint32_t tasks_max = 0;
+};
+
+NodeOffer offer_of(const Job& job, const NodeShare& share, const StepWish& wish) {
+    Held held = held_on(job, share.node);
+    NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, wish.overlap), .tasks_max = 0};
+    bool all_or_nothing = !wish.exact && !wish.overlap;
+    if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
+    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
+    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / each;
+    if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
+    return offer;
+}
+
+std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, std::size_t nodes) {
+    std::vector<GresCount> wishes = wish.gres_per_node;
+    for (GresCount each : wish.gpus_per_task) {
+        each.count *= tasks;
+        wishes.push_back(each);
+    }
+    for (GresCount whole : wish.gpus) {
+        whole.count = (whole.count + nodes - 1) / std::max<std::size_t>(1, nodes);
+        wishes.push_back(whole);
+    }
+    return wishes;
+}
+
+Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& wish) {
+    std::vector<std::string> named, excluded;
+    if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
+    if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
+    std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, wish, named, excluded);
+    std::size_t wanted = wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();
+    if (nodes.empty() || nodes.size() < wish.nodes_min) return Error{ErrorCode::NodeConfigUnavailable, {}};
+    wanted = std::min(wanted, nodes.size());
+    std::uint32_t tasks = task_count(job, wish, wanted);
+    if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
+    if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
+
+    // Could it ever fit? Then look at what is free now.
+    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
+    std::uint64_t room = 0;
+    for (const NodeShare* share : nodes) room += share->cpus.size() / each;
+    if (room < tasks) {
+        if (wish.cpus_per_task.value_or(1) > 1 || !wish.overlap) return Error{ErrorCode::TooManyCpus, {}};
+    }
+    std::vector<NodeOffer> offers;
+    for (const NodeShare* share : nodes) {
+        if (offers.size() == wanted) break;
+        NodeOffer offer = offer_of(job, *share, wish);
+        if (offer.tasks_max > 0 || !named.empty()) offers.push_back(std::move(offer));
+    }
+    if (offers.size() < wanted) return Plan{};
+    std::vector<std::uint32_t> capacity;
+    for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
+    std::vector<std::uint32_t> counts = spread(tasks, capacity, wish.cyclic);
+    if (counts.empty()) return Plan{};
+
+    Step step{.id = StepId{job.next_step}, .name = wish.name, .user = job.user};
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+        NodeShare share{.node = offers[i].share->node, .tasks = counts[i], .cpus = offers[i].cpus,
+                        .memory = offers[i].share->memory, .gres = {}};
+        if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * each));
+        if (wish.mem_per_node && *wish.mem_per_node > 0) share.memory = *wish.mem_per_node;
+        bool busy = false;
+        Held held = held_on(job, share.node);
+        share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], offers.size()), busy));
+        if (busy) return Plan{};
+        names.push_back(cluster.node(share.node).config.name);
+        step.nodes_left.push_back(share.node);
+        step.nodes.push_back(std::move(share));
+    }
+    step.node_names = Hostlist(std::move(names)).to_string();
+    step.tasks = tasks;
+    step.cpus_per_task = each;
+    step.overlap = wish.overlap;
+    step.time_limit = wish.time_limit;
+    return Plan{std::move(step)};
+}
+
+// Answers now, or says that the step has to wait.
+bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller, const StepWish& wish,
+                Effects& effects) {
+    auto job = cluster.find_job(wish.job);
+    auto refuse = [&](ErrorCode code) {
+        effects.push_back(Reply{request, Error{code, {}}});
+        return true;
+    };
+    if (!job) return refuse(ErrorCode::InvalidJobId);
+    if (!may_change(cluster, caller, *job)) return refuse(ErrorCode::AccessDenied);
+    if (job->state == JobState::Pending) return refuse(ErrorCode::JobPending);
+    if (job->state != JobState::Running || is_completing(*job)) return refuse(ErrorCode::JobFinished);
+    Result<Plan> plan = plan_step(cluster, *job, wish);
+    if (!plan) {
+        effects.push_back(Reply{request, std::move(plan).error()});
+        return true;
+    }
+    if (!plan->step) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
+    plan->step->start_time = now;
+    auto step = std::make_shared<const Step>(*std::move(plan->step));
+    Job& changed = cluster.edit_job(job->id);
+    ++changed.next_step;
+    changed.steps.push_back(step);
+    effects.push_back(Reply{request, StepGranted{cluster.find_job(job->id), step, wish.cyclic}});
+    return true;
+}
+
+std::uint16_t severity(const ExitStatus& exit) {
+    return static_cast<std::uint16_t>(exit.signal > 0 ? 128 + exit.signal : exit.code);
+}
+
+}  // namespace
+
+void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
+    if (try_create(cluster, now, event.request, event.caller, event.wish, effects)) return;
+    cluster.step_waiters[event.wish.job.value].push_back({event.request, event.caller, event.wish});
+}
+
+void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    auto waiting = cluster.step_waiters.find(id.value);
+    if (waiting == cluster.step_waiters.end()) return;
+    std::erase_if(waiting->second, [&](const StepWaiter& waiter) {
+        return try_create(cluster, now, waiter.request, waiter.caller, waiter.wish, effects);
+    });
+    if (waiting->second.empty()) cluster.step_waiters.erase(waiting);
+}
+
+void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects) {
+    auto found = cluster.find_job(event.run.job);
+    if (!found || found->restarts != event.run.restarts) return;
+    Job& job = cluster.edit_job(found->id);
+    for (auto& step : job.steps) {
+        if (step->id != event.run.step) continue;
+        auto changed = std::make_shared<Step>(*step);
+        std::erase(changed->nodes_left, event.node);
+        if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;
+        if (changed->nodes_left.empty() && changed->state == StepState::Running) {
+            changed->state = changed->exit.failed() ? StepState::Failed : StepState::Completed;
+            changed->end_time = now;
+            if (severity(changed->exit) > severity(job.derived_exit)) job.derived_exit = changed->exit;
+        }
+        step = std::move(changed);
+        break;
+    }
+    // Ended steps are of no interest to decisions; a job of thousands must not carry them all.
+    constexpr std::size_t kEndedStepsKept = 64;
+    if (job.steps.size() > kEndedStepsKept) {
+        std::erase_if(job.steps, [](const auto& step) { return step->state != StepState::Running; });
+    }
+    retry_waiting_steps(cluster, now, job.id, effects);
+}
+
+}  // namespace sluice

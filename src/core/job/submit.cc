@@ -1,0 +1,208 @@
+// core/job/submit.cc
+//
+// A new job: is it possible, and where does it wait? A refusal names what is wrong and changes
+// nothing; an accepted job has its id before anybody hears of it.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/job/verbs.h"
+#include "core/node/use.h"
+#include "core/place/place.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+
+#include <fmt/format.h>
+
+namespace sluice {
+
+namespace {
+
+Error refuse(ErrorCode code, std::string detail = {}) { return Error{code, std::move(detail)}; }
+
+Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller, const JobRequest& wish) {
+    if (wish.partition.empty()) {
+        const Partition* standard = cluster.default_partition();
+        if (!standard) return refuse(ErrorCode::InvalidPartition, "no partition was named and none is the default");
+        return standard->config.name;
+    }
+    std::vector<std::string> names;
+    for (std::string_view name : split(wish.partition, ',')) {
+        const Partition* partition = cluster.find_partition(name);
+        if (!partition) return refuse(ErrorCode::InvalidPartition, std::string(name));
+        const PartitionConfig& config = partition->config;
+        if (config.state == "DRAIN" || config.state == "INACTIVE") {
+            return refuse(ErrorCode::PartitionUnavailable, std::string(name));
+        }
+        if (config.root_only && caller.user.value != 0) return refuse(ErrorCode::AccessDenied, std::string(name));
+        if (config.disable_root_jobs && caller.user.value == 0) {
+            return refuse(ErrorCode::AccessDenied, std::string(name));
+        }
+        names.emplace_back(name);
+    }
+    return join(names, ",");
+}
+
+Result<void> check_names(const Cluster& cluster, const Shape& shape) {
+    for (const std::string* list : {&shape.nodelist, &shape.exclude}) {
+        if (list->empty()) continue;
+        for (const std::string& name : TRY(Hostlist::parse(*list)).names()) {
+            if (!cluster.find_node(name)) return refuse(ErrorCode::InvalidNodeName, name);
+        }
+    }
+    auto any_node = [&](auto wanted) {
+        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+            if (wanted(cluster.node(NodeIndex{i}))) return true;
+        }
+        return false;
+    };
+    if (!shape.constraint.empty() && !any_node([&](const Node& node) {
+            const auto& features = node.config.features;
+            return std::find(features.begin(), features.end(), shape.constraint) != features.end();
+        })) {
+        return refuse(ErrorCode::InvalidFeature, shape.constraint);
+    }
+    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
+        for (const GresCount& wish : *wishes) {
+            bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
+            if (!known) return refuse(ErrorCode::InvalidGres, wish.name);
+        }
+    }
+    return {};
+}
+
+Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
+    const Shape& shape = wish.shape;
+    if (shape.nodes_max && *shape.nodes_max < shape.nodes_min) {
+        return refuse(ErrorCode::InvalidNodeCount, fmt::format("{}-{}", shape.nodes_min, *shape.nodes_max));
+    }
+    if (shape.cpus_per_task == 0) return refuse(ErrorCode::InvalidCpuCount, "--cpus-per-task=0");
+    if (shape.ntasks == 0u) return refuse(ErrorCode::InvalidTaskCount, "--ntasks=0");
+    if (!wish.array) return {};
+    if (wish.array->tasks.empty()) return refuse(ErrorCode::InvalidArray);
+    std::uint32_t most = cluster.settings().max_array_size;
+    if (wish.array->tasks.last() >= most) {
+        return refuse(ErrorCode::InvalidArray,
+                      fmt::format("index {} is not below MaxArraySize={}", wish.array->tasks.last(), most));
+    }
+    return {};
+}
+
+// Time limit in force: what was asked, else the partition's default, else its maximum.
+TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
+    // Compat: a limit of zero asks for no limit of the job's own.
+    if (wish.time_limit && (wish.time_limit->unlimited() || wish.time_limit->length().count() > 0)) {
+        return *wish.time_limit;
+    }
+    return partition.config.default_time.value_or(partition.config.max_time);
+}
+
+// Can it ever run, with all nodes up and idle, in one of its partitions?
+Result<void> check_possible(const Cluster& cluster, const Job& job) {
+    Error why = refuse(ErrorCode::NodeConfigUnavailable);
+    for (const std::string& name : partitions_of(job)) {
+        const Partition& partition = *cluster.find_partition(name);
+        Need need = TRY(need_of(cluster, job, partition));
+        const PartitionConfig& config = partition.config;
+        bool strict = cluster.settings().enforce_part_limits;
+        if (strict && job.time_limit > config.max_time) {
+            why = refuse(ErrorCode::InvalidTimeLimit);
+        } else if (strict && config.max_nodes && need.nodes_min > *config.max_nodes) {
+            why = refuse(ErrorCode::InvalidNodeCount);
+        } else if (place(cluster, need, true).allocation) {
+            return {};
+        }
+    }
+    return why;
+}
+
+Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
+    const JobRequest& wish = *event.wish;
+    Job job;
+    job.request = event.wish;
+    job.user = event.caller.user;
+    job.group = event.caller.group;
+    job.partition = TRY(partition_wanted(cluster, event.caller, wish));
+    TRY(check_numbers(cluster, wish));
+    TRY(check_names(cluster, wish.shape));
+    job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
+    TRY(check_possible(cluster, job));
+    bool full = cluster.jobs().size() >= cluster.settings().max_job_count;
+    if (full && !event.test_only) return refuse(ErrorCode::QueueFull);
+    if (wish.priority && *wish.priority > 0 && !is_privileged(cluster, event.caller)) {
+        return refuse(ErrorCode::AccessDenied, "--priority is for operators");
+    }
+    if (wish.nice < 0 && !is_privileged(cluster, event.caller)) {
+        return refuse(ErrorCode::AccessDenied, "a negative --nice is for operators");
+    }
+    job.submit_time = now;
+    job.eligible_time = std::max(now, wish.begin.value_or(now));
+    job.idempotency_key = event.idempotency_key;
+    return job;
+}
+
+void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
+    const JobRequest& wish = *event.wish;
+    job.id = cluster.take_job_id();
+    job.sluid = next_sluid(cluster, job);
+    job.priority = initial_priority(cluster, wish, job.id);
+    if (job.priority == 0) {
+        job.reason = Reason::JobHeldUser;
+    } else if (job.eligible_time > now) {
+        job.reason = Reason::BeginTime;
+    }
+    if (wish.array) {
+        job.array_job = job.id;
+        job.array_tasks = wish.array->tasks;
+        job.array_limit = wish.array->limit;
+    }
+}
+
+Submitted test_answer(const Cluster& cluster, Time now, const Job& job) {
+    Submitted answer{.job = JobId{0}, .warnings = {}, .start_estimate = now};
+    for (const std::string& name : partitions_of(job)) {
+        const Partition& partition = *cluster.find_partition(name);
+        Result<Need> need = need_of(cluster, job, partition);
+        if (!need) continue;
+        Placement placement = place(cluster, *need);
+        answer.partition = name;
+        if (!placement.allocation) continue;
+        answer.nodes = placement.allocation->node_names;
+        answer.cpus = placement.allocation->cpus();
+        return answer;
+    }
+    answer.start_estimate.reset();  // when is for the scheduler's plan to say
+    return answer;
+}
+
+}  // namespace
+
+void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
+    if (auto known = cluster.submissions.find(event.idempotency_key);
+        !event.idempotency_key.empty() && known != cluster.submissions.end()) {
+        effects.push_back(Reply{event.request, Submitted{.job = known->second}});
+        return;
+    }
+    Result<Job> job = job_from(cluster, now, event);
+    if (!job) {
+        effects.push_back(Reply{event.request, std::move(job).error()});
+        return;
+    }
+    if (event.test_only) {
+        effects.push_back(Reply{event.request, test_answer(cluster, now, *job)});
+        return;
+    }
+    number_job(cluster, now, event, *job);
+    JobId id = job->id;
+    bool immediate = event.wish->immediate;
+    enqueue(cluster, cluster.add_job(*std::move(job)), now);
+    effects.push_back(Reply{event.request, Submitted{.job = id}});
+    if (!immediate) return;
+    schedule(cluster, now, effects);
+    if (cluster.job(id).state != JobState::Pending) return;
+    effects.pop_back();
+    cancel_pending(cluster, now, id, event.caller.user, effects);
+    effects.push_back(Reply{event.request, refuse(ErrorCode::NodesBusy)});
+}
+
+}  // namespace sluice

@@ -1,0 +1,270 @@
+// core/job/update.cc: scontrol update JobId=. One row per field that can change; all are checked
+// before any takes effect.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/job/verbs.h"
+#include "core/place/place.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+struct Draft {
+    Job job;
+    JobRequest request;
+    bool privileged = false;
+    Time now;
+};
+
+using Setter = Result<void> (*)(Draft& draft, const std::string& key, const std::string& value);
+
+Error bad(const std::string& key, const std::string& value) {
+    return {ErrorCode::BadArgument, fmt::format("{}={}", key, value)};
+}
+
+Result<void> only_pending(const Draft& draft) {
+    if (draft.job.state == JobState::Pending) return {};
+    return Error{draft.job.state == JobState::Running ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
+                 "only a pending job can be changed so"};
+}
+
+Result<std::uint32_t> number(const std::string& key, const std::string& value) {
+    auto parsed = to_number(value);
+    if (!parsed || *parsed > 0xfffffffe) return bad(key, value);
+    return static_cast<std::uint32_t>(*parsed);
+}
+
+template <std::string JobRequest::*Member>
+Result<void> set_text(Draft& draft, const std::string&, const std::string& value) {
+    draft.request.*Member = value;
+    return {};
+}
+
+template <std::string Shape::*Member>
+Result<void> set_shape_text(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.shape.*Member = value;
+    return {};
+}
+
+Result<void> set_time_limit(Draft& draft, const std::string& key, const std::string& value) {
+    std::string_view text = value;
+    int sign = key.ends_with('+') || value.starts_with('+') ? 1 : key.ends_with('-') || value.starts_with('-') ? -1 : 0;
+    if (value.starts_with('+') || value.starts_with('-')) text.remove_prefix(1);
+    TimeLimit limit = TRY(parse_time_limit(text));
+    if (sign != 0) {
+        if (limit.unlimited() || draft.job.time_limit.unlimited()) return bad(key, value);
+        limit = TimeLimit{draft.job.time_limit.length() + sign * limit.length()};
+        if (limit.length().count() <= 0) return bad(key, value);
+    }
+    bool longer = limit > draft.job.time_limit;
+    if (longer && draft.job.state == JobState::Running && !draft.privileged) {
+        return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
+    }
+    draft.job.time_limit = limit;
+    draft.request.time_limit = limit;
+    return {};
+}
+
+Result<void> set_priority(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    std::uint32_t priority = TRY(number(key, value));
+    if (!draft.privileged && priority > draft.job.priority) return Error{ErrorCode::AccessDenied, {}};
+    draft.job.priority = priority;
+    if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
+    else if (draft.job.reason == Reason::JobHeldAdmin || draft.job.reason == Reason::JobHeldUser) draft.job.reason = Reason::None;
+    return {};
+}
+
+Result<void> set_nice(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    bool negative = value.starts_with('-');
+    std::uint32_t amount = TRY(number(key, negative ? value.substr(1) : value));
+    if (negative && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    std::int64_t nice = negative ? -std::int64_t{amount} : amount;
+    std::int64_t priority = std::int64_t{draft.job.priority} + draft.request.nice - nice;
+    draft.request.nice = static_cast<std::int32_t>(nice);
+    if (draft.job.priority > 0) {
+        draft.job.priority = static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, 0xfffffffe));
+    }
+    return {};
+}
+
+Result<void> set_partition(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.job.partition = value;
+    draft.request.partition = value;
+    return {};
+}
+
+Result<void> set_begin(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    Time begin = TRY(parse_moment(value, draft.now));
+    draft.request.begin = begin;
+    draft.job.eligible_time = std::max(begin, draft.now);
+    if (draft.job.priority > 0) draft.job.reason = begin > draft.now ? Reason::BeginTime : Reason::None;
+    return {};
+}
+
+Result<void> set_requeue(Draft& draft, const std::string& key, const std::string& value) {
+    if (value != "0" && value != "1") return bad(key, value);
+    draft.request.requeue = value == "1";
+    return {};
+}
+
+Result<void> set_throttle(Draft& draft, const std::string& key, const std::string& value) {
+    draft.job.array_limit = TRY(number(key, value));
+    return {};
+}
+
+Result<void> set_nodes(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    std::size_t dash = value.find('-');
+    draft.request.shape.nodes_min = TRY(number(key, value.substr(0, dash)));
+    draft.request.shape.nodes_max = draft.request.shape.nodes_min;
+    if (dash != std::string::npos) draft.request.shape.nodes_max = TRY(number(key, value.substr(dash + 1)));
+    return {};
+}
+
+Result<void> set_tasks(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.shape.ntasks = TRY(number(key, value));
+    return {};
+}
+
+Result<void> set_cpus_per_task(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.shape.cpus_per_task = std::max(1u, TRY(number(key, value)));
+    draft.request.shape.cpus_per_task_set = true;
+    return {};
+}
+
+Result<void> set_mem_node(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.shape.mem_per_node = TRY(parse_memory(value));
+    draft.request.shape.mem_per_cpu.reset();
+    return {};
+}
+
+Result<void> set_mem_cpu(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.shape.mem_per_cpu = TRY(parse_memory(value));
+    draft.request.shape.mem_per_node.reset();
+    return {};
+}
+
+Result<void> set_gres(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.shape.gres_per_node = TRY(parse_gres(value));
+    return {};
+}
+
+Result<void> set_admin_comment(Draft& draft, const std::string&, const std::string& value) {
+    if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    draft.job.admin_comment = value;
+    return {};
+}
+
+struct Row {
+    std::string_view key;
+    Setter set;
+};
+
+constexpr Row kRows[] = {
+    {"Account", set_text<&JobRequest::account>},
+    {"AdminComment", set_admin_comment},
+    {"ArrayTaskThrottle", set_throttle},
+    {"Comment", set_text<&JobRequest::comment>},
+    {"CPUsPerTask", set_cpus_per_task},
+    {"EligibleTime", set_begin},
+    {"ExcNodeList", set_shape_text<&Shape::exclude>},
+    {"Features", set_shape_text<&Shape::constraint>},
+    {"Gres", set_gres},
+    {"JobName", set_text<&JobRequest::name>},
+    {"MailUser", set_text<&JobRequest::mail_user>},
+    {"MinMemoryCPU", set_mem_cpu},
+    {"MinMemoryNode", set_mem_node},
+    {"Name", set_text<&JobRequest::name>},
+    {"Nice", set_nice},
+    {"NumNodes", set_nodes},
+    {"NumTasks", set_tasks},
+    {"Partition", set_partition},
+    {"Priority", set_priority},
+    {"QOS", set_text<&JobRequest::qos>},
+    {"ReqNodeList", set_shape_text<&Shape::nodelist>},
+    {"Requeue", set_requeue},
+    {"StartTime", set_begin},
+    {"StdErr", set_text<&JobRequest::std_err>},
+    {"StdIn", set_text<&JobRequest::std_in>},
+    {"StdOut", set_text<&JobRequest::std_out>},
+    {"TimeLimit", set_time_limit},
+    {"TresPerNode", set_gres},
+    {"WCKey", set_text<&JobRequest::wckey>},
+    {"WorkDir", set_text<&JobRequest::work_dir>},
+};
+
+Result<void> set_field(Draft& draft, const std::string& key, const std::string& value) {
+    std::string_view name = key;
+    while (name.ends_with('+') || name.ends_with('-')) name.remove_suffix(1);
+    for (const Row& row : kRows) {
+        if (equals_ignoring_case(row.key, name)) return row.set(draft, key, value);
+    }
+    return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
+}
+
+Result<void> check_draft(const Cluster& cluster, const Draft& draft) {
+    if (draft.job.state != JobState::Pending) return {};
+    Error why{ErrorCode::NodeConfigUnavailable, {}};
+    for (const std::string& name : partitions_of(draft.job)) {
+        const Partition* partition = cluster.find_partition(name);
+        if (!partition) return Error{ErrorCode::InvalidPartition, name};
+        Need need = TRY(need_of(cluster, draft.job, *partition));
+        if (place(cluster, need, true).allocation) return {};
+    }
+    return why;
+}
+
+Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id) {
+    auto job = cluster.find_job(id);
+    if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
+    if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
+    Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now};
+    for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
+    draft.job.request = std::make_shared<const JobRequest>(std::move(draft.request));
+    TRY(check_draft(cluster, draft));
+    dequeue(cluster, *job);
+    Job& changed = cluster.edit_job(id);
+    changed = std::move(draft.job);
+    enqueue(cluster, cluster.job(id), now);
+    cluster.schedule_wanted = true;
+    if (changed.state == JobState::Running && !changed.time_limit.unlimited()) {
+        Time end = *changed.start_time + changed.time_limit.length() + cluster.settings().over_time_limit;
+        cluster.add_timer({end, TimerKind::TimeLimit, id.value});
+    }
+    return {};
+}
+
+}  // namespace
+
+void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects) {
+    std::vector<JobId> ids = split_off(cluster, event.job);
+    Result<void> outcome = ids.empty() ? Result<void>(Error{ErrorCode::InvalidJobId, {}}) : Result<void>();
+    bool any = false;
+    for (JobId id : ids) {
+        if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;
+        Result<void> done = update_one(cluster, now, event, id);
+        any = any || done.has_value();
+        if (!done) outcome = done;
+    }
+    if (any) effects.push_back(Reply{event.request, Done{}});
+    else if (outcome) effects.push_back(Reply{event.request, Error{ErrorCode::JobFinished, {}}});
+    else effects.push_back(Reply{event.request, outcome.error()});
+}
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+// core/job/verbs.h
+//
+// What can happen to a job: on_* handle events, the others are steps that several of them share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+// submit.cc
+void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects);
+
+// start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
+// becomes a job of its own first.
+void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
+               Effects& effects);
+
+// finish.cc
+void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects);
+void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects);
+void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects);
+void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effects& effects);
+// We end a running job: it is told to, and shows as completing until its nodes are clean.
+void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects);
+// Nothing of the job is left on this node (or the node itself is gone).
+void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
+
+// requeue.cc
+void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects);
+
+// cancel.cc
+void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects);
+void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects);
+
+// control.cc
+void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& effects);
+
+// update.cc
+void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects);
+
+// wait.cc
+void on_wait(Cluster& cluster, Time now, const WaitJob& event, Effects& effects);
+void on_show_allocation(Cluster& cluster, Time now, const ShowAllocation& event, Effects& effects);
+void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event, Effects& effects);
+void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects);
+
+// step.cc
+void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
+void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects);
+void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
+
+// find.cc: the jobs that a reference means: one job, or the records of an array.
+std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);
+bool may_change(const Cluster& cluster, const Caller& caller, const Job& job);
+bool is_privileged(const Cluster& cluster, const Caller& caller);
+// Array tasks named by `ref` become jobs of their own, so that they can be changed apart. Returns
+// the jobs that `ref` means then.
+std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref);
+JobId split_task(Cluster& cluster, JobId array, std::uint32_t task);
+
+}  // namespace sluice

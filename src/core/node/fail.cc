@@ -1,0 +1,37 @@
+// core/node/fail.cc
+//
+// A node is lost. Its jobs run again elsewhere if they may, else they have failed. What may still
+// run there is ended when the node comes back, before it is given anything new.
+#include "core/job/verbs.h"
+#include "core/node/verbs.h"
+
+namespace sluice {
+
+void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
+    std::vector<JobId> jobs = cluster.node(index).jobs;
+    for (JobId id : jobs) {
+        const Job& job = cluster.job(id);
+        if (job.state == JobState::Running && !is_completing(job)) {
+            bool again = job.request->requeue && job.request->kind == JobKind::Batch;
+            end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
+        }
+        node_is_clean(cluster, now, id, index, effects);
+    }
+}
+
+void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
+    const Node& silent = cluster.node(index);
+    if (silent.connected || silent.down || silent.removed) return;
+    if (silent.last_seen && *silent.last_seen + cluster.settings().slurmd_timeout > now) return;
+    Node& node = cluster.edit_node(index);
+    node.down = true;
+    if (node.reason.empty()) {
+        node.reason = "Not responding";
+        node.reason_time = now;
+        node.reason_user = cluster.settings().slurm_user;
+    }
+    cluster.mark_stored(index);
+    fail_jobs_on(cluster, now, index, effects);
+}
+
+}  // namespace sluice

@@ -1,0 +1,150 @@
+// core/node/register.cc
+//
+// A node says what it is and what it runs. Both sides may have missed things while they were apart,
+// so registration settles all differences: orders that were lost are repeated, runs that nobody
+// wants any more are ended, and jobs that a reboot swept away are given up.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/job/verbs.h"
+#include "core/node/verbs.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::string_view kNotResponding = "Not responding";
+
+// Does the machine have what slurm.conf promises? The text is what `sinfo -R` shows.
+std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
+    std::uint32_t have = std::max(facts.cpus, facts.sockets * facts.cores_per_socket * facts.threads_per_core);
+    if (have < config.cpus) return "Low socket*core*thread count, Low CPUs";
+    if (facts.real_memory < config.real_memory) {
+        return fmt::format("Low RealMemory (reported:{} < 100.00% of configured:{})", facts.real_memory,
+                           config.real_memory);
+    }
+    if (facts.tmp_disk < config.tmp_disk) return "Low TmpDisk";
+    for (const GresCount& gres : config.gres) {
+        std::uint64_t found = 0;
+        for (const GresDevices& devices : facts.gres) {
+            if (devices.name == gres.name && (gres.type.empty() || devices.type == gres.type)) found += devices.count;
+        }
+        if (found < gres.count) {
+            return fmt::format("gres/{} count reported lower than configured ({} < {})", gres.name, found, gres.count);
+        }
+    }
+    return {};
+}
+
+void set_reason(Node& node, std::string reason, Time now) {
+    node.reason = std::move(reason);
+    node.reason_time = now;
+    node.reason_user = UserId{0};
+}
+
+// ReturnToService decides whether a node that was down may come back by itself.
+void return_to_service(Node& node, const Settings& settings) {
+    if (!node.down) return;
+    bool silent = node.reason == kNotResponding;
+    if (settings.return_to_service >= 2 || (settings.return_to_service == 1 && silent)) {
+        node.down = false;
+        node.reason.clear();
+        node.reason_time.reset();
+    }
+}
+
+bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
+    if (job.restarts != run.restarts || !job.allocation) return false;
+    bool here = std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
+                            [&](const NodeShare& share) { return share.node == node; });
+    return here && (job.state == JobState::Running || is_completing(job));
+}
+
+void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool has_it, Effects& effects) {
+    bool completing_here = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node) !=
+                           job.completing_nodes.end();
+    RunId run{job.id, job.restarts, kBatchStep};
+    if (completing_here) {
+        if (has_it) {
+            effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
+                                           .reason_line = {}});
+        } else {
+            node_is_clean(cluster, now, job.id, node, effects);
+        }
+        return;
+    }
+    bool head = job.allocation->nodes.front().node == node;
+    if (has_it || !head || job.request->kind != JobKind::Batch) return;
+    if (!job.launched) {
+        effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
+    } else {
+        // It ran, and the node knows nothing of it: the node was restarted under it.
+        end_running(cluster, now, job.id, job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
+        node_is_clean(cluster, now, job.id, node, effects);
+    }
+}
+
+}  // namespace
+
+void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects) {
+    auto index = cluster.find_node(event.node);
+    if (!index || cluster.node(*index).removed) {
+        effects.push_back(NodeAnswered{event.node, Error{ErrorCode::InvalidNodeName, event.node}});
+        return;
+    }
+    Node& node = cluster.edit_node(*index);
+    node.facts = event.facts;
+    node.connected = true;
+    node.last_seen = now;
+    node.orphans.clear();
+    std::string missing = cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
+    if (!missing.empty()) {
+        node.admin_flags |= kNodeDrain;
+        set_reason(node, missing, now);
+        cluster.mark_stored(*index);
+    } else if (node.down) {
+        return_to_service(node, cluster.settings());
+        cluster.mark_stored(*index);
+    }
+    for (const RunId& run : event.running) {
+        auto job = cluster.find_job(run.job);
+        if (job && is_wanted(*job, run, *index)) continue;
+        Node& changed = cluster.edit_node(*index);
+        if (std::find(changed.orphans.begin(), changed.orphans.end(), run) == changed.orphans.end()) {
+            changed.orphans.push_back({run.job, run.restarts, kBatchStep});
+        }
+        effects.push_back(TerminateJob{.node = *index, .run = {run.job, run.restarts, kBatchStep},
+                                       .grace = Seconds{0}, .reason_line = {}});
+    }
+    std::vector<JobId> here = cluster.node(*index).jobs;
+    for (JobId id : here) {
+        auto job = cluster.find_job(id);
+        bool has_it = std::any_of(event.running.begin(), event.running.end(), [&](const RunId& run) {
+            return run.job == id && run.restarts == job->restarts;
+        });
+        settle_job(cluster, now, *job, *index, has_it, effects);
+    }
+    unpark_all(cluster, now);
+    cluster.schedule_wanted = true;
+    effects.push_back(NodeAnswered{event.node, {}});
+}
+
+void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects&) {
+    Node& node = cluster.edit_node(event.node);
+    node.last_seen = now;
+    if (!node.facts) return;
+    node.facts->load = event.load;
+    node.facts->free_memory = event.free_memory;
+}
+
+void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event, Effects&) {
+    Node& node = cluster.edit_node(event.node);
+    node.connected = false;
+    node.last_seen = now;
+    cluster.add_timer({now + cluster.settings().slurmd_timeout, TimerKind::NodeTimeout, event.node.value});
+}
+
+}  // namespace sluice

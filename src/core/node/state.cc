@@ -1,0 +1,27 @@
+// core/node/state.cc: what a node's state is, derived from what happened to it.
+#include "core/cluster.h"
+
+namespace sluice {
+
+NodeBase node_base(const Node& node) {
+    if (node.config.state.find("FUTURE") != std::string::npos && !node.facts) return NodeBase::Future;
+    if (node.down) return NodeBase::Down;
+    if (!node.facts && node.jobs.empty()) return NodeBase::Unknown;
+    if (node.cpus_used == 0 && node.jobs.empty()) return NodeBase::Idle;
+    bool full = node.cpus_used >= node.config.cpus || node.exclusive;
+    return full ? NodeBase::Allocated : NodeBase::Mixed;
+}
+
+std::uint32_t node_flags(const Node& node) {
+    std::uint32_t flags = node.admin_flags;
+    if (!node.connected) flags |= kNodeNoRespond;
+    if (node.completing > 0) flags |= kNodeCompleting;
+    return flags;
+}
+
+bool may_take_jobs(const Node& node) {
+    return node.facts && node.connected && !node.down && !node.removed && node.orphans.empty() &&
+           (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
+}
+
+}  // namespace sluice

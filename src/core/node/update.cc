@@ -1,0 +1,172 @@
+// core/node/update.cc: scontrol update NodeName= and PartitionName=.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/job/verbs.h"
+#include "core/node/verbs.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+struct NodeChange {
+    std::string state, reason, comment;
+    std::optional<std::uint32_t> weight;
+    std::optional<std::vector<std::string>> features;
+    bool has_reason = false, has_comment = false;
+};
+
+Error bad_value(const std::string& key, const std::string& value, std::string_view right) {
+    return {ErrorCode::BadArgument, fmt::format("{}={}: {}", key, value, right)};
+}
+
+constexpr std::string_view kNodeStates[] = {"DOWN", "DRAIN", "FAIL", "IDLE", "RESUME", "UNDRAIN"};
+
+Result<NodeChange> node_change(const Changes& changes) {
+    NodeChange change;
+    for (const auto& [key, value] : changes) {
+        if (equals_ignoring_case(key, "State")) {
+            for (std::string_view known : kNodeStates) {
+                if (equals_ignoring_case(known, value)) change.state = known;
+            }
+            if (change.state.empty()) {
+                return Error{ErrorCode::InvalidNodeState, fmt::format("State={} (DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN)", value)};
+            }
+        } else if (equals_ignoring_case(key, "Reason")) {
+            change.reason = value;
+            change.has_reason = true;
+        } else if (equals_ignoring_case(key, "Comment")) {
+            change.comment = value;
+            change.has_comment = true;
+        } else if (equals_ignoring_case(key, "Weight")) {
+            auto weight = to_number(value);
+            if (!weight) return bad_value(key, value, "a number is needed");
+            change.weight = static_cast<std::uint32_t>(*weight);
+        } else if (starts_with_ignoring_case(key, "AvailableFeatures") || equals_ignoring_case(key, "Features")) {
+            change.features.emplace();
+            for (std::string_view feature : split(value, ',')) {
+                if (!feature.empty()) change.features->emplace_back(feature);
+            }
+        } else {
+            return Error{ErrorCode::NotSupported, fmt::format("update of node field {}", key)};
+        }
+    }
+    bool needs_reason = change.state == "DOWN" || change.state == "DRAIN" || change.state == "FAIL";
+    if (needs_reason && change.reason.empty()) {
+        return Error{ErrorCode::BadArgument, fmt::format("State={} needs a Reason=", change.state)};
+    }
+    return change;
+}
+
+void resume(Node& node) {
+    node.admin_flags &= ~(kNodeDrain | kNodeFail);
+    node.down = false;
+    node.reason.clear();
+    node.reason_time.reset();
+}
+
+void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index, const NodeChange& change,
+                 Effects& effects) {
+    Node& node = cluster.edit_node(index);
+    if (change.state == "RESUME" || change.state == "IDLE") resume(node);
+    if (change.state == "UNDRAIN") node.admin_flags &= ~kNodeDrain;
+    if (change.state == "DRAIN") node.admin_flags |= kNodeDrain;
+    if (change.state == "FAIL") node.admin_flags |= kNodeFail;
+    if (change.state == "DOWN") node.down = true;
+    if (change.has_reason) {
+        node.reason = change.reason;
+        node.reason_time = now;
+        node.reason_user = caller.user;
+    }
+    if (change.has_comment) node.comment = change.comment;
+    if (change.weight) node.config.weight = *change.weight;
+    if (change.features) node.config.features = *change.features;
+    cluster.mark_stored(index);
+    if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
+}
+
+Result<void> change_partition(PartitionConfig& config, const std::string& key, const std::string& value) {
+    if (equals_ignoring_case(key, "State")) {
+        for (std::string_view state : {"UP", "DOWN", "DRAIN", "INACTIVE"}) {
+            if (equals_ignoring_case(state, value)) {
+                config.state = state;
+                return {};
+            }
+        }
+        return bad_value(key, value, "UP, DOWN, DRAIN or INACTIVE");
+    }
+    if (equals_ignoring_case(key, "MaxTime")) {
+        config.max_time = TRY(parse_time_limit(value));
+    } else if (equals_ignoring_case(key, "DefaultTime")) {
+        config.default_time = TRY(parse_time_limit(value));
+    } else if (equals_ignoring_case(key, "MaxNodes")) {
+        config.max_nodes.reset();
+        if (!equals_ignoring_case(value, "UNLIMITED") && !equals_ignoring_case(value, "INFINITE")) {
+            auto count = to_number(value);
+            if (!count) return bad_value(key, value, "a number or UNLIMITED");
+            config.max_nodes = static_cast<std::uint32_t>(*count);
+        }
+    } else if (equals_ignoring_case(key, "MinNodes") || equals_ignoring_case(key, "PriorityTier") ||
+               equals_ignoring_case(key, "PriorityJobFactor")) {
+        auto number = to_number(value);
+        if (!number) return bad_value(key, value, "a number is needed");
+        auto& field = equals_ignoring_case(key, "MinNodes")       ? config.min_nodes
+                      : equals_ignoring_case(key, "PriorityTier") ? config.priority_tier
+                                                                  : config.priority_job_factor;
+        field = static_cast<std::uint32_t>(*number);
+    } else if (equals_ignoring_case(key, "Default") || equals_ignoring_case(key, "Hidden") ||
+               equals_ignoring_case(key, "RootOnly")) {
+        bool yes = equals_ignoring_case(value, "YES");
+        if (!yes && !equals_ignoring_case(value, "NO")) return bad_value(key, value, "YES or NO");
+        auto& field = equals_ignoring_case(key, "Default")  ? config.is_default
+                      : equals_ignoring_case(key, "Hidden") ? config.hidden
+                                                            : config.root_only;
+        field = yes;
+    } else {
+        return Error{ErrorCode::NotSupported, fmt::format("update of partition field {}", key)};
+    }
+    return {};
+}
+
+}  // namespace
+
+void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects& effects) {
+    auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
+    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    Result<NodeChange> change = node_change(event.changes);
+    if (!change) return answer(change.error());
+    for (const std::string& name : event.nodes) {
+        if (!cluster.find_node(name)) return answer(Error{ErrorCode::InvalidNodeName, name});
+    }
+    for (const std::string& name : event.nodes) {
+        change_node(cluster, now, event.caller, *cluster.find_node(name), *change, effects);
+    }
+    unpark_all(cluster, now);
+    cluster.schedule_wanted = true;
+    answer(Done{});
+}
+
+void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event, Effects& effects) {
+    auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
+    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    const Partition* partition = cluster.find_partition(event.partition);
+    if (!partition) return answer(Error{ErrorCode::InvalidPartition, event.partition});
+    PartitionConfig changed = partition->config;
+    for (const auto& [key, value] : event.changes) {
+        if (auto done = change_partition(changed, key, value); !done) return answer(done.error());
+    }
+    for (Partition& entry : cluster.edit_partitions()) {
+        if (changed.is_default && entry.config.name != changed.name) entry.config.is_default = false;
+        if (entry.config.name == changed.name) entry.config = changed;
+    }
+    unpark_all(cluster, now);
+    cluster.schedule_wanted = true;
+    answer(Done{});
+}
+
+}  // namespace sluice

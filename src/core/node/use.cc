@@ -1,0 +1,155 @@
+#include "core/node/use.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+namespace {
+
+bool serves(const GresPool& pool, const GresCount& wish) {
+    return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
+}
+
+// gres.conf says which devices there are; without it the counts of slurm.conf are enough.
+std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& settings) {
+    std::vector<GresPool> pools;
+    auto described = settings.gres.find(config.name);
+    for (const GresCount& gres : config.gres) {
+        GresPool pool{.name = gres.name, .type = gres.type, .count = gres.count};
+        for (const GresPool& earlier : pools) {
+            if (earlier.name == pool.name) pool.first_index += static_cast<std::uint32_t>(earlier.count);
+        }
+        if (described != settings.gres.end()) {
+            for (const GresDevices& devices : described->second) {
+                bool same = devices.name == pool.name && (pool.type.empty() || devices.type == pool.type);
+                if (same && !devices.files.empty()) pool.has_devices = true;
+            }
+        }
+        // Compat: GPUs without device files are counted and numbered all the same.
+        if (pool.name == "gpu") pool.has_devices = true;
+        if (pool.has_devices) pool.used.assign(pool.count, false);
+        pools.push_back(std::move(pool));
+    }
+    return pools;
+}
+
+void keep_use(std::vector<GresPool>& pools, const std::vector<GresPool>& before) {
+    for (GresPool& pool : pools) {
+        for (const GresPool& old : before) {
+            if (old.name != pool.name || old.type != pool.type) continue;
+            pool.used_count = old.used_count;
+            std::copy_n(old.used.begin(), std::min(old.used.size(), pool.used.size()), pool.used.begin());
+        }
+    }
+}
+
+void set_gres(Node& node, const NodeShare& share, bool taken) {
+    for (const NodeShare::Devices& devices : share.gres) {
+        for (GresPool& pool : node.gres) {
+            if (pool.name != devices.name || pool.type != devices.type) continue;
+            for (std::uint32_t index : devices.indexes) {
+                std::uint32_t slot = index - pool.first_index;
+                CHECK(slot < pool.used.size() && pool.used[slot] != taken);
+                pool.used[slot] = taken;
+            }
+            CHECK(taken || pool.used_count >= devices.count);
+            pool.used_count += taken ? devices.count : -devices.count;
+        }
+    }
+}
+
+void set_use(Node& node, const NodeShare& share, bool taken) {
+    for (std::uint32_t cpu : share.cpus) {
+        CHECK(cpu < node.cpu_used.size() && node.cpu_used[cpu] != taken);
+        node.cpu_used[cpu] = taken;
+    }
+    auto cpus = static_cast<std::uint32_t>(share.cpus.size());
+    node.cpus_used += taken ? cpus : -cpus;
+    node.memory_used += taken ? share.memory : -share.memory;
+    set_gres(node, share, taken);
+}
+
+}  // namespace
+
+void configure_node(Node& node, const NodeConfig& config, const Settings& settings, Time now) {
+    bool is_new = node.config.name.empty();
+    node.config = config;
+    if (node.cpu_used.size() < config.cpus) node.cpu_used.resize(config.cpus, false);
+    std::vector<GresPool> pools = pools_of(config, settings);
+    keep_use(pools, node.gres);
+    node.gres = std::move(pools);
+    if (!is_new) return;
+    auto wants = [&](std::string_view word) { return config.state.find(word) != std::string::npos; };
+    if (wants("DRAIN")) node.admin_flags |= kNodeDrain;
+    if (wants("FAIL")) node.admin_flags |= kNodeFail;
+    node.down = wants("DOWN");
+    node.reason = config.reason;
+    for (const auto& [name, reason] : settings.down_nodes) {
+        if (name != config.name) continue;
+        node.down = true;
+        node.reason = reason;
+    }
+    if (!node.reason.empty()) node.reason_time = now;
+    node.comment = config.comment;
+}
+
+Megabytes usable_memory(const Node& node) {
+    return node.config.real_memory - std::min(node.config.real_memory, node.config.mem_spec_limit);
+}
+
+void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
+    Node& node = cluster.edit_node(share.node);
+    set_use(node, share, true);
+    node.jobs.push_back(job.id);
+    node.last_busy = now;
+    if (job.request->shape.exclusive == Exclusive::Node) node.exclusive = true;
+    if (job.request->shape.exclusive == Exclusive::User) node.exclusive_user = job.user;
+}
+
+void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
+    Node& node = cluster.edit_node(share.node);
+    set_use(node, share, false);
+    std::erase(node.jobs, job.id);
+    node.last_busy = now;
+    if (node.jobs.empty()) {
+        node.exclusive = false;
+        node.exclusive_user.reset();
+    }
+    cluster.schedule_wanted = true;
+}
+
+std::uint64_t gres_count(const Node& node, const GresCount& wish) {
+    std::uint64_t sum = 0;
+    for (const GresPool& pool : node.gres) {
+        if (serves(pool, wish)) sum += pool.count;
+    }
+    return sum;
+}
+
+std::uint64_t gres_free(const Node& node, const GresCount& wish) {
+    std::uint64_t sum = 0;
+    for (const GresPool& pool : node.gres) {
+        if (serves(pool, wish)) sum += pool.count - std::min(pool.count, pool.used_count);
+    }
+    return sum;
+}
+
+std::vector<NodeShare::Devices> pick_gres(const Node& node, const GresCount& wish) {
+    std::vector<NodeShare::Devices> picked;
+    std::uint64_t missing = wish.count;
+    for (const GresPool& pool : node.gres) {
+        if (!serves(pool, wish) || missing == 0) continue;
+        std::uint64_t take = std::min(missing, pool.count - std::min(pool.count, pool.used_count));
+        if (take == 0) continue;
+        NodeShare::Devices devices{.name = pool.name, .type = pool.type, .indexes = {}, .count = take};
+        for (std::uint32_t slot = 0; slot < pool.used.size() && devices.indexes.size() < take; ++slot) {
+            if (!pool.used[slot]) devices.indexes.push_back(pool.first_index + slot);
+        }
+        missing -= take;
+        picked.push_back(std::move(devices));
+    }
+    CHECK(missing == 0);
+    return picked;
+}
+
+}  // namespace sluice

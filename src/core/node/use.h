@@ -1,0 +1,26 @@
+// core/node/use.h
+//
+// What of a node is taken, by whom. Taking and giving back are exact opposites; both CHECK that
+// nothing is handed out twice.
+#pragma once
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+// (Re)reads the configured size of a node, keeping what is in use.
+void configure_node(Node& node, const NodeConfig& config, const Settings& settings, Time now);
+
+void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
+void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
+
+// Memory that jobs may use, in all.
+Megabytes usable_memory(const Node& node);
+
+// A name's pools together: count and how many are free. An empty type means any.
+std::uint64_t gres_count(const Node& node, const GresCount& wish);
+std::uint64_t gres_free(const Node& node, const GresCount& wish);
+// Picks free devices for the wish; there are enough.
+std::vector<NodeShare::Devices> pick_gres(const Node& node, const GresCount& wish);
+
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// core/query/columns_of.h
+//
+// How the columns of a table are filled: a row per column, with a number or a text. A text may be
+// built in `scratch` or point into the record.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cluster.h"
+#include "model/columns.h"
+#include "model/table.h"
+
+namespace sluice {
+
+template <typename Record>
+struct ColumnSource {
+    using Number = std::int64_t (*)(const Record&, const Snapshot&);
+    using Text = std::string_view (*)(const Record&, const Snapshot&, std::string& scratch);
+
+    ColumnId id = 0;
+    Number number = nullptr;
+    Text text = nullptr;
+
+    template <typename Enum>
+    constexpr ColumnSource(Enum column, Number fill) : id(static_cast<ColumnId>(column)), number(fill) {}
+    template <typename Enum>
+    constexpr ColumnSource(Enum column, Text fill) : id(static_cast<ColumnId>(column)), text(fill) {}
+};
+
+struct StepRow {
+    const Job* job = nullptr;
+    const Step* step = nullptr;  // null: the batch script
+};
+
+const std::vector<ColumnSource<Job>>& job_columns();
+const std::vector<ColumnSource<Node>>& node_columns();
+const std::vector<ColumnSource<Partition>>& partition_columns();
+const std::vector<ColumnSource<StepRow>>& step_columns();
+
+inline std::int64_t unix_or_absent(const std::optional<Time>& time) {
+    return time ? to_unix(*time) : kAbsent;
+}
+inline std::int64_t seconds_of(const TimeLimit& limit) {
+    return limit.unlimited() ? kUnlimited : limit.length().count();
+}
+template <typename T>
+std::int64_t or_absent(const std::optional<T>& value) {
+    return value ? static_cast<std::int64_t>(*value) : kAbsent;
+}
+template <typename T>
+std::int64_t or_unlimited(const std::optional<T>& value) {
+    return value ? static_cast<std::int64_t>(*value) : kUnlimited;
+}
+
+std::string print_indexes(const std::vector<std::uint32_t>& indexes);  // "0-1,4"
+// "cpu=4,mem=4G,node=1,billing=4,gres/gpu=2,gres/gpu:a40=2" of what a job holds or asks for.
+Tres tres_of(const Allocation& allocation);
+Tres tres_wanted(const Job& job, const Snapshot& snapshot);
+
+}  // namespace sluice

@@ -1,0 +1,181 @@
+#include "core/query/listing.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/query/columns_of.h"
+#include "core/query/match.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+template <typename Record>
+Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& rows,
+                   const std::vector<ColumnSource<Record>>& sources, const std::vector<ColumnId>& wanted) {
+    Table table;
+    table.set_rows(rows.size());
+    std::string scratch;
+    for (ColumnId id : wanted) {
+        auto source = std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s.id == id; });
+        if (source == sources.end()) {
+            return Error{ErrorCode::NotSupported, fmt::format("column {} is not known to this controller", id)};
+        }
+        Table::Column column{.id = id, .numbers = {}, .texts = {}};
+        if (source->number) {
+            column.numbers.reserve(rows.size());
+            for (const Record* row : rows) column.numbers.push_back(source->number(*row, snapshot));
+        } else {
+            column.texts.reserve(rows.size());
+            std::string last;
+            std::uint32_t last_index = 0;
+            for (const Record* row : rows) {
+                std::string_view text = source->text(*row, snapshot, scratch);
+                if (column.texts.empty() || text != last) {  // neighbours are often alike
+                    last_index = table.intern(text);
+                    last = text;
+                }
+                column.texts.push_back(last_index);
+            }
+        }
+        Table::Column& added = table.add_column(id);
+        added = std::move(column);
+    }
+    return table;
+}
+
+const Partition* find_partition(const Snapshot& snapshot, std::string_view name) {
+    for (const Partition& partition : *snapshot.partitions) {
+        if (partition.config.name == name) return &partition;
+    }
+    return nullptr;
+}
+
+std::optional<NodeIndex> find_node(const Snapshot& snapshot, const std::string& name) {
+    std::optional<NodeIndex> found;
+    snapshot.nodes.for_each([&](const Node& node) {
+        if (node.config.name == name) found = node.index;
+    });
+    return found;
+}
+
+bool is_hidden(const Snapshot& snapshot, const Job& job, const Filter& filter) {
+    if (filter.include_hidden || !filter.partitions.empty()) return false;
+    const Partition* partition = find_partition(snapshot, job.partition);
+    return partition && partition->config.hidden;
+}
+
+bool means(const JobRef& ref, const Job& job) {
+    if (!ref.tasks) return job.id == ref.job || job.array_job == ref.job;
+    if (job.array_job != ref.job) return false;
+    if (job.array_task) return ref.tasks->contains(*job.array_task);
+    bool any = false;
+    ref.tasks->for_each([&](std::uint32_t task) { any = any || job.array_tasks.contains(task); });
+    return any;
+}
+
+// Jobs named by id: looked up, not searched for, unless tasks of an array are meant.
+Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snapshot, const Filter& filter) {
+    std::vector<std::shared_ptr<const Job>> jobs;
+    for (const JobRef& ref : filter.jobs) {
+        auto record = snapshot.jobs.find(ref.job.value);
+        bool single = record && !record->array_job && !ref.tasks;
+        if (single) {
+            jobs.push_back(std::move(record));
+            continue;
+        }
+        // An array's tasks have later ids than the array itself.
+        snapshot.jobs.for_each([&](const Job& job) {
+            if (means(ref, job)) jobs.push_back(snapshot.jobs.find(job.id.value));
+        });
+    }
+    std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
+    jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+    if (jobs.empty() && filter.jobs.size() == 1) return Error{ErrorCode::InvalidJobId, {}};
+    return jobs;
+}
+
+Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const Snapshot& snapshot, const Filter& filter) {
+    JobMatcher matcher(filter, [&](const std::string& name) { return find_node(snapshot, name); });
+    std::vector<std::shared_ptr<const Job>> jobs;
+    if (!filter.jobs.empty()) {
+        jobs = TRY(named_jobs(snapshot, filter));
+        std::erase_if(jobs, [&](const auto& job) { return !matcher.matches(*job); });
+        return jobs;
+    }
+    snapshot.jobs.for_each_record([&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
+                                  [&](const std::shared_ptr<Job>& job) {
+                                      if (matcher.matches(*job) && !is_hidden(snapshot, *job, filter)) {
+                                          jobs.push_back(job);
+                                      }
+                                  });
+    return jobs;
+}
+
+Result<Table> list_jobs(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+    auto jobs = TRY(select_jobs(snapshot, filter));
+    std::vector<const Job*> rows;
+    rows.reserve(jobs.size());
+    for (const auto& job : jobs) rows.push_back(job.get());
+    return fill(snapshot, rows, job_columns(), columns);
+}
+
+Result<Table> list_nodes(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+    std::vector<const Node*> rows;
+    snapshot.nodes.for_each([&](const Node& node) {
+        bool named = filter.nodes.empty() || std::find(filter.nodes.begin(), filter.nodes.end(),
+                                                       node.config.name) != filter.nodes.end();
+        if (named && !node.removed) rows.push_back(&node);
+    });
+    if (rows.empty() && filter.nodes.size() == 1) return Error{ErrorCode::InvalidNodeName, filter.nodes.front()};
+    return fill(snapshot, rows, node_columns(), columns);
+}
+
+Result<Table> list_partitions(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+    std::vector<const Partition*> rows;
+    for (const Partition& partition : *snapshot.partitions) {
+        bool named = std::find(filter.partitions.begin(), filter.partitions.end(), partition.config.name) !=
+                     filter.partitions.end();
+        if (named || (filter.partitions.empty() && (filter.include_hidden || !partition.config.hidden))) {
+            rows.push_back(&partition);
+        }
+    }
+    return fill(snapshot, rows, partition_columns(), columns);
+}
+
+Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+    auto jobs = TRY(select_jobs(snapshot, filter));
+    std::vector<StepRow> steps;
+    for (const auto& job : jobs) {
+        if (job->state != JobState::Running || !job->allocation) continue;
+        auto wanted = [&](StepId id) {
+            return filter.jobs.empty() || std::any_of(filter.jobs.begin(), filter.jobs.end(), [&](const JobRef& ref) {
+                       return means(ref, *job) && (!ref.step || *ref.step == id);
+                   });
+        };
+        for (const auto& step : job->steps) {
+            if (step->state == StepState::Running && wanted(step->id)) steps.push_back({job.get(), step.get()});
+        }
+        if (job->request->kind == JobKind::Batch && wanted(kBatchStep)) steps.push_back({job.get(), nullptr});
+    }
+    std::vector<const StepRow*> rows;
+    for (const StepRow& step : steps) rows.push_back(&step);
+    return fill(snapshot, rows, step_columns(), columns);
+}
+
+}  // namespace
+
+Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
+                        const Filter& filter) {
+    switch (kind) {
+        case TableKind::Jobs: return list_jobs(snapshot, columns, filter);
+        case TableKind::Nodes: return list_nodes(snapshot, columns, filter);
+        case TableKind::Partitions: return list_partitions(snapshot, columns, filter);
+        case TableKind::Steps: return list_steps(snapshot, columns, filter);
+    }
+    return Error{ErrorCode::NotSupported, "unknown kind of table"};
+}
+
+}  // namespace sluice

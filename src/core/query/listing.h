@@ -1,0 +1,21 @@
+// core/query/listing.h
+//
+// Answers to squeue, sinfo and scontrol show, from a snapshot: the rows that match the filter, the
+// columns that were asked for. Runs in reader threads.
+#pragma once
+
+#include <vector>
+
+#include "core/cluster.h"
+#include "model/columns.h"
+#include "model/filter.h"
+#include "model/table.h"
+
+namespace sluice {
+
+// Unknown column ids are an error that names them. A single job id that does not exist is an error
+// too (InvalidJobId); in a list it is passed over, as Slurm does.
+Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
+                        const Filter& filter);
+
+}  // namespace sluice

@@ -1,0 +1,240 @@
+// core/query/node_columns.cc: the facts of nodes, partitions and steps, by column.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/query/columns_of.h"
+#include "model/hostlist.h"
+
+namespace sluice {
+
+namespace {
+
+using View = const Snapshot&;
+using Scratch = std::string&;
+
+std::string_view partitions_of_node(const Node& node, View view, Scratch scratch) {
+    scratch.clear();
+    for (const Partition& partition : *view.partitions) {
+        if (std::find(partition.nodes.begin(), partition.nodes.end(), node.index) == partition.nodes.end()) continue;
+        if (!scratch.empty()) scratch += ',';
+        scratch += partition.config.name;
+    }
+    return scratch;
+}
+
+std::string_view gres_used(const Node& node, View, Scratch scratch) {
+    scratch.clear();
+    for (const GresPool& pool : node.gres) {
+        if (!scratch.empty()) scratch += ',';
+        scratch += fmt::format("{}{}{}:{}", pool.name, pool.type.empty() ? "" : ":", pool.type, pool.used_count);
+        if (!pool.has_devices) continue;
+        std::vector<std::uint32_t> indexes;
+        for (std::uint32_t slot = 0; slot < pool.used.size(); ++slot) {
+            if (pool.used[slot]) indexes.push_back(pool.first_index + slot);
+        }
+        scratch += fmt::format("(IDX:{})", indexes.empty() ? "N/A" : print_indexes(indexes));
+    }
+    return scratch;
+}
+
+Tres cfg_tres(const Node& node) {
+    Tres tres{{"cpu", node.config.cpus}, {"mem", node.config.real_memory}, {"billing", node.config.cpus}};
+    for (const GresPool& pool : node.gres) {
+        tres["gres/" + pool.name] += pool.count;
+        if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;
+    }
+    return tres;
+}
+
+Tres alloc_tres(const Node& node) {
+    Tres tres;
+    if (node.cpus_used > 0) tres["cpu"] = node.cpus_used;
+    if (node.memory_used > 0) tres["mem"] = node.memory_used;
+    for (const GresPool& pool : node.gres) {
+        if (pool.used_count == 0) continue;
+        tres["gres/" + pool.name] += pool.used_count;
+        if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.used_count;
+    }
+    return tres;
+}
+
+template <std::string NodeConfig::*Member>
+std::string_view configured(const Node& node, View, Scratch) { return node.config.*Member; }
+template <std::string NodeFacts::*Member>
+std::string_view reported(const Node& node, View, Scratch) {
+    return node.facts ? std::string_view((*node.facts).*Member) : std::string_view();
+}
+
+// clang-format off
+const std::vector<ColumnSource<Node>> kNodeColumns = {
+    {NodeColumn::Name,            configured<&NodeConfig::name>},
+    {NodeColumn::Hostname,        configured<&NodeConfig::hostname>},
+    {NodeColumn::Address,         configured<&NodeConfig::address>},
+    {NodeColumn::Port,            [](const Node& n, View) -> std::int64_t { return n.config.port; }},
+    {NodeColumn::Arch,            reported<&NodeFacts::arch>},
+    {NodeColumn::Os,              reported<&NodeFacts::os>},
+    {NodeColumn::Version,         reported<&NodeFacts::version>},
+    {NodeColumn::BaseState,       [](const Node& n, View) { return static_cast<std::int64_t>(node_base(n)); }},
+    {NodeColumn::Flags,           [](const Node& n, View) -> std::int64_t { return node_flags(n); }},
+    {NodeColumn::Cpus,            [](const Node& n, View) -> std::int64_t { return n.config.cpus; }},
+    {NodeColumn::AllocCpus,       [](const Node& n, View) -> std::int64_t { return n.cpus_used; }},
+    {NodeColumn::Boards,          [](const Node& n, View) -> std::int64_t { return n.config.boards; }},
+    {NodeColumn::Sockets,         [](const Node& n, View) -> std::int64_t { return n.config.sockets; }},
+    {NodeColumn::CoresPerSocket,  [](const Node& n, View) -> std::int64_t { return n.config.cores_per_socket; }},
+    {NodeColumn::ThreadsPerCore,  [](const Node& n, View) -> std::int64_t { return n.config.threads_per_core; }},
+    {NodeColumn::RealMemory,      [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.real_memory); }},
+    {NodeColumn::AllocMemory,     [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.memory_used); }},
+    {NodeColumn::FreeMemory,      [](const Node& n, View) { return n.facts ? static_cast<std::int64_t>(n.facts->free_memory) : kAbsent; }},
+    {NodeColumn::TmpDisk,         [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.tmp_disk); }},
+    {NodeColumn::Weight,          [](const Node& n, View) -> std::int64_t { return n.config.weight; }},
+    {NodeColumn::Load,            [](const Node& n, View) { return n.facts ? static_cast<std::int64_t>(n.facts->load * 100 + 0.5) : kAbsent; }},
+    {NodeColumn::Features,        [](const Node& n, View, Scratch s) -> std::string_view { return s = join(n.config.features, ","); }},
+    {NodeColumn::Gres,            configured<&NodeConfig::gres_text>},
+    {NodeColumn::GresUsed,        gres_used},
+    {NodeColumn::Partitions,      partitions_of_node},
+    {NodeColumn::BootTime,        [](const Node& n, View) { return n.facts ? to_unix(n.facts->boot_time) : kAbsent; }},
+    {NodeColumn::SlurmdStartTime, [](const Node& n, View) { return n.facts ? to_unix(n.facts->slurmd_start_time) : kAbsent; }},
+    {NodeColumn::LastBusyTime,    [](const Node& n, View) { return unix_or_absent(n.last_busy); }},
+    {NodeColumn::Reason,          [](const Node& n, View, Scratch) -> std::string_view { return n.reason; }},
+    {NodeColumn::ReasonTime,      [](const Node& n, View) { return unix_or_absent(n.reason_time); }},
+    {NodeColumn::ReasonUser,      [](const Node& n, View) -> std::int64_t { return n.reason_user.value; }},
+    {NodeColumn::CfgTres,         [](const Node& n, View, Scratch s) -> std::string_view { return s = print_tres(cfg_tres(n)); }},
+    {NodeColumn::AllocTres,       [](const Node& n, View, Scratch s) -> std::string_view { return s = print_tres(alloc_tres(n)); }},
+    {NodeColumn::Comment,         [](const Node& n, View, Scratch) -> std::string_view { return n.comment; }},
+    {NodeColumn::CoreSpecCount,   [](const Node& n, View) -> std::int64_t { return n.config.core_spec_count; }},
+    {NodeColumn::MemSpecLimit,    [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.mem_spec_limit); }},
+};
+// clang-format on
+
+std::string_view list_or_all(const std::vector<std::string>& list, Scratch scratch) {
+    return scratch = list.empty() ? "ALL" : join(list, ",");
+}
+
+std::string_view node_names(const Partition& partition, View view, Scratch scratch) {
+    std::vector<std::string> names;
+    for (NodeIndex index : partition.nodes) names.push_back(view.nodes.find(index.value)->config.name);
+    return scratch = Hostlist(std::move(names)).sorted().to_string();
+}
+
+Tres partition_tres(const Partition& partition, View view) {
+    Tres tres{{"cpu", partition.total_cpus}, {"node", partition.nodes.size()}, {"billing", partition.total_cpus}};
+    for (NodeIndex index : partition.nodes) {
+        for (const auto& [name, count] : cfg_tres(*view.nodes.find(index.value))) {
+            if (name != "cpu" && name != "billing") tres[name] += count;
+        }
+    }
+    return tres;
+}
+
+template <std::string PartitionConfig::*Member>
+std::string_view setting(const Partition& partition, View, Scratch) { return partition.config.*Member; }
+template <std::vector<std::string> PartitionConfig::*Member>
+std::string_view allowed(const Partition& partition, View, Scratch scratch) {
+    return list_or_all(partition.config.*Member, scratch);
+}
+template <std::vector<std::string> PartitionConfig::*Member>
+std::string_view denied(const Partition& partition, View, Scratch scratch) {
+    return scratch = join(partition.config.*Member, ",");
+}
+template <bool PartitionConfig::*Member>
+std::int64_t flag(const Partition& partition, View) { return partition.config.*Member; }
+template <std::uint32_t PartitionConfig::*Member>
+std::int64_t number(const Partition& partition, View) { return partition.config.*Member; }
+template <std::optional<std::uint32_t> PartitionConfig::*Member>
+std::int64_t limit(const Partition& partition, View) { return or_unlimited(partition.config.*Member); }
+template <std::optional<Megabytes> PartitionConfig::*Member>
+std::int64_t memory(const Partition& partition, View) { return or_absent(partition.config.*Member); }
+
+// clang-format off
+const std::vector<ColumnSource<Partition>> kPartitionColumns = {
+    {PartitionColumn::Name,              setting<&PartitionConfig::name>},
+    {PartitionColumn::IsDefault,         flag<&PartitionConfig::is_default>},
+    {PartitionColumn::State,             setting<&PartitionConfig::state>},
+    {PartitionColumn::Nodes,             node_names},
+    {PartitionColumn::NodeSets,          setting<&PartitionConfig::nodes_text>},
+    {PartitionColumn::TotalNodes,        [](const Partition& p, View) { return static_cast<std::int64_t>(p.nodes.size()); }},
+    {PartitionColumn::TotalCpus,         [](const Partition& p, View) -> std::int64_t { return p.total_cpus; }},
+    {PartitionColumn::MaxTime,           [](const Partition& p, View) { return seconds_of(p.config.max_time); }},
+    {PartitionColumn::DefaultTime,       [](const Partition& p, View) { return p.config.default_time ? seconds_of(*p.config.default_time) : kAbsent; }},
+    {PartitionColumn::MinNodes,          number<&PartitionConfig::min_nodes>},
+    {PartitionColumn::MaxNodes,          limit<&PartitionConfig::max_nodes>},
+    {PartitionColumn::MaxCpusPerNode,    limit<&PartitionConfig::max_cpus_per_node>},
+    {PartitionColumn::MaxCpusPerSocket,  limit<&PartitionConfig::max_cpus_per_socket>},
+    {PartitionColumn::DefMemPerCpu,      memory<&PartitionConfig::def_mem_per_cpu>},
+    {PartitionColumn::DefMemPerNode,     memory<&PartitionConfig::def_mem_per_node>},
+    {PartitionColumn::MaxMemPerCpu,      memory<&PartitionConfig::max_mem_per_cpu>},
+    {PartitionColumn::MaxMemPerNode,     memory<&PartitionConfig::max_mem_per_node>},
+    {PartitionColumn::Hidden,            flag<&PartitionConfig::hidden>},
+    {PartitionColumn::RootOnly,          flag<&PartitionConfig::root_only>},
+    {PartitionColumn::ReqResv,           flag<&PartitionConfig::req_resv>},
+    {PartitionColumn::DisableRootJobs,   flag<&PartitionConfig::disable_root_jobs>},
+    {PartitionColumn::Lln,               flag<&PartitionConfig::lln>},
+    {PartitionColumn::AllowGroups,       allowed<&PartitionConfig::allow_groups>},
+    {PartitionColumn::AllowAccounts,     allowed<&PartitionConfig::allow_accounts>},
+    {PartitionColumn::DenyAccounts,      denied<&PartitionConfig::deny_accounts>},
+    {PartitionColumn::AllowQos,          allowed<&PartitionConfig::allow_qos>},
+    {PartitionColumn::DenyQos,           denied<&PartitionConfig::deny_qos>},
+    {PartitionColumn::AllocNodes,        allowed<&PartitionConfig::allow_alloc_nodes>},
+    {PartitionColumn::Alternate,         setting<&PartitionConfig::alternate>},
+    {PartitionColumn::Qos,               setting<&PartitionConfig::qos>},
+    {PartitionColumn::OverSubscribe,     setting<&PartitionConfig::oversubscribe>},
+    {PartitionColumn::Exclusive,         setting<&PartitionConfig::exclusive>},
+    {PartitionColumn::PreemptMode,       [](const Partition& p, View, Scratch) -> std::string_view { return p.config.preempt_mode.empty() ? "OFF" : std::string_view(p.config.preempt_mode); }},
+    {PartitionColumn::GraceTime,         [](const Partition& p, View) -> std::int64_t { return p.config.grace_time.count(); }},
+    {PartitionColumn::PriorityJobFactor, number<&PartitionConfig::priority_job_factor>},
+    {PartitionColumn::PriorityTier,      number<&PartitionConfig::priority_tier>},
+    {PartitionColumn::OverTimeLimit,     number<&PartitionConfig::over_time_limit>},
+    {PartitionColumn::JobDefaults,       setting<&PartitionConfig::job_defaults>},
+    {PartitionColumn::Tres,              [](const Partition& p, View v, Scratch s) -> std::string_view { return s = print_tres(partition_tres(p, v)); }},
+    {PartitionColumn::TresBillingWeights, setting<&PartitionConfig::tres_billing_weights>},
+};
+
+std::int64_t step_cpus(const StepRow& r, View) {
+    if (!r.step) return r.job->allocation ? static_cast<std::int64_t>(r.job->allocation->nodes.front().cpus.size()) : 0;
+    std::int64_t sum = 0;
+    for (const NodeShare& share : r.step->nodes) sum += static_cast<std::int64_t>(share.cpus.size());
+    return sum;
+}
+
+Tres step_tres(const StepRow& r) {
+    Allocation held;
+    if (r.step) held.nodes = r.step->nodes;
+    else if (r.job->allocation) held.nodes = {r.job->allocation->nodes.front()};
+    Tres tres = tres_of(held);
+    tres.erase("billing");
+    return tres;
+}
+
+const std::vector<ColumnSource<StepRow>> kStepColumns = {
+    {StepColumn::JobId,       [](const StepRow& r, View) -> std::int64_t { return r.job->id.value; }},
+    {StepColumn::ArrayJobId,  [](const StepRow& r, View) { return r.job->array_job ? std::int64_t{r.job->array_job->value} : kAbsent; }},
+    {StepColumn::ArrayTaskId, [](const StepRow& r, View) { return or_absent(r.job->array_task); }},
+    {StepColumn::StepId,      [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->id.value : kBatchStep.value; }},
+    {StepColumn::Name,        [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->name) : "batch"; }},
+    {StepColumn::UserId,      [](const StepRow& r, View) -> std::int64_t { return r.job->user.value; }},
+    {StepColumn::Partition,   [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->partition; }},
+    {StepColumn::State,       [](const StepRow& r, View) { return static_cast<std::int64_t>(r.step ? r.step->state : StepState::Running); }},
+    {StepColumn::StartTime,   [](const StepRow& r, View) { return r.step ? to_unix(r.step->start_time) : unix_or_absent(r.job->start_time); }},
+    {StepColumn::TimeLimit,   [](const StepRow& r, View) { return r.step ? seconds_of(r.step->time_limit) : kUnlimited; }},
+    {StepColumn::NodeList,    [](const StepRow& r, View v, Scratch s) -> std::string_view {
+        if (r.step) return r.step->node_names;
+        return s = r.job->allocation ? v.nodes.find(r.job->allocation->nodes.front().node.value)->config.name : ""; }},
+    {StepColumn::NodeCount,   [](const StepRow& r, View) -> std::int64_t { return r.step ? static_cast<std::int64_t>(r.step->nodes.size()) : 1; }},
+    {StepColumn::TaskCount,   [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->tasks : 1; }},
+    {StepColumn::CpuCount,    step_cpus},
+    {StepColumn::Tres,        [](const StepRow& r, View, Scratch s) -> std::string_view { return s = print_tres(step_tres(r)); }},
+    {StepColumn::TresPerNode, [](const StepRow&, View, Scratch) -> std::string_view { return {}; }},
+    {StepColumn::SubmitHost,  [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->request->submit_host; }},
+    {StepColumn::ExitCode,    [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->exit.code * 256 + r.step->exit.signal : 0; }},
+};
+// clang-format on
+
+}  // namespace
+
+const std::vector<ColumnSource<Node>>& node_columns() { return kNodeColumns; }
+const std::vector<ColumnSource<Partition>>& partition_columns() { return kPartitionColumns; }
+const std::vector<ColumnSource<StepRow>>& step_columns() { return kStepColumns; }
+
+}  // namespace sluice

@@ -1,0 +1,82 @@
+// core/query/tres.cc: what jobs hold and ask for, as trackable resources.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/place/place.h"
+#include "core/query/columns_of.h"
+#include "core/schedule/queue.h"
+
+namespace sluice {
+
+namespace {
+
+void add_gres(Tres& tres, const std::string& name, const std::string& type, std::uint64_t count) {
+    tres["gres/" + name] += count;
+    if (!type.empty()) tres["gres/" + name + ":" + type] += count;
+}
+
+const Partition* first_partition(const Job& job, const Snapshot& snapshot) {
+    std::vector<std::string> names = partitions_of(job);
+    for (const Partition& partition : *snapshot.partitions) {
+        if (!names.empty() && partition.config.name == names.front()) return &partition;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::string print_indexes(const std::vector<std::uint32_t>& indexes) {
+    std::string text;
+    for (std::size_t i = 0; i < indexes.size();) {
+        std::size_t end = i;
+        while (end + 1 < indexes.size() && indexes[end + 1] == indexes[end] + 1) ++end;
+        if (!text.empty()) text += ',';
+        text += end == i ? fmt::format("{}", indexes[i]) : fmt::format("{}-{}", indexes[i], indexes[end]);
+        i = end + 1;
+    }
+    return text;
+}
+
+Tres tres_of(const Allocation& allocation) {
+    Tres tres;
+    tres["cpu"] = allocation.cpus();
+    for (const NodeShare& share : allocation.nodes) {
+        tres["mem"] += share.memory;
+        for (const NodeShare::Devices& devices : share.gres) {
+            add_gres(tres, devices.name, devices.type, devices.count);
+        }
+    }
+    if (tres["mem"] == 0) tres.erase("mem");
+    tres["node"] = allocation.nodes.size();
+    tres["billing"] = allocation.cpus();
+    return tres;
+}
+
+Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
+    const Shape& shape = job.request->shape;
+    std::uint64_t nodes = std::max(1u, shape.nodes_min);
+    std::uint64_t tasks = shape.ntasks.value_or(nodes * std::max(1u, shape.ntasks_per_node.value_or(1)));
+    if (shape.ntasks && shape.ntasks_per_node && *shape.ntasks_per_node > 0) {
+        nodes = std::max<std::uint64_t>(nodes, (tasks + *shape.ntasks_per_node - 1) / *shape.ntasks_per_node);
+    }
+    std::uint64_t cpus = std::max(tasks * shape.cpus_per_task, nodes * shape.cpus_min_per_node.value_or(1));
+    Tres tres{{"cpu", cpus}, {"node", nodes}, {"billing", cpus}};
+    const Partition* partition = first_partition(job, snapshot);
+    std::optional<Megabytes> per_cpu = shape.mem_per_cpu, per_node = shape.mem_per_node;
+    if (!per_cpu && !per_node && snapshot.settings->memory_is_consumable) {
+        const Settings& settings = *snapshot.settings;
+        if (partition && partition->config.def_mem_per_cpu) per_cpu = partition->config.def_mem_per_cpu;
+        else if (partition && partition->config.def_mem_per_node) per_node = partition->config.def_mem_per_node;
+        else if (settings.def_mem_per_cpu) per_cpu = settings.def_mem_per_cpu;
+        else per_node = settings.def_mem_per_node;
+    }
+    if (per_cpu && *per_cpu > 0) tres["mem"] = *per_cpu * cpus;
+    if (per_node && *per_node > 0) tres["mem"] = *per_node * nodes;
+    for (const GresCount& wish : shape.gres_per_node) add_gres(tres, wish.name, wish.type, wish.count * nodes);
+    for (const GresCount& wish : shape.gpus) add_gres(tres, wish.name, wish.type, wish.count);
+    for (const GresCount& wish : shape.gpus_per_task) add_gres(tres, wish.name, wish.type, wish.count * tasks);
+    return tres;
+}
+
+}  // namespace sluice

@@ -1,0 +1,99 @@
+// core/random_test.cc
+//
+// Random clusters and workloads: whatever happens, nothing is allocated twice, and once the faults
+// stop everything ends. Also with a controller that forgets everything and restarts from its rows.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/job/verbs.h"
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+std::string random_line(int step) {
+    int job = *rc::gen::inRange(0, step + 1);
+    switch (*rc::gen::inRange(0, 9)) {
+        case 0: return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
+                                   *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
+        case 1: return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
+        case 2: return fmt::format("submit j{} array=0-{}%{}", step, *rc::gen::inRange(1, 9), *rc::gen::inRange(0, 3));
+        case 3: return fmt::format("submit j{} exclusive", step);
+        case 4: return fmt::format("cancel j{}", job);
+        case 5: return fmt::format("requeue j{}", job);
+        case 6: return fmt::format("hold j{}", job);
+        case 7: return fmt::format("release j{}", job);
+        default: return "pass";
+    }
+}
+
+// Every node answers every order it was given.
+void answer_orders(Scenario& scenario, std::size_t& seen) {
+    Effects answers;
+    Cluster& cluster = scenario.cluster();
+    const Effects orders(scenario.effects().begin() + static_cast<std::ptrdiff_t>(seen), scenario.effects().end());
+    seen = scenario.effects().size();
+    for (const Effect& effect : orders) {
+        if (const auto* order = std::get_if<TerminateJob>(&effect)) {
+            apply(cluster, scenario.now(), NodeCleaned{order->node, order->run}, answers);
+        }
+    }
+}
+
+RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
+    Scenario scenario;
+    RC_ASSERT(scenario.run("nodes n[1-3] cpus=4 mem=1000 gres=gpu:2\nsubmit j0\npass") == "");
+    std::size_t seen = 0;
+    int steps = *rc::gen::inRange(1, 40);
+    for (int step = 1; step <= steps; ++step) {
+        std::string line = random_line(step);
+        if (line.starts_with("submit") || line == "pass") {
+            RC_ASSERT(scenario.run(line) == "");
+        } else {
+            std::string name = line.substr(line.find(' ') + 1);
+            try {
+                scenario.job(name);
+            } catch (const std::out_of_range&) {
+                continue;
+            }
+            if (scenario.cluster().find_job(scenario.job(name))) RC_ASSERT(scenario.run(line) == "");
+        }
+        if (*rc::gen::arbitrary<bool>()) answer_orders(scenario, seen);
+        auto broken = broken_invariant(scenario.cluster());
+        if (broken) RC_FAIL(line + ": " + *broken);
+    }
+    // Release everything, let everything run and end.
+    for (int round = 0; round < 400; ++round) {
+        answer_orders(scenario, seen);
+        Effects effects;
+        std::vector<RunId> running;
+        std::vector<JobRef> held;
+        scenario.cluster().jobs().for_each([&](const Job& job) {
+            if (job.state == JobState::Running && !is_completing(job)) running.push_back({job.id, job.restarts, kBatchStep});
+            if (job.state == JobState::Pending && job.priority == 0) {
+                held.push_back({.job = job.id, .tasks = {}, .het_component = {}, .step = {}});
+            }
+        });
+        apply(scenario.cluster(), scenario.now(), ControlJobs{RequestId{1}, {}, JobVerb::Release, held}, effects);
+        for (const RunId& run : running) {
+            auto job = scenario.cluster().find_job(run.job);
+            for (const NodeShare& share : job->allocation->nodes) {
+                apply(scenario.cluster(), scenario.now(), JobEnded{share.node, run, {}, {}}, effects);
+            }
+        }
+        schedule(scenario.cluster(), scenario.now(), effects);
+        for (const Effect& effect : effects) {
+            if (const auto* order = std::get_if<TerminateJob>(&effect)) {
+                Effects ignored;
+                apply(scenario.cluster(), scenario.now(), NodeCleaned{order->node, order->run}, ignored);
+            }
+        }
+        RC_ASSERT(!broken_invariant(scenario.cluster()));
+    }
+    scenario.cluster().jobs().for_each([](const Job& job) { RC_ASSERT(is_finished(job.state)); });
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,153 @@
+// core/restore.cc: a cluster from what the store kept, and what must hold of any cluster.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/cluster.h"
+#include "core/node/use.h"
+#include "core/schedule/queue.h"
+
+namespace sluice {
+
+namespace {
+
+// Gives every share its node's index, by name; false when a node is no longer known.
+bool resolve(const Cluster& cluster, const std::vector<std::string>& names, std::vector<NodeShare>& shares) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        auto index = i < names.size() ? cluster.find_node(names[i]) : std::nullopt;
+        if (!index) return false;
+        shares[i].node = *index;
+    }
+    return true;
+}
+
+template <typename Map>
+typename Map::mapped_type find_or_empty(const Map& map, std::uint32_t key) {
+    auto found = map.find(key);
+    return found == map.end() ? typename Map::mapped_type{} : found->second;
+}
+
+void restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& job) {
+    if (job.allocation) {
+        Allocation allocation = *job.allocation;
+        bool known = resolve(cluster, find_or_empty(stored.allocation_nodes, job.id.value), allocation.nodes);
+        if (known) job.allocation = std::make_shared<Allocation>(std::move(allocation));
+        else job.allocation.reset();
+    }
+    job.completing_nodes.clear();
+    for (const std::string& name : find_or_empty(stored.completing_nodes, job.id.value)) {
+        if (auto index = cluster.find_node(name)) job.completing_nodes.push_back(*index);
+    }
+    auto step_nodes = find_or_empty(stored.step_nodes, job.id.value);
+    for (std::size_t i = 0; i < job.steps.size(); ++i) {
+        auto step = std::make_shared<Step>(*job.steps[i]);
+        resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
+        step->nodes_left.clear();
+        if (step->state == StepState::Running) {
+            for (const NodeShare& share : step->nodes) step->nodes_left.push_back(share.node);
+        }
+        job.steps[i] = std::move(step);
+    }
+}
+
+void restore_timers(Cluster& cluster, const Job& job, Time now) {
+    if (is_finished(job.state) && !is_completing(job)) {
+        Time end = job.end_time.value_or(now);
+        cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
+    } else if (job.state == JobState::Running && !job.time_limit.unlimited()) {
+        Time end = *job.start_time + job.time_limit.length();
+        cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
+        if (job.request->warn_signal && !job.warned) {
+            cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
+        }
+    }
+}
+
+void hold_resources(Cluster& cluster, const Job& job, Time now) {
+    if (!job.allocation) return;
+    bool running = job.state == JobState::Running && !is_completing(job);
+    for (const NodeShare& share : job.allocation->nodes) {
+        bool completing = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), share.node) !=
+                          job.completing_nodes.end();
+        if (!running && !completing) continue;
+        take_share(cluster, job, share, now);
+        if (completing) ++cluster.edit_node(share.node).completing;
+    }
+    if (job.array_job && (running || is_completing(job))) ++cluster.array_running[job.array_job->value];
+}
+
+}  // namespace
+
+void Cluster::restore(const StoredState& stored, Time now) {
+    next_job_id_ = std::max(next_job_id_, stored.next_job_id);
+    for (const StoredState::StoredNode& saved : stored.nodes) {
+        auto index = find_node(saved.name);
+        if (!index) continue;
+        Node& node = edit_node(*index);
+        node.admin_flags = saved.admin_flags;
+        node.down = saved.down;
+        node.reason = saved.reason;
+        node.reason_time = saved.reason_time;
+        node.reason_user = saved.reason_user;
+        node.comment = saved.comment;
+    }
+    for (Job job : stored.jobs) {
+        restore_nodes_of(*this, stored, job);
+        JobId id = job.id;
+        next_job_id_ = std::max(next_job_id_, id.value + 1);
+        const Job& added = add_job(std::move(job));
+        hold_resources(*this, added, now);
+        restore_timers(*this, added, now);
+        if (added.state == JobState::Pending) enqueue(*this, added, now);
+    }
+    changed_jobs_.clear();  // all of it is in the store already
+    for (std::uint32_t i = 0; i < node_count(); ++i) {
+        edit_node(NodeIndex{i}).last_seen = now;
+        add_timer({now + settings_->slurmd_timeout, TimerKind::NodeTimeout, i});
+    }
+    schedule_wanted = true;
+}
+
+std::optional<std::string> broken_invariant(const Cluster& cluster) {
+    struct Use {
+        std::vector<int> cpus;
+        Megabytes memory = 0;
+        std::set<std::pair<std::string, std::uint32_t>> devices;
+    };
+    std::vector<Use> uses(cluster.node_count());
+    std::optional<std::string> broken;
+    cluster.jobs().for_each([&](const Job& job) {
+        if (is_finished(job.state) && !job.end_time) broken = fmt::format("job {} ended without a time", job.id.value);
+        bool running = job.state == JobState::Running && !is_completing(job);
+        if (running && !job.allocation) broken = fmt::format("job {} runs nowhere", job.id.value);
+        if (!job.allocation) return;
+        for (const NodeShare& share : job.allocation->nodes) {
+            bool here = running || std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
+                                             share.node) != job.completing_nodes.end();
+            if (!here) continue;
+            Use& use = uses[share.node.value];
+            use.cpus.resize(cluster.node(share.node).cpu_used.size());
+            for (std::uint32_t cpu : share.cpus) {
+                if (use.cpus[cpu]++ > 0) broken = fmt::format("CPU {} allocated twice (job {})", cpu, job.id.value);
+            }
+            use.memory += share.memory;
+            for (const auto& devices : share.gres) {
+                for (std::uint32_t index : devices.indexes) {
+                    if (!use.devices.emplace(devices.name, index).second) {
+                        broken = fmt::format("{} {} allocated twice (job {})", devices.name, index, job.id.value);
+                    }
+                }
+            }
+        }
+    });
+    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+        const Node& node = cluster.node(NodeIndex{i});
+        auto used = static_cast<std::uint32_t>(std::count(uses[i].cpus.begin(), uses[i].cpus.end(), 1));
+        if (used != node.cpus_used) broken = fmt::format("node {} counts {} CPUs, jobs hold {}", node.config.name, node.cpus_used, used);
+        if (uses[i].memory != node.memory_used) broken = fmt::format("node {} memory does not add up", node.config.name);
+        if (node.memory_used > usable_memory(node)) broken = fmt::format("node {} memory is overcommitted", node.config.name);
+    }
+    return broken;
+}
+
+}  // namespace sluice

@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(Pass, StartsJobsInOrderAndTheFirstThatDoesNotFitHoldsItsPlace) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        submit  first  tasks=4
+        submit  wide   nodes=2 tasks=8
+        submit  small  tasks=1
+        pass
+        expect  first  running n1
+        expect  wide   pending None
+        expect  small  pending None
+        end     first
+        pass
+        expect  first  completed
+        expect  wide   running n[1-2]
+        expect  small  pending
+    )");
+}
+
+TEST(Pass, NodesAreTakenByWeightThenByTheirPlaceInTheFile) {
+    EXPECT_SCENARIO(R"(
+        nodes   gpu1 cpus=2 weight=10
+        nodes   cpu[1-2] cpus=2 weight=1
+        submit  a tasks=2
+        submit  b tasks=2
+        submit  c tasks=2
+        pass
+        expect  a running cpu1
+        expect  b running cpu2
+        expect  c running gpu1
+    )");
+}
+
+TEST(Pass, GpusAreNeverSharedAndTypesMatter) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8 gres=gpu:a40:2,gpu:h100:1
+        submit  a gres=gpu:a40:1
+        submit  b gres=gpu:2
+        pass
+        expect  a running n1
+        expect  b running n1
+        submit  c gres=gpu:h100:1
+        pass
+        expect  c pending
+        end     b
+        pass
+        expect  c running n1
+        submit  d gres=gpu:h100:2 refused
+        submit  e gres=nic:1 refused
+    )");
+}
+
+TEST(Pass, ExclusiveJobsShareWithNobody) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        submit  a exclusive
+        submit  b
+        pass
+        expect  a running n1
+        expect  b pending
+        end     a
+        pass
+        expect  b running n1
+    )");
+}
+
+TEST(Pass, ImpossibleRequestsAreRefusedAtOnce) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4 mem=1000 feature=fast
+        submit  cpus    tasks=9 refused
+        submit  memory  mem=1001 refused
+        submit  feature feature=slow refused
+        submit  node    nodelist=n3 refused
+        submit  part    partition=none refused
+        submit  fits    tasks=8 mem=1000 feature=fast nodelist=n[1-2]
+        pass
+        expect  fits running n[1-2]
+    )");
+}
+
+TEST(Pass, PartitionLimitsParkAJobAndOthersPassIt) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-4] cpus=1
+        partition short default maxtime=60 maxnodes=2
+        submit    long  time=120
+        submit    wide  nodes=3 tasks=3
+        submit    ok    time=30
+        pass
+        expect    long  pending PartitionTimeLimit
+        expect    wide  pending PartitionNodeLimit
+        expect    ok    running n1
+    )");
+}
+
+TEST(Pass, AHigherTierGoesFirst) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=1
+        partition low  default
+        partition high tier=10
+        submit    early partition=low
+        submit    late  partition=high
+        pass
+        expect    late  running n1
+        expect    early pending
+    )");
+}
+
+TEST(Pass, SeveralPartitionsMeanTheFirstThatCanStart) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=1
+        partition a nodes=n1 default
+        partition b nodes=n2
+        submit    blocker partition=a
+        submit    both    partition=a,b
+        pass
+        expect    blocker running n1
+        expect    both    running n2
+    )");
+}
+
+TEST(Pass, RequiredNodesThatAreDownAreNamedAndDoNotBlockOthers) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=1
+        submit  warmup
+        down    n2
+        submit  picky nodelist=n2
+        submit  other
+        pass
+        expect  picky pending ReqNodeNotAvail
+        end     warmup
+        pass
+        expect  other running n1
+    )");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,197 @@
+#include "testkit/scenario.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+std::string option(const std::map<std::string, std::string>& options, const std::string& key,
+                   std::string otherwise = {}) {
+    auto found = options.find(key);
+    return found == options.end() ? std::move(otherwise) : found->second;
+}
+
+std::uint32_t as_number(const std::string& text) { return static_cast<std::uint32_t>(to_number(text).value()); }
+
+std::map<std::string, std::string> options_in(const std::vector<std::string>& words, std::size_t from) {
+    std::map<std::string, std::string> options;
+    for (std::size_t i = from; i < words.size(); ++i) {
+        std::size_t equals = words[i].find('=');
+        if (equals == std::string::npos) options[words[i]] = "yes";
+        else options[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+    }
+    return options;
+}
+
+Shape shape_from(const std::map<std::string, std::string>& options) {
+    Shape shape;
+    if (options.contains("nodes")) shape.nodes_min = as_number(options.at("nodes"));
+    if (options.contains("nodes")) shape.nodes_max = shape.nodes_min;
+    if (options.contains("tasks")) shape.ntasks = as_number(options.at("tasks"));
+    if (options.contains("cpus")) shape.cpus_per_task = as_number(options.at("cpus"));
+    shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;
+    if (options.contains("gres")) shape.gres_per_node = parse_gres(options.at("gres")).value();
+    if (options.contains("gpus")) shape.gpus = parse_gpus(options.at("gpus")).value();
+    if (options.contains("exclusive")) shape.exclusive = Exclusive::Node;
+    shape.nodelist = option(options, "nodelist");
+    shape.exclude = option(options, "exclude");
+    shape.constraint = option(options, "feature");
+    return shape;
+}
+
+}  // namespace
+
+std::string Scenario::run(std::string_view text) {
+    std::size_t number = 0;
+    for (std::string_view line : split(text, '\n')) {
+        ++number;
+        line = trim(line.substr(0, line.find('#')));
+        if (line.empty()) continue;
+        std::vector<std::string> parts;
+        for (std::string_view word : words(line)) parts.emplace_back(word);
+        std::string problem = run_line(parts.front(), parts);
+        if (problem.empty() && cluster_) problem = broken_invariant(*cluster_).value_or("");
+        if (!problem.empty()) return fmt::format("line {}: {}: {}", number, line, problem);
+    }
+    return {};
+}
+
+void Scenario::ensure_cluster() {
+    if (cluster_) return;
+    if (settings_.partitions.empty()) add_partition("main", {{"default", "yes"}});
+    cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
+    for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, {}});
+}
+
+void Scenario::apply_event(Event event) { apply(*cluster_, now_, event, effects_); }
+
+void Scenario::add_nodes(const std::string& names, const Words& options) {
+    for (const std::string& name : Hostlist::parse(names).value().names()) {
+        NodeConfig node{.name = name, .hostname = name, .address = name};
+        node.cpus = as_number(option(options, "cpus", "1"));
+        node.sockets = node.cpus;
+        node.real_memory = as_number(option(options, "mem", "1000"));
+        node.weight = as_number(option(options, "weight", "1"));
+        if (options.contains("gres")) node.gres = parse_gres(options.at("gres")).value();
+        if (options.contains("feature")) node.features = {options.at("feature")};
+        settings_.nodes.push_back(std::move(node));
+    }
+    settings_.config_overrides = true;
+    settings_.requeue_delay = Seconds{0};
+}
+
+void Scenario::add_partition(const std::string& name, const Words& options) {
+    PartitionConfig partition{.name = name};
+    if (options.contains("nodes")) {
+        partition.nodes = Hostlist::parse(options.at("nodes")).value().names();
+    } else {
+        for (const NodeConfig& node : settings_.nodes) partition.nodes.push_back(node.name);
+    }
+    partition.is_default = options.contains("default");
+    if (options.contains("maxtime")) partition.max_time = parse_time_limit(options.at("maxtime")).value();
+    if (options.contains("maxnodes")) partition.max_nodes = as_number(options.at("maxnodes"));
+    partition.priority_tier = as_number(option(options, "tier", "1"));
+    settings_.partitions.push_back(std::move(partition));
+}
+
+std::string Scenario::submit(const std::string& name, const Words& options) {
+    auto wish = std::make_shared<JobRequest>();
+    wish->name = name;
+    wish->kind = options.contains("interactive") ? JobKind::Interactive : JobKind::Batch;
+    wish->partition = option(options, "partition");
+    wish->shape = shape_from(options);
+    wish->hold = options.contains("hold");
+    wish->requeue = !options.contains("norequeue");
+    if (options.contains("time")) wish->time_limit = parse_time_limit(options.at("time")).value();
+    if (options.contains("begin")) wish->begin = start_ + Minutes{as_number(options.at("begin"))};
+    if (options.contains("array")) wish->array = parse_array(options.at("array")).value();
+    Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100}};
+    std::size_t before = effects_.size();
+    apply_event(SubmitJob{RequestId{next_request_++}, caller, wish, option(options, "key"), false});
+    const Answer& answer = std::get<Reply>(effects_.at(before)).answer;
+    if (const auto* error = std::get_if<Error>(&answer)) {
+        return options.contains("refused") ? "" : "refused: " + to_string(*error);
+    }
+    if (options.contains("refused")) return "was accepted";
+    jobs_[name] = std::get<Submitted>(answer).job;
+    return {};
+}
+
+// "sweep" or, for a task of an array, "sweep_3".
+JobId Scenario::find(const std::string& name) const {
+    if (auto whole = jobs_.find(name); whole != jobs_.end()) return whole->second;
+    std::size_t bar = name.rfind('_');
+    JobId array = jobs_.at(name.substr(0, bar));
+    std::uint32_t task = as_number(name.substr(bar + 1));
+    auto members = cluster_->array_members.find(array.value);
+    if (members != cluster_->array_members.end()) {
+        for (JobId id : members->second) {
+            if (cluster_->job(id).array_task == task) return id;
+        }
+    }
+    return array;
+}
+
+std::string Scenario::expect(const std::string& name, const std::vector<std::string>& words) {
+    const Job& job = cluster_->job(find(name));
+    std::string shown = to_lower(state_name(shown_state(job)));
+    const std::string& wanted = words.at(2);
+    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(job.reason));
+    if (words.size() < 4) return {};
+    if (wanted == "running") {
+        return job.allocation->node_names == words[3] ? "" : "runs on " + job.allocation->node_names;
+    }
+    return reason_name(job.reason) == words[3] ? "" : fmt::format("waits for {}", reason_name(job.reason));
+}
+
+std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
+    if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
+    if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
+    ensure_cluster();
+    Caller root{UserId{0}, GroupId{0}};
+    if (verb == "pass") return schedule(*cluster_, now_, effects_), "";
+    if (verb == "at") {
+        now_ = start_ + Minutes{as_number(words.at(1))};
+        apply_event(Tick{});
+        return schedule(*cluster_, now_, effects_), "";
+    }
+    const std::string& name = words.at(1);
+    if (verb == "submit") return submit(name, options_in(words, 2));
+    if (verb == "expect") return expect(name, words);
+    if (verb == "cancel") {
+        CancelJobs event{.request = RequestId{next_request_++}, .caller = root, .filter = {}};
+        event.filter.jobs.push_back({.job = find(name), .tasks = {}, .het_component = {}, .step = {}});
+        return apply_event(event), "";
+    }
+    if (verb == "hold" || verb == "release" || verb == "requeue") {
+        JobVerb what = verb == "hold" ? JobVerb::Hold : verb == "release" ? JobVerb::Release : JobVerb::Requeue;
+        JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
+        return apply_event(ControlJobs{RequestId{next_request_++}, root, what, {ref}}), "";
+    }
+    if (verb == "end") {
+        const Job& job = cluster_->job(find(name));
+        ExitStatus exit{.code = static_cast<std::uint8_t>(as_number(option(options_in(words, 2), "code", "0")))};
+        NodeIndex head = job.allocation->nodes.front().node;
+        return apply_event(JobEnded{head, {job.id, job.restarts, kBatchStep}, exit, {}}), "";
+    }
+    if (verb == "clean") {
+        const Job& job = cluster_->job(find(name));
+        return apply_event(NodeCleaned{*cluster_->find_node(words.at(2)), {job.id, job.restarts, kBatchStep}}), "";
+    }
+    if (verb == "lost") return apply_event(NodeDisconnected{*cluster_->find_node(name)}), "";
+    if (verb == "back") return apply_event(NodeRegistered{name, {}, {}}), "";
+    if (verb == "down") {
+        return apply_event(UpdateNode{RequestId{next_request_++}, root, {name}, {{"State", "DOWN"}, {"Reason", "test"}}}), "";
+    }
+    return "no such verb";
+}
+
+}  // namespace sluice

@@ -1,0 +1,64 @@
+// testkit/scenario.h
+//
+// Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
+//
+//   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
+//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N]
+//   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [array=..]
+//             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
+//             [norequeue] [interactive] [user=UID] [refused]
+//   pass      starts what can start        at MIN         the clock moves, due timers fire
+//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue NAME
+//   down|lost|back NODE
+//   expect    NAME pending [REASON] | running [NODES] | completing | STATE
+//
+// After every line the invariants are checked.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+class Scenario {
+public:
+    // Runs the text; the answer is empty, or says which line failed and why.
+    std::string run(std::string_view text);
+
+    Cluster& cluster() { return *cluster_; }
+    const Effects& effects() const { return effects_; }
+    JobId job(const std::string& name) const { return jobs_.at(name); }
+    Time now() const { return now_; }
+
+private:
+    using Words = std::map<std::string, std::string>;
+
+    std::string run_line(const std::string& verb, const std::vector<std::string>& words);
+    void ensure_cluster();
+    void apply_event(Event event);
+    std::string submit(const std::string& name, const Words& options);
+    std::string expect(const std::string& name, const std::vector<std::string>& words);
+    void add_nodes(const std::string& names, const Words& options);
+    void add_partition(const std::string& name, const Words& options);
+    JobId find(const std::string& name) const;
+
+    Settings settings_;
+    std::unique_ptr<Cluster> cluster_;
+    Effects effects_;
+    std::map<std::string, JobId> jobs_;
+    Time start_ = from_unix(1'800'000'000);
+    Time now_ = start_;
+    std::uint64_t next_request_ = 1;
+};
+
+}  // namespace sluice
+
+#define EXPECT_SCENARIO(text)                                  \
+    do {                                                       \
+        ::sluice::Scenario scenario_under_test;                \
+        EXPECT_EQ(scenario_under_test.run(text), "");          \
+    } while (false)
