@@ -43,6 +43,7 @@ struct Node {
     std::optional<Time> reason_time;
     UserId reason_user;
     std::optional<Time> last_seen;
+    bool watched = false;                // a NodeTimeout timer is set
     std::optional<Time> last_busy;
     std::string comment;
     bool removed = false;                // no longer in slurm.conf

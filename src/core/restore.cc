@@ -5,6 +5,7 @@
 
 #include "core/cluster.h"
 #include "core/node/use.h"
+#include "core/node/verbs.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -103,7 +104,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
     changed_jobs_.clear();  // all of it is in the store already
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         edit_node(NodeIndex{i}).last_seen = now;
-        add_timer({now + settings_->slurmd_timeout, TimerKind::NodeTimeout, i});
+        watch_node(*this, NodeIndex{i});
     }
     schedule_wanted = true;
 }

@@ -160,6 +160,9 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "pass") return schedule(*cluster_, now_, effects_), "";
     if (verb == "at") {
         now_ = start_ + Minutes{as_number(words.at(1))};
+        for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+            if (cluster_->node(NodeIndex{i}).connected) apply_event(NodeHeartbeat{NodeIndex{i}, 0, 0});
+        }
         apply_event(Tick{});
         return schedule(*cluster_, now_, effects_), "";
     }

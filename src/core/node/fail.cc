@@ -19,12 +19,25 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     }
 }
 
+// One timer per node, due when it will have been silent for too long; hearing from it moves that.
+void watch_node(Cluster& cluster, NodeIndex index) {
+    Node& node = cluster.edit_node(index);
+    Seconds timeout = cluster.settings().slurmd_timeout;
+    if (node.watched || !node.last_seen || timeout == Seconds{0}) return;
+    node.watched = true;
+    cluster.add_timer({*node.last_seen + timeout, TimerKind::NodeTimeout, index.value});
+}
+
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
+    cluster.edit_node(index).watched = false;
     const Node& silent = cluster.node(index);
-    if (silent.connected || silent.down || silent.removed) return;
-    if (silent.last_seen && *silent.last_seen + cluster.settings().slurmd_timeout > now) return;
+    if (silent.down || silent.removed) return;
+    if (silent.last_seen && *silent.last_seen + cluster.settings().slurmd_timeout > now) {
+        return watch_node(cluster, index);
+    }
     Node& node = cluster.edit_node(index);
     node.down = true;
+    node.connected = false;
     if (node.reason.empty()) {
         node.reason = "Not responding";
         node.reason_time = now;

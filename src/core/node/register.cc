@@ -127,6 +127,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
         });
         settle_job(cluster, now, *job, *index, has_it, effects);
     }
+    watch_node(cluster, *index);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     effects.push_back(NodeAnswered{event.node, {}});
@@ -144,7 +145,7 @@ void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& ev
     Node& node = cluster.edit_node(event.node);
     node.connected = false;
     node.last_seen = now;
-    cluster.add_timer({now + cluster.settings().slurmd_timeout, TimerKind::NodeTimeout, event.node.value});
+    watch_node(cluster, event.node);
 }
 
 }  // namespace sluice

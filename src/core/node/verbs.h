@@ -13,6 +13,7 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
 void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event, Effects& effects);
 
 // fail.cc: the node has been silent for too long, or was declared down.
+void watch_node(Cluster& cluster, NodeIndex index);
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 

@@ -1,0 +1,32 @@
+// auth/munge.h
+//
+// AuthType=auth/munge: credentials that the munged of each host vouches for. The library is loaded
+// at the first use: tools that speak over a Unix socket never pay for it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "auth/identity.h"
+#include "base/result.h"
+
+namespace sluice {
+
+class Munge {
+public:
+    explicit Munge(std::string socket) : socket_(std::move(socket)) {}  // empty: munged's default
+
+    // A credential that says who this process is. Decodable once, for some minutes.
+    Result<std::string> encode(std::string_view payload) const;
+
+    struct Decoded {
+        Identity identity;
+        std::string payload;
+    };
+    Result<Decoded> decode(const std::string& credential) const;
+
+private:
+    std::string socket_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,77 @@
+// protocol/convert.h
+//
+// Between the values of model/ and the messages of wire.proto. from_wire doubts everything:
+// enums in range, ranges the right way round, sizes bounded; its errors name the field.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "model/filter.h"
+#include "model/job.h"
+#include "model/node.h"
+#include "model/table.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+// ---- convert_job.cc: what users ask for
+
+wire::TimeLimit to_wire(TimeLimit limit);
+Result<TimeLimit> from_wire(const wire::TimeLimit& limit);
+
+using WireRanges = google::protobuf::RepeatedPtrField<wire::TaskRange>;
+void to_wire(const TaskSet& tasks, WireRanges& out);
+Result<TaskSet> from_wire(const WireRanges& ranges);
+
+wire::ArraySpec to_wire(const ArraySpec& spec);
+Result<ArraySpec> from_wire(const wire::ArraySpec& spec);
+
+wire::WarnSignal to_wire(const WarnSignal& warning);
+Result<WarnSignal> from_wire(const wire::WarnSignal& warning);
+
+using WireGres = google::protobuf::RepeatedPtrField<wire::Gres>;
+void to_wire(const std::vector<GresCount>& gres, WireGres& out);
+Result<std::vector<GresCount>> from_wire(const WireGres& gres);
+
+wire::Shape to_wire(const Shape& shape);
+Result<Shape> from_wire(const wire::Shape& shape);
+
+wire::JobRequest to_wire(const JobRequest& request);
+Result<JobRequest> from_wire(const wire::JobRequest& request);
+
+// ---- convert_run.cc: where jobs run, and what became of them
+
+// With the node's name for readers who have no node table.
+wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
+Result<NodeShare> from_wire(const wire::NodeShare& share);
+
+wire::ExitStatus to_wire(const ExitStatus& exit);
+Result<ExitStatus> from_wire(const wire::ExitStatus& exit);
+
+wire::Step to_wire(const Step& step);
+Result<Step> from_wire(const wire::Step& step);
+
+// ---- convert_node.cc: what nodes say of themselves
+
+wire::GresDevices to_wire(const GresDevices& devices);
+Result<GresDevices> from_wire(const wire::GresDevices& devices);
+
+wire::NodeFacts to_wire(const NodeFacts& facts);
+Result<NodeFacts> from_wire(const wire::NodeFacts& facts);
+
+// ---- convert_query.cc: questions and answers
+
+wire::Error to_wire(const Error& error);
+// Codes of later versions stay as they are; what cannot be one becomes a ProtocolError.
+Error from_wire(const wire::Error& error);
+
+wire::Filter to_wire(const Filter& filter);
+Result<Filter> from_wire(const wire::Filter& filter);
+
+wire::Listing to_wire(const Table& table);
+Result<Table> from_wire(const wire::Listing& listing);
+
+}  // namespace sluice

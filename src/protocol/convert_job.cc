@@ -1,0 +1,157 @@
+// protocol/convert_job.cc
+//
+// What users ask for. See convert.h.
+#include <fmt/format.h>
+
+#include "protocol/checks.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+using checks::refused;
+
+wire::TimeLimit to_wire(TimeLimit limit) {
+    wire::TimeLimit out;
+    if (!limit.unlimited()) out.set_seconds(limit.length().count());
+    return out;
+}
+
+Result<TimeLimit> from_wire(const wire::TimeLimit& limit) {
+    if (!limit.has_seconds()) return TimeLimit{};
+    return TimeLimit{TRY(checks::length("time limit", limit.seconds()))};
+}
+
+void to_wire(const TaskSet& tasks, WireRanges& out) {
+    for (const TaskSet::Range& range : tasks.ranges()) {
+        wire::TaskRange& added = *out.Add();
+        added.set_first(range.first);
+        added.set_last(range.last);
+        added.set_step(range.step);
+    }
+}
+
+Result<TaskSet> from_wire(const WireRanges& ranges) {
+    if (ranges.empty()) return TaskSet{};
+    TRY(checks::list_size("array tasks", static_cast<std::size_t>(ranges.size())));
+    std::string text;
+    for (const wire::TaskRange& range : ranges) {
+        if (range.first() > range.last() || range.step() == 0 || range.last() > kArrayTaskMax) {
+            return refused("array tasks", fmt::format("{}-{}:{} is no range", range.first(),
+                                                      range.last(), range.step()));
+        }
+        if (!text.empty()) text += ',';
+        if (range.first() == range.last()) {
+            fmt::format_to(std::back_inserter(text), "{}", range.first());
+        } else {
+            fmt::format_to(std::back_inserter(text), "{}-{}:{}", range.first(), range.last(),
+                           range.step());
+        }
+    }
+    return TaskSet::parse(text);
+}
+
+wire::ArraySpec to_wire(const ArraySpec& spec) {
+    wire::ArraySpec out;
+    to_wire(spec.tasks, *out.mutable_tasks());
+    out.set_limit(spec.limit);
+    return out;
+}
+
+Result<ArraySpec> from_wire(const wire::ArraySpec& spec) {
+    if (spec.tasks().empty()) return refused("array", "no tasks");
+    return ArraySpec{.tasks = TRY(from_wire(spec.tasks())), .limit = spec.limit()};
+}
+
+wire::WarnSignal to_wire(const WarnSignal& warning) {
+    wire::WarnSignal out;
+    out.set_signal(warning.signal);
+    out.set_before(warning.before.count());
+    out.set_batch_shell_only(warning.batch_shell_only);
+    out.set_allow_reservation(warning.allow_reservation);
+    return out;
+}
+
+Result<WarnSignal> from_wire(const wire::WarnSignal& warning) {
+    constexpr int kSignalMax = 64;
+    return WarnSignal{.signal = TRY(checks::number("signal", warning.signal(), kSignalMax)),
+                      .before = TRY(checks::length("signal time", warning.before())),
+                      .batch_shell_only = warning.batch_shell_only(),
+                      .allow_reservation = warning.allow_reservation()};
+}
+
+void to_wire(const std::vector<GresCount>& gres, WireGres& out) {
+    for (const GresCount& count : gres) {
+        wire::Gres& added = *out.Add();
+        added.set_name(count.name);
+        added.set_type(count.type);
+        added.set_count(count.count);
+    }
+}
+
+Result<std::vector<GresCount>> from_wire(const WireGres& gres) {
+    constexpr std::size_t kGresMax = 1024;
+    TRY(checks::list_size("gres", static_cast<std::size_t>(gres.size()), kGresMax));
+    std::vector<GresCount> counts;
+    for (const wire::Gres& count : gres) {
+        counts.push_back({.name = TRY(checks::text("gres name", count.name())),
+                          .type = TRY(checks::text("gres type", count.type())),
+                          .count = TRY(checks::amount("gres count", count.count()))});
+    }
+    return counts;
+}
+
+wire::Shape to_wire(const Shape& shape) {
+    wire::Shape out;
+    out.set_nodes_min(shape.nodes_min);
+    if (shape.nodes_max) out.set_nodes_max(*shape.nodes_max);
+    if (shape.ntasks) out.set_ntasks(*shape.ntasks);
+    if (shape.ntasks_per_node) out.set_ntasks_per_node(*shape.ntasks_per_node);
+    out.set_cpus_per_task(shape.cpus_per_task);
+    out.set_cpus_per_task_set(shape.cpus_per_task_set);
+    if (shape.mem_per_node) out.set_mem_per_node(*shape.mem_per_node);
+    if (shape.mem_per_cpu) out.set_mem_per_cpu(*shape.mem_per_cpu);
+    to_wire(shape.gres_per_node, *out.mutable_gres_per_node());
+    to_wire(shape.gpus, *out.mutable_gpus());
+    to_wire(shape.gpus_per_task, *out.mutable_gpus_per_task());
+    out.set_constraint(shape.constraint);
+    out.set_nodelist(shape.nodelist);
+    out.set_exclude(shape.exclude);
+    out.set_exclusive(static_cast<std::uint32_t>(shape.exclusive));
+    out.set_oversubscribe(shape.oversubscribe);
+    if (shape.cpus_min_per_node) out.set_cpus_min_per_node(*shape.cpus_min_per_node);
+    if (shape.tmp_min) out.set_tmp_min(*shape.tmp_min);
+    return out;
+}
+
+Result<Shape> from_wire(const wire::Shape& wire) {
+    Shape shape;
+    shape.nodes_min = TRY(checks::count("nodes", wire.nodes_min()));
+    if (wire.has_nodes_max()) shape.nodes_max = TRY(checks::count("nodes", wire.nodes_max()));
+    if (wire.has_ntasks()) shape.ntasks = TRY(checks::count("ntasks", wire.ntasks()));
+    if (wire.has_ntasks_per_node()) {
+        shape.ntasks_per_node = TRY(checks::count("ntasks-per-node", wire.ntasks_per_node()));
+    }
+    shape.cpus_per_task = TRY(checks::count("cpus-per-task", wire.cpus_per_task()));
+    shape.cpus_per_task_set = wire.cpus_per_task_set();
+    if (wire.has_mem_per_node()) {
+        shape.mem_per_node = TRY(checks::amount("mem", wire.mem_per_node()));
+    }
+    if (wire.has_mem_per_cpu()) {
+        shape.mem_per_cpu = TRY(checks::amount("mem-per-cpu", wire.mem_per_cpu()));
+    }
+    shape.gres_per_node = TRY(from_wire(wire.gres_per_node()));
+    shape.gpus = TRY(from_wire(wire.gpus()));
+    shape.gpus_per_task = TRY(from_wire(wire.gpus_per_task()));
+    shape.constraint = TRY(checks::text("constraint", wire.constraint()));
+    shape.nodelist = TRY(checks::text("nodelist", wire.nodelist()));
+    shape.exclude = TRY(checks::text("exclude", wire.exclude()));
+    shape.exclusive = TRY(checks::one_of("exclusive", wire.exclusive(), Exclusive::User));
+    shape.oversubscribe = wire.oversubscribe();
+    if (wire.has_cpus_min_per_node()) {
+        shape.cpus_min_per_node = TRY(checks::count("mincpus", wire.cpus_min_per_node()));
+    }
+    if (wire.has_tmp_min()) shape.tmp_min = TRY(checks::amount("tmp", wire.tmp_min()));
+    return shape;
+}
+
+}  // namespace sluice

@@ -1,0 +1,116 @@
+// protocol/convert_query.cc
+//
+// Questions and answers. See convert.h.
+#include <limits>
+#include <type_traits>
+
+#include "protocol/checks.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+// Lists of texts that are copied as they are.
+struct Texts {
+    std::string_view name;
+    std::vector<std::string> Filter::*member;
+    google::protobuf::RepeatedPtrField<std::string>* (wire::Filter::*edit)();
+    const google::protobuf::RepeatedPtrField<std::string>& (wire::Filter::*get)() const;
+};
+
+#define TEXTS(field) \
+    { #field, &Filter::field, &wire::Filter::mutable_##field, &wire::Filter::field }
+const Texts kFilterTexts[] = {
+    TEXTS(partitions), TEXTS(names), TEXTS(accounts), TEXTS(qos), TEXTS(reservations), TEXTS(nodes),
+};
+#undef TEXTS
+
+}  // namespace
+
+wire::Error to_wire(const Error& error) {
+    wire::Error out;
+    out.set_code(static_cast<std::uint32_t>(error.code));
+    out.set_detail(error.detail);
+    return out;
+}
+
+Error from_wire(const wire::Error& wire) {
+    constexpr auto kCodeMax = std::numeric_limits<std::underlying_type_t<ErrorCode>>::max();
+    if (wire.code() == 0 || wire.code() > kCodeMax) {
+        return {ErrorCode::ProtocolError, fmt::format("error {}: {}", wire.code(), wire.detail())};
+    }
+    return {static_cast<ErrorCode>(wire.code()), wire.detail()};
+}
+
+wire::Filter to_wire(const Filter& filter) {
+    wire::Filter out;
+    for (const JobRef& job : filter.jobs) out.add_jobs(to_string(job));
+    for (const UserId user : filter.users) out.add_users(user.value);
+    for (const Texts& texts : kFilterTexts) {
+        const std::vector<std::string>& list = filter.*texts.member;
+        (out.*texts.edit)()->Add(list.begin(), list.end());
+    }
+    for (const ShownState state : filter.states) {
+        out.add_states(static_cast<std::uint32_t>(state));
+    }
+    out.set_all_states(filter.all_states);
+    out.set_include_hidden(filter.include_hidden);
+    return out;
+}
+
+Result<Filter> from_wire(const wire::Filter& wire) {
+    Filter filter;
+    for (const std::string& job : TRY(checks::texts("jobs", wire.jobs()))) {
+        filter.jobs.push_back(TRY(parse_job_ref(job)));
+    }
+    TRY(checks::list_size("users", static_cast<std::size_t>(wire.users_size())));
+    for (const std::uint32_t user : wire.users()) filter.users.push_back(UserId{user});
+    for (const Texts& texts : kFilterTexts) {
+        filter.*texts.member = TRY(checks::texts(texts.name, (wire.*texts.get)()));
+    }
+    TRY(checks::list_size("states", static_cast<std::size_t>(wire.states_size())));
+    for (const std::uint32_t state : wire.states()) {
+        filter.states.push_back(
+            TRY(checks::one_of("state", state, static_cast<ShownState>(kShownStateCount - 1))));
+    }
+    filter.all_states = wire.all_states();
+    filter.include_hidden = wire.include_hidden();
+    return filter;
+}
+
+wire::Listing to_wire(const Table& table) {
+    wire::Listing out;
+    out.set_rows(static_cast<std::uint32_t>(table.rows()));
+    for (const Table::Column& column : table.columns()) {
+        wire::Column& added = *out.add_columns();
+        added.set_id(column.id);
+        added.mutable_numbers()->Add(column.numbers.begin(), column.numbers.end());
+        added.mutable_texts()->Add(column.texts.begin(), column.texts.end());
+    }
+    out.mutable_strings()->Add(table.strings().begin(), table.strings().end());
+    return out;
+}
+
+Result<Table> from_wire(const wire::Listing& wire) {
+    Table table;
+    table.set_rows(wire.rows());
+    constexpr std::size_t kColumnsMax = 1024;
+    TRY(checks::list_size("columns", static_cast<std::size_t>(wire.columns_size()), kColumnsMax));
+    for (const wire::Column& column : wire.columns()) {
+        constexpr auto kIdMax = std::numeric_limits<ColumnId>::max();
+        const auto id = static_cast<ColumnId>(TRY(checks::number("column", column.id(), kIdMax)));
+        if (table.has(id)) return checks::refused("column", fmt::format("{} comes twice", id));
+        Table::Column& added = table.add_column(id);
+        added.numbers.assign(column.numbers().begin(), column.numbers().end());
+        added.texts.assign(column.texts().begin(), column.texts().end());
+    }
+    for (const std::string& text : wire.strings()) table.add_string(text);
+    if (!table.consistent()) {
+        return checks::refused("listing",
+                               "columns of different lengths, or texts that are missing");
+    }
+    return table;
+}
+
+}  // namespace sluice

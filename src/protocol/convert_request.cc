@@ -1,0 +1,126 @@
+// protocol/convert_request.cc
+//
+// JobRequest, the widest of the messages: its texts and flags are one row each. See convert.h.
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "protocol/checks.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+// One row per member that travels as it is.
+template <typename Value, typename Set, typename Get>
+struct Member {
+    std::string_view name;
+    Value JobRequest::*member;
+    Set set;
+    Get get;
+};
+
+using TextMember = Member<std::string, void (*)(wire::JobRequest&, const std::string&),
+                          const std::string& (wire::JobRequest::*)() const>;
+using FlagMember =
+    Member<bool, void (wire::JobRequest::*)(bool), bool (wire::JobRequest::*)() const>;
+
+#define TEXT(field)                                                                            \
+    TextMember {                                                                               \
+#field, &JobRequest::field,                                                            \
+            [](wire::JobRequest & out,                                                         \
+               const std::string& value) { out.set_##field(value); }, &wire::JobRequest::field \
+    }
+#define FLAG(field)                                                                          \
+    FlagMember {                                                                             \
+#field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field \
+    }
+
+const TextMember kTexts[] = {
+    TEXT(name),       TEXT(partition),   TEXT(account),     TEXT(qos),
+    TEXT(wckey),      TEXT(comment),     TEXT(reservation), TEXT(licenses),
+    TEXT(dependency), TEXT(work_dir),    TEXT(std_in),      TEXT(std_out),
+    TEXT(std_err),    TEXT(command),     TEXT(submit_line), TEXT(mail_user),
+    TEXT(mail_types), TEXT(submit_host), TEXT(script_hash), TEXT(environment_hash),
+};
+
+const FlagMember kFlags[] = {
+    FLAG(hold),         FLAG(requeue),           FLAG(requeue_set),
+    FLAG(immediate),    FLAG(kill_on_node_fail), FLAG(wait_all_nodes),
+    FLAG(get_user_env),
+};
+
+#undef TEXT
+#undef FLAG
+
+// What only some jobs have.
+Result<void> read_optionals(const wire::JobRequest& wire, JobRequest& request) {
+    if (wire.has_time_limit()) request.time_limit = TRY(from_wire(wire.time_limit()));
+    if (wire.has_time_min()) request.time_min = TRY(from_wire(wire.time_min()));
+    if (wire.has_begin()) request.begin = TRY(checks::moment("begin", wire.begin()));
+    if (wire.has_deadline()) request.deadline = TRY(checks::moment("deadline", wire.deadline()));
+    if (wire.has_priority()) request.priority = wire.priority();
+    if (wire.has_warn_signal()) request.warn_signal = TRY(from_wire(wire.warn_signal()));
+    if (wire.has_array()) request.array = TRY(from_wire(wire.array()));
+    return {};
+}
+
+}  // namespace
+
+wire::JobRequest to_wire(const JobRequest& request) {
+    wire::JobRequest out;
+    for (const TextMember& text : kTexts) {
+        if (!(request.*text.member).empty()) text.set(out, request.*text.member);
+    }
+    for (const FlagMember& flag : kFlags) (out.*flag.set)(request.*flag.member);
+    out.set_kind(static_cast<std::uint32_t>(request.kind));
+    out.set_open_mode(static_cast<std::uint32_t>(request.open_mode));
+    out.set_submit_sid(request.submit_sid);
+    out.set_nice(request.nice);
+    out.set_umask(request.umask);
+    for (const std::string& argument : request.script_args) out.add_script_args(argument);
+    for (const auto& [name, soft] : request.rlimits) {
+        wire::Rlimit& added = *out.add_rlimits();
+        added.set_name(name);
+        added.set_soft(soft);
+    }
+    *out.mutable_shape() = to_wire(request.shape);
+    if (request.time_limit) *out.mutable_time_limit() = to_wire(*request.time_limit);
+    if (request.time_min) *out.mutable_time_min() = to_wire(*request.time_min);
+    if (request.begin) out.set_begin(to_unix(*request.begin));
+    if (request.deadline) out.set_deadline(to_unix(*request.deadline));
+    if (request.priority) out.set_priority(*request.priority);
+    if (request.warn_signal) *out.mutable_warn_signal() = to_wire(*request.warn_signal);
+    if (request.array) *out.mutable_array() = to_wire(*request.array);
+    return out;
+}
+
+Result<JobRequest> from_wire(const wire::JobRequest& wire) {
+    constexpr std::uint32_t kNiceMax = 2147483645;  // Compat: sbatch's limit
+    constexpr std::size_t kRlimitsMax = 64;
+    JobRequest request;
+    for (const TextMember& text : kTexts) {
+        request.*text.member = TRY(checks::text(text.name, (wire.*text.get)()));
+    }
+    for (const FlagMember& flag : kFlags) request.*flag.member = (wire.*flag.get)();
+    request.kind = TRY(checks::one_of("kind", wire.kind(), JobKind::Interactive));
+    request.open_mode = TRY(checks::one_of("open-mode", wire.open_mode(), OpenMode::Truncate));
+    request.submit_sid = wire.submit_sid();
+    if (wire.nice() == std::numeric_limits<std::int32_t>::min()) {
+        return checks::refused("nice", "out of range");
+    }
+    TRY(checks::number("nice", static_cast<std::uint32_t>(std::abs(wire.nice())), kNiceMax));
+    request.nice = wire.nice();
+    request.umask = TRY(checks::number("umask", wire.umask(), 0777u));
+    request.script_args = TRY(checks::texts("script arguments", wire.script_args()));
+    TRY(checks::list_size("rlimits", static_cast<std::size_t>(wire.rlimits_size()), kRlimitsMax));
+    for (const wire::Rlimit& limit : wire.rlimits()) {
+        request.rlimits.emplace_back(TRY(checks::text("rlimit", limit.name())), limit.soft());
+    }
+    request.shape = TRY(from_wire(wire.shape()));
+    TRY(read_optionals(wire, request));
+    return request;
+}
+
+}  // namespace sluice

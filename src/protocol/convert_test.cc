@@ -1,0 +1,184 @@
+// protocol/convert_test.cc
+#include "protocol/convert.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "model/errors.h"
+#include "protocol/arbitrary.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+namespace {
+
+// Over the wire and back.
+template <typename Value>
+Value travelled(const Value& value) {
+    const auto message = to_wire(value);
+    const auto arrived = decode<std::decay_t<decltype(message)>>(message.SerializeAsString());
+    auto back = from_wire(arrived.value());
+    if (!back) ADD_FAILURE() << to_string(back.error());
+    return back.value();
+}
+
+RC_GTEST_PROP(Convert, RequestsArriveUnchanged, ()) {
+    const JobRequest request = arbitrary::request();
+    RC_ASSERT(travelled(request) == request);
+}
+
+RC_GTEST_PROP(Convert, StepsArriveUnchanged, ()) {
+    const Step step = arbitrary::step(5);
+    RC_ASSERT(travelled(step) == step);
+}
+
+RC_GTEST_PROP(Convert, NodeFactsArriveUnchanged, ()) {
+    NodeFacts facts;
+    facts.cpus = arbitrary::number(1000);
+    facts.real_memory = arbitrary::number(1u << 30);
+    facts.load = arbitrary::number(10000) / 100.0;
+    facts.os = arbitrary::text();
+    facts.boot_id = arbitrary::text();
+    facts.boot_time = arbitrary::time();
+    facts.gres = arbitrary::list([] {
+        return GresDevices{arbitrary::text(),     arbitrary::text(), arbitrary::texts(),
+                           arbitrary::number(16), arbitrary::text(), arbitrary::text(),
+                           arbitrary::text()};
+    });
+    RC_ASSERT(travelled(facts) == facts);
+}
+
+RC_GTEST_PROP(Convert, FiltersArriveUnchanged, ()) {
+    Filter filter;
+    filter.users = arbitrary::list([] { return UserId{arbitrary::number(1u << 31)}; });
+    filter.partitions = arbitrary::texts();
+    filter.names = arbitrary::texts();
+    filter.accounts = arbitrary::texts();
+    filter.qos = arbitrary::texts();
+    filter.reservations = arbitrary::texts();
+    filter.nodes = arbitrary::texts();
+    filter.states = arbitrary::list([] { return arbitrary::one_of(ShownState::Stopped); });
+    filter.all_states = arbitrary::coin();
+    filter.include_hidden = arbitrary::coin();
+    filter.jobs = arbitrary::list([] {
+        JobRef ref{.job = JobId{1 + arbitrary::number(100000)}};
+        if (arbitrary::coin()) ref.tasks = arbitrary::task_set();
+        if (arbitrary::coin()) ref.step = StepId{arbitrary::number(1000)};
+        return ref;
+    });
+    RC_ASSERT(travelled(filter) == filter);
+}
+
+TEST(Convert, ErrorsKeepCodeAndDetail) {
+    const Error error{ErrorCode::InvalidPartition, "gpu"};
+    EXPECT_EQ(from_wire(to_wire(error)), error);
+}
+
+TEST(Convert, WhatIsNoErrorCodeKeepsItsDetail) {
+    for (const std::uint32_t code : {0u, 70000u}) {
+        wire::Error odd;
+        odd.set_code(code);
+        odd.set_detail("what happened");
+        EXPECT_EQ(from_wire(odd).code, ErrorCode::ProtocolError);
+        EXPECT_NE(from_wire(odd).detail.find("what happened"), std::string::npos);
+    }
+}
+
+TEST(Convert, AMillionTasksTravelAsOneRange) {
+    const ArraySpec spec = parse_array("0-999999%50").value();
+    EXPECT_EQ(to_wire(spec).tasks_size(), 1);
+    EXPECT_EQ(travelled(spec), spec);
+}
+
+TEST(Convert, ListingsArriveUnchanged) {
+    Table table;
+    const std::uint32_t name = table.intern("n1");
+    table.set_rows(2);
+    table.add_column(7).numbers = {kAbsent, kUnlimited};
+    table.add_column(9).texts = {name, table.intern("")};
+    const Table back = travelled(table);
+    EXPECT_EQ(back.rows(), 2u);
+    EXPECT_EQ(back.number(0, ColumnId{7}), kAbsent);
+    EXPECT_EQ(back.number(1, ColumnId{7}), kUnlimited);
+    EXPECT_EQ(back.text(0, ColumnId{9}), "n1");
+    EXPECT_EQ(back.text(1, ColumnId{9}), "");
+}
+
+TEST(Convert, ListingsThatDoNotAddUpAreRefused) {
+    wire::Listing listing;
+    listing.set_rows(1);
+    wire::Column& column = *listing.add_columns();
+    column.add_texts(0);
+    EXPECT_FALSE(from_wire(listing)) << "a text that is not there";
+    listing.add_strings("a");
+    EXPECT_TRUE(from_wire(listing));
+    listing.set_rows(2);
+    EXPECT_FALSE(from_wire(listing)) << "a column that is too short";
+}
+
+// One bad number each, in an otherwise good request.
+TEST(Convert, ForeignNumbersAreDoubtedAndNamed) {
+    struct Case {
+        const char* field;
+        void (*spoil)(wire::JobRequest&);
+    };
+    const Case cases[] = {
+        {"kind", [](wire::JobRequest& r) { r.set_kind(2); }},
+        {"open-mode", [](wire::JobRequest& r) { r.set_open_mode(3); }},
+        {"umask", [](wire::JobRequest& r) { r.set_umask(01000); }},
+        {"nice", [](wire::JobRequest& r) { r.set_nice(-2147483647 - 1); }},
+        {"begin", [](wire::JobRequest& r) { r.set_begin(-1); }},
+        {"time limit", [](wire::JobRequest& r) { r.mutable_time_limit()->set_seconds(-1); }},
+        {"exclusive", [](wire::JobRequest& r) { r.mutable_shape()->set_exclusive(9); }},
+        {"nodes", [](wire::JobRequest& r) { r.mutable_shape()->set_nodes_min(0xffffffff); }},
+        {"mem", [](wire::JobRequest& r) { r.mutable_shape()->set_mem_per_node(~0ull); }},
+        {"signal", [](wire::JobRequest& r) { r.mutable_warn_signal()->set_signal(1000); }},
+        {"name", [](wire::JobRequest& r) { r.set_name(std::string("a\0b", 3)); }},
+        {"array", [](wire::JobRequest& r) { r.mutable_array(); }},
+        {"array tasks",
+         [](wire::JobRequest& r) {
+             wire::TaskRange& range = *r.mutable_array()->add_tasks();
+             range.set_first(2);
+             range.set_last(1);
+             range.set_step(1);
+         }},
+        {"array tasks",
+         [](wire::JobRequest& r) { r.mutable_array()->add_tasks()->set_last(5); }},  // step 0
+    };
+    for (const Case& spoiled : cases) {
+        wire::JobRequest request = to_wire(JobRequest{});
+        ASSERT_TRUE(from_wire(request));
+        spoiled.spoil(request);
+        const auto refused = from_wire(request);
+        ASSERT_FALSE(refused) << spoiled.field;
+        EXPECT_EQ(refused.error().detail.find(spoiled.field), 0u) << refused.error().detail;
+    }
+}
+
+template <typename Message>
+void decode_and_convert(const std::string& bytes) {
+    const auto message = decode<Message>(bytes);
+    if (message) (void)from_wire(*message);
+}
+
+RC_GTEST_PROP(Convert, RandomBytesAreNeverFatal, (const std::string& bytes)) {
+    decode_and_convert<wire::JobRequest>(bytes);
+    decode_and_convert<wire::Shape>(bytes);
+    decode_and_convert<wire::Filter>(bytes);
+    decode_and_convert<wire::NodeShare>(bytes);
+    decode_and_convert<wire::Step>(bytes);
+    decode_and_convert<wire::NodeFacts>(bytes);
+    decode_and_convert<wire::Listing>(bytes);
+    decode_and_convert<wire::Error>(bytes);
+}
+
+// Better than noise: a good message with some bytes changed.
+RC_GTEST_PROP(Convert, DamagedRequestsAreNeverFatal, (const std::vector<std::uint32_t>& hits)) {
+    std::string bytes = to_wire(arbitrary::request()).SerializeAsString();
+    for (const std::uint32_t hit : hits) {
+        bytes[hit % bytes.size()] = static_cast<char>(hit >> 24);
+    }
+    decode_and_convert<wire::JobRequest>(bytes);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,57 @@
+// protocol/frame.h
+//
+// How messages are cut out of a stream of bytes: four bytes of length, little endian, then the
+// message. Pure: sockets are somebody else's business.
+#pragma once
+
+#include <google/protobuf/message_lite.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace sluice {
+
+constexpr std::uint32_t kProtocolVersion = 1;
+constexpr std::size_t kFrameHeaderSize = 4;
+constexpr std::size_t kHelloSizeMax = 64u << 10;   // before we know who speaks
+constexpr std::size_t kFrameSizeMax = 32u << 20;   // requests, reports and orders
+constexpr std::size_t kReplySizeMax = 512u << 20;  // listings of very large clusters
+
+void append_frame(std::string& out, const google::protobuf::MessageLite& message);
+
+// The frames in what has arrived so far. A length over the limit is refused when its four bytes
+// are there: memory grows with what was received, never with what was announced.
+class FrameReader {
+public:
+    explicit FrameReader(std::size_t size_max = kFrameSizeMax) : size_max_(size_max) {}
+
+    void set_size_max(std::size_t size_max) { size_max_ = size_max; }
+    void feed(std::string_view bytes);
+    // The next whole message, if there is one; the view holds until the next feed(). After an error
+    // the stream cannot be trusted any more, and every further call gives the same error.
+    Result<std::optional<std::string_view>> next();
+
+private:
+    std::size_t size_max_;
+    std::string buffer_;
+    std::size_t start_ = 0;  // of what has not been given out
+};
+
+Error malformed_message();
+
+// The message in a frame.
+template <typename Message>
+Result<Message> decode(std::string_view bytes) {
+    Message message;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return malformed_message();
+    }
+    return message;
+}
+
+}  // namespace sluice

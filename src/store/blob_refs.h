@@ -1,0 +1,42 @@
+// store/blob_refs.h
+//
+// How many jobs name each blob, so that the last one to be forgotten takes it along. Kept beside
+// the store, in memory: counted at load, changed only when a commit has succeeded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+class BlobRefs {
+public:
+    void add(const Job& job);  // at load
+
+    bool named(const std::string& hash) const { return counts_.contains(hash); }
+    // The blobs that nobody would name any more after these changes.
+    std::vector<std::string> left_over(const ChangedRecords& changes) const;
+    void apply(const ChangedRecords& changes);
+
+private:
+    using Counts = std::unordered_map<std::string, std::uint32_t>;
+    // Pointers into counts_, which stay valid: a hash is 64 bytes, and there are many jobs.
+    struct Named {
+        const std::string* script = nullptr;
+        const std::string* environment = nullptr;
+    };
+
+    const std::string* take(const std::string& hash);
+    void drop(const std::string* hash);
+    void set(const Job& job);
+    void forget(JobId job);
+
+    Counts counts_;
+    std::unordered_map<std::uint32_t, Named> jobs_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// store/memory_store.cc
+//
+// The same rows as on disk, in maps: what comes back went through the same encoding. See store.h.
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+
+#include "model/errors.h"
+#include "store/blob_refs.h"
+#include "store/records.h"
+#include "store/store.h"
+
+namespace sluice {
+
+namespace {
+
+class MemoryStore : public Store {
+public:
+    Result<void> commit(const Batch& batch) override {
+        const std::lock_guard guard(mutex_);
+        const ChangedRecords& changes = batch.changes;
+        for (const Blob& blob : batch.blobs) blobs_.try_emplace(blob.hash, blob.bytes);
+        static const std::vector<std::string> kNoNames;
+        const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
+        for (const auto& job : changes.jobs) {
+            jobs_[job->id.value] = to_record(*job, names).SerializeAsString();
+        }
+        for (const JobId job : changes.forgotten) jobs_.erase(job.value);
+        for (const auto& node : changes.nodes) {
+            nodes_[node->config.name] = to_record(*node).SerializeAsString();
+        }
+        if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
+        for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
+        refs_.apply(changes);
+        return {};
+    }
+
+    Result<StoredState> load() override {
+        const std::lock_guard guard(mutex_);
+        RowLoader loader;
+        for (const auto& [id, row] : jobs_) TRY(loader.add_job(JobId{id}, row));
+        for (const auto& [name, row] : nodes_) TRY(loader.add_node(name, row));
+        loader.set_next_job_id(next_job_id_);
+        return loader.take();
+    }
+
+    Result<std::string> blob(std::string_view hash) override {
+        const std::lock_guard guard(mutex_);
+        const auto found = blobs_.find(hash);
+        if (found != blobs_.end()) return found->second;
+        return Error{ErrorCode::NotFound, fmt::format("no blob {} is stored", hash)};
+    }
+
+    Result<bool> has_blob(std::string_view hash) override {
+        const std::lock_guard guard(mutex_);
+        return blobs_.contains(hash);
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::uint32_t, std::string> jobs_;
+    std::map<std::string, std::string> nodes_;
+    std::map<std::string, std::string, std::less<>> blobs_;
+    std::uint32_t next_job_id_ = 0;
+    BlobRefs refs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> memory_store() {
+    return std::make_unique<MemoryStore>();
+}
+
+}  // namespace sluice

@@ -1,0 +1,118 @@
+// store/records.cc
+//
+// See records.h.
+#include "store/records.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "model/errors.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+const std::string& name_of(NodeIndex node, const std::vector<std::string>& names) {
+    CHECK(node.value < names.size());
+    return names[node.value];
+}
+
+wire::NodeShare to_record(const NodeShare& share, const std::vector<std::string>& names) {
+    wire::NodeShare out = to_wire(share, name_of(share.node, names));
+    out.clear_node();
+    return out;
+}
+
+wire::Step to_record(const Step& step, const std::vector<std::string>& names) {
+    wire::Step out = to_wire(step);
+    for (wire::NodeShare& share : *out.mutable_nodes()) {
+        share.set_name(name_of(NodeIndex{share.node()}, names));
+        share.clear_node();
+    }
+    out.clear_nodes_left();
+    for (const NodeIndex left : step.nodes_left) {
+        for (std::uint32_t place = 0; place < step.nodes.size(); ++place) {
+            if (step.nodes[place].node == left) out.add_nodes_left(place);
+        }
+    }
+    return out;
+}
+
+void write_times(const Job& job, wire::JobRecord& out) {
+    out.set_submit_time(to_unix(job.submit_time));
+    out.set_eligible_time(to_unix(job.eligible_time));
+    if (job.start_time) out.set_start_time(to_unix(*job.start_time));
+    if (job.end_time) out.set_end_time(to_unix(*job.end_time));
+    if (job.last_sched_eval) out.set_last_sched_eval(to_unix(*job.last_sched_eval));
+    out.set_suspended(job.suspended.count());
+    if (job.kill_deadline) out.set_kill_deadline(to_unix(*job.kill_deadline));
+}
+
+void write_array(const Job& job, wire::JobRecord& out) {
+    if (job.array_job) out.set_array_job(job.array_job->value);
+    if (job.array_task) out.set_array_task(*job.array_task);
+    to_wire(job.array_tasks, *out.mutable_array_tasks());
+    out.set_array_limit(job.array_limit);
+}
+
+void write_run(const Job& job, const std::vector<std::string>& names, wire::JobRecord& out) {
+    if (job.allocation) {
+        out.set_node_names(job.allocation->node_names);
+        for (const NodeShare& share : job.allocation->nodes) {
+            *out.add_allocation() = to_record(share, names);
+        }
+    }
+    for (const NodeIndex node : job.completing_nodes) {
+        out.add_completing_nodes(name_of(node, names));
+    }
+    out.set_launched(job.launched);
+    if (job.kill_reason) out.set_kill_reason(static_cast<std::uint32_t>(*job.kill_reason));
+    if (job.killed_by) out.set_killed_by(job.killed_by->value);
+    out.set_warned(job.warned);
+    out.set_cancel_signal_sent(job.cancel_signal_sent);
+    *out.mutable_exit() = to_wire(job.exit);
+    *out.mutable_derived_exit() = to_wire(job.derived_exit);
+    for (const auto& step : job.steps) *out.add_steps() = to_record(*step, names);
+    out.set_next_step(job.next_step);
+}
+
+}  // namespace
+
+wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names) {
+    wire::JobRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_id(job.id.value);
+    *out.mutable_request() = to_wire(*job.request);
+    out.set_user(job.user.value);
+    out.set_group(job.group.value);
+    out.set_state(static_cast<std::uint32_t>(job.state));
+    out.set_reason(static_cast<std::uint32_t>(job.reason));
+    out.set_reason_detail(job.reason_detail);
+    out.set_partition(job.partition);
+    *out.mutable_time_limit() = to_wire(job.time_limit);
+    out.set_priority(job.priority);
+    out.set_restarts(job.restarts);
+    out.set_idempotency_key(job.idempotency_key);
+    out.set_admin_comment(job.admin_comment);
+    out.set_sluid(job.sluid);
+    write_times(job, out);
+    write_array(job, out);
+    write_run(job, node_names, out);
+    return out;
+}
+
+wire::NodeRecord to_record(const Node& node) {
+    wire::NodeRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_name(node.config.name);
+    out.set_admin_flags(node.admin_flags);
+    out.set_down(node.down);
+    out.set_reason(node.reason);
+    if (node.reason_time) out.set_reason_time(to_unix(*node.reason_time));
+    out.set_reason_user(node.reason_user.value);
+    out.set_comment(node.comment);
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+// store/records.h
+//
+// Jobs and nodes as rows: bytes of wire::JobRecord and wire::NodeRecord, each with the version of
+// its schema. The same for every kind of store.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "core/cluster.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+constexpr std::uint32_t kRecordSchema = 1;
+
+wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names);
+wire::NodeRecord to_record(const Node& node);
+
+// Rows back into what was stored. Each comes with its key.
+class RowLoader {
+public:
+    Result<void> add_job(JobId id, std::string_view bytes);
+    Result<void> add_node(std::string_view name, std::string_view bytes);
+    void set_next_job_id(std::uint32_t id) { state_.next_job_id = id; }
+    StoredState take() { return std::move(state_); }
+
+private:
+    StoredState state_;
+    wire::JobRecord record_;  // used again for each row: most of its memory is, too
+};
+
+}  // namespace sluice

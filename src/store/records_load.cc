@@ -1,0 +1,177 @@
+// store/records_load.cc
+//
+// Rows back into jobs and nodes. A row that does not make sense is an error that names it: starting
+// without a job that was accepted is worse than not starting. See records.h.
+#include <fmt/format.h>
+
+#include "model/errors.h"
+#include "protocol/checks.h"
+#include "protocol/convert.h"
+#include "store/records.h"
+
+namespace sluice {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Moves the name out of each share and puts its place there instead.
+template <typename Shares>
+Result<std::vector<NodeShare>> read_shares(const Shares& shares, Names& names) {
+    std::vector<NodeShare> read;
+    read.reserve(static_cast<std::size_t>(shares.size()));
+    for (const wire::NodeShare& wire : shares) {
+        read.push_back(TRY(from_wire(wire)));
+        read.back().node = NodeIndex{static_cast<std::uint32_t>(names.size())};
+        names.push_back(wire.name());
+    }
+    return read;
+}
+
+Result<void> read_times(const wire::JobRecord& wire, Job& job) {
+    job.submit_time = TRY(checks::moment("submit time", wire.submit_time()));
+    job.eligible_time = TRY(checks::moment("eligible time", wire.eligible_time()));
+    if (wire.has_start_time()) job.start_time = TRY(checks::moment("start", wire.start_time()));
+    if (wire.has_end_time()) job.end_time = TRY(checks::moment("end", wire.end_time()));
+    if (wire.has_last_sched_eval()) {
+        job.last_sched_eval = TRY(checks::moment("last evaluation", wire.last_sched_eval()));
+    }
+    job.suspended = TRY(checks::length("suspended", wire.suspended()));
+    if (wire.has_kill_deadline()) {
+        job.kill_deadline = TRY(checks::moment("kill deadline", wire.kill_deadline()));
+    }
+    return {};
+}
+
+Result<void> read_array(const wire::JobRecord& wire, Job& job) {
+    if (wire.has_array_job()) job.array_job = JobId{wire.array_job()};
+    if (wire.has_array_task()) job.array_task = wire.array_task();
+    job.array_tasks = TRY(from_wire(wire.array_tasks()));
+    job.array_limit = wire.array_limit();
+    return {};
+}
+
+Result<void> read_steps(const wire::JobRecord& wire, Job& job, StoredState& state) {
+    if (wire.steps().empty()) return {};
+    std::vector<Names>& names = state.step_nodes[job.id.value];
+    for (const wire::Step& row : wire.steps()) {
+        Step step = TRY(from_wire(row));
+        Names step_names;
+        step.nodes = TRY(read_shares(row.nodes(), step_names));
+        for (const NodeIndex left : step.nodes_left) {
+            if (left.value >= step_names.size()) {
+                return checks::refused("nodes left", "a node that the step does not have");
+            }
+        }
+        names.push_back(std::move(step_names));
+        job.steps.push_back(std::make_shared<const Step>(std::move(step)));
+    }
+    return {};
+}
+
+Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state) {
+    if (!wire.allocation().empty()) {
+        auto allocation = std::make_shared<Allocation>();
+        allocation->node_names = wire.node_names();
+        Names& names = state.allocation_nodes[job.id.value];
+        allocation->nodes = TRY(read_shares(wire.allocation(), names));
+        job.allocation = std::move(allocation);
+    }
+    if (!wire.completing_nodes().empty()) {
+        Names& names = state.completing_nodes[job.id.value];
+        for (const std::string& name : wire.completing_nodes()) {
+            job.completing_nodes.push_back(NodeIndex{static_cast<std::uint32_t>(names.size())});
+            names.push_back(name);
+        }
+    }
+    job.launched = wire.launched();
+    if (wire.has_kill_reason()) {
+        job.kill_reason =
+            TRY(checks::one_of("kill reason", wire.kill_reason(), KillReason::Preempted));
+    }
+    if (wire.has_killed_by()) job.killed_by = UserId{wire.killed_by()};
+    job.warned = wire.warned();
+    job.cancel_signal_sent = wire.cancel_signal_sent();
+    job.exit = TRY(from_wire(wire.exit()));
+    job.derived_exit = TRY(from_wire(wire.derived_exit()));
+    job.next_step = wire.next_step();
+    return read_steps(wire, job, state);
+}
+
+Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
+    Job job;
+    job.id = JobId{wire.id()};
+    job.request = std::make_shared<const JobRequest>(TRY(from_wire(wire.request())));
+    job.user = UserId{wire.user()};
+    job.group = GroupId{wire.group()};
+    job.state =
+        TRY(checks::one_of("state", wire.state(), static_cast<JobState>(kJobStateCount - 1)));
+    job.reason =
+        TRY(checks::one_of("reason", wire.reason(), static_cast<Reason>(kReasonCount - 1)));
+    job.reason_detail = wire.reason_detail();
+    job.partition = wire.partition();
+    job.time_limit = TRY(from_wire(wire.time_limit()));
+    job.priority = wire.priority();
+    job.restarts = wire.restarts();
+    job.idempotency_key = wire.idempotency_key();
+    job.admin_comment = wire.admin_comment();
+    job.sluid = wire.sluid();
+    TRY(read_times(wire, job));
+    TRY(read_array(wire, job));
+    TRY(read_run(wire, job, state));
+    return job;
+}
+
+Error bad_row(std::string_view what, std::string_view why) {
+    return {ErrorCode::StoreFailed, fmt::format("the record of {} is damaged: {}", what, why)};
+}
+
+template <typename Record>
+Result<void> check_schema(const Record& record, std::string_view what) {
+    if (record.schema() <= kRecordSchema) return {};
+    return Error{ErrorCode::StoreFailed,
+                 fmt::format("the record of {} was written by a newer version (schema {}, this one "
+                             "knows {}): upgrade, or restore an older backup",
+                             what, record.schema(), kRecordSchema)};
+}
+
+}  // namespace
+
+Result<void> RowLoader::add_job(JobId id, std::string_view bytes) {
+    const std::string what = fmt::format("job {}", id.value);
+    if (!record_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return bad_row(what, "it cannot be decoded");
+    }
+    if (record_.id() != id.value) return bad_row(what, "it is that of another job");
+    TRY(check_schema(record_, what));
+    Result<Job> job = read_job(record_, state_);
+    if (!job) return bad_row(what, to_string(job.error()));
+    state_.jobs.push_back(*std::move(job));
+    return {};
+}
+
+Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) {
+    const std::string what = fmt::format("node {}", name);
+    wire::NodeRecord record;
+    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return bad_row(what, "it cannot be decoded");
+    }
+    if (record.name() != name) return bad_row(what, "it is that of another node");
+    TRY(check_schema(record, what));
+    StoredState::StoredNode node{.name = record.name(),
+                                 .admin_flags = record.admin_flags(),
+                                 .down = record.down(),
+                                 .reason = record.reason(),
+                                 .reason_time = std::nullopt,
+                                 .reason_user = UserId{record.reason_user()},
+                                 .comment = record.comment()};
+    if (record.has_reason_time()) {
+        Result<Time> time = checks::moment("reason time", record.reason_time());
+        if (!time) return bad_row(what, to_string(time.error()));
+        node.reason_time = *time;
+    }
+    state_.nodes.push_back(std::move(node));
+    return {};
+}
+
+}  // namespace sluice

@@ -1,0 +1,126 @@
+// store/sqlite.cc
+//
+// See sqlite.h.
+#include "store/sqlite.h"
+
+#include <fmt/format.h>
+
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+// What an administrator can do about it, where there is something.
+std::string_view advice(int code) {
+    switch (code) {
+        case SQLITE_FULL:
+            return "the disk is full: make room";
+        case SQLITE_IOERR:
+            return "the disk or its file system failed, or a limit was reached";
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+            return "the file is damaged: restore it from a backup, or move it away to start empty";
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_CANTOPEN:
+            return "may this user write there?";
+        default:
+            return "";
+    }
+}
+
+Error failed(sqlite3* database) {
+    const int code = sqlite3_extended_errcode(database);
+    const char* path = sqlite3_db_filename(database, "main");
+    const std::string_view what_to_do = advice(code & 0xff);
+    return {ErrorCode::StoreFailed,
+            fmt::format("{}: {} (SQLite error {}){}{}", path ? path : "", sqlite3_errmsg(database),
+                        code, what_to_do.empty() ? "" : ": ", what_to_do)};
+}
+
+}  // namespace
+
+Statement& Statement::bind(int index, std::int64_t value) {
+    sqlite3_bind_int64(statement_.get(), index, value);
+    return *this;
+}
+
+Statement& Statement::bind(int index, std::string_view text) {
+    sqlite3_bind_text64(statement_.get(), index, text.data(), text.size(), SQLITE_STATIC,
+                        SQLITE_UTF8);
+    return *this;
+}
+
+Statement& Statement::bind_blob(int index, std::string_view bytes) {
+    // A null pointer would be stored as NULL instead of as an empty blob.
+    const char* data = bytes.data() ? bytes.data() : "";
+    sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(), SQLITE_STATIC);
+    return *this;
+}
+
+Result<bool> Statement::step() {
+    switch (sqlite3_step(statement_.get())) {
+        case SQLITE_ROW:
+            return true;
+        case SQLITE_DONE:
+            return false;
+        default:
+            return failed(sqlite3_db_handle(statement_.get()));
+    }
+}
+
+Result<void> Statement::run() {
+    Result<bool> row = step();
+    while (row && *row) row = step();
+    reset();
+    if (!row) return row.error();
+    return {};
+}
+
+void Statement::reset() {
+    sqlite3_reset(statement_.get());
+    sqlite3_clear_bindings(statement_.get());
+}
+
+std::int64_t Statement::number(int column) const {
+    return sqlite3_column_int64(statement_.get(), column);
+}
+
+std::string_view Statement::bytes(int column) const {
+    const void* data = sqlite3_column_blob(statement_.get(), column);
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    return data ? std::string_view(static_cast<const char*>(data), static_cast<std::size_t>(size))
+                : std::string_view();
+}
+
+Result<Database> Database::open(const std::string& path, int flags) {
+    sqlite3* opened = nullptr;
+    const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+    Database database;
+    database.database_.reset(opened);
+    if (code != SQLITE_OK) {
+        return Error{ErrorCode::StoreFailed,
+                     fmt::format("{}: {}: {}", path, sqlite3_errstr(code), advice(code & 0xff))};
+    }
+    sqlite3_extended_result_codes(opened, 1);
+    return database;
+}
+
+Result<void> Database::execute(const char* sql) {
+    if (sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
+        return failed(database_.get());
+    }
+    return {};
+}
+
+Result<Statement> Database::prepare(const char* sql) {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v3(database_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement,
+                           nullptr) != SQLITE_OK) {
+        return failed(database_.get());
+    }
+    return Statement(statement);
+}
+
+}  // namespace sluice

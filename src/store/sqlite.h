@@ -1,0 +1,61 @@
+// store/sqlite.h
+//
+// The little of SQLite that we use, with errors as values. A Database and its Statements belong to
+// one thread at a time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace sluice {
+
+class Statement {
+public:
+    Statement() = default;
+
+    // Parameters from 1. Texts and blobs are borrowed until the next step().
+    Statement& bind(int index, std::int64_t value);
+    Statement& bind(int index, std::string_view text);
+    Statement& bind_blob(int index, std::string_view bytes);
+
+    Result<bool> step();  // is there a row?
+    // Runs to the end and is ready for the next use.
+    Result<void> run();
+    void reset();
+
+    // Columns of the current row, from 0; views hold until the next step or reset.
+    std::int64_t number(int column) const;
+    std::string_view bytes(int column) const;
+
+private:
+    friend class Database;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+    };
+    explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class Database {
+public:
+    Database() = default;
+    static Result<Database> open(const std::string& path, int flags);
+
+    Result<void> execute(const char* sql);
+    Result<Statement> prepare(const char* sql);
+    bool in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
+
+private:
+    struct Close {
+        void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+    };
+    std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,127 @@
+// store/sqlite_file.cc
+//
+// See sqlite_file.h.
+#include "store/sqlite_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kTables = R"(
+    BEGIN;
+    CREATE TABLE jobs (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE nodes (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE blobs (hash TEXT PRIMARY KEY, data BLOB NOT NULL);
+    INSERT INTO meta VALUES ('schema', 1);
+    COMMIT;
+)";
+static_assert(kDatabaseSchema == 1, "kTables makes this one");
+
+bool exists(const std::string& path) {
+    struct stat facts {};
+    return stat(path.c_str(), &facts) == 0;
+}
+
+Error failed(const std::string& path) {
+    return {ErrorCode::StoreFailed, fmt::format("{}: {}", path, strerror(errno))};
+}
+
+Error unusable(const std::string& path, std::string_view why) {
+    return {ErrorCode::StoreFailed,
+            fmt::format("{}: {}: restore it from a backup, or move it away (with the files {}-wal "
+                        "and {}-shm) to start without any jobs",
+                        path, why, path, path)};
+}
+
+Result<void> sync_directory(const std::string& directory) {
+    const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return failed(directory);
+    const int outcome = fsync(descriptor);
+    close(descriptor);
+    if (outcome != 0) return failed(directory);
+    return {};
+}
+
+// Under another name first: sluice.db is there with its tables, or not at all.
+Result<void> make_database(const std::string& directory) {
+    const std::string path = database_path(directory);
+    const std::string fresh = path + ".new";
+    if (unlink(fresh.c_str()) != 0 && errno != ENOENT) return failed(fresh);
+    // Environments hold secrets. SQLite gives its other files the mode of this one.
+    const int descriptor = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) return failed(fresh);
+    close(descriptor);
+    {
+        Database database = TRY(Database::open(fresh, SQLITE_OPEN_READWRITE));
+        TRY(database.execute("PRAGMA synchronous=FULL"));
+        TRY(database.execute(kTables));
+    }
+    if (rename(fresh.c_str(), path.c_str()) != 0) return failed(path);
+    return sync_directory(directory);
+}
+
+Result<void> check_content(Database& database, const std::string& path) {
+    Statement check = TRY(database.prepare("PRAGMA quick_check(1)"));
+    if (!TRY(check.step()) || check.bytes(0) != "ok") {
+        return unusable(path, fmt::format("the file is damaged ({})", check.bytes(0)));
+    }
+    return {};
+}
+
+Result<void> check_schema(Database& database, const std::string& path) {
+    Result<Statement> query = database.prepare("SELECT value FROM meta WHERE key = 'schema'");
+    if (!query || !TRY(query->step())) {
+        return unusable(path, "this is no database of this program");
+    }
+    const std::int64_t schema = query->number(0);
+    if (schema > kDatabaseSchema) {
+        return Error{ErrorCode::StoreFailed,
+                     fmt::format("{}: written by a newer version (schema {}, this one knows {}): "
+                                 "upgrade this program",
+                                 path, schema, kDatabaseSchema)};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string database_path(const std::string& directory) {
+    return directory + "/sluice.db";
+}
+
+Result<Database> open_database_file(const std::string& directory) {
+    const std::string path = database_path(directory);
+    if (!exists(path)) {
+        if (exists(path + "-wal")) {
+            return unusable(path, "the file is missing, but the last changes to it are there");
+        }
+        TRY(make_database(directory));
+    }
+    Database database = TRY(Database::open(path, SQLITE_OPEN_READWRITE));
+    const auto set_up = [&]() -> Result<void> {
+        TRY(database.execute("PRAGMA locking_mode=NORMAL"));
+        TRY(database.execute("PRAGMA journal_mode=WAL"));
+        TRY(database.execute("PRAGMA synchronous=FULL"));
+        TRY(database.execute("PRAGMA wal_autocheckpoint=4000"));
+        TRY(database.execute("PRAGMA journal_size_limit=67108864"));
+        TRY(check_content(database, path));
+        return check_schema(database, path);
+    };
+    TRY(set_up());
+    return database;
+}
+
+}  // namespace sluice

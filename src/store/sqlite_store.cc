@@ -1,0 +1,204 @@
+// store/sqlite_store.cc
+//
+// The store of one controller on one machine. See store.h.
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "model/errors.h"
+#include "store/blob_refs.h"
+#include "store/directory_lock.h"
+#include "store/records.h"
+#include "store/sqlite.h"
+#include "store/sqlite_file.h"
+#include "store/store.h"
+
+namespace sluice {
+
+namespace {
+
+// Used by whoever commits and loads.
+struct Writer {
+    Database database;
+    Statement begin, commit, rollback;
+    Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
+};
+
+// Used by any thread, one at a time.
+struct Reader {
+    Database database;
+    Statement get_blob, has_blob;
+};
+
+Result<Writer> open_writer(const std::string& directory) {
+    Writer writer;
+    writer.database = TRY(open_database_file(directory));
+    const auto prepare = [&](const char* sql) { return writer.database.prepare(sql); };
+    writer.begin = TRY(prepare("BEGIN IMMEDIATE"));
+    writer.commit = TRY(prepare("COMMIT"));
+    writer.rollback = TRY(prepare("ROLLBACK"));
+    writer.put_job = TRY(prepare("INSERT OR REPLACE INTO jobs (id, data) VALUES (?, ?)"));
+    writer.drop_job = TRY(prepare("DELETE FROM jobs WHERE id = ?"));
+    writer.put_node = TRY(prepare("INSERT OR REPLACE INTO nodes (name, data) VALUES (?, ?)"));
+    writer.put_meta = TRY(prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"));
+    writer.put_blob = TRY(prepare("INSERT OR IGNORE INTO blobs (hash, data) VALUES (?, ?)"));
+    writer.drop_blob = TRY(prepare("DELETE FROM blobs WHERE hash = ?"));
+    return writer;
+}
+
+Result<Reader> open_reader(const std::string& directory) {
+    Reader reader;
+    reader.database = TRY(Database::open(database_path(directory), SQLITE_OPEN_READWRITE));
+    TRY(reader.database.execute("PRAGMA query_only=1"));
+    TRY(reader.database.execute("PRAGMA busy_timeout=10000"));
+    reader.get_blob = TRY(reader.database.prepare("SELECT data FROM blobs WHERE hash = ?"));
+    reader.has_blob = TRY(reader.database.prepare("SELECT 1 FROM blobs WHERE hash = ?"));
+    return reader;
+}
+
+class SqliteStore : public Store {
+public:
+    SqliteStore(std::string file, DirectoryLock lock, Writer writer, Reader reader)
+        : file_(std::move(file)),
+          lock_(std::move(lock)),
+          writer_(std::move(writer)),
+          reader_(std::move(reader)) {}
+
+    Result<void> commit(const Batch& batch) override {
+        TRY(transact([&] { return write(batch); }));
+        refs_.apply(batch.changes);
+        return {};
+    }
+
+    Result<StoredState> load() override {
+        Result<StoredState> state = read_state();
+        if (!state) {
+            return Error{state.error().code, fmt::format("{}: {}", file_, state.error().detail)};
+        }
+        refs_ = BlobRefs();
+        for (const Job& job : state->jobs) refs_.add(job);
+        TRY(sweep_blobs());
+        return state;
+    }
+
+    Result<std::string> blob(std::string_view hash) override {
+        const std::lock_guard guard(reader_mutex_);
+        reader_.get_blob.bind(1, hash);
+        const Result<bool> found = reader_.get_blob.step();
+        std::string bytes(found && *found ? reader_.get_blob.bytes(0) : std::string_view());
+        reader_.get_blob.reset();
+        if (!found) return found.error();
+        if (!*found) return Error{ErrorCode::NotFound, fmt::format("no blob {} is stored", hash)};
+        return bytes;
+    }
+
+    Result<bool> has_blob(std::string_view hash) override {
+        const std::lock_guard guard(reader_mutex_);
+        reader_.has_blob.bind(1, hash);
+        const Result<bool> found = reader_.has_blob.step();
+        reader_.has_blob.reset();
+        return found;
+    }
+
+private:
+    // All of `work`, or nothing of it.
+    template <typename Work>
+    Result<void> transact(Work work) {
+        TRY(writer_.begin.run());
+        Result<void> outcome = work();
+        if (outcome) outcome = writer_.commit.run();
+        // After some errors SQLite itself has rolled back.
+        if (!outcome && writer_.database.in_transaction()) TRY(writer_.rollback.run());
+        return outcome;
+    }
+
+    Result<void> write(const Batch& batch) {
+        const ChangedRecords& changes = batch.changes;
+        for (const Blob& blob : batch.blobs) {
+            TRY(writer_.put_blob.bind(1, blob.hash).bind_blob(2, blob.bytes).run());
+        }
+        static const std::vector<std::string> kNoNames;
+        const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
+        for (const auto& job : changes.jobs) {
+            to_record(*job, names).SerializeToString(&row_);
+            TRY(writer_.put_job.bind(1, std::int64_t{job->id.value}).bind_blob(2, row_).run());
+        }
+        for (const JobId job : changes.forgotten) {
+            TRY(writer_.drop_job.bind(1, std::int64_t{job.value}).run());
+        }
+        for (const auto& node : changes.nodes) {
+            to_record(*node).SerializeToString(&row_);
+            TRY(writer_.put_node.bind(1, node->config.name).bind_blob(2, row_).run());
+        }
+        if (changes.next_job_id) {
+            TRY(writer_.put_meta.bind(1, "next_job_id")
+                    .bind(2, std::int64_t{*changes.next_job_id})
+                    .run());
+        }
+        for (const std::string& hash : refs_.left_over(changes)) {
+            TRY(writer_.drop_blob.bind(1, hash).run());
+        }
+        return {};
+    }
+
+    Result<StoredState> read_state() {
+        const auto number = [](const Statement& row) {
+            return static_cast<std::uint32_t>(row.number(0));
+        };
+        RowLoader loader;
+        TRY(for_each("SELECT id, data FROM jobs ORDER BY id", [&](const Statement& row) {
+            return loader.add_job(JobId{number(row)}, row.bytes(1));
+        }));
+        TRY(for_each("SELECT name, data FROM nodes ORDER BY name", [&](const Statement& row) {
+            return loader.add_node(row.bytes(0), row.bytes(1));
+        }));
+        TRY(for_each("SELECT value FROM meta WHERE key = 'next_job_id'",
+                     [&](const Statement& row) -> Result<void> {
+                         loader.set_next_job_id(number(row));
+                         return {};
+                     }));
+        return loader.take();
+    }
+
+    template <typename Visit>
+    Result<void> for_each(const char* sql, Visit visit) {
+        Statement query = TRY(writer_.database.prepare(sql));
+        while (TRY(query.step())) TRY(visit(query));
+        return {};
+    }
+
+    // Blobs of submissions that came to nothing.
+    Result<void> sweep_blobs() {
+        std::vector<std::string> gone;
+        TRY(for_each("SELECT hash FROM blobs", [&](const Statement& row) -> Result<void> {
+            std::string hash(row.bytes(0));
+            if (!refs_.named(hash)) gone.push_back(std::move(hash));
+            return {};
+        }));
+        if (gone.empty()) return {};
+        return transact([&]() -> Result<void> {
+            for (const std::string& hash : gone) TRY(writer_.drop_blob.bind(1, hash).run());
+            return {};
+        });
+    }
+
+    const std::string file_;  // for errors
+    DirectoryLock lock_;      // before the connections: let go of last
+    Writer writer_;
+    std::mutex reader_mutex_;
+    Reader reader_;
+    BlobRefs refs_;
+    std::string row_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite(const std::string& directory) {
+    DirectoryLock lock = TRY(DirectoryLock::take(directory));
+    Writer writer = TRY(open_writer(directory));
+    Reader reader = TRY(open_reader(directory));
+    return std::unique_ptr<Store>(std::make_unique<SqliteStore>(
+        database_path(directory), std::move(lock), std::move(writer), std::move(reader)));
+}
+
+}  // namespace sluice

@@ -1,0 +1,209 @@
+// store/sqlite_test.cc
+//
+// What can happen to a file: restarts, crashes, a full disk, damage, two owners, newer versions.
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <random>
+
+#include "model/errors.h"
+#include "store/store.h"
+#include "store/testing.h"
+
+namespace sluice {
+namespace {
+
+using namespace testing_store;
+
+std::unique_ptr<Store> open_loaded(const std::string& directory) {
+    auto store = open_sqlite(directory).value();
+    EXPECT_TRUE(store->load());
+    return store;
+}
+
+void run_sql(const std::string& file, const char* sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+TEST(Sqlite, SurvivesARestartAndIsPrivate) {
+    const StateDirectory directory;
+    const Blob script = blob_of("#!/bin/sh\n");
+    ASSERT_TRUE(
+        open_loaded(directory.path())->commit(batch_of({simple_job(1, script.hash)}, {script})));
+    const auto store = open_sqlite(directory.path()).value();
+    EXPECT_EQ(store->load()->jobs.size(), 1u);
+    EXPECT_EQ(store->blob(script.hash).value(), script.bytes);
+    struct stat facts {};
+    ASSERT_EQ(stat(directory.file().c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0600u);
+}
+
+TEST(Sqlite, SweepsBlobsThatNobodyNames) {
+    const StateDirectory directory;
+    const Blob orphan = blob_of("of a submission that came to nothing");
+    ASSERT_TRUE(open_loaded(directory.path())->commit(batch_of({}, {orphan})));
+    EXPECT_FALSE(open_loaded(directory.path())->has_blob(orphan.hash).value());
+}
+
+TEST(Sqlite, ADirectoryHasOneOwner) {
+    const StateDirectory directory;
+    auto first = open_sqlite(directory.path());
+    const auto second = open_sqlite(directory.path());
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().detail.find("process " + std::to_string(getpid())), std::string::npos)
+        << second.error().detail;
+    first.value().reset();
+    EXPECT_TRUE(open_sqlite(directory.path()));
+}
+
+TEST(Sqlite, ADirectoryThatCannotBeMadeIsNamed) {
+    const auto failed = open_sqlite("/proc/nowhere/state");
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().detail.find("/proc/nowhere/state"), std::string::npos);
+}
+
+// Every kind of damage is an error that names the file; none is taken for an empty store.
+TEST(Sqlite, DamageIsReportedNeverOverwritten) {
+    struct Damage {
+        const char* name;
+        void (*inflict)(const std::string& file);
+    };
+    const Damage damages[] = {
+        {"emptied", [](const std::string& file) { std::ofstream(file, std::ios::trunc); }},
+        {"another file", [](const std::string& file) { std::ofstream(file) << "not a database"; }},
+        {"cut short",
+         [](const std::string& file) {
+             std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+         }},
+        {"overwritten",
+         [](const std::string& file) {
+             std::fstream stream(file, std::ios::in | std::ios::out);
+             stream.seekp(4096);
+             for (int i = 0; i < 16384; ++i) stream.put('\x5a');
+         }},
+        {"a row of noise",
+         [](const std::string& file) { run_sql(file, "UPDATE jobs SET data = x'ffffff'"); }},
+        {"another program's", [](const std::string& file) { run_sql(file, "DROP TABLE meta"); }},
+    };
+    for (const Damage& damage : damages) {
+        const StateDirectory directory;
+        std::vector<Job> jobs;
+        for (std::uint32_t id = 1; id <= 500; ++id) jobs.push_back(simple_job(id));
+        ASSERT_TRUE(open_loaded(directory.path())->commit(batch_of(std::move(jobs))));
+        damage.inflict(directory.file());
+        const auto store = open_sqlite(directory.path());
+        const auto state = store ? (*store)->load() : Result<StoredState>(store.error());
+        ASSERT_FALSE(state) << damage.name;
+        EXPECT_EQ(state.error().code, ErrorCode::StoreFailed);
+        const bool helpful = state.error().detail.find("sluice.db") != std::string::npos;
+        EXPECT_TRUE(helpful) << damage.name << ": " << state.error().detail;
+    }
+}
+
+TEST(Sqlite, AMissingFileWithChangesBesideItIsDamageToo) {
+    const StateDirectory directory;
+    std::ofstream(directory.file() + "-wal") << "changes";
+    EXPECT_FALSE(open_sqlite(directory.path()));
+}
+
+TEST(Sqlite, ANewerSchemaIsRefused) {
+    const StateDirectory directory;
+    open_loaded(directory.path());
+    run_sql(directory.file(), "UPDATE meta SET value = 2 WHERE key = 'schema'");
+    const auto refused = open_sqlite(directory.path());
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("newer version"), std::string::npos);
+}
+
+// A limit on the size of files stands in for a full disk.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(rlim_t most) {
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limited{most, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limited);
+    }
+    ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+TEST(Sqlite, AFullDiskFailsTheCommitAndNothingElse) {
+    const StateDirectory directory;
+    const auto store = open_loaded(directory.path());
+    ASSERT_TRUE(store->commit(batch_of({simple_job(1)})));
+    const Blob large = blob_of(std::string(4u << 20, 'x'));
+    const Batch too_much = batch_of({simple_job(2, large.hash)}, {large});
+    {
+        const FileSizeLimit limit(1u << 20);
+        const auto failed = store->commit(too_much);
+        ASSERT_FALSE(failed);
+        EXPECT_EQ(failed.error().code, ErrorCode::StoreFailed);
+        EXPECT_NE(failed.error().detail.find("disk"), std::string::npos) << failed.error().detail;
+        EXPECT_EQ(store->load()->jobs.size(), 1u);
+    }
+    ASSERT_TRUE(store->commit(too_much));
+    EXPECT_EQ(store->load()->jobs.size(), 2u);
+    EXPECT_EQ(store->blob(large.hash)->size(), large.bytes.size());
+}
+
+// Commits one job after the other and says so after each, until it is killed.
+[[noreturn]] void commit_until_killed(const std::string& directory, int acknowledge) {
+    auto store = open_sqlite(directory);
+    if (!store) _exit(1);
+    const Result<StoredState> state = (*store)->load();
+    if (!state) _exit(2);
+    std::uint32_t id = state->jobs.empty() ? 0 : state->jobs.back().id.value;
+    while (true) {
+        ++id;
+        const Blob script = blob_of(std::to_string(id));
+        if (!(*store)->commit(batch_of({simple_job(id, script.hash)}, {script}))) _exit(3);
+        if (write(acknowledge, &id, sizeof id) != sizeof id) _exit(4);
+    }
+}
+
+TEST(Sqlite, WhatWasAcknowledgedSurvivesKill) {
+    const StateDirectory directory;
+    std::mt19937 random(7);
+    std::uint32_t acknowledged = 0;
+    for (int round = 0; round < 12; ++round) {
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        const pid_t child = fork();
+        if (child == 0) commit_until_killed(directory.path(), ends[1]);
+        close(ends[1]);
+        // Killed in the middle of what follows some acknowledgement.
+        const std::uint32_t until = acknowledged + 1 + random() % 60;
+        std::uint32_t id = 0;
+        while (acknowledged < until && read(ends[0], &id, sizeof id) == sizeof id)
+            acknowledged = id;
+        kill(child, SIGKILL);
+        int status = 0;
+        waitpid(child, &status, 0);
+        ASSERT_TRUE(WIFSIGNALED(status)) << "the child gave up: " << WEXITSTATUS(status);
+        while (read(ends[0], &id, sizeof id) == sizeof id) acknowledged = id;
+        close(ends[0]);
+
+        const auto store = open_sqlite(directory.path()).value();
+        const StoredState state = store->load().value();
+        ASSERT_GE(state.jobs.size(), acknowledged);
+        for (std::uint32_t i = 0; i < state.jobs.size(); ++i) {
+            ASSERT_EQ(state.jobs[i].id.value, i + 1);
+            ASSERT_EQ(store->blob(state.jobs[i].request->script_hash).value(),
+                      std::to_string(i + 1));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sluice

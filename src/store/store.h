@@ -1,0 +1,59 @@
+// store/store.h
+//
+// What must survive a crash: the records that a batch changed, in one transaction. When commit()
+// has returned, they are on disk. One thread commits; blobs may be read by any.
+//
+// Scripts and environments are blobs, named by the hash of their bytes. One is kept for as long as
+// a job names it. Hand over the blobs of every new job, even well-known ones: those that are kept
+// already cost nothing, and nobody has to know when the last job of an old one was forgotten.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/cluster.h"
+
+namespace sluice {
+
+struct Blob {
+    std::string hash;  // blob_hash(bytes)
+    std::string bytes;
+};
+
+// SHA-256, in hex.
+std::string blob_hash(std::string_view bytes);
+
+struct Batch {
+    ChangedRecords changes;
+    std::vector<Blob> blobs;
+    // By NodeIndex. Records name nodes, because indexes change with slurm.conf.
+    std::shared_ptr<const std::vector<std::string>> node_names;
+};
+
+class Store {
+public:
+    virtual ~Store() = default;
+
+    // All of the batch, or after an error nothing of it.
+    virtual Result<void> commit(const Batch& batch) = 0;
+
+    // Everything, once, before the first commit. In the jobs that come back a NodeIndex is a place
+    // in the list of names that StoredState gives for it: in an allocation, a place in
+    // allocation_nodes; in completing_nodes, a place in StoredState::completing_nodes; in a step
+    // (also its nodes_left), a place in that step's list in step_nodes.
+    virtual Result<StoredState> load() = 0;
+
+    virtual Result<std::string> blob(std::string_view hash) = 0;
+    virtual Result<bool> has_blob(std::string_view hash) = 0;
+};
+
+// <directory>/sluice.db. The directory belongs to one process at a time; it is made when missing.
+Result<std::unique_ptr<Store>> open_sqlite(const std::string& directory);
+
+// Forgets everything when it goes: for tests and simulations.
+std::unique_ptr<Store> memory_store();
+
+}  // namespace sluice

@@ -1,0 +1,148 @@
+// store/store_test.cc
+//
+// What every store promises, asked of each kind.
+#include "store/store.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "model/errors.h"
+#include "store/testing.h"
+
+namespace sluice {
+namespace {
+
+using namespace testing_store;
+
+// Field by field, except that shared values are compared by what they hold.
+void expect_same(const Job& job, const Job& original) {
+    RC_ASSERT(*job.request == *original.request);
+    RC_ASSERT(!job.allocation == !original.allocation);
+    if (job.allocation) RC_ASSERT(*job.allocation == *original.allocation);
+    RC_ASSERT(job.steps.size() == original.steps.size());
+    for (std::size_t i = 0; i < job.steps.size(); ++i) {
+        RC_ASSERT(*job.steps[i] == *original.steps[i]);
+    }
+    Job same = job;
+    same.request = original.request;
+    same.allocation = original.allocation;
+    same.steps = original.steps;
+    RC_ASSERT(same == original);
+}
+
+std::vector<std::unique_ptr<Store>> one_of_each(const StateDirectory& directory) {
+    std::vector<std::unique_ptr<Store>> stores;
+    stores.push_back(memory_store());
+    stores.push_back(open_sqlite(directory.path()).value());
+    return stores;
+}
+
+class EveryStore : public testing::Test {
+protected:
+    StateDirectory directory_;
+    std::vector<std::unique_ptr<Store>> stores_ = one_of_each(directory_);
+};
+
+TEST_F(EveryStore, GivesJobsBackUnchanged) {
+    for (const auto& store : stores_) {
+        EXPECT_TRUE(rc::check([&] {
+            const std::vector<Job> jobs = {arbitrary_job(3), arbitrary_job(7), arbitrary_job(12)};
+            RC_ASSERT(store->commit(batch_of(jobs)).has_value());
+            const StoredState state = store->load().value();
+            RC_ASSERT(state.jobs.size() == jobs.size());
+            for (std::size_t i = 0; i < jobs.size(); ++i) {
+                expect_same(resolved(state.jobs[i], state), jobs[i]);
+            }
+        }));
+    }
+}
+
+TEST_F(EveryStore, StartsEmpty) {
+    for (const auto& store : stores_) {
+        const StoredState state = store->load().value();
+        EXPECT_TRUE(state.jobs.empty() && state.nodes.empty());
+        EXPECT_EQ(state.next_job_id, 0u);
+    }
+}
+
+TEST_F(EveryStore, KeepsNodesAndTheNextJobId) {
+    auto node = std::make_shared<Node>();
+    node->config.name = "n1";
+    node->admin_flags = kNodeDrain;
+    node->down = true;
+    node->reason = "bad disk";
+    node->reason_time = from_unix(1'700'000'000);
+    node->reason_user = UserId{1000};
+    node->comment = "rack 7";
+    Batch batch;
+    batch.changes.nodes.push_back(node);
+    batch.changes.next_job_id = 4711;
+    for (const auto& store : stores_) {
+        ASSERT_TRUE(store->commit(batch));
+        const StoredState state = store->load().value();
+        EXPECT_EQ(state.next_job_id, 4711u);
+        ASSERT_EQ(state.nodes.size(), 1u);
+        const auto& stored = state.nodes[0];
+        EXPECT_EQ(stored.name, "n1");
+        EXPECT_EQ(stored.admin_flags, kNodeDrain);
+        EXPECT_TRUE(stored.down);
+        EXPECT_EQ(stored.reason, "bad disk");
+        EXPECT_EQ(stored.reason_time, node->reason_time);
+        EXPECT_EQ(stored.reason_user, node->reason_user);
+        EXPECT_EQ(stored.comment, "rack 7");
+    }
+}
+
+TEST_F(EveryStore, KeepsTheLastVersionAndForgetsWhatIsForgotten) {
+    for (const auto& store : stores_) {
+        ASSERT_TRUE(store->commit(batch_of({simple_job(1), simple_job(2)})));
+        Job changed = simple_job(2);
+        changed.priority = 99;
+        Batch batch = batch_of({changed});
+        batch.changes.forgotten = {JobId{1}};
+        ASSERT_TRUE(store->commit(batch));
+        const StoredState state = store->load().value();
+        ASSERT_EQ(state.jobs.size(), 1u);
+        EXPECT_EQ(state.jobs[0].id, JobId{2});
+        EXPECT_EQ(state.jobs[0].priority, 99u);
+    }
+}
+
+TEST_F(EveryStore, KeepsABlobAsLongAsAJobNamesIt) {
+    const Blob script = blob_of(std::string("#!/bin/sh\n\0x", 12));
+    for (const auto& store : stores_) {
+        ASSERT_TRUE(store->commit(
+            batch_of({simple_job(1, script.hash), simple_job(2, script.hash)}, {script})));
+        Batch forget;
+        forget.changes.forgotten = {JobId{1}};
+        ASSERT_TRUE(store->commit(forget));
+        EXPECT_EQ(store->blob(script.hash).value(), script.bytes);
+        forget.changes.forgotten = {JobId{2}};
+        ASSERT_TRUE(store->commit(forget));
+        EXPECT_FALSE(store->has_blob(script.hash).value());
+        EXPECT_EQ(store->blob(script.hash).error().code, ErrorCode::NotFound);
+    }
+}
+
+TEST_F(EveryStore, ABlobThatChangesHandsInOneBatchStays) {
+    const Blob script = blob_of("script");
+    for (const auto& store : stores_) {
+        ASSERT_TRUE(store->commit(batch_of({simple_job(1, script.hash)}, {script})));
+        Batch batch = batch_of({simple_job(2, script.hash)}, {script});
+        batch.changes.forgotten = {JobId{1}};
+        ASSERT_TRUE(store->commit(batch));
+        EXPECT_EQ(store->blob(script.hash).value(), "script");
+
+        ASSERT_TRUE(store->commit(batch_of({simple_job(2)})));
+        EXPECT_FALSE(store->has_blob(script.hash).value()) << "the job now has another request";
+    }
+}
+
+TEST(BlobHash, IsSha256) {
+    EXPECT_EQ(blob_hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace sluice

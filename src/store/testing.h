@@ -1,0 +1,141 @@
+// store/testing.h
+//
+// What the tests of the stores share: jobs of all kinds, and a state directory that goes away.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/arbitrary.h"
+#include "store/records.h"
+#include "store/store.h"
+
+namespace sluice::testing_store {
+
+inline std::shared_ptr<const std::vector<std::string>> node_names() {
+    static const auto names = std::make_shared<const std::vector<std::string>>(
+        std::vector<std::string>{"n0", "n1", "n2", "gpu1", "gpu2"});
+    return names;
+}
+
+inline Job arbitrary_job(std::uint32_t id) {
+    using namespace arbitrary;
+    const auto node_count = static_cast<std::uint32_t>(node_names()->size());
+    Job job;
+    job.id = JobId{id};
+    job.request = std::make_shared<const JobRequest>(request());
+    job.user = UserId{number(70000)};
+    job.group = GroupId{number(70000)};
+    job.state = one_of(JobState::OutOfMemory);
+    job.reason = one_of(static_cast<Reason>(kReasonCount - 1));
+    job.reason_detail = text();
+    job.partition = text();
+    job.time_limit = time_limit();
+    job.priority = *rc::gen::arbitrary<std::uint32_t>();
+    job.restarts = number(10);
+    if (coin()) job.array_job = JobId{number(1000)};
+    job.array_task = maybe_number();
+    if (coin()) job.array_tasks = task_set();
+    job.array_limit = number(100);
+    job.submit_time = time();
+    job.eligible_time = time();
+    job.start_time = maybe_time();
+    job.end_time = maybe_time();
+    job.last_sched_eval = maybe_time();
+    job.suspended = Seconds{number(100000)};
+    Allocation allocation{node_shares(node_count), text()};
+    for (const NodeShare& share : allocation.nodes) {
+        if (coin()) job.completing_nodes.push_back(share.node);
+    }
+    if (!allocation.nodes.empty()) job.allocation = std::make_shared<const Allocation>(allocation);
+    job.launched = coin();
+    if (coin()) job.kill_reason = one_of(KillReason::Preempted);
+    if (coin()) job.killed_by = UserId{number(70000)};
+    job.warned = coin();
+    job.kill_deadline = maybe_time();
+    job.cancel_signal_sent = coin();
+    job.exit = exit_status();
+    job.derived_exit = exit_status();
+    for (const Step& made : list([&] { return step(node_count); })) {
+        job.steps.push_back(std::make_shared<const Step>(made));
+    }
+    job.next_step = number(100);
+    job.idempotency_key = *rc::gen::arbitrary<std::string>();
+    job.admin_comment = text();
+    job.sluid = *rc::gen::arbitrary<std::uint64_t>();
+    return job;
+}
+
+// A plain one: what a test of the store's behaviour needs.
+inline Job simple_job(std::uint32_t id, const std::string& script_hash = "") {
+    Job job;
+    job.id = JobId{id};
+    JobRequest request;
+    request.name = "job" + std::to_string(id);
+    request.script_hash = script_hash;
+    job.request = std::make_shared<const JobRequest>(request);
+    job.submit_time = from_unix(1'700'000'000);
+    return job;
+}
+
+inline Batch batch_of(std::vector<Job> jobs, std::vector<Blob> blobs = {}) {
+    Batch batch;
+    batch.node_names = node_names();
+    batch.blobs = std::move(blobs);
+    for (Job& job : jobs) batch.changes.jobs.push_back(std::make_shared<const Job>(std::move(job)));
+    return batch;
+}
+
+inline Blob blob_of(const std::string& bytes) {
+    return {blob_hash(bytes), bytes};
+}
+
+// Puts indexes of node_names() where a loaded job has places in lists of names.
+inline Job resolved(Job job, const StoredState& state) {
+    const auto index_of = [](const std::string& name) {
+        const auto& names = *node_names();
+        const auto at = std::find(names.begin(), names.end(), name);
+        EXPECT_NE(at, names.end()) << name;
+        return NodeIndex{static_cast<std::uint32_t>(at - names.begin())};
+    };
+    if (job.allocation) {
+        Allocation allocation = *job.allocation;
+        for (NodeShare& share : allocation.nodes) {
+            share.node = index_of(state.allocation_nodes.at(job.id.value).at(share.node.value));
+        }
+        job.allocation = std::make_shared<const Allocation>(allocation);
+    }
+    for (NodeIndex& node : job.completing_nodes) {
+        node = index_of(state.completing_nodes.at(job.id.value).at(node.value));
+    }
+    for (std::size_t i = 0; i < job.steps.size(); ++i) {
+        Step step = *job.steps[i];
+        const auto& names = state.step_nodes.at(job.id.value).at(i);
+        for (NodeShare& share : step.nodes) share.node = index_of(names.at(share.node.value));
+        for (NodeIndex& node : step.nodes_left) node = index_of(names.at(node.value));
+        job.steps[i] = std::make_shared<const Step>(step);
+    }
+    return job;
+}
+
+class StateDirectory {
+public:
+    StateDirectory() {
+        std::string pattern = ::testing::TempDir() + "storeXXXXXX";
+        EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+        path_ = pattern;
+    }
+    ~StateDirectory() { std::filesystem::remove_all(path_); }
+    const std::string& path() const { return path_; }
+    std::string file() const { return path_ + "/sluice.db"; }
+
+private:
+    std::string path_;
+};
+
+}  // namespace sluice::testing_store

@@ -1,0 +1,64 @@
+// Any bytes as a stream of frames, each of them as every message that a daemon reads: errors, or
+// values that go back on the wire; never a crash.
+#include "fuzz.h"
+#include "protocol/convert.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+
+namespace {
+
+// What was accepted once is accepted again, unchanged.
+template <typename Message>
+void check_stable(const Message& message) {
+    const auto value = from_wire(message);
+    if (!value) return;
+    const auto again = from_wire(to_wire(*value));
+    CHECK(again.has_value());
+    CHECK(*again == *value);
+}
+
+void read_request(const wire::Request& request) {
+    check_stable(request.submit().request());
+    check_stable(request.list().filter());
+    check_stable(request.cancel().filter());
+}
+
+void read_report(const wire::AgentReport& report) {
+    check_stable(report.register_().facts());
+    check_stable(report.job_ended().exit());
+    check_stable(report.step_ended().exit());
+    (void)from_wire(report.launch_result().error());
+}
+
+void read_input(const wire::StepInput& input) {
+    check_stable(input.launch().job().request());
+    for (const wire::NodeShare& share : input.launch().job().nodes()) check_stable(share);
+}
+
+void read_frame(std::string_view frame) {
+    (void)decode<wire::Hello>(frame);
+    if (const auto request = decode<wire::Request>(frame)) read_request(*request);
+    if (const auto report = decode<wire::AgentReport>(frame)) read_report(*report);
+    if (const auto input = decode<wire::StepInput>(frame)) read_input(*input);
+    if (const auto listing = decode<wire::Listing>(frame)) (void)from_wire(*listing);
+    if (const auto step = decode<wire::Step>(frame)) check_stable(*step);
+}
+
+}  // namespace
+
+void fuzz_one(std::string_view bytes) {
+    FrameReader reader(kHelloSizeMax);
+    const std::size_t half = bytes.size() / 2;
+    for (const std::string_view part : {bytes.substr(0, half), bytes.substr(half)}) {
+        reader.feed(part);
+        auto frame = reader.next();
+        while (frame && *frame) {
+            read_frame(**frame);
+            frame = reader.next();
+        }
+        if (!frame) return;
+    }
+}
+
+}  // namespace sluice
