@@ -1,0 +1,210 @@
+#include "agent/agent.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+
+#include "agent/controller_link.h"
+#include "agent/credentials.h"
+#include "agent/door.h"
+#include "agent/hooks.h"
+#include "agent/jobs.h"
+#include "base/log.h"
+#include "model/errors.h"
+#include "os/daemonize.h"
+#include "os/error.h"
+#include "os/files.h"
+#include "os/socket.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+Time now() {
+    return from_unix(std::time(nullptr));
+}
+
+class Agent {
+public:
+    Agent(SiteWish wish, std::shared_ptr<const Site> site, std::shared_ptr<Credentials> credentials)
+        : wish_(std::move(wish)),
+          site_(site),
+          hooks_(loop_),
+          jobs_(loop_, site, hooks_,
+                [this](wire::AgentReport report) { link_.report(std::move(report)); }),
+          link_(loop_, site, credentials,
+                {[this] { return registration(); },
+                 [this](const wire::AgentOrder& order) { on_order(order); },
+                 [this](const wire::AgentReport& done) { jobs_.on_acknowledged(done); }}),
+          door_(loop_, credentials, jobs_),
+          started_(now()) {}
+
+    Result<void> open() {
+        loop_.on_signals({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR2},
+                         [this](int signal) { on_signal(signal); });
+        TRY(door_.open(*site_));
+        jobs_.recover();
+        link_.start();
+        heartbeat();
+        return {};
+    }
+    void run() { loop_.run(); }
+
+private:
+    wire::Register registration() const {
+        wire::Register message;
+        message.set_node(site_->node.name);
+        *message.mutable_facts() = to_wire(facts_of(*site_, started_));
+        for (const wire::RunId& run : jobs_.known()) *message.add_running() = run;
+        message.set_clock(to_unix(now()));
+        return message;
+    }
+
+    void on_order(const wire::AgentOrder& order) {
+        switch (order.body_case()) {
+            case wire::AgentOrder::kRegistered:
+                return on_registered(order.registered());
+            case wire::AgentOrder::kLaunchBatch:
+                return jobs_.launch_batch(order.launch_batch());
+            case wire::AgentOrder::kSignal:
+                return jobs_.signal(order.signal());
+            case wire::AgentOrder::kTerminate:
+                return jobs_.terminate(order.terminate());
+            case wire::AgentOrder::kReconfigure:
+                return reconfigure();
+            case wire::AgentOrder::kShutdown:
+                return loop_.stop();
+            default:
+                return;
+        }
+    }
+
+    void on_registered(const wire::Registered& registered) {
+        if (Result<void> trusted = jobs_.trust(registered.public_key()); !trusted) {
+            log_error("the controller's key: {}", trusted.error().detail);
+        }
+        if (registered.heartbeat_seconds() > 0) {
+            heartbeat_interval_ = Seconds{registered.heartbeat_seconds()};
+        }
+        loop_.cancel(heartbeat_timer_);
+        heartbeat();
+    }
+
+    void heartbeat() {
+        Load load = read_load();
+        wire::AgentReport report;
+        report.mutable_heartbeat()->set_load(load.one_minute);
+        report.mutable_heartbeat()->set_free_memory(load.free_memory_mb);
+        link_.send_once(report);
+        heartbeat_timer_ = loop_.after(heartbeat_interval_, [this] { heartbeat(); });
+    }
+
+    // A file that does not load changes nothing.
+    void reconfigure() {
+        Result<Site> fresh = make_site(wish_, site_->hardware);
+        if (!fresh) return log_error("reconfigure: {}", to_string(fresh.error()));
+        fresh->spool = site_->spool;  // what runs is found there
+        site_ = std::make_shared<const Site>(std::move(*fresh));
+        set_log_level(site_->config.slurmd_debug);
+        jobs_.replace_site(site_);
+        link_.replace_site(site_);
+        log_info("configuration read again");
+    }
+
+    void on_signal(int signal) {
+        if (signal == SIGCHLD) {
+            int status = 0;
+            for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) hooks_.on_exit(pid, status);
+        } else if (signal == SIGHUP) {
+            reopen_log();
+            reconfigure();
+        } else if (signal == SIGUSR2) {
+            reopen_log();
+        } else {
+            log_info("slurmd ends; its jobs go on");
+            loop_.stop();
+        }
+    }
+
+    SiteWish wish_;
+    std::shared_ptr<const Site> site_;
+    EventLoop loop_;
+    Hooks hooks_;
+    Jobs jobs_;
+    ControllerLink link_;
+    Door door_;
+    Time started_;
+    Seconds heartbeat_interval_{30};
+    EventLoop::TimerId heartbeat_timer_ = 0;
+};
+
+void begin_log(const Site& site, const SlurmdOptions& options) {
+    LogSetup setup;
+    setup.program = "slurmd";
+    setup.file = !options.log_file.empty()
+                     ? options.log_file
+                     : expand_node_path(site.config.slurmd_log_file, site.node.name, site.hostname);
+    int level = static_cast<int>(site.config.slurmd_debug) + options.verbose;
+    setup.file_level = static_cast<LogLevel>(std::min(level, static_cast<int>(LogLevel::Debug5)));
+    setup.stderr_level = options.foreground ? setup.file_level : LogLevel::Error;
+    setup.syslog_level = site.config.slurmd_syslog_debug;
+    start_log(setup);
+    for (const std::string& warning : site.config.warnings) log_info("{}", warning);
+    if (!site.cgroups) log_info("steps are tracked by their descent: no cgroups, no limits");
+}
+
+Result<void> prepare_spool(const Site& site, bool clean) {
+    TRY(as(ErrorCode::SystemError, make_directories(site.spool)));
+    if (!clean) return {};
+    for (const std::string& name : list_directory(site.spool)) {
+        if (name.starts_with("job")) remove_tree(site.spool + "/" + name);
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> run_agent(const SlurmdOptions& options) {
+    SiteWish wish;
+    const char* variable = std::getenv("SLURM_CONF");
+    wish.config_path =
+        config_path(options.config_path, variable ? variable : "", own_program_path());
+    wish.node_name = options.node_name;
+    Hardware hardware = TRY(as(ErrorCode::SystemError, read_hardware()));
+    auto site = std::make_shared<const Site>(TRY(make_site(wish, hardware)));
+    std::shared_ptr<Credentials> credentials = TRY(Credentials::create(site->config));
+    begin_log(*site, options);
+
+    Background background;
+    if (!options.foreground) background.enter();
+    TRY(prepare_spool(*site, options.clean));
+    std::string pid_path =
+        expand_node_path(site->config.slurmd_pid_file, site->node.name, site->hostname);
+    PidFile pid_file = TRY(as(ErrorCode::SystemError, PidFile::create(pid_path)));
+    Agent agent(wish, site, credentials);
+    TRY(as(ErrorCode::SystemError, agent.open()));
+    log_info("slurmd version {} started as node {}", version_text(), site->node.name);
+    background.serving();
+    notify_systemd("READY=1");
+    agent.run();
+    notify_systemd("STOPPING=1");
+    pid_file.remove();
+    return {};
+}
+
+std::string hardware_lines(const Hardware& hardware) {
+    Machine machine = read_machine();
+    std::int64_t up = std::time(nullptr) - to_unix(machine.boot_time);
+    return fmt::format(
+        "NodeName={} CPUs={} Boards={} SocketsPerBoard={} CoresPerSocket={} ThreadsPerCore={} "
+        "RealMemory={}\nUpTime={}-{:02}:{:02}:{:02}\n",
+        host_name(), hardware.cpus, hardware.boards, hardware.sockets, hardware.cores_per_socket,
+        hardware.threads_per_core, hardware.memory_mb, up / 86400, up / 3600 % 24, up / 60 % 60,
+        up % 60);
+}
+
+}  // namespace sluice

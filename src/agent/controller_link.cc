@@ -1,0 +1,168 @@
+#include "agent/controller_link.h"
+
+#include <ctime>
+
+#include "base/log.h"
+#include "model/errors.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+constexpr std::chrono::milliseconds kPauseMin{100};
+constexpr std::chrono::milliseconds kPauseMax{5000};
+constexpr std::chrono::seconds kConnectTimeout{10};
+}  // namespace
+
+ControllerLink::ControllerLink(EventLoop& loop, std::shared_ptr<const Site> site,
+                               std::shared_ptr<Credentials> credentials, Handlers handlers)
+    : loop_(loop),
+      site_(std::move(site)),
+      credentials_(std::move(credentials)),
+      handlers_(std::move(handlers)),
+      pause_(kPauseMin) {}
+
+void ControllerLink::start() {
+    connect();
+}
+
+void ControllerLink::replace_site(std::shared_ptr<const Site> site) {
+    site_ = std::move(site);
+    attempt_ = 0;
+    retry("");
+}
+
+Endpoint ControllerLink::endpoint() const {
+    const std::vector<ControllerHost>& hosts = site_->config.controllers;
+    const ControllerHost& host = hosts[attempt_ % hosts.size()];
+    return {host.address.empty() ? host.name : host.address,
+            site_->config.slurmctld_port,
+            "slurmctld",
+            {site_->slurm_user}};
+}
+
+void ControllerLink::connect() {
+    if (site_->config.controllers.empty()) return retry("slurm.conf names no SlurmctldHost");
+    Endpoint where = endpoint();
+    Result<Connection> connection = start_connect(where);
+    if (!connection) return retry(connection.error().detail);
+    if (connection->local) return on_connected(std::move(*connection));
+
+    connecting_ = std::move(connection->fd);
+    timer_ = loop_.after(kConnectTimeout, [this] { retry("no answer"); });
+    loop_.watch(connecting_.get(), EPOLLOUT, [this, where](std::uint32_t) {
+        loop_.forget(connecting_.get());
+        Fd fd = std::move(connecting_);
+        if (std::optional<Error> failure = connect_failure(fd, where))
+            return retry(failure->detail);
+        on_connected({std::move(fd), false, {}});
+    });
+}
+
+void ControllerLink::on_connected(Connection connection) {
+    loop_.cancel(timer_);
+    reader_ = FrameReader();
+    welcomed_ = registered_ = false;
+    stream_ = std::make_unique<Stream>(
+        loop_, std::move(connection.fd),
+        Stream::Handlers{[this](std::string_view bytes) { on_data(bytes); },
+                         [this] { retry("connection lost"); },
+                         {}});
+    greet(connection.local);
+}
+
+// The greeting and the registration go out together; the controller answers both.
+void ControllerLink::greet(bool local) {
+    wire::Hello hello;
+    hello.set_version(kProtocolVersion);
+    hello.set_channel(wire::CHANNEL_AGENT);
+    hello.set_program("slurmd");
+    if (!local) {
+        Result<std::string> credential =
+            credentials_->own_credential(from_unix(std::time(nullptr)));
+        if (!credential) return retry(to_string(credential.error()));
+        hello.set_credential(*credential);
+    }
+    std::string frames;
+    append_frame(frames, hello);
+    wire::AgentReport report;
+    *report.mutable_register_() = handlers_.registration();
+    append_frame(frames, report);
+    stream_->send(frames);
+}
+
+void ControllerLink::on_data(std::string_view bytes) {
+    reader_.feed(bytes);
+    for (;;) {
+        auto frame = reader_.next();
+        if (!frame) return retry(to_string(frame.error()));
+        if (!*frame) return;
+        if (!welcomed_) {
+            Result<wire::Welcome> welcome = decode<wire::Welcome>(**frame);
+            if (!welcome) return retry(to_string(welcome.error()));
+            if (welcome->has_error()) return retry(to_string(from_wire(welcome->error())));
+            welcomed_ = true;
+            continue;
+        }
+        Result<wire::AgentOrder> order = decode<wire::AgentOrder>(**frame);
+        if (!order) return retry(to_string(order.error()));
+        on_order(*order);
+        if (!stream_ || stream_->closed()) return;
+    }
+}
+
+void ControllerLink::on_order(const wire::AgentOrder& order) {
+    if (order.body_case() == wire::AgentOrder::kAck) {
+        for (const wire::AgentReport& done : outbox_.acknowledge(order.ack())) {
+            handlers_.on_acknowledged(done);
+        }
+        return;
+    }
+    if (order.has_registered()) {
+        if (order.registered().has_error()) {
+            return retry("registration refused: " +
+                         to_string(from_wire(order.registered().error())));
+        }
+        log_info("registered with {} as node {}", endpoint().address, site_->node.name);
+        registered_ = true;
+        pause_ = kPauseMin;
+        last_failure_.clear();
+        std::string frames;
+        for (const wire::AgentReport& report : outbox_.pending()) append_frame(frames, report);
+        stream_->send(frames);
+    }
+    handlers_.on_order(order);
+}
+
+void ControllerLink::report(wire::AgentReport report) {
+    const wire::AgentReport& numbered = outbox_.add(std::move(report));
+    if (registered_) send_once(numbered);
+}
+
+void ControllerLink::send_once(const wire::AgentReport& report) {
+    if (!registered_ || !stream_) return;
+    std::string frame;
+    append_frame(frame, report);
+    stream_->send(frame);
+}
+
+void ControllerLink::retry(const std::string& why) {
+    if (!why.empty() && why != last_failure_) {
+        log_error("slurmctld: {}; trying again", why);  // once, not every five seconds
+        last_failure_ = why;
+    }
+    registered_ = welcomed_ = false;
+    if (connecting_) loop_.forget(connecting_.get());
+    connecting_.reset();
+    if (stream_) {
+        stream_->close();
+        // We may be in one of its functions.
+        loop_.later([old = std::shared_ptr<Stream>(std::move(stream_))] {});
+    }
+    loop_.cancel(timer_);
+    ++attempt_;
+    timer_ = loop_.after(pause_, [this] { connect(); });
+    pause_ = std::min(pause_ * 2, kPauseMax);
+}
+
+}  // namespace sluice

@@ -1,0 +1,351 @@
+#include "agent/jobs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "agent/confinement.h"
+#include "base/log.h"
+#include "model/errors.h"
+#include "os/error.h"
+#include "os/files.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+std::string key_path(const Site& site) {
+    return site.spool + "/controller_key";
+}
+
+const wire::NodeShare* share_of(const wire::LaunchCredential& credential, const std::string& node) {
+    for (const wire::NodeShare& share : credential.nodes()) {
+        if (share.name() == node) return &share;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Jobs::Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Report report)
+    : loop_(loop), site_(std::move(site)), hooks_(hooks), report_(std::move(report)) {
+    // Until the controller answers, launches that srun brings are checked with the key it had.
+    if (Result<std::string> key = read_file(key_path(*site_))) (void)trust(*key);
+}
+
+Result<void> Jobs::trust(const std::string& public_key) {
+    if (public_key == public_key_) return {};
+    verifier_ = TRY(CredentialVerifier::create(public_key));
+    public_key_ = public_key;
+    return write_file_atomically(key_path(*site_), public_key, {.durable = true});
+}
+
+Jobs::JobHere* Jobs::find(const JobKey& key) {
+    auto found = jobs_.find(key);
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+Jobs::Run* Jobs::find(const RunKey& key) {
+    JobHere* job = find(key.job);
+    if (!job) return nullptr;
+    auto found = job->runs.find(key.step);
+    return found == job->runs.end() ? nullptr : &found->second;
+}
+
+// ---- launching
+
+Result<wire::LaunchCredential> Jobs::check(const std::string& bytes, const RunKey& key) {
+    if (!verifier_) {
+        return Error{
+            ErrorCode::CredentialInvalid,
+            fmt::format("node {} has not registered with its controller yet", site_->node.name)};
+    }
+    wire::LaunchCredential credential =
+        TRY(verifier_->verify(bytes, site_->node.name, from_unix(std::time(nullptr))));
+    if (key_of(credential.run()) != key || !share_of(credential, site_->node.name)) {
+        return Error{ErrorCode::CredentialInvalid,
+                     fmt::format("it is for step {}, not for {}",
+                                 print_run(key_of(credential.run())), print_run(key))};
+    }
+    if (geteuid() != 0 && credential.user() != geteuid()) {
+        return Error{ErrorCode::LaunchFailed,
+                     fmt::format("slurmd of node {} runs as uid {} and can only run that user's "
+                                 "jobs, not those of uid {}",
+                                 site_->node.name, geteuid(), credential.user())};
+    }
+    return credential;
+}
+
+wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const {
+    wire::StepOrder order;
+    *order.mutable_run() = credential.run();
+    order.set_user(credential.user());
+    order.set_group(credential.group());
+    *order.mutable_share() = *share_of(credential, site_->node.name);
+    order.set_node(site_->node.name);
+    order.set_hostname(site_->hostname);
+    order.set_directory(job_directory(site_->spool, JobId{credential.run().job()}));
+    order.set_slurm_conf(site_->config.path);
+    order.set_cluster_name(site_->config.cluster_name);
+    order.set_kill_wait(site_->config.kill_wait.count());
+    bool batch = credential.run().step() == kBatchStep.value;
+    *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
+    return order;
+}
+
+void Jobs::launch_batch(const wire::LaunchBatch& launch) {
+    RunKey key{{JobId{launch.job().job()}, launch.job().restarts()}, kBatchStep};
+    if (Run* run = find(key)) {
+        if (!run->started) return;  // it will be reported when it has
+        wire::AgentReport report;
+        *report.mutable_launch_result()->mutable_run() = to_run_id(key);
+        return report_(std::move(report));
+    }
+    // Its end is on the way already; or it is in the epilog.
+    if (unacknowledged_.contains(key) || find(key.job)) return;
+    Result<wire::LaunchCredential> credential = check(launch.credential(), key);
+    if (!credential) return report_launch_failure(key, credential.error());
+    wire::StepOrder order = make_order(*credential);
+    *order.mutable_batch() = launch;
+    order.mutable_batch()->clear_credential();
+    start(std::move(order), std::make_shared<Fd>(),
+          [this, key](const Error& error) { report_launch_failure(key, error); });
+}
+
+void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
+    wire::SignedCredential signed_credential;
+    wire::LaunchCredential claimed;
+    RunKey key;
+    if (signed_credential.ParseFromString(launch.credential()) &&
+        claimed.ParseFromString(signed_credential.payload())) {
+        key = key_of(claimed.run());
+    }
+    Result<wire::LaunchCredential> credential = check(launch.credential(), key);
+    if (!credential) return caller.refuse(std::move(caller.connection), credential.error());
+    if (caller.identity.user.value != credential->user() && caller.identity.user.value != 0) {
+        return caller.refuse(
+            std::move(caller.connection),
+            {ErrorCode::AccessDenied, fmt::format("the step belongs to uid {}, you are uid {}",
+                                                  credential->user(), caller.identity.user.value)});
+    }
+    if (find(key) || unacknowledged_.contains(key)) {
+        return caller.refuse(
+            std::move(caller.connection),
+            {ErrorCode::LaunchFailed, fmt::format("step {} was launched before", print_run(key))});
+    }
+    wire::StepOrder order = make_order(*credential);
+    *order.mutable_tasks() = launch;
+    order.mutable_tasks()->clear_credential();
+    auto connection = std::make_shared<Fd>(std::move(caller.connection));
+    start(std::move(order), connection,
+          [this, key, connection, refuse = std::move(caller.refuse)](const Error& error) {
+              wire::StepEnd end;
+              end.mutable_exit()->set_code(1);
+              report_step_ended(key, end);
+              refuse(std::move(*connection), error);
+          });
+}
+
+// Known from here on, so that a repeated order does nothing.
+void Jobs::start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse) {
+    RunKey key = key_of(order.run());
+    JobHere& job = jobs_[key.job];
+    job.who = {key.job, order.user(), order.group()};
+    job.runs[key.step] = Run{};
+    auto kept = std::make_shared<wire::StepOrder>(std::move(order));
+    with_prolog(key.job, [this, key, kept, srun, refuse](bool ready) {
+        JobHere* here = find(key.job);
+        if (!here) return;
+        if (!ready || here->ending) {
+            drop(key);
+            refuse({ErrorCode::LaunchFailed,
+                    ready ? "the job was ended before it started" : "the prolog failed"});
+            return close_if_clean(key.job);
+        }
+        spawn_step(*kept, srun, refuse);
+    });
+}
+
+void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
+                      const Refuse& refuse) {
+    RunKey key = key_of(order.run());
+    Result<void> made = make_directories(order.directory());
+    if (!made) {
+        drop(key);
+        refuse({ErrorCode::LaunchFailed, made.error().detail});
+        return close_if_clean(key.job);
+    }
+    Result<std::unique_ptr<StepLine>> line =
+        StepLine::start(loop_, site_->stepd_path, order, Fd(dup(srun->get())), handlers_for(key));
+    if (!line) {
+        drop(key);
+        refuse(line.error());
+        return close_if_clean(key.job);
+    }
+    srun->reset();
+    find(key)->line = std::move(*line);
+}
+
+void Jobs::with_prolog(const JobKey& key, std::function<void(bool)> next) {
+    JobHere& job = *find(key);
+    if (job.prolog == JobHere::Prolog::Done || site_->config.prolog.empty()) {
+        job.prolog = JobHere::Prolog::Done;
+        return next(true);
+    }
+    job.after_prolog.push_back(std::move(next));
+    if (job.prolog == JobHere::Prolog::Running) return;
+    job.prolog = JobHere::Prolog::Running;
+    hooks_.run(*site_, true, job.who, [this, key](int status) {
+        JobHere* here = find(key);
+        if (!here) return;
+        if (status != 0) log_error("prolog of job {} failed", key.job.value);
+        here->prolog = status == 0 ? JobHere::Prolog::Done : JobHere::Prolog::Wanted;
+        std::vector<std::function<void(bool)>> waiting;
+        waiting.swap(here->after_prolog);
+        for (auto& each : waiting) each(status == 0);
+    });
+}
+
+// A run that never was: the job stays only if something else of it is here.
+void Jobs::drop(const RunKey& key) {
+    JobHere* job = find(key.job);
+    if (!job) return;
+    job->runs.erase(key.step);
+    if (job->runs.empty() && !job->ending && !job->batch_end) jobs_.erase(key.job);
+}
+
+StepLine::Handlers Jobs::handlers_for(const RunKey& key) {
+    return {[this, key](const wire::StepReport& report) { on_report(key, report); },
+            [this, key] { on_gone(key); }};
+}
+
+// ---- what the supervisors say
+
+void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
+    Run* run = find(key);
+    if (!run) return;
+    if (report.has_state()) {
+        run->started = true;
+        find(key.job)->who = {key.job, report.state().user(), report.state().group()};
+    } else if (report.has_started()) {
+        run->started = true;
+        if (key.step != kBatchStep) return;
+        wire::AgentReport message;
+        *message.mutable_launch_result()->mutable_run() = to_run_id(key);
+        report_(std::move(message));
+    } else if (report.has_end()) {
+        on_end(key, report.end());
+    }
+}
+
+void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
+    JobHere* job = find(key.job);
+    auto run = job->runs.find(key.step);
+    if (run != job->runs.end()) {
+        loop_.later([line = run->second.line] {});  // we are in one of its functions
+        job->runs.erase(run);
+    }
+    if (key.step != kBatchStep) {
+        report_step_ended(key, end);
+    } else {
+        job->batch_end = end;
+        // The script is over, and with it the job: steps it left behind have to go.
+        order_end(key.job, site_->config.kill_wait, "");
+    }
+    close_if_clean(key.job);
+}
+
+// Normally the end was reported before. Otherwise it may be in the file; or the supervisor was
+// killed, and what it looked after is still there.
+void Jobs::on_gone(const RunKey& key) {
+    if (!find(key)) return;
+    wire::StepEnd end;
+    Result<std::string> bytes = read_file(run_path(site_->spool, key) + ".end");
+    if (bytes && end.ParseFromString(*bytes)) return on_end(key, end);
+    log_error("the supervisor of {} died; its processes are killed", print_run(key));
+    clear_leftovers(key);
+}
+
+void Jobs::clear_leftovers(const RunKey& key) {
+    if (!find(key)) return;
+    CgroupPlace place{site_->config.cgroup.mountpoint, site_->cgroup_top, 0, key.job.job.value,
+                      print_step(key.step)};
+    if (site_->cgroups && !kill_leftovers(place)) {
+        loop_.after(std::chrono::milliseconds{100}, [this, key] { clear_leftovers(key); });
+        return;
+    }
+    unlink((run_path(site_->spool, key) + ".sock").c_str());
+    wire::StepEnd end;
+    end.mutable_exit()->set_signal(9);
+    on_end(key, end);
+}
+
+// ---- the end of a job on this node
+
+void Jobs::order_end(const JobKey& key, Seconds grace, const std::string& reason_line) {
+    for (auto& [step, run] : find(key)->runs) {
+        if (!run.line) continue;
+        wire::StepCommand command;
+        *command.mutable_terminate()->mutable_run() = to_run_id({key, step});
+        command.mutable_terminate()->set_grace_seconds(grace.count());
+        std::string line = reason_line;
+        std::size_t cause = line.find(" CANCELLED ");
+        if (step != kBatchStep && cause != std::string::npos) {
+            line = fmt::format("*** STEP {} ON {}{}", print_run({key, step}), site_->node.name,
+                               line.substr(cause));
+        }
+        command.mutable_terminate()->set_reason_line(line);
+        run.line->send(command);
+    }
+}
+
+void Jobs::close_if_clean(const JobKey& key) {
+    JobHere* job = find(key);
+    if (!job || !job->runs.empty() || job->closing) return;
+    if (!job->batch_end && !job->ending) return;  // between two steps
+    job->closing = true;
+    hooks_.run(*site_, false, job->who, [this, key](int status) {
+        if (status != 0) log_error("epilog of job {} failed", key.job.value);
+        report_end(key);
+    });
+}
+
+void Jobs::report_end(const JobKey& key) {
+    std::optional<wire::StepEnd> batch_end = find(key)->batch_end;
+    jobs_.erase(key);
+    if (batch_end) return report_job_ended({key, kBatchStep}, *batch_end);
+    wire::AgentReport report;
+    *report.mutable_node_cleaned()->mutable_run() = to_run_id({key, kBatchStep});
+    report_(std::move(report));
+}
+
+void Jobs::report_launch_failure(const RunKey& key, const Error& error) {
+    log_error("job {} cannot be launched: {}", key.job.job.value, to_string(error));
+    wire::StepEnd end;
+    *end.mutable_launch_error() = to_wire(error);
+    report_job_ended(key, end);
+}
+
+void Jobs::report_job_ended(const RunKey& key, const wire::StepEnd& end) {
+    wire::AgentReport report;
+    wire::JobEnded& ended = *report.mutable_job_ended();
+    *ended.mutable_run() = to_run_id(key);
+    *ended.mutable_exit() = end.exit();
+    if (end.has_launch_error()) *ended.mutable_launch_error() = end.launch_error();
+    *ended.mutable_usage() = end.usage();
+    unacknowledged_.insert(key);
+    report_(std::move(report));
+}
+
+void Jobs::report_step_ended(const RunKey& key, const wire::StepEnd& end) {
+    wire::AgentReport report;
+    *report.mutable_step_ended()->mutable_run() = to_run_id(key);
+    *report.mutable_step_ended()->mutable_exit() = end.exit();
+    *report.mutable_step_ended()->mutable_usage() = end.usage();
+    unacknowledged_.insert(key);
+    report_(std::move(report));
+}
+
+}  // namespace sluice

@@ -1,0 +1,96 @@
+// agent/jobs.h
+//
+// What runs on this node: every step's supervisor, job by job. Launches once, passes signals on,
+// and reports a job's end only when nothing of it is left here.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/hooks.h"
+#include "agent/run_key.h"
+#include "agent/site.h"
+#include "agent/step_line.h"
+#include "auth/identity.h"
+#include "auth/launch_credential.h"
+#include "os/event_loop.h"
+
+namespace sluice {
+
+class Jobs {
+public:
+    using Report = std::function<void(wire::AgentReport)>;
+    using Refuse = std::function<void(const Error&)>;
+
+    Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Report report);
+
+    void replace_site(std::shared_ptr<const Site> site) { site_ = std::move(site); }
+    Result<void> trust(const std::string& public_key);  // the controller's; kept in the spool
+    // Finds what an earlier slurmd had started: goes on with what runs, reports what has ended.
+    void recover();
+
+    void launch_batch(const wire::LaunchBatch& launch);
+    // Takes the connection over, or says why not.
+    struct Caller {
+        Identity identity;
+        Fd connection;
+        std::function<void(Fd, const Error&)> refuse;  // gets the connection back
+    };
+    void launch_tasks(const wire::LaunchTasks& launch, Caller caller);
+    void signal(const wire::SignalJob& order);
+    void terminate(const wire::Terminate& order);
+    void on_acknowledged(const wire::AgentReport& report);
+    std::vector<wire::RunId> known() const;
+
+private:
+    struct Run {
+        std::shared_ptr<StepLine> line;  // none while the prolog runs
+        bool started = false;
+    };
+    struct JobHere {
+        HookJob who;
+        std::map<StepId, Run> runs;
+        std::optional<wire::StepEnd> batch_end;
+        bool ending = false;   // told to terminate
+        bool closing = false;  // the epilog runs
+        enum class Prolog { Wanted, Running, Done } prolog = Prolog::Wanted;
+        std::vector<std::function<void(bool)>> after_prolog;
+    };
+
+    Result<wire::LaunchCredential> check(const std::string& credential, const RunKey& key);
+    wire::StepOrder make_order(const wire::LaunchCredential& credential) const;
+    void start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse);
+    void spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
+    void with_prolog(const JobKey& key, std::function<void(bool)> next);
+    void drop(const RunKey& key);
+    StepLine::Handlers handlers_for(const RunKey& key);
+    void on_report(const RunKey& key, const wire::StepReport& report);
+    void on_end(const RunKey& key, const wire::StepEnd& end);
+    void on_gone(const RunKey& key);
+    void clear_leftovers(const RunKey& key);
+    void close_if_clean(const JobKey& key);
+    void report_end(const JobKey& key);
+    void order_end(const JobKey& key, Seconds grace, const std::string& reason_line);
+    void report_launch_failure(const RunKey& key, const Error& error);
+    void report_job_ended(const RunKey& key, const wire::StepEnd& end);
+    void report_step_ended(const RunKey& key, const wire::StepEnd& end);
+    JobHere* find(const JobKey& key);
+    Run* find(const RunKey& key);
+
+    EventLoop& loop_;
+    std::shared_ptr<const Site> site_;
+    Hooks& hooks_;
+    Report report_;
+    std::unique_ptr<CredentialVerifier> verifier_;
+    std::string public_key_;
+    std::map<JobKey, JobHere> jobs_;
+    std::set<RunKey> unacknowledged_;  // ended, and the controller may not know yet
+};
+
+}  // namespace sluice

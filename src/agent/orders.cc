@@ -1,0 +1,121 @@
+// The controller's orders about jobs that are here, and what is found after a restart.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "agent/jobs.h"
+#include "base/log.h"
+#include "os/files.h"
+
+namespace sluice {
+
+namespace {
+constexpr std::uint32_t kAllSteps = 0xffffffff;
+}
+
+void Jobs::signal(const wire::SignalJob& order) {
+    RunKey key = key_of(order.run());
+    JobHere* job = find(key.job);
+    if (!job) return;
+    for (auto& [step, run] : job->runs) {
+        if (!run.line) continue;
+        bool named = order.run().step() == kAllSteps || order.run().step() == step.value;
+        bool wanted = step == kBatchStep ? order.batch_shell() || order.children()
+                                         : named && (order.steps() || order.children());
+        if (!wanted) continue;
+        wire::StepCommand command;
+        *command.mutable_signal() = order;
+        run.line->send(command);
+    }
+}
+
+void Jobs::terminate(const wire::Terminate& order) {
+    RunKey key = key_of(order.run());
+    if (order.only_step()) {
+        if (Run* run = find(key)) {
+            if (!run->line) return;
+            wire::StepCommand command;
+            *command.mutable_terminate() = order;
+            run->line->send(command);
+        } else if (!unacknowledged_.contains(key)) {
+            wire::StepEnd end;
+            end.mutable_exit()->set_signal(9);
+            report_step_ended(key, end);  // it never came here, or its end was heard before
+        }
+        return;
+    }
+    JobHere* job = find(key.job);
+    if (!job) {
+        if (unacknowledged_.contains({key.job, kBatchStep})) return;  // JobEnded says as much
+        wire::AgentReport report;
+        *report.mutable_node_cleaned()->mutable_run() = to_run_id({key.job, kBatchStep});
+        return report_(std::move(report));
+    }
+    job->ending = true;
+    order_end(key.job, Seconds{order.grace_seconds()}, order.reason_line());
+    close_if_clean(key.job);
+}
+
+void Jobs::on_acknowledged(const wire::AgentReport& report) {
+    auto forget = [&](const wire::RunId& run) {
+        unacknowledged_.erase(key_of(run));
+        unlink((run_path(site_->spool, key_of(run)) + ".end").c_str());
+    };
+    if (report.has_step_ended()) return forget(report.step_ended().run());
+    JobId job;
+    if (report.has_job_ended()) {
+        forget(report.job_ended().run());
+        job = JobId{report.job_ended().run().job()};
+    } else if (report.has_node_cleaned()) {
+        job = JobId{report.node_cleaned().run().job()};
+    } else {
+        return;
+    }
+    // A requeued run may be in the same directory already.
+    auto again = jobs_.lower_bound({job, 0});
+    if (again == jobs_.end() || again->first.job != job) {
+        remove_tree(job_directory(site_->spool, job));
+    }
+}
+
+std::vector<wire::RunId> Jobs::known() const {
+    std::vector<wire::RunId> result;
+    for (const auto& [key, job] : jobs_) {
+        for (const auto& [step, run] : job.runs) result.push_back(to_run_id({key, step}));
+        if (job.batch_end) result.push_back(to_run_id({key, kBatchStep}));
+    }
+    for (const RunKey& key : unacknowledged_) result.push_back(to_run_id(key));
+    return result;
+}
+
+void Jobs::recover() {
+    std::set<RunKey> ended, alive;
+    for (const std::string& directory : list_directory(site_->spool)) {
+        for (const std::string& name : list_directory(site_->spool + "/" + directory)) {
+            std::optional<RunFile> file = parse_run_file(directory, name);
+            if (file) (file->kind == "end" ? ended : alive).insert(file->key);
+        }
+    }
+    // All of them first: whether a job is clean can only be said when every run of it is known.
+    for (const std::set<RunKey>* runs : {&alive, &ended}) {
+        for (const RunKey& key : *runs) {
+            JobHere& job = jobs_[key.job];
+            job.prolog = JobHere::Prolog::Done;
+            job.who.key = key.job;
+            job.runs[key.step];
+        }
+    }
+    for (const RunKey& key : alive) {
+        if (ended.contains(key)) continue;
+        Result<std::unique_ptr<StepLine>> line =
+            StepLine::find(loop_, run_path(site_->spool, key) + ".sock", handlers_for(key));
+        if (line) {
+            log_info("found {} running", print_run(key));
+            find(key)->line = std::move(*line);
+        } else {
+            on_gone(key);
+        }
+    }
+    for (const RunKey& key : ended) on_gone(key);
+}
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+#include "agent/run_key.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace sluice {
+
+std::string print_run(const RunKey& key) {
+    return fmt::format("{}.{}", key.job.job.value, print_step(key.step));
+}
+
+std::string job_directory(std::string_view spool, JobId job) {
+    return fmt::format("{}/job{:05}", spool, job.value);
+}
+
+std::string run_path(std::string_view spool, const RunKey& key) {
+    return fmt::format("{}/{}.{}", job_directory(spool, key.job.job), print_step(key.step),
+                       key.job.restarts);
+}
+
+namespace {
+
+std::optional<StepId> parse_step(std::string_view text) {
+    for (StepId step : {kBatchStep, kExternStep, kInteractiveStep}) {
+        if (text == print_step(step)) return step;
+    }
+    std::optional<std::uint64_t> number = to_number(text);
+    if (!number || *number > 0xffffffff) return {};
+    return StepId{static_cast<std::uint32_t>(*number)};
+}
+
+}  // namespace
+
+std::optional<RunFile> parse_run_file(std::string_view directory_name, std::string_view file_name) {
+    if (!directory_name.starts_with("job")) return {};
+    std::optional<std::uint64_t> job = to_number(directory_name.substr(3));
+    std::vector<std::string_view> parts = split(file_name, '.');
+    if (!job || *job > 0xffffffff || parts.size() != 3) return {};
+    std::optional<StepId> step = parse_step(parts[0]);
+    std::optional<std::uint64_t> restarts = to_number(parts[1]);
+    if (!step || !restarts || (parts[2] != "sock" && parts[2] != "end")) return {};
+    return RunFile{
+        {{JobId{static_cast<std::uint32_t>(*job)}, static_cast<std::uint32_t>(*restarts)}, *step},
+        std::string(parts[2])};
+}
+
+}  // namespace sluice

@@ -1,0 +1,55 @@
+// agent/run_key.h
+//
+// One step of one run of one job: what a slurmstepd looks after. A requeued job runs again under
+// the same id.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/job_id.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+struct JobKey {
+    JobId job;
+    std::uint32_t restarts = 0;
+    auto operator<=>(const JobKey&) const = default;
+};
+
+struct RunKey {
+    JobKey job;
+    StepId step = kBatchStep;
+    auto operator<=>(const RunKey&) const = default;
+};
+
+inline RunKey key_of(const wire::RunId& run) {
+    return {{JobId{run.job()}, run.restarts()}, StepId{run.step()}};
+}
+
+inline wire::RunId to_run_id(const RunKey& key) {
+    wire::RunId run;
+    run.set_job(key.job.job.value);
+    run.set_restarts(key.job.restarts);
+    run.set_step(key.step.value);
+    return run;
+}
+
+std::string print_run(const RunKey& key);  // "12.batch", "12.0"
+
+// Compat: the job's directory in the spool is "job00012".
+std::string job_directory(std::string_view spool, JobId job);
+// "<spool>/job00012/batch.0": with ".sock" while it runs, with ".end" when it is over.
+std::string run_path(std::string_view spool, const RunKey& key);
+// The other way round, for the names in a job's directory: "batch.0.sock".
+struct RunFile {
+    RunKey key;
+    std::string kind;  // "sock", "end"
+};
+std::optional<RunFile> parse_run_file(std::string_view directory_name, std::string_view file_name);
+
+}  // namespace sluice

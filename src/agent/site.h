@@ -1,0 +1,40 @@
+// agent/site.h
+//
+// What a slurmd knows about itself: the configuration, which node it is, and the machine. Replaced
+// as a whole when the configuration is read again.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "model/node.h"
+#include "os/cgroup.h"
+#include "os/hardware.h"
+
+namespace sluice {
+
+struct Site {
+    Config config;
+    NodeConfig node;
+    std::string hostname;
+    std::string spool;       // SlurmdSpoolDir with %n and %h replaced
+    std::string stepd_path;  // slurmstepd, beside our own program
+    Hardware hardware;
+    bool cgroups = false;  // are steps put into cgroups here?
+    std::string cgroup_top;
+    uid_t slurm_user = 0;
+};
+
+struct SiteWish {
+    std::string config_path;
+    std::string node_name;  // -N; empty: the node of this host
+};
+
+Result<Site> make_site(const SiteWish& wish, const Hardware& hardware);
+
+NodeFacts facts_of(const Site& site, Time started);
+std::string version_text();  // "26.05.3"
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// os/cgroup.h
+//
+// The kernel's box around a step: nothing in it gets out, all of it can be counted, limited and
+// killed. Cgroup v2, or v1 with one tree per controller, of which only those in use are touched:
+//
+//   v1   <mount>/{freezer,memory,cpuset,devices}/<top>/uid_U/job_J/step_S
+//   v2   <mount>/system.slice/<top>.scope/job_J/step_S
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace sluice {
+
+enum class CgroupVersion { None, V1, V2 };
+
+// What is mounted there, if we may write to it.
+CgroupVersion detect_cgroups(const std::string& mountpoint);
+
+struct CgroupPlace {
+    std::string mountpoint = "/sys/fs/cgroup";
+    std::string top;  // "slurm", or "slurm_<node>" where several slurmd share a host
+    uid_t uid = 0;
+    std::uint32_t job = 0;
+    std::string step;  // "0", "batch"
+};
+
+struct CgroupLimits {
+    std::optional<std::uint64_t> job_memory;  // bytes, for the job on this node
+    std::optional<std::uint64_t> step_memory;
+    std::optional<std::uint64_t> swap;  // bytes beyond memory; absent: no limit
+    std::string job_cpus;               // "0-3,8"; empty: all
+    std::string step_cpus;
+    std::vector<std::string> devices_denied;  // device files
+};
+
+class Cgroup {
+public:
+    static Result<Cgroup> create(const CgroupPlace& place, const CgroupLimits& limits);
+
+    // Open cgroup.procs files: who writes "0" to each is inside.
+    std::vector<int> entries() const;
+    std::vector<pid_t> pids() const;
+    void freeze(bool on) const;  // so that nothing forks while we kill
+    void kill() const;           // v2: all at once
+    bool empty() const { return pids().empty(); }
+    std::uint64_t oom_kills() const;    // of the memory controller, 0 if not in use
+    std::uint64_t memory_peak() const;  // bytes, 0 if unknown
+    bool remove();                      // false: something is still inside
+
+private:
+    CgroupVersion version_ = CgroupVersion::None;
+    std::string tracking_;                  // the directory whose cgroup.procs is the truth
+    std::string memory_;                    // the memory controller's directory, if in use
+    std::vector<std::string> directories_;  // this step's
+    std::vector<std::string> job_directories_;
+    std::vector<Fd> entries_;
+};
+
+// What a supervisor that died left behind: every process of the step gets KILL; true once none is
+// left and the directories are gone. The place's uid does not matter.
+bool kill_leftovers(const CgroupPlace& place);
+
+}  // namespace sluice

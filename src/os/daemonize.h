@@ -1,0 +1,44 @@
+// os/daemonize.h
+//
+// Going into the background so that whoever started the daemon knows when it serves: the parent
+// returns 0 once the child has said so, and 1 if the child died before.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace sluice {
+
+class Background {
+public:
+    // Forks; only the child returns. Standard input, output and error stay until serving().
+    void enter();
+    // Lets the parent go, and standard input and output go to /dev/null.
+    void serving();
+
+private:
+    Fd ready_;
+};
+
+// Held by the daemon while it lives: a second one with the same file gets an error naming its pid.
+class PidFile {
+public:
+    static Result<PidFile> create(const std::string& path);
+    PidFile() = default;
+    PidFile(PidFile&&) = default;
+    PidFile& operator=(PidFile&&) = default;
+    void remove();  // at a clean end
+
+private:
+    std::string path_;
+    Fd file_;
+};
+
+// systemd's protocol: "READY=1", "STOPPING=1". Nothing without $NOTIFY_SOCKET.
+void notify_systemd(std::string_view state);
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+// os/hardware.h
+//
+// What this machine is made of. Reading the topology takes tens of milliseconds: once, at start.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace sluice {
+
+struct Hardware {
+    std::uint32_t cpus = 1;
+    std::uint32_t boards = 1;
+    std::uint32_t sockets = 1;
+    std::uint32_t cores_per_socket = 1;
+    std::uint32_t threads_per_core = 1;
+    std::uint64_t memory_mb = 1;
+    std::vector<int> cpu_order;  // the kernel's numbers, core by core: how the n-th CPU is called
+};
+
+Result<Hardware> read_hardware();
+
+struct Machine {
+    std::string arch;    // "x86_64"
+    std::string kernel;  // "Linux 6.1.0-37-amd64 #1 SMP ..."
+    std::string boot_id;
+    Time boot_time;
+};
+Machine read_machine();
+
+struct Load {
+    double one_minute = 0;
+    std::uint64_t free_memory_mb = 0;
+};
+Load read_load();
+std::uint64_t disk_size_mb(const std::string& path);
+
+}  // namespace sluice

@@ -1,0 +1,222 @@
+// Linux, asked for small things.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "os/event_loop.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "os/pty.h"
+#include "os/socket.h"
+#include "os/stream.h"
+
+namespace sluice {
+namespace {
+
+class TemporaryDirectory {
+public:
+    TemporaryDirectory() {
+        char name[] = "/tmp/os_test.XXXXXX";
+        path = mkdtemp(name);
+    }
+    ~TemporaryDirectory() { remove_tree(path); }
+    std::string path;
+};
+
+std::pair<Fd, Fd> make_pipe() {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    return {Fd(ends[0]), Fd(ends[1])};
+}
+
+std::string read_to_end(const Fd& fd) {
+    std::string text;
+    char buffer[256];
+    for (ssize_t count; (count = read(fd.get(), buffer, sizeof buffer)) > 0;) {
+        text.append(buffer, static_cast<std::size_t>(count));
+    }
+    return text;
+}
+
+struct Ran {
+    std::string output;
+    int status = 0;
+};
+
+Ran run(ProcessSpec spec) {
+    auto [reader, writer] = make_pipe();
+    spec.out = spec.err = writer.get();
+    Result<pid_t> pid = spawn(spec);
+    EXPECT_TRUE(pid);
+    writer.reset();
+    Ran ran;
+    ran.output = read_to_end(reader);
+    waitpid(*pid, &ran.status, 0);
+    return ran;
+}
+
+ProcessSpec shell(const std::string& command) {
+    ProcessSpec spec;
+    spec.program = "/bin/sh";
+    spec.argv = {"sh", "-c", command};
+    return spec;
+}
+
+TEST(EventLoop, RunsTimersInOrderAndCancelledOnesNever) {
+    EventLoop loop;
+    std::string order;
+    loop.after(std::chrono::milliseconds{2}, [&] {
+        order += 'b';
+        loop.stop();
+    });
+    loop.after(std::chrono::milliseconds{1}, [&] { order += 'a'; });
+    loop.cancel(loop.after(std::chrono::milliseconds{0}, [&] { order += 'x'; }));
+    loop.run();
+    EXPECT_EQ(order, "ab");
+}
+
+TEST(Stream, MovesMoreThanAPipeHolds) {
+    EventLoop loop;
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    std::string received;
+    Stream reader(loop, Fd(pair[1]),
+                  {[&](std::string_view bytes) { received += bytes; }, [&] { loop.stop(); }, {}});
+    Stream writer(loop, Fd(pair[0]), {});
+    std::string sent(3u << 20, 'z');
+    writer.send(sent);
+    EXPECT_GT(writer.backlog(), 0u);
+    writer.close_after_drain();
+    loop.run();
+    EXPECT_EQ(received, sent);
+}
+
+TEST(Stream, WhatWasInThePipeWhenTheWriterLeftIsNotLost) {
+    EventLoop loop;
+    auto [reader_end, writer_end] = make_pipe();
+    std::string received;
+    Stream reader(loop, std::move(reader_end),
+                  {[&](std::string_view bytes) { received += bytes; }, [&] { loop.stop(); }, {}});
+    reader.read_more(false);
+    write_all(writer_end.get(), "last words");
+    writer_end.reset();
+    loop.after(std::chrono::milliseconds{1}, [&] { reader.read_more(true); });
+    loop.run();
+    EXPECT_EQ(received, "last words");
+}
+
+TEST(Process, ChildGetsWhatTheSpecSays) {
+    ProcessSpec spec = shell("echo $A $PID_IS $$; pwd; umask; ulimit -n");
+    spec.environment = {"A=1"};
+    spec.pid_variable = "PID_IS";
+    spec.directory = "/usr";
+    spec.umask = 027;
+    spec.limits = {{RLIMIT_NOFILE, 77}};
+    Ran ran = run(spec);
+    std::string pid = ran.output.substr(2, ran.output.find(' ', 2) - 2);
+    EXPECT_EQ(ran.output, "1 " + pid + " " + pid + "\n/usr\n0027\n77\n");
+}
+
+TEST(Process, MissingDirectoryFallsBackAndSaysSo) {
+    ProcessSpec spec = shell("pwd");
+    spec.directory = "/nonexistent/here";
+    spec.directory_fallback = "/tmp";
+    Ran ran = run(spec);
+    EXPECT_NE(ran.output.find("error: couldn't chdir to `/nonexistent/here': No such file or "
+                              "directory: going to /tmp instead\n/tmp\n"),
+              std::string::npos)
+        << ran.output;
+}
+
+TEST(Process, ProgramThatIsNotThereExitsWithErrno) {
+    ProcessSpec spec;
+    spec.program = "nosuch";
+    spec.argv = {"nosuch"};
+    Ran ran = run(spec);
+    EXPECT_NE(ran.output.find("error: execve(): nosuch: No such file or directory\n"),
+              std::string::npos);
+    EXPECT_EQ(WEXITSTATUS(ran.status), ENOENT);
+}
+
+TEST(Process, FindsProgramsInThePathGiven) {
+    EXPECT_EQ(find_program("sh", "/nonexistent:/bin", "/"), "/bin/sh");
+    EXPECT_EQ(find_program("./x", "/bin", "/"), "./x");
+    EXPECT_EQ(find_program("nosuch", "/bin", "/"), "nosuch");
+}
+
+TEST(Process, DescendantsIncludeThoseInOtherSessions) {
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", "setsid sleep 1000 & wait", nullptr);
+        _exit(1);
+    }
+    auto count = [&] { return descendants(child).size(); };
+    while (count() == 0) sched_yield();
+    for (pid_t pid : descendants(child)) kill(pid, SIGKILL);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(count(), 0u);
+}
+
+TEST(Files, AtomicWriteReplacesTheWhole) {
+    TemporaryDirectory directory;
+    std::string path = directory.path + "/a/b/file";
+    EXPECT_FALSE(write_file_atomically(path, "x"));
+    ASSERT_TRUE(make_directories(directory.path + "/a/b"));
+    ASSERT_TRUE(write_file_atomically(path, "first, and longer"));
+    ASSERT_TRUE(write_file_atomically(path, "second"));
+    EXPECT_EQ(*read_file(path), "second");
+    EXPECT_EQ(list_directory(directory.path + "/a/b").size(), 1u);
+}
+
+TEST(Socket, LocalPeersKnowEachOther) {
+    Result<Fd> listener = listen_tcp(0, "127.0.0.1");
+    ASSERT_TRUE(listener);
+    std::uint16_t port = bound_port(*listener);
+    Result<Fd> local = listen_local("test", port);
+    ASSERT_TRUE(local);
+    Result<Connection> connection =
+        connect_to({"localhost", port, "test"}, std::chrono::milliseconds{1000});
+    ASSERT_TRUE(connection) << connection.error().detail;
+    EXPECT_TRUE(connection->local);
+    Fd accepted = accept_connection(*local);
+    ASSERT_TRUE(accepted);
+    EXPECT_EQ(peer_of(accepted)->uid, getuid());
+    local->reset();
+    connection = connect_to({"127.0.0.1", port, "test"}, std::chrono::milliseconds{1000});
+    ASSERT_TRUE(connection);
+    EXPECT_FALSE(connection->local);
+}
+
+TEST(Socket, PathsMayBeLongerThanTheKernelAllows) {
+    TemporaryDirectory directory;
+    std::string deep = directory.path + "/" + std::string(100, 'd') + "/" + std::string(60, 'e');
+    ASSERT_TRUE(make_directories(deep));
+    Result<Fd> listener = listen_at(deep + "/batch.0.sock");
+    ASSERT_TRUE(listener) << listener.error().detail;
+    EXPECT_TRUE(connect_at(deep + "/batch.0.sock"));
+    EXPECT_FALSE(connect_at(deep + "/other.sock"));
+}
+
+TEST(Socket, RefusedConnectionNamesWhere) {
+    Result<Connection> connection =
+        connect_to({"127.0.0.1", 1, "slurmctld"}, std::chrono::milliseconds{1000});
+    ASSERT_FALSE(connection);
+    EXPECT_EQ(connection.error().detail, "slurmctld at 127.0.0.1:1: Connection refused");
+}
+
+TEST(Pty, TaskSeesTheSize) {
+    Result<Pty> pty = open_pty({30, 100});
+    ASSERT_TRUE(pty);
+    ProcessSpec spec = shell("stty size");
+    spec.environment = {"PATH=/usr/bin:/bin"};
+    spec.in = pty->task.get();
+    EXPECT_EQ(run(spec).output, "30 100\n");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,273 @@
+#include "os/process.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <climits>
+#include <csignal>
+#include <ctime>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "os/error.h"
+#include "os/files.h"
+
+namespace sluice {
+
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+}
+
+[[noreturn]] void give_up(const std::string& what) {
+    int number = errno;
+    write_all(STDERR_FILENO, supervisor_line(fmt::format("{}: {}", what, std::strerror(number))));
+    _exit(number);
+}
+
+void reset_signals() {
+    for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Each may be one of 0, 1, 2 itself, so all are first moved out of the way.
+void set_stdio(const ProcessSpec& spec) {
+    int wanted[3] = {spec.in, spec.out, spec.err};
+    for (int& fd : wanted) {
+        if (fd < 0) {
+            fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        } else if (fd < 3) {
+            fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        }
+    }
+    for (int i = 0; i < 3; ++i) dup2(wanted[i], i);
+}
+
+void set_limits(const ProcessSpec& spec) {
+    for (auto [resource, soft] : spec.limits) {
+        rlimit limit{};
+        if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) continue;
+        limit.rlim_cur = soft;
+        // RLIM_INFINITY is the largest number, so it compares as it should.
+        if (soft > limit.rlim_max) {
+            if (geteuid() == 0) {
+                limit.rlim_max = soft;
+            } else {
+                limit.rlim_cur = limit.rlim_max;
+            }
+        }
+        setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+    }
+}
+
+void become(const User& user) {
+    if (geteuid() != 0) return;
+    if (setgroups(user.groups.size(), user.groups.data()) != 0) give_up("setgroups");
+    if (setresgid(user.gid, user.gid, user.gid) != 0) give_up("setgid");
+    if (setresuid(user.uid, user.uid, user.uid) != 0) give_up("setuid");
+}
+
+void enter_directory(const ProcessSpec& spec) {
+    if (spec.directory.empty() || chdir(spec.directory.c_str()) == 0) return;
+    // Compat: a job whose directory does not exist on the node runs in /tmp, and says so.
+    std::string text = fmt::format("couldn't chdir to `{}': {}: going to {} instead",
+                                   spec.directory, std::strerror(errno), spec.directory_fallback);
+    write_all(STDERR_FILENO, supervisor_line(text));
+    if (chdir(spec.directory_fallback.c_str()) != 0) give_up("chdir");
+}
+
+// Of a script that is there but cannot be run for want of it.
+std::string interpreter_of(const std::string& script) {
+    Fd file(open(script.c_str(), O_RDONLY | O_CLOEXEC));
+    char text[256];
+    ssize_t count = file ? read(file.get(), text, sizeof text) : -1;
+    std::string_view line(text, count > 0 ? static_cast<std::size_t>(count) : 0);
+    line = line.substr(0, line.find('\n'));
+    if (!line.starts_with("#!")) return {};
+    std::vector<std::string_view> parts = words(line.substr(2));
+    return parts.empty() ? std::string() : std::string(parts[0]);
+}
+
+[[noreturn]] void run_child(const ProcessSpec& spec) {
+    if (spec.new_session) setsid();
+    if (spec.new_group) setpgid(0, 0);
+    set_stdio(spec);
+    if (spec.controlling_tty) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
+    for (int cgroup : spec.cgroups) {
+        if (write(cgroup, "0", 1) != 1) give_up("cannot join the job's cgroup");
+    }
+    if (!spec.cpus.empty()) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        for (int cpu : spec.cpus) CPU_SET(cpu, &set);
+        sched_setaffinity(0, sizeof set, &set);
+    }
+    set_limits(spec);
+    if (spec.umask) umask(*spec.umask);
+    if (spec.user) become(*spec.user);
+    enter_directory(spec);
+    reset_signals();
+
+    std::vector<std::string> environment = spec.environment;
+    if (!spec.pid_variable.empty()) {
+        environment.push_back(fmt::format("{}={}", spec.pid_variable, getpid()));
+    }
+    execve(spec.program.c_str(), pointers(spec.argv).data(), pointers(environment).data());
+    int number = errno;
+    std::string culprit = spec.argv.empty() ? spec.program : spec.argv[0];
+    std::string interpreter = number == ENOENT ? interpreter_of(spec.program) : "";
+    if (!interpreter.empty()) culprit = fmt::format("bad interpreter({})", interpreter);
+    errno = number;
+    give_up(fmt::format("execve(): {}", culprit));
+}
+
+}  // namespace
+
+Result<pid_t> spawn(const ProcessSpec& spec) {
+    pid_t pid = fork();
+    if (pid < 0) return os_error("fork");
+    if (pid == 0) run_child(spec);
+    return pid;
+}
+
+Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
+                           const std::vector<int>& fds) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    // First above all targets, then down: a source may be another's target.
+    int above = 3 + static_cast<int>(fds.size());
+    std::vector<Fd> moved;
+    for (std::size_t i = 0; i < fds.size(); ++i) {
+        moved.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, above));
+        posix_spawn_file_actions_adddup2(&actions, moved.back().get(), 3 + static_cast<int>(i));
+    }
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    pid_t pid = -1;
+    int number =
+        posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers(argv).data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (number != 0) return os_error(program, number);
+    return pid;
+}
+
+std::string find_program(const std::string& name, const std::string& path,
+                         const std::string& directory) {
+    if (name.find('/') != std::string::npos) return name;
+    for (std::string_view each : split(path, ':')) {
+        std::string candidate =
+            fmt::format("{}/{}", absolute_path(each.empty() ? "." : each, directory), name);
+        struct stat status {};
+        if (stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+            access(candidate.c_str(), X_OK) == 0) {
+            return candidate;
+        }
+    }
+    return name;
+}
+
+std::optional<int> limit_number(const std::string& name) {
+    static const std::unordered_map<std::string, int> kLimits = {
+        {"CPU", RLIMIT_CPU},     {"FSIZE", RLIMIT_FSIZE},   {"DATA", RLIMIT_DATA},
+        {"STACK", RLIMIT_STACK}, {"CORE", RLIMIT_CORE},     {"RSS", RLIMIT_RSS},
+        {"NPROC", RLIMIT_NPROC}, {"NOFILE", RLIMIT_NOFILE}, {"MEMLOCK", RLIMIT_MEMLOCK},
+        {"AS", RLIMIT_AS},
+    };
+    auto found = kLimits.find(name);
+    if (found == kLimits.end()) return {};
+    return found->second;
+}
+
+std::string supervisor_line(const std::string& text) {
+    timeval now{};
+    gettimeofday(&now, nullptr);
+    tm local{};
+    localtime_r(&now.tv_sec, &local);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &local);
+    return fmt::format("[{}.{:03}] error: {}\n", stamp, now.tv_usec / 1000, text);
+}
+
+void adopt_orphans() {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+namespace {
+
+// The kernel's own list of children; nothing where it is not compiled in.
+std::optional<std::vector<pid_t>> children_listed(pid_t parent) {
+    std::vector<pid_t> children;
+    std::string tasks = fmt::format("/proc/{}/task", parent);
+    for (const std::string& thread : list_directory(tasks)) {
+        Result<std::string> text = read_file(fmt::format("{}/{}/children", tasks, thread));
+        if (!text) continue;
+        for (std::string_view word : words(*text)) {
+            if (auto pid = to_number(word)) children.push_back(static_cast<pid_t>(*pid));
+        }
+    }
+    if (children.empty() && access("/proc/self/task/self/children", F_OK) != 0 &&
+        access(fmt::format("/proc/self/task/{}/children", getpid()).c_str(), F_OK) != 0) {
+        return {};
+    }
+    return children;
+}
+
+std::vector<std::pair<pid_t, pid_t>> parents_of_all() {  // pid, parent
+    std::vector<std::pair<pid_t, pid_t>> result;
+    for (const std::string& name : list_directory("/proc")) {
+        std::optional<std::uint64_t> pid = to_number(name);
+        if (!pid) continue;
+        Result<std::string> stat = read_file(fmt::format("/proc/{}/stat", name));
+        if (!stat) continue;
+        std::size_t after = stat->rfind(')');  // the program's name may hold anything
+        if (after == std::string::npos) continue;
+        std::vector<std::string_view> fields = words(std::string_view(*stat).substr(after + 1));
+        if (fields.size() < 2) continue;
+        result.emplace_back(static_cast<pid_t>(*pid),
+                            static_cast<pid_t>(to_number(fields[1]).value_or(0)));
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants(pid_t root) {
+    std::vector<pid_t> found = {root};
+    std::optional<std::vector<std::pair<pid_t, pid_t>>> all;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (!all) {
+            if (auto children = children_listed(found[i])) {
+                found.insert(found.end(), children->begin(), children->end());
+                continue;
+            }
+            all = parents_of_all();
+        }
+        for (auto [pid, parent] : *all) {
+            if (parent == found[i]) found.push_back(pid);
+        }
+    }
+    found.erase(found.begin());
+    return found;
+}
+
+}  // namespace sluice

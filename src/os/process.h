@@ -1,0 +1,61 @@
+// os/process.h
+//
+// Starting programs with nothing left to chance: who they are, where they run, what they inherit.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "os/user.h"
+
+namespace sluice {
+
+struct ProcessSpec {
+    std::string program;  // a path: look-ups in PATH are find_program's business
+    std::vector<std::string> argv;
+    std::vector<std::string> environment;  // "NAME=value"
+    std::string pid_variable;              // set in the environment to the new process's pid
+    std::string directory;                 // empty: ours
+    std::string directory_fallback;        // where to go, with a line on stderr, if that fails
+    const User* user = nullptr;            // absent: who we are
+    std::optional<mode_t> umask;
+    std::vector<std::pair<int, rlim_t>> limits;  // RLIMIT_x, soft
+    int in = -1, out = -1, err = -1;             // -1: /dev/null
+    bool new_session = false;
+    bool new_group = false;
+    bool controlling_tty = false;  // `in` is a terminal and becomes the session's
+    std::vector<int> cgroups;      // open cgroup.procs files to join
+    std::vector<int> cpus;         // affinity; empty: unchanged
+};
+
+// Forks. What fails in the new process is said on its standard error, and errno is its exit code.
+Result<pid_t> spawn(const ProcessSpec& spec);
+
+// Cheap from a big process, for a helper of our own: own session, no signals blocked, `fds` as
+// descriptors 3, 4, ... and standard input, output and error from ours.
+Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
+                           const std::vector<int>& fds);
+
+// As execvp would find it in `path`, seen from `directory`; the name itself when it is nowhere.
+std::string find_program(const std::string& name, const std::string& path,
+                         const std::string& directory);
+
+std::optional<int> limit_number(const std::string& name);  // "NOFILE" -> RLIMIT_NOFILE
+
+// "[2026-11-15T19:59:57.392] error: text\n": how a job's supervisor speaks in the job's output.
+std::string supervisor_line(const std::string& text);
+
+// ---- what is left of a job
+
+// From now on orphans among our descendants become our children, so that waiting for ECHILD means
+// that nothing is left.
+void adopt_orphans();
+std::vector<pid_t> descendants(pid_t root);  // without root itself
+
+}  // namespace sluice

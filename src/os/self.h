@@ -1,0 +1,27 @@
+// os/self.h
+//
+// This process itself: how much it may open, whom it runs as, how nice it is.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+#include "os/user.h"
+
+namespace sluice {
+
+// Raises the limit of open files towards `wanted`; how many may be open now.
+std::size_t raise_file_limit(std::size_t wanted);
+
+// For good: user, group and all groups of that user. Nothing to do when we are that user already.
+Result<void> become(const User& user);
+
+// As root, before becoming `user`: makes the file (or directory) if it is missing and gives it to
+// that user, who could not make it there. Failures show when it is used.
+enum class Made { File, Directory };
+void make_for(const User& user, const std::string& path, Made what);
+
+Result<void> set_nice(int value);
+
+}  // namespace sluice

@@ -1,0 +1,71 @@
+// os/socket.h
+//
+// How our processes reach each other. A daemon listens on TCP and, for peers on its own host, on
+// the abstract Unix socket "sluice.<daemon>.<port>", where the kernel says who connects. Abstract
+// names can be taken by anybody, so the connecting side checks who it has reached.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+namespace sluice {
+
+struct Peer {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    pid_t pid = 0;
+};
+
+struct Connection {
+    Fd fd;
+    bool local = false;  // a Unix socket: both sides know each other's uid
+    Peer peer;           // of the other side, when local
+};
+
+// Which daemon, where, and the uids under which it may run (root and our own are always trusted).
+struct Endpoint {
+    std::string address;  // host name or IP address
+    std::uint16_t port = 0;
+    std::string_view daemon;  // "slurmctld", "slurmd"
+    std::vector<uid_t> trusted = {};
+};
+
+// Blocking, with a limit: for the command line tools. Local addresses are tried by Unix socket
+// first.
+Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::milliseconds timeout);
+
+// For event loops: a TCP connection may still be on its way (writable says so; then
+// connect_failure tells whether it got there).
+Result<Connection> start_connect(const Endpoint& endpoint);
+std::optional<Error> connect_failure(const Fd& fd, const Endpoint& endpoint);
+
+// Non-blocking, close-on-exec. An error names the address and the port. The port that was given
+// by the kernel for port 0 is told by bound_port.
+Result<Fd> listen_tcp(std::uint16_t port, const std::string& address = "");
+Result<Fd> listen_local(std::string_view daemon, std::uint16_t port);
+std::uint16_t bound_port(const Fd& listener);
+Fd accept_connection(const Fd& listener);  // empty: nobody there (any more)
+
+// A Unix socket at a path of any length, readable and writable for the owner only.
+Result<Fd> listen_at(const std::string& path);
+Result<Fd> connect_at(const std::string& path);
+
+std::optional<Peer> peer_of(const Fd& fd);  // nothing for TCP
+std::string peer_address(const Fd& fd);     // "10.0.0.7:51234", "local"
+void set_blocking(const Fd& fd, bool blocking);
+
+bool is_local_address(std::string_view address);
+std::string host_name();  // as the kernel has it, up to the first dot
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+#include "os/user.h"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+namespace sluice {
+
+namespace {
+
+User user_of(const passwd& entry) {
+    return User{entry.pw_uid, entry.pw_gid, entry.pw_name, entry.pw_dir, entry.pw_shell, {}};
+}
+
+}  // namespace
+
+std::optional<User> find_user(uid_t uid) {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::vector<char> buffer(16 * 1024);
+    getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+    if (!found) return {};
+    return user_of(*found);
+}
+
+std::optional<User> find_user(const std::string& name) {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::vector<char> buffer(16 * 1024);
+    getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (!found) return {};
+    return user_of(*found);
+}
+
+std::optional<User> find_user_with_groups(uid_t uid, gid_t gid) {
+    std::optional<User> user = find_user(uid);
+    if (!user) return {};
+    user->gid = gid;
+    int count = 64;
+    user->groups.resize(64);
+    if (getgrouplist(user->name.c_str(), gid, user->groups.data(), &count) < 0) {
+        user->groups.resize(static_cast<std::size_t>(count));
+        getgrouplist(user->name.c_str(), gid, user->groups.data(), &count);
+    }
+    user->groups.resize(static_cast<std::size_t>(count));
+    return user;
+}
+
+std::string group_name(gid_t gid) {
+    group entry{};
+    group* found = nullptr;
+    std::vector<char> buffer(64 * 1024);
+    getgrgid_r(gid, &entry, buffer.data(), buffer.size(), &found);
+    return found ? found->gr_name : fmt::format("{}", gid);
+}
+
+AsUser::AsUser(const User& user) {
+    if (geteuid() != 0 || user.uid == 0) return;
+    old_gid_ = getegid();
+    old_groups_.resize(static_cast<std::size_t>(getgroups(0, nullptr)));
+    getgroups(static_cast<int>(old_groups_.size()), old_groups_.data());
+    // Going on with root's rights would be worse than stopping.
+    CHECK(setgroups(user.groups.size(), user.groups.data()) == 0, "setgroups");
+    CHECK(setegid(user.gid) == 0, "setegid");
+    CHECK(seteuid(user.uid) == 0, "seteuid");
+    switched_ = true;
+}
+
+AsUser::~AsUser() {
+    if (!switched_) return;
+    CHECK(seteuid(0) == 0, "seteuid");
+    CHECK(setegid(old_gid_) == 0, "setegid");
+    CHECK(setgroups(old_groups_.size(), old_groups_.data()) == 0, "setgroups");
+}
+
+}  // namespace sluice

@@ -1,0 +1,44 @@
+// os/user.h
+//
+// Who a uid is on this machine, and doing something with that user's rights.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+struct User {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    std::string name;
+    std::string home;
+    std::string shell;
+    std::vector<gid_t> groups;  // filled by find_user_with_groups
+};
+
+std::optional<User> find_user(uid_t uid);
+std::optional<User> find_user(const std::string& name);
+// With every group the user is in; `gid` is the job's, which may differ from the login group.
+std::optional<User> find_user_with_groups(uid_t uid, gid_t gid);
+std::string group_name(gid_t gid);  // the number where it has none
+
+// While it lives, files are opened with the user's rights, so that root cannot be tricked by links
+// in a user's directory. Nothing changes when we already are that user. Single-threaded use only.
+class AsUser {
+public:
+    explicit AsUser(const User& user);
+    ~AsUser();
+    AsUser(const AsUser&) = delete;
+    AsUser& operator=(const AsUser&) = delete;
+
+private:
+    bool switched_ = false;
+    gid_t old_gid_ = 0;
+    std::vector<gid_t> old_groups_;
+};
+
+}  // namespace sluice

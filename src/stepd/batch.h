@@ -1,0 +1,42 @@
+// stepd/batch.h
+//
+// The batch script: a file in the spool, its output files, and the shell that runs it.
+#pragma once
+
+#include "os/fd.h"
+#include "os/user.h"
+#include "stepd/container.h"
+#include "stepd/environment.h"
+#include "stepd/work.h"
+
+namespace sluice {
+
+class BatchWork : public Work {
+public:
+    BatchWork(const wire::StepOrder& order, const User& user, const Container& container)
+        : order_(order), user_(user), container_(container) {}
+
+    Result<void> start() override;
+    void on_exit(pid_t pid, int wait_status) override;
+    bool finished() const override { return finished_; }
+    wire::ExitStatus exit() const override { return exit_; }
+    void say(const std::string& line) override;
+    void signal(const wire::SignalJob& order) override;
+    void wind_up(const wire::StepEnd&) override {}
+    bool wound_up() override { return true; }
+
+private:
+    Result<std::string> write_script() const;
+    Result<void> open_files();
+    Environment make_environment() const;
+
+    const wire::StepOrder& order_;
+    const User& user_;
+    const Container& container_;
+    Fd in_, out_, err_;
+    pid_t shell_ = -1;
+    bool finished_ = false;
+    wire::ExitStatus exit_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,63 @@
+#include "stepd/container.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "model/errors.h"
+#include "model/job_id.h"
+#include "os/error.h"
+#include "os/process.h"
+
+namespace sluice {
+
+Result<Container> Container::create(const wire::StepOrder& order) {
+    Container container;
+    adopt_orphans();
+    const wire::Confinement& wish = order.confinement();
+    if (!wish.cgroup()) return container;
+    CgroupLimits limits;
+    if (wish.has_job_memory()) limits.job_memory = wish.job_memory();
+    if (wish.has_step_memory()) limits.step_memory = wish.step_memory();
+    if (wish.has_swap()) limits.swap = wish.swap();
+    limits.job_cpus = wish.job_cpus();
+    limits.step_cpus = wish.step_cpus();
+    limits.devices_denied = {wish.devices_denied().begin(), wish.devices_denied().end()};
+    CgroupPlace place{wish.mountpoint(), wish.top(), order.user(), order.run().job(),
+                      print_step(StepId{order.run().step()})};
+    container.cgroup_ = TRY(as(ErrorCode::LaunchFailed, Cgroup::create(place, limits)));
+    return container;
+}
+
+std::vector<int> Container::entries() const {
+    return cgroup_ ? cgroup_->entries() : std::vector<int>{};
+}
+
+std::vector<pid_t> Container::pids() const {
+    return cgroup_ ? cgroup_->pids() : descendants(getpid());
+}
+
+void Container::signal_all(int signal) const {
+    for (pid_t pid : pids()) kill(pid, signal);
+}
+
+bool Container::kill_round(bool has_children) {
+    if (!has_children && !cgroup_) return true;
+    if (!has_children) {
+        oom_killed_ = cgroup_->oom_kills() > 0;
+        memory_peak_ = cgroup_->memory_peak();
+        if (cgroup_->remove()) return true;
+    }
+    if (cgroup_) {
+        cgroup_->kill();
+    } else {
+        // Stopped first: a process that forks faster than we read /proc would never be caught.
+        std::vector<pid_t> found = descendants(getpid());
+        for (pid_t pid : found) kill(pid, SIGSTOP);
+        for (pid_t pid : found) kill(pid, SIGKILL);
+    }
+    return false;
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// stepd/container.h
+//
+// All processes of a step, however they fork, change session or orphan themselves: they stay in
+// the step's cgroup, and orphans become children of the supervisor.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "order.pb.h"
+#include "os/cgroup.h"
+
+namespace sluice {
+
+class Container {
+public:
+    static Result<Container> create(const wire::StepOrder& order);
+
+    std::vector<int> entries() const;  // to be joined by each task
+    std::vector<pid_t> pids() const;
+    void signal_all(int signal) const;
+    // One round of KILL; true once nothing is left. Children are reaped by the caller between
+    // rounds.
+    bool kill_round(bool has_children);
+    // Known once nothing is left.
+    bool oom_killed() const { return oom_killed_; }
+    std::uint64_t memory_peak() const { return memory_peak_; }
+
+private:
+    std::optional<Cgroup> cgroup_;
+    bool oom_killed_ = false;
+    std::uint64_t memory_peak_ = 0;
+};
+
+}  // namespace sluice

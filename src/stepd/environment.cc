@@ -1,0 +1,355 @@
+#include "stepd/environment.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "model/hostlist.h"
+
+namespace sluice {
+
+Environment Environment::parse(std::string_view block) {
+    Environment environment;
+    while (!block.empty()) {
+        std::size_t end = std::min(block.find('\0'), block.size());
+        std::string_view entry = block.substr(0, end);
+        std::size_t equals = entry.find('=');
+        if (equals != std::string_view::npos && equals > 0) {
+            environment.entries_.emplace_back(entry);
+        }
+        block.remove_prefix(std::min(end + 1, block.size()));
+    }
+    return environment;
+}
+
+namespace {
+
+bool is_entry_of(const std::string& entry, std::string_view name) {
+    return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
+}
+
+}  // namespace
+
+void Environment::set(std::string_view name, std::string_view value) {
+    std::string entry = fmt::format("{}={}", name, value);
+    for (std::string& each : entries_) {
+        if (is_entry_of(each, name)) {
+            each = std::move(entry);
+            return;
+        }
+    }
+    entries_.push_back(std::move(entry));
+}
+
+void Environment::set_default(std::string_view name, std::string_view value) {
+    if (!has(name)) set(name, value);
+}
+
+void Environment::unset(std::string_view name) {
+    std::erase_if(entries_, [&](const std::string& each) { return is_entry_of(each, name); });
+}
+
+std::string_view Environment::get(std::string_view name) const {
+    for (const std::string& each : entries_) {
+        if (is_entry_of(each, name)) return std::string_view(each).substr(name.size() + 1);
+    }
+    return {};
+}
+
+bool Environment::has(std::string_view name) const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const std::string& each) { return is_entry_of(each, name); });
+}
+
+void Environment::add_missing(const Environment& other) {
+    for (const std::string& each : other.entries_) {
+        std::string_view name = std::string_view(each).substr(0, each.find('='));
+        if (!has(name)) entries_.push_back(each);
+    }
+}
+
+std::string print_per_node(const std::vector<std::uint32_t>& counts) {
+    std::string text;
+    for (std::size_t i = 0; i < counts.size();) {
+        std::size_t next = i;
+        while (next < counts.size() && counts[next] == counts[i]) ++next;
+        if (!text.empty()) text += ',';
+        text += fmt::format("{}", counts[i]);
+        if (next - i > 1) text += fmt::format("(x{})", next - i);
+        i = next;
+    }
+    return text;
+}
+
+std::vector<std::uint32_t> gpus_of_task(const wire::NodeShare& share, std::uint32_t per_task,
+                                        std::size_t local) {
+    std::vector<std::uint32_t> indexes;
+    for (const wire::NodeShare::Devices& devices : share.gres()) {
+        if (devices.name() != "gpu") continue;
+        indexes.insert(indexes.end(), devices.indexes().begin(), devices.indexes().end());
+    }
+    std::sort(indexes.begin(), indexes.end());
+    if (per_task == 0) return indexes;
+    std::size_t first = std::min(local * per_task, indexes.size());
+    std::size_t last = std::min(first + per_task, indexes.size());
+    return {indexes.begin() + static_cast<std::ptrdiff_t>(first),
+            indexes.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
+namespace {
+
+template <typename Number>
+void set_number(Environment& environment, std::string_view name, Number number) {
+    environment.set(name, fmt::format("{}", number));
+}
+
+void set_if(Environment& environment, std::string_view name, const std::string& value) {
+    if (!value.empty()) environment.set(name, value);
+}
+
+std::uint64_t total(const google::protobuf::RepeatedPtrField<wire::Gres>& wishes) {
+    std::uint64_t sum = 0;
+    for (const wire::Gres& wish : wishes) sum += wish.count();
+    return sum;
+}
+
+// As --gpus was written: "2", "a40:2,h100:1".
+std::string print_gpus(const google::protobuf::RepeatedPtrField<wire::Gres>& wishes) {
+    std::string text;
+    for (const wire::Gres& wish : wishes) {
+        if (!text.empty()) text += ',';
+        text += wish.type().empty() ? fmt::format("{}", wish.count())
+                                    : fmt::format("{}:{}", wish.type(), wish.count());
+    }
+    return text;
+}
+
+void set_identity(Environment& environment, const wire::StepOrder& order,
+                  const wire::JobAllocation& job, std::string_view user_name) {
+    set_number(environment, "SLURM_JOB_ID", order.run().job());
+    set_number(environment, "SLURM_JOBID", order.run().job());
+    environment.set("SLURM_JOB_USER", user_name);
+    set_number(environment, "SLURM_JOB_UID", order.user());
+    set_number(environment, "SLURM_JOB_GID", order.group());
+    set_if(environment, "SLURM_JOB_NAME", job.request().name());
+    set_if(environment, "SLURM_JOB_ACCOUNT", job.request().account());
+    set_if(environment, "SLURM_JOB_QOS", job.request().qos());
+    set_if(environment, "SLURM_JOB_PARTITION", job.partition());
+    set_if(environment, "SLURM_JOB_RESERVATION", job.request().reservation());
+    set_if(environment, "SLURM_JOB_LICENSES", job.request().licenses());
+    set_if(environment, "SLURM_JOB_SLUID", job.sluid());
+    set_if(environment, "SLURM_CLUSTER_NAME", order.cluster_name());
+    set_if(environment, "SLURM_CONF", order.slurm_conf());
+    environment.set("SLURMD_NODENAME", order.node());
+    environment.set("SLURM_TOPOLOGY_ADDR", order.node());
+    environment.set("SLURM_TOPOLOGY_ADDR_PATTERN", "node");
+    // Compat: set only from the first requeue on; scripts test whether it is set at all.
+    if (order.run().restarts() > 0) {
+        set_number(environment, "SLURM_RESTART_COUNT", order.run().restarts());
+    } else {
+        environment.unset("SLURM_RESTART_COUNT");
+    }
+}
+
+void set_times(Environment& environment, const wire::JobAllocation& job) {
+    if (job.start_time() == 0) return;
+    set_number(environment, "SLURM_JOB_START_TIME", job.start_time());
+    if (job.time_limit().has_seconds()) {
+        set_number(environment, "SLURM_JOB_END_TIME",
+                   job.start_time() + job.time_limit().seconds());
+    }
+}
+
+void set_array(Environment& environment, const wire::JobAllocation& job) {
+    if (!job.has_array_task()) return;
+    set_number(environment, "SLURM_ARRAY_JOB_ID", job.array_job());
+    set_number(environment, "SLURM_ARRAY_TASK_ID", job.array_task());
+    std::uint64_t count = 0;
+    std::uint32_t first = job.array_task(), last = job.array_task(), step = 1;
+    for (const wire::TaskRange& range : job.request().array().tasks()) {
+        std::uint32_t stride = std::max(1u, range.step());
+        if (range.last() < range.first()) continue;
+        if (count == 0) step = stride;
+        count += (range.last() - range.first()) / stride + 1;
+        first = std::min(first, range.first());
+        last = std::max(last, range.last());
+    }
+    set_number(environment, "SLURM_ARRAY_TASK_COUNT", std::max<std::uint64_t>(1, count));
+    set_number(environment, "SLURM_ARRAY_TASK_MIN", first);
+    set_number(environment, "SLURM_ARRAY_TASK_MAX", last);
+    set_number(environment, "SLURM_ARRAY_TASK_STEP", step);
+}
+
+void set_nodes(Environment& environment, const wire::JobAllocation& job) {
+    environment.set("SLURM_JOB_NODELIST", job.node_names());
+    environment.set("SLURM_NODELIST", job.node_names());
+    set_number(environment, "SLURM_JOB_NUM_NODES", job.nodes_size());
+    set_number(environment, "SLURM_NNODES", job.nodes_size());
+    std::vector<std::uint32_t> cpus, tasks;
+    for (const wire::NodeShare& share : job.nodes()) {
+        cpus.push_back(static_cast<std::uint32_t>(share.cpus_size()));
+        tasks.push_back(std::max(1u, share.tasks()));
+    }
+    environment.set("SLURM_JOB_CPUS_PER_NODE", print_per_node(cpus));
+    environment.set("SLURM_TASKS_PER_NODE", print_per_node(tasks));
+}
+
+// What was asked for; absent when it was not, since tools inside the job read it as their options.
+void set_wishes(Environment& environment, const wire::JobAllocation& job) {
+    const wire::Shape& shape = job.request().shape();
+    if (shape.has_ntasks() || shape.has_ntasks_per_node()) {
+        std::uint32_t tasks = shape.has_ntasks() ? shape.ntasks()
+                                                 : shape.ntasks_per_node() *
+                                                       static_cast<std::uint32_t>(job.nodes_size());
+        set_number(environment, "SLURM_NTASKS", tasks);
+        set_number(environment, "SLURM_NPROCS", tasks);
+    }
+    if (shape.has_ntasks_per_node()) {
+        set_number(environment, "SLURM_NTASKS_PER_NODE", shape.ntasks_per_node());
+    }
+    std::string tres_per_task;
+    if (shape.cpus_per_task_set()) {
+        set_number(environment, "SLURM_CPUS_PER_TASK", shape.cpus_per_task());
+        tres_per_task = fmt::format("cpu={}", shape.cpus_per_task());
+    }
+    if (shape.gpus_per_task_size() > 0) {
+        environment.set("SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task()));
+        tres_per_task += fmt::format("{}gres/gpu={}", tres_per_task.empty() ? "" : ",",
+                                     total(shape.gpus_per_task()));
+    }
+    set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task);
+    if (shape.gpus_size() > 0) environment.set("SLURM_GPUS", print_gpus(shape.gpus()));
+    if (shape.has_mem_per_cpu()) {
+        set_number(environment, "SLURM_MEM_PER_CPU", shape.mem_per_cpu());
+    } else if (shape.has_mem_per_node()) {
+        set_number(environment, "SLURM_MEM_PER_NODE", shape.mem_per_node());
+    }
+    constexpr std::string_view kExclusive[] = {"NO", "NODE", "USER"};
+    environment.set("SLURM_JOB_EXCLUSIVE", kExclusive[std::min(2u, shape.exclusive())]);
+    environment.set("SLURM_JOB_OVERSUBSCRIBE", shape.oversubscribe() ? "YES" : "NO");
+    environment.set("SLURM_OOM_KILL_STEP", "0");
+}
+
+// `gpus` of `all` that the step has here.
+void set_visible_gpus(Environment& environment, const wire::StepOrder& order,
+                      const std::vector<std::uint32_t>& gpus,
+                      const std::vector<std::uint32_t>& all) {
+    if (gpus.empty()) return;
+    std::vector<std::uint32_t> visible = gpus;
+    // In a device cgroup the driver shows the step's own devices only, and numbers them from 0.
+    if (order.confinement().devices_constrained()) {
+        for (std::uint32_t& gpu : visible) {
+            auto place = std::find(all.begin(), all.end(), gpu) - all.begin();
+            gpu = static_cast<std::uint32_t>(place);
+        }
+    }
+    std::string text = fmt::format("{}", fmt::join(visible, ","));
+    for (const char* name : {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
+                             "ZE_AFFINITY_MASK"}) {
+        environment.set(name, text);
+    }
+}
+
+void set_gpu_list(Environment& environment, std::string_view name,
+                  const std::vector<std::uint32_t>& gpus) {
+    if (gpus.empty()) return;
+    set_number(environment, "SLURM_GPUS_ON_NODE", gpus.size());
+    environment.set(name, fmt::format("{}", fmt::join(gpus, ",")));
+}
+
+// "1", "a40:1": from srun's own options, which srun leaves in the environment, else the job's.
+std::uint32_t gpus_per_task(const Environment& environment, const wire::JobAllocation& job) {
+    std::string_view text = environment.get("SLURM_GPUS_PER_TASK");
+    if (std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+        text.remove_prefix(colon + 1);
+    }
+    if (auto count = to_number(text)) return static_cast<std::uint32_t>(*count);
+    return static_cast<std::uint32_t>(total(job.request().shape().gpus_per_task()));
+}
+
+// MPI launchers started in a job go through srun; this makes them do it without new steps' rules.
+void set_launchers(Environment& environment) {
+    for (const char* name :
+         {"OMPI_MCA_plm_slurm_args", "PRTE_MCA_plm_slurm_args", "HYDRA_LAUNCHER_EXTRA_ARGS",
+          "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"}) {
+        environment.set(name, "--external-launcher");
+    }
+    environment.set("HYDRA_BOOTSTRAP", "slurm");
+    environment.set("I_MPI_HYDRA_BOOTSTRAP", "slurm");
+}
+
+void set_position(Environment& environment, std::uint32_t task, std::uint32_t local,
+                  std::uint32_t node, const std::string& all_local) {
+    set_number(environment, "SLURM_PROCID", task);
+    set_number(environment, "SLURM_LOCALID", local);
+    set_number(environment, "SLURM_NODEID", node);
+    environment.set("SLURM_GTIDS", all_local);
+    environment.unset("SLURM_TASK_PID");  // the new process fills it in
+}
+
+}  // namespace
+
+void set_batch_variables(Environment& environment, const wire::StepOrder& order,
+                         std::string_view user_name) {
+    const wire::JobAllocation& job = order.batch().job();
+    set_identity(environment, order, job, user_name);
+    set_times(environment, job);
+    set_array(environment, job);
+    set_nodes(environment, job);
+    set_wishes(environment, job);
+    set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
+    std::vector<std::uint32_t> gpus = gpus_of_task(order.share(), 0, 0);
+    set_gpu_list(environment, "SLURM_JOB_GPUS", gpus);
+    set_visible_gpus(environment, order, gpus, gpus);
+    set_launchers(environment);
+    set_position(environment, 0, 0, 0, "0");
+    environment.set("SLURM_STEP_ID", "-5");
+    environment.set("SLURM_STEPID", "-5");
+    environment.set_default("SLURM_PRIO_PROCESS", "0");
+    environment.set_default("SLURM_SUBMIT_DIR", job.request().work_dir());
+    environment.set_default("SLURM_SUBMIT_HOST", job.request().submit_host());
+    environment.set("ENVIRONMENT", "BATCH");
+    environment.set("HOSTNAME", order.hostname());
+    environment.set_default("TMPDIR", "/tmp");
+}
+
+void set_task_variables(Environment& environment, const wire::StepOrder& order,
+                        std::string_view user_name, std::size_t local) {
+    const wire::LaunchTasks& launch = order.tasks();
+    const wire::JobAllocation& job = launch.job();
+    set_identity(environment, order, job, user_name);
+    set_times(environment, job);
+    set_array(environment, job);
+    environment.set("SLURM_JOB_NODELIST", job.node_names());
+    environment.set("SLURM_NODELIST", job.node_names());
+    set_number(environment, "SLURM_JOB_NUM_NODES", std::max(1, job.nodes_size()));
+    set_number(environment, "SLURM_STEP_ID", order.run().step());
+    set_number(environment, "SLURM_STEPID", order.run().step());
+    environment.set("SLURM_STEP_NODELIST", launch.step_nodes());
+    Result<Hostlist> step_nodes = Hostlist::parse(launch.step_nodes());
+    std::size_t node_count = step_nodes ? step_nodes->size() : 1;
+    set_number(environment, "SLURM_STEP_NUM_NODES", node_count);
+    set_number(environment, "SLURM_NNODES", node_count);
+    environment.set("SLURM_STEP_TASKS_PER_NODE", launch.tasks_per_node());
+    environment.set("SLURM_TASKS_PER_NODE", launch.tasks_per_node());
+    set_number(environment, "SLURM_STEP_NUM_TASKS", launch.total_tasks());
+    set_number(environment, "SLURM_NTASKS", launch.total_tasks());
+    set_number(environment, "SLURM_NPROCS", launch.total_tasks());
+    set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
+    environment.set("SLURM_JOB_GROUP", fmt::format("{}", order.group()));
+
+    const auto& ids = launch.task_ids();
+    set_position(environment, ids[static_cast<int>(local)], static_cast<std::uint32_t>(local),
+                 launch.node_rank(), fmt::format("{}", fmt::join(ids.begin(), ids.end(), ",")));
+
+    std::vector<std::uint32_t> all = gpus_of_task(order.share(), 0, 0);
+    set_gpu_list(environment, "SLURM_STEP_GPUS", all);
+    std::uint32_t per_task = gpus_per_task(environment, job);
+    set_visible_gpus(environment, order, gpus_of_task(order.share(), per_task, local), all);
+    set_launchers(environment);
+    environment.set_default("TMPDIR", "/tmp");
+}
+
+}  // namespace sluice

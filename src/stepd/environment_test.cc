@@ -1,0 +1,147 @@
+#include "stepd/environment.h"
+
+#include <gtest/gtest.h>
+
+#include "model/job_id.h"
+
+namespace sluice {
+namespace {
+
+wire::NodeShare share_of(int cpus, std::vector<std::uint32_t> gpus) {
+    wire::NodeShare share;
+    for (int cpu = 0; cpu < cpus; ++cpu) share.add_cpus(static_cast<std::uint32_t>(cpu));
+    share.set_tasks(2);
+    if (gpus.empty()) return share;
+    wire::NodeShare::Devices& devices = *share.add_gres();
+    devices.set_name("gpu");
+    for (std::uint32_t gpu : gpus) devices.add_indexes(gpu);
+    return share;
+}
+
+wire::StepOrder batch_order() {
+    wire::StepOrder order;
+    order.mutable_run()->set_job(12);
+    order.mutable_run()->set_step(kBatchStep.value);
+    order.set_node("n1");
+    order.set_hostname("host1");
+    order.set_user(1000);
+    order.set_group(100);
+    *order.mutable_share() = share_of(2, {2, 3});
+    wire::JobAllocation& job = *order.mutable_batch()->mutable_job();
+    job.set_node_names("n[1-2]");
+    *job.add_nodes() = order.share();
+    *job.add_nodes() = share_of(2, {});
+    job.set_start_time(1000);
+    job.mutable_time_limit()->set_seconds(600);
+    job.mutable_request()->set_name("train");
+    job.mutable_request()->set_work_dir("/home/u");
+    return order;
+}
+
+wire::StepOrder step_order() {
+    wire::StepOrder order = batch_order();
+    wire::JobAllocation job = order.batch().job();
+    wire::LaunchTasks& tasks = *order.mutable_tasks();
+    *tasks.mutable_job() = job;
+    order.mutable_run()->set_step(0);
+    tasks.add_task_ids(4);
+    tasks.add_task_ids(5);
+    tasks.set_total_tasks(6);
+    tasks.set_node_rank(2);
+    tasks.set_step_nodes("n[1-3]");
+    tasks.set_tasks_per_node("2(x3)");
+    return order;
+}
+
+TEST(Environment, KeepsOneValuePerName) {
+    Environment environment = Environment::parse(std::string_view("A=1\0B=x=y\0\0=bad\0C\0", 18));
+    environment.set("A", "2");
+    environment.set_default("B", "no");
+    EXPECT_EQ(environment.entries(), (std::vector<std::string>{"A=2", "B=x=y"}));
+    environment.unset("A");
+    EXPECT_FALSE(environment.has("A"));
+}
+
+TEST(Environment, FoldsEqualCountsPerNode) {
+    EXPECT_EQ(print_per_node({2, 2, 2, 1}), "2(x3),1");
+    EXPECT_EQ(print_per_node({4}), "4");
+    EXPECT_EQ(print_per_node({}), "");
+}
+
+TEST(Environment, BatchScriptSeesItsJob) {
+    Environment environment;
+    set_batch_variables(environment, batch_order(), "ada");
+    const std::pair<const char*, const char*> kExpected[] = {
+        {"SLURM_JOB_ID", "12"},
+        {"SLURM_JOBID", "12"},
+        {"SLURM_JOB_NAME", "train"},
+        {"SLURM_JOB_NODELIST", "n[1-2]"},
+        {"SLURM_NNODES", "2"},
+        {"SLURM_JOB_CPUS_PER_NODE", "2(x2)"},
+        {"SLURM_CPUS_ON_NODE", "2"},
+        {"SLURM_JOB_GPUS", "2,3"},
+        {"CUDA_VISIBLE_DEVICES", "2,3"},
+        {"SLURM_GPUS_ON_NODE", "2"},
+        {"SLURM_JOB_END_TIME", "1600"},
+        {"SLURM_STEP_ID", "-5"},
+        {"SLURM_SUBMIT_DIR", "/home/u"},
+        {"SLURM_JOB_USER", "ada"},
+        {"ENVIRONMENT", "BATCH"},
+        {"HOSTNAME", "host1"},
+        {"TMPDIR", "/tmp"},
+    };
+    for (auto [name, value] : kExpected) EXPECT_EQ(environment.get(name), value) << name;
+}
+
+TEST(Environment, WhatWasNotAskedForIsNotSet) {
+    Environment environment;
+    set_batch_variables(environment, batch_order(), "ada");
+    for (const char* name : {"SLURM_NTASKS", "SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_NODE",
+                             "SLURM_GPUS", "SLURM_RESTART_COUNT", "SLURM_ARRAY_TASK_ID"}) {
+        EXPECT_FALSE(environment.has(name)) << name;
+    }
+}
+
+TEST(Environment, ArrayTaskKnowsItsArray) {
+    wire::StepOrder order = batch_order();
+    wire::JobAllocation& job = *order.mutable_batch()->mutable_job();
+    job.set_array_job(10);
+    job.set_array_task(4);
+    wire::TaskRange& range = *job.mutable_request()->mutable_array()->add_tasks();
+    range.set_first(0);
+    range.set_last(8);
+    range.set_step(2);
+    Environment environment;
+    set_batch_variables(environment, order, "ada");
+    EXPECT_EQ(environment.get("SLURM_ARRAY_JOB_ID"), "10");
+    EXPECT_EQ(environment.get("SLURM_ARRAY_TASK_COUNT"), "5");
+    EXPECT_EQ(environment.get("SLURM_ARRAY_TASK_MAX"), "8");
+    EXPECT_EQ(environment.get("SLURM_ARRAY_TASK_STEP"), "2");
+}
+
+TEST(Environment, TaskKnowsItsPlaceInTheStep) {
+    Environment environment;
+    set_task_variables(environment, step_order(), "ada", 1);
+    EXPECT_EQ(environment.get("SLURM_PROCID"), "5");
+    EXPECT_EQ(environment.get("SLURM_LOCALID"), "1");
+    EXPECT_EQ(environment.get("SLURM_NODEID"), "2");
+    EXPECT_EQ(environment.get("SLURM_GTIDS"), "4,5");
+    EXPECT_EQ(environment.get("SLURM_NTASKS"), "6");
+    EXPECT_EQ(environment.get("SLURM_STEP_NUM_NODES"), "3");
+    EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "2,3");
+}
+
+TEST(Environment, GpusPerTaskGivesEachTaskItsOwn) {
+    wire::StepOrder order = step_order();
+    Environment environment;
+    environment.set("SLURM_GPUS_PER_TASK", "a40:1");
+    set_task_variables(environment, order, "ada", 1);
+    EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "3");
+    EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "2,3");
+    order.mutable_confinement()->set_devices_constrained(true);
+    set_task_variables(environment, order, "ada", 1);
+    EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "1");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,60 @@
+// slurmstepd: started by slurmd, never by hand. Descriptor 3 is the line to slurmd, whose first
+// frame is the order; descriptor 4, for a step, the connection to its srun.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/log.h"
+#include "os/fd.h"
+#include "protocol/frame.h"
+#include "stepd/supervisor.h"
+
+namespace sluice {
+namespace {
+
+Result<wire::StepOrder> read_order(const Fd& line) {
+    FrameReader reader(kFrameSizeMax * 2);
+    char buffer[64 * 1024];
+    for (;;) {
+        if (auto frame = TRY(reader.next())) return decode<wire::StepOrder>(*frame);
+        // Blocking, and from a peer that sends nothing else before it hears from us.
+        ssize_t count = read(line.get(), buffer, sizeof buffer);
+        if (count <= 0) return malformed_message();
+        reader.feed({buffer, static_cast<std::size_t>(count)});
+    }
+}
+
+int run() {
+    std::signal(SIGPIPE, SIG_IGN);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
+    umask(022);
+    start_log({.program = "slurmstepd", .stderr_level = LogLevel::Error});
+    Fd line(3);
+    Result<wire::StepOrder> order = read_order(line);
+    if (!order) {
+        log_error("no order from slurmd; slurmstepd is not started by hand");
+        return 1;
+    }
+    EventLoop loop;
+    Fd srun(order->has_tasks() ? 4 : -1);
+    clearenv();
+    for (int fd : {3, 4}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    Supervisor supervisor(loop, std::move(*order), std::move(line), std::move(srun));
+    supervisor.run();
+    return 0;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "-V") {
+        std::puts("slurm 26.05.3");
+        return 0;
+    }
+    return sluice::run();
+}

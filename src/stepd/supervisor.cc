@@ -1,0 +1,156 @@
+#include "stepd/supervisor.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "base/log.h"
+#include "model/errors.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "stepd/batch.h"
+#include "stepd/tasks.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRoundDelayMax{250};
+
+std::uint64_t microseconds(const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000u +
+           static_cast<std::uint64_t>(time.tv_usec);
+}
+
+}  // namespace
+
+Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd srun)
+    : loop_(loop),
+      order_(std::move(order)),
+      control_(loop, order_, std::move(control),
+               [this](const wire::StepCommand& command) { on_command(command); }) {
+    *end_.mutable_run() = order_.run();
+    end_.set_user(order_.user());
+    end_.set_group(order_.group());
+    end_.set_batch(order_.has_batch());
+    loop_.on_signals({SIGCHLD}, [this](int) { on_children(); });
+    if (Result<void> started = start(std::move(srun)); !started) {
+        end_.mutable_launch_error()->set_code(static_cast<std::uint32_t>(started.error().code));
+        end_.mutable_launch_error()->set_detail(started.error().detail);
+        begin_cleanup();
+        return;
+    }
+    wire::StepReport report;
+    report.mutable_started();
+    control_.report(report);
+}
+
+Result<void> Supervisor::start(Fd srun) {
+    user_ = find_user_with_groups(order_.user(), order_.group());
+    // The connection must be answered in any case, so the work takes it before anything can fail.
+    if (order_.has_tasks()) {
+        work_ = std::make_unique<TaskWork>(
+            loop_, order_, std::move(srun), [this] { terminate(Seconds{order_.kill_wait()}, ""); },
+            [this](int signal) {
+                if (container_) container_->signal_all(signal);
+            });
+    }
+    if (!user_) {
+        return Error{ErrorCode::UserUnknown, fmt::format("user id {} is not known on node {}",
+                                                         order_.user(), order_.node())};
+    }
+    container_ = TRY(Container::create(order_));
+    if (order_.has_batch()) {
+        work_ = std::make_unique<BatchWork>(order_, *user_, *container_);
+    } else {
+        static_cast<TaskWork&>(*work_).prepare(*user_, *container_);
+    }
+    return work_->start();
+}
+
+void Supervisor::on_command(const wire::StepCommand& command) {
+    if (command.has_signal() && work_) {
+        work_->signal(command.signal());
+    } else if (command.has_terminate()) {
+        terminate(Seconds{command.terminate().grace_seconds()}, command.terminate().reason_line());
+    }
+}
+
+void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason_line) {
+    if (cleaning_) return;
+    if (!terminating_ && !reason_line.empty() && work_) work_->say(supervisor_line(reason_line));
+    // A second order may shorten the time that is left, and repeats the signals.
+    terminating_ = true;
+    if (grace.count() <= 0) return begin_cleanup();
+    if (container_) {
+        container_->signal_all(SIGCONT);
+        container_->signal_all(SIGTERM);
+    }
+    loop_.after(grace, [this] { begin_cleanup(); });
+}
+
+void Supervisor::reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (work_) work_->on_exit(pid, status);
+    }
+    has_children_ = pid == 0;
+}
+
+void Supervisor::on_children() {
+    reap();
+    if (work_ && work_->finished()) begin_cleanup();
+}
+
+void Supervisor::begin_cleanup() {
+    if (cleaning_) return;
+    cleaning_ = true;
+    cleanup_round();
+}
+
+void Supervisor::cleanup_round() {
+    reap();
+    if (!container_ || container_->kill_round(has_children_)) return finish();
+    loop_.after(round_delay_, [this] { cleanup_round(); });
+    round_delay_ = std::min(round_delay_ * 2, kRoundDelayMax);
+}
+
+void Supervisor::finish() {
+    if (work_) *end_.mutable_exit() = work_->exit();
+    if (end_.has_launch_error()) end_.mutable_exit()->set_code(1);
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    end_.mutable_usage()->set_cpu_user_us(microseconds(usage.ru_utime));
+    end_.mutable_usage()->set_cpu_system_us(microseconds(usage.ru_stime));
+    std::uint64_t rss = static_cast<std::uint64_t>(usage.ru_maxrss);
+    if (container_) rss = std::max(rss, container_->memory_peak() / 1024);
+    end_.mutable_usage()->set_rss_max_kb(rss);
+    if (container_ && container_->oom_killed()) end_.mutable_exit()->set_oom_killed(true);
+
+    // First the file, then the word: if slurmd is not there, it will look for the file.
+    Result<void> written =
+        write_file_atomically(run_path(order_) + ".end", end_.SerializeAsString(), {.mode = 0600});
+    if (!written)
+        log_error("the end of the step could not be recorded: {}", written.error().detail);
+    wire::StepReport report;
+    *report.mutable_end() = end_;
+    control_.report(report);
+    control_.remove_socket();
+    if (work_) work_->wind_up(end_);
+    leave_when_told();
+}
+
+// slurmd must have it all, and srun the last of the output.
+void Supervisor::leave_when_told() {
+    if (control_.drained() && (!work_ || work_->wound_up())) return loop_.stop();
+    loop_.after(std::chrono::milliseconds{5}, [this] { leave_when_told(); });
+}
+
+void Supervisor::run() {
+    loop_.run();
+}
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// stepd/supervisor.h
+//
+// One step from its order to its end: starts the work, passes signals on, reaps, makes sure that
+// nothing is left, writes the end down, reports it.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/time.h"
+#include "order.pb.h"
+#include "os/event_loop.h"
+#include "os/user.h"
+#include "stepd/container.h"
+#include "stepd/control.h"
+#include "stepd/work.h"
+
+namespace sluice {
+
+class Supervisor {
+public:
+    // `srun` is the connection of a step's srun; empty for a batch script.
+    Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd srun);
+    void run();
+
+private:
+    Result<void> start(Fd srun);
+    void on_command(const wire::StepCommand& command);
+    void terminate(std::chrono::seconds grace, const std::string& reason_line);
+    void reap();
+    void on_children();
+    void begin_cleanup();
+    void cleanup_round();
+    void finish();
+    void leave_when_told();
+
+    EventLoop& loop_;
+    const wire::StepOrder order_;
+    std::optional<User> user_;
+    std::optional<Container> container_;
+    std::unique_ptr<Work> work_;
+    Control control_;
+    wire::StepEnd end_;
+    std::chrono::milliseconds round_delay_{1};
+    bool has_children_ = true;
+    bool terminating_ = false;
+    bool cleaning_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,336 @@
+#include "stepd/tasks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "model/job.h"
+#include "model/times.h"
+#include "os/error.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "os/pty.h"
+#include "stepd/environment.h"
+#include "stepd/limits.h"
+#include "stepd/login.h"
+#include "stepd/output.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kBacklogMax = 1u << 20;       // towards srun, before tasks must wait
+constexpr std::size_t kInputBacklogMax = 4u << 20;  // towards a task, before srun must wait
+constexpr std::chrono::milliseconds kExitDelay{100};
+constexpr std::uint32_t kAllTasks = 0xffffffff;
+
+bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
+    auto code = [](const wire::ExitStatus& exit) {
+        return exit.signal() ? 128 + exit.signal() : exit.code();
+    };
+    return code(a) > code(b);
+}
+
+}  // namespace
+
+TaskWork::TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
+                   std::function<void()> terminate, std::function<void(int)> signal_all)
+    : loop_(loop),
+      order_(order),
+      spec_(order.tasks().spec()),
+      terminate_(std::move(terminate)),
+      signal_all_(std::move(signal_all)) {
+    srun_ = std::make_unique<Stream>(
+        loop_, std::move(srun),
+        Stream::Handlers{[this](std::string_view bytes) { on_input(bytes); }, [this] { on_lost(); },
+                         [this] { pace(); }});
+}
+
+void TaskWork::prepare(const User& user, const Container& container) {
+    user_ = &user;
+    container_ = &container;
+}
+
+Result<void> TaskWork::start() {
+    if (spec_.argv_size() == 0) return Error{ErrorCode::LaunchFailed, "no program was named"};
+    auto count = static_cast<std::size_t>(order_.tasks().task_ids_size());
+    if (count == 0) return Error{ErrorCode::LaunchFailed, "no task was named for this node"};
+    for (std::size_t local = 0; local < count; ++local) {
+        Result<void> started = start_task(local);
+        if (!started) return started;
+    }
+    return {};
+}
+
+Result<void> TaskWork::start_task(std::size_t local) {
+    tasks_.push_back(std::make_unique<Task>());
+    Task& task = *tasks_.back();
+    task.id = order_.tasks().task_ids(static_cast<int>(local));
+    Ends ends = TRY(open_ends(task, local));
+
+    Environment environment = Environment::parse(spec_.environment());
+    environment.add_missing(minimal_environment(*user_));
+    set_task_variables(environment, order_, user_->name, local);
+    ProcessSpec spec;
+    spec.argv = {spec_.argv().begin(), spec_.argv().end()};
+    {
+        AsUser rights(*user_);  // what the user cannot see is not found
+        spec.program =
+            find_program(spec.argv[0], std::string(environment.get("PATH")), spec_.work_dir());
+    }
+    spec.environment = environment.entries();
+    spec.pid_variable = "SLURM_TASK_PID";
+    spec.directory = spec_.work_dir();
+    spec.directory_fallback = "/tmp";
+    spec.user = user_;
+    spec.umask = static_cast<mode_t>(spec_.umask() & 0777);
+    spec.limits = limits_of(spec_.rlimits());
+    spec.in = ends.in.get();
+    spec.out = ends.out.get();
+    spec.err = ends.err ? ends.err.get() : ends.out.get();
+    spec.new_group = !ends.terminal;
+    spec.new_session = ends.terminal;
+    spec.controlling_tty = ends.terminal;
+    spec.cgroups = container_->entries();
+    task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
+    ++running_;
+
+    wire::StepOutput output;
+    output.mutable_started()->set_task(task.id);
+    output.mutable_started()->set_pid(static_cast<std::uint32_t>(task.pid));
+    send(output);
+    return {};
+}
+
+Result<TaskWork::Ends> TaskWork::open_ends(Task& task, std::size_t local) {
+    Ends ends;
+    if (spec_.pty()) {
+        if (local > 0 || task.id != 0) return ends;  // one terminal, for the first task
+        Pty pty = TRY(
+            as(ErrorCode::LaunchFailed, open_pty({static_cast<std::uint16_t>(spec_.rows()),
+                                                  static_cast<std::uint16_t>(spec_.columns())})));
+        ends.terminal = true;
+        if (geteuid() == 0 && fchown(pty.task.get(), user_->uid, user_->gid) != 0) {
+            return Error{ErrorCode::LaunchFailed, os_error("terminal").detail};
+        }
+        ends.in = std::move(pty.task);
+        ends.out.reset(fcntl(ends.in.get(), F_DUPFD_CLOEXEC, 3));
+        task.out = read_output(task, std::move(pty.supervisor), 1);
+        return ends;
+    }
+    TRY(open_input(task, ends));
+    ends.out = TRY(open_output(task, 1, task.out));
+    bool same = spec_.std_err() == spec_.std_out() && !spec_.std_out().empty();
+    if (!same) ends.err = TRY(open_output(task, 2, task.err));
+    return ends;
+}
+
+Result<void> TaskWork::open_input(Task& task, Ends& ends) {
+    const std::string& wish = spec_.std_in();
+    std::optional<std::uint64_t> only = to_number(wish);
+    if (wish == "none" || (only && *only != task.id)) return {};
+    if (!wish.empty() && !only) {
+        FilenameContext context = filename_context(order_, *user_);
+        context.task = task.id;
+        ends.in = TRY(open_as(
+            *user_, {"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
+                     false, true}));
+        return {};
+    }
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0) return os_error("pipe");
+    ends.in.reset(pair[0]);
+    task.in = std::make_unique<Stream>(loop_, Fd(pair[1]),
+                                       Stream::Handlers{{}, [] {}, [this] { pace(); }});
+    return {};
+}
+
+Result<Fd> TaskWork::open_output(Task& task, int stream, std::unique_ptr<Stream>& to_srun) {
+    const std::string& own = stream == 1 ? spec_.std_out() : spec_.std_err();
+    // Compat: --output alone takes the errors too.
+    const std::string& wish = stream == 2 && own.empty() ? spec_.std_out() : own;
+    if (wish == "none") return Fd(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    if (wish.empty()) {
+        int pair[2];
+        if (pipe2(pair, O_CLOEXEC) != 0) return os_error("pipe");
+        to_srun = read_output(task, Fd(pair[0]), static_cast<std::uint32_t>(stream));
+        return Fd(pair[1]);
+    }
+    FilenameContext context = filename_context(order_, *user_);
+    context.task = task.id;
+    // Only the first task of the first to open a shared file may empty it.
+    bool shared = !is_per_task(wish);
+    bool first = !shared || (task.id == order_.tasks().task_ids(0) &&
+                             (is_per_node(wish) || order_.tasks().node_rank() == 0));
+    bool append = spec_.open_mode() == static_cast<std::uint32_t>(OpenMode::Append) || !first ||
+                  (stream == 2 && own.empty());
+    return open_as(*user_,
+                   {stream == 1 ? "stdout" : "stderr",
+                    absolute_path(expand_filename(wish, context), spec_.work_dir()), append});
+}
+
+std::unique_ptr<Stream> TaskWork::read_output(Task& task, Fd fd, std::uint32_t stream) {
+    auto on_data = [this, &task, stream](std::string_view bytes) {
+        wire::StepOutput output;
+        output.mutable_output()->set_task(task.id);
+        output.mutable_output()->set_stream(stream);
+        output.mutable_output()->set_data(bytes.data(), bytes.size());
+        send(output);
+        pace();
+    };
+    auto on_close = [this, &task, stream] {
+        wire::StepOutput output;
+        output.mutable_output()->set_task(task.id);
+        output.mutable_output()->set_stream(stream);
+        send(output);
+        if (task.exited && !task.output_open()) tell_exit(task);
+    };
+    return std::make_unique<Stream>(loop_, std::move(fd),
+                                    Stream::Handlers{on_data, on_close, [this] { pace(); }});
+}
+
+void TaskWork::on_exit(pid_t pid, int wait_status) {
+    for (auto& each : tasks_) {
+        Task& task = *each;
+        if (task.pid != pid || task.exited) continue;
+        task.exited = true;
+        task.exit = exit_status(wait_status);
+        if (worse(task.exit, worst_)) worst_ = task.exit;
+        --running_;
+        // Its last words first, unless a child of it keeps the pipe open.
+        if (task.output_open()) {
+            loop_.after(kExitDelay, [this, &task] { tell_exit(task); });
+        } else {
+            tell_exit(task);
+        }
+    }
+}
+
+void TaskWork::tell_exit(Task& task) {
+    if (task.told) return;
+    task.told = true;
+    wire::StepOutput output;
+    output.mutable_exited()->set_task(task.id);
+    *output.mutable_exited()->mutable_exit() = task.exit;
+    send(output);
+    bool bad = task.exit.code() != 0 || task.exit.signal() != 0;
+    if (!bad || !spec_.kill_on_bad_exit() || bad_exit_handled_ || running_ == 0) return;
+    bad_exit_handled_ = true;
+    Time now = from_unix(std::time(nullptr));
+    say(supervisor_line(fmt::format("*** STEP {}.{} ON {} CANCELLED AT {} DUE TO TASK FAILURE ***",
+                                    order_.run().job(), order_.run().step(), order_.node(),
+                                    print_moment(now))));
+    terminate_();
+}
+
+void TaskWork::say(const std::string& line) {
+    wire::StepOutput output;
+    output.set_message(std::string(trim(line)));
+    send(output);
+}
+
+void TaskWork::signal(const wire::SignalJob& order) {
+    if (order.steps() || order.children()) signal_all_(order.signal());
+}
+
+void TaskWork::send(const wire::StepOutput& output) {
+    std::string frame;
+    append_frame(frame, output);
+    srun_->send(frame);
+}
+
+void TaskWork::on_input(std::string_view bytes) {
+    reader_.feed(bytes);
+    for (;;) {
+        auto frame = reader_.next();
+        if (!frame || !*frame) return;
+        if (Result<wire::StepInput> input = decode<wire::StepInput>(**frame)) handle(*input);
+    }
+}
+
+void TaskWork::handle(const wire::StepInput& input) {
+    if (input.has_input()) {
+        feed(input.input());
+    } else if (input.body_case() == wire::StepInput::kSignal) {
+        signal_all_(input.signal());
+    } else if (input.has_window() && !tasks_.empty() && tasks_[0]->out && spec_.pty()) {
+        if (tasks_[0]->out->closed()) return;
+        Fd terminal(fcntl(tasks_[0]->out->fd(), F_DUPFD_CLOEXEC, 3));
+        resize_pty(terminal, {static_cast<std::uint16_t>(input.window().rows()),
+                              static_cast<std::uint16_t>(input.window().columns())});
+    }
+}
+
+void TaskWork::feed(const wire::StreamData& data) {
+    for (auto& task : tasks_) {
+        if (data.task() != kAllTasks && data.task() != task->id) continue;
+        Stream* in = spec_.pty() ? task->out.get() : task->in.get();
+        if (!in || in->closed()) continue;
+        if (!data.data().empty()) {
+            in->send(data.data());
+        } else if (spec_.pty()) {
+            in->send("\x04");  // what a terminal makes of the end of input
+        } else {
+            in->close_after_drain();
+        }
+    }
+    pace();
+}
+
+// Both directions: whoever cannot be served makes the other wait.
+void TaskWork::pace() {
+    bool full = srun_->backlog() > kBacklogMax;
+    bool input_full = false;
+    for (auto& task : tasks_) {
+        for (Stream* stream : {task->out.get(), task->err.get()}) {
+            if (stream && !stream->closed() && full != paused_) stream->read_more(!full);
+        }
+        Stream* in = spec_.pty() ? task->out.get() : task->in.get();
+        input_full = input_full || (in && !in->closed() && in->backlog() > kInputBacklogMax);
+    }
+    paused_ = full;
+    if (!srun_->closed()) srun_->read_more(!input_full);
+}
+
+// srun is gone, and nobody is there to read or to answer for the step.
+void TaskWork::on_lost() {
+    if (done_sent_) return;
+    for (auto& task : tasks_) {
+        for (Stream* stream : {task->out.get(), task->err.get()}) {
+            if (stream && !stream->closed()) stream->read_more(true);
+        }
+    }
+    terminate_();
+}
+
+void TaskWork::wind_up(const wire::StepEnd& end) {
+    if (end.has_launch_error()) {
+        wire::StepOutput output;
+        *output.mutable_error() = end.launch_error();
+        send(output);
+    }
+}
+
+bool TaskWork::wound_up() {
+    bool open = std::any_of(tasks_.begin(), tasks_.end(),
+                            [](const auto& task) { return task->output_open(); });
+    if (open && !srun_->closed()) return false;
+    if (!done_sent_) {
+        for (auto& task : tasks_) {
+            if (task->exited) tell_exit(*task);
+        }
+        wire::StepOutput output;
+        output.mutable_done();
+        send(output);
+        done_sent_ = true;
+    }
+    return srun_->closed() || srun_->backlog() == 0;
+}
+
+}  // namespace sluice

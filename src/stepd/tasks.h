@@ -1,0 +1,80 @@
+// stepd/tasks.h
+//
+// The tasks of a step on this node: their environment, files, pipes or terminal, and the
+// connection to srun. Bytes move only as fast as srun takes them: a full connection stops the
+// reading of the tasks' pipes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "os/event_loop.h"
+#include "os/stream.h"
+#include "os/user.h"
+#include "protocol/frame.h"
+#include "stepd/container.h"
+#include "stepd/work.h"
+
+namespace sluice {
+
+class TaskWork : public Work {
+public:
+    TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
+             std::function<void()> terminate, std::function<void(int)> signal_all);
+    void prepare(const User& user, const Container& container);
+
+    Result<void> start() override;
+    void on_exit(pid_t pid, int wait_status) override;
+    bool finished() const override { return running_ == 0; }
+    wire::ExitStatus exit() const override { return worst_; }
+    void say(const std::string& line) override;
+    void signal(const wire::SignalJob& order) override;
+    void wind_up(const wire::StepEnd& end) override;
+    bool wound_up() override;
+
+private:
+    struct Task {
+        std::uint32_t id = 0;
+        pid_t pid = -1;
+        bool exited = false;
+        bool told = false;  // srun knows
+        wire::ExitStatus exit;
+        std::unique_ptr<Stream> in, out, err;
+        bool output_open() const { return (out && !out->closed()) || (err && !err->closed()); }
+    };
+    struct Ends {  // what the new process gets
+        Fd in, out, err;
+        bool terminal = false;
+    };
+    Result<void> start_task(std::size_t local);
+    Result<Ends> open_ends(Task& task, std::size_t local);
+    Result<void> open_input(Task& task, Ends& ends);
+    Result<Fd> open_output(Task& task, int stream, std::unique_ptr<Stream>& to_srun);
+    std::unique_ptr<Stream> read_output(Task& task, Fd fd, std::uint32_t stream);
+    void tell_exit(Task& task);
+    void send(const wire::StepOutput& output);
+    void on_input(std::string_view bytes);
+    void handle(const wire::StepInput& input);
+    void feed(const wire::StreamData& data);
+    void on_lost();
+    void pace();
+
+    EventLoop& loop_;
+    const wire::StepOrder& order_;
+    const wire::TaskSpec& spec_;
+    const User* user_ = nullptr;
+    const Container* container_ = nullptr;
+    std::function<void()> terminate_;
+    std::function<void(int)> signal_all_;
+    FrameReader reader_;
+    std::unique_ptr<Stream> srun_;
+    std::vector<std::unique_ptr<Task>> tasks_;
+    std::size_t running_ = 0;
+    wire::ExitStatus worst_;
+    bool paused_ = false;
+    bool done_sent_ = false;
+    bool bad_exit_handled_ = false;
+};
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// stepd/work.h
+//
+// What a supervisor looks after: a batch script, or the tasks of a step.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "order.pb.h"
+
+namespace sluice {
+
+class Work {
+public:
+    virtual ~Work() = default;
+
+    virtual Result<void> start() = 0;
+    virtual void on_exit(pid_t pid, int wait_status) = 0;  // of any child, ours or adopted
+    virtual bool finished() const = 0;                     // the rest may be killed
+    virtual wire::ExitStatus exit() const = 0;             // the worst
+    virtual void say(const std::string& line) = 0;         // to the job's stderr
+    virtual void signal(const wire::SignalJob& order) = 0;
+    // Everything is dead: send out what is left. True once all of it has gone.
+    virtual void wind_up(const wire::StepEnd& end) = 0;
+    virtual bool wound_up() = 0;
+};
+
+wire::ExitStatus exit_status(int wait_status);
+
+}  // namespace sluice
