@@ -66,7 +66,8 @@ struct Key {
     Kind kind = Kind::Text;
     std::string_view unset;                        // what is printed when nothing was said
     void (*set)(Target&, const Value&) = nullptr;  // null: no effect in Sluice
-    std::string_view choices;                      // "a|b|c"
+    std::string_view choices = {};                 // "a|b|c"
+    bool shown_only = false;                       // kept and shown, but nothing acts on it yet
 };
 
 // The error says what would have been right: "expected a number of seconds".
@@ -163,10 +164,11 @@ Result<const Key<Target>*> apply(Target& target, std::span<const Key<Target>> ke
     if (!value) {
         return error_at(line, "{}={}: {}", key->name, setting.value, value.error().detail);
     }
-    if (key->set) {
-        key->set(target, *value);
-    } else if (!asks_for_nothing(setting.value, print_value(key->kind, key->choices, setting.value),
-                                 key->unset)) {
+    if (key->set) key->set(target, *value);
+    bool has_effect = key->set && !key->shown_only;
+    if (!has_effect &&
+        !asks_for_nothing(setting.value, print_value(key->kind, key->choices, setting.value),
+                          key->unset)) {
         warnings.push_back(
             note_at(line, "{}={} has no effect in Sluice", key->name, setting.value));
     }

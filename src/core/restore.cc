@@ -43,9 +43,8 @@ void restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         auto step = std::make_shared<Step>(*job.steps[i]);
         resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
-        step->nodes_left.clear();
-        if (step->state == StepState::Running) {
-            for (const NodeShare& share : step->nodes) step->nodes_left.push_back(share.node);
+        for (NodeIndex& left : step->nodes_left) {  // the store keeps their places among the nodes
+            left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
         }
         job.steps[i] = std::move(step);
     }

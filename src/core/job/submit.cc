@@ -20,24 +20,37 @@ namespace {
 
 Error refuse(ErrorCode code, std::string detail = {}) { return Error{code, std::move(detail)}; }
 
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+Result<void> may_use(const PartitionConfig& config, const Caller& caller, const JobRequest& wish) {
+    if (config.state == "DRAIN" || config.state == "INACTIVE") {
+        return refuse(ErrorCode::PartitionUnavailable, config.name);
+    }
+    bool root = caller.user.value == 0;
+    if ((config.root_only && !root) || (config.disable_root_jobs && root)) {
+        return refuse(ErrorCode::AccessDenied, config.name);
+    }
+    bool account_fits = config.allow_accounts.empty() || contains(config.allow_accounts, wish.account);
+    if (!account_fits || contains(config.deny_accounts, wish.account)) return refuse(ErrorCode::InvalidAccount);
+    bool qos_fits = config.allow_qos.empty() || contains(config.allow_qos, wish.qos);
+    if (!qos_fits || contains(config.deny_qos, wish.qos)) return refuse(ErrorCode::InvalidQos);
+    return {};
+}
+
 Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller, const JobRequest& wish) {
     if (wish.partition.empty()) {
         const Partition* standard = cluster.default_partition();
         if (!standard) return refuse(ErrorCode::InvalidPartition, "no partition was named and none is the default");
+        TRY(may_use(standard->config, caller, wish));
         return standard->config.name;
     }
     std::vector<std::string> names;
     for (std::string_view name : split(wish.partition, ',')) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) return refuse(ErrorCode::InvalidPartition, std::string(name));
-        const PartitionConfig& config = partition->config;
-        if (config.state == "DRAIN" || config.state == "INACTIVE") {
-            return refuse(ErrorCode::PartitionUnavailable, std::string(name));
-        }
-        if (config.root_only && caller.user.value != 0) return refuse(ErrorCode::AccessDenied, std::string(name));
-        if (config.disable_root_jobs && caller.user.value == 0) {
-            return refuse(ErrorCode::AccessDenied, std::string(name));
-        }
+        TRY(may_use(partition->config, caller, wish));
         names.emplace_back(name);
     }
     return join(names, ",");
@@ -97,6 +110,11 @@ TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
     return partition.config.default_time.value_or(partition.config.max_time);
 }
 
+bool over_memory_limit(const Cluster& cluster, const PartitionConfig& config, const Need& need) {
+    auto most = config.max_mem_per_node ? config.max_mem_per_node : cluster.settings().max_mem_per_node;
+    return most && *most > 0 && need.mem_per_node && *need.mem_per_node > *most;
+}
+
 // Can it ever run, with all nodes up and idle, in one of its partitions?
 Result<void> check_possible(const Cluster& cluster, const Job& job) {
     Error why = refuse(ErrorCode::NodeConfigUnavailable);
@@ -109,6 +127,8 @@ Result<void> check_possible(const Cluster& cluster, const Job& job) {
             why = refuse(ErrorCode::InvalidTimeLimit);
         } else if (strict && config.max_nodes && need.nodes_min > *config.max_nodes) {
             why = refuse(ErrorCode::InvalidNodeCount);
+        } else if (over_memory_limit(cluster, config, need)) {
+            why = refuse(ErrorCode::MemoryInvalid);
         } else if (place(cluster, need, true).allocation) {
             return {};
         }

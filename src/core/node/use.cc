@@ -97,13 +97,21 @@ Megabytes usable_memory(const Node& node) {
     return node.config.real_memory - std::min(node.config.real_memory, node.config.mem_spec_limit);
 }
 
+Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
+    if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
+    if (partition.exclusive == "NODE") return Exclusive::Node;
+    return partition.exclusive == "USER" ? Exclusive::User : Exclusive::No;
+}
+
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    Exclusive exclusive = exclusive_in(job, partition ? partition->config : PartitionConfig{});
     Node& node = cluster.edit_node(share.node);
     set_use(node, share, true);
     node.jobs.push_back(job.id);
     node.last_busy = now;
-    if (job.request->shape.exclusive == Exclusive::Node) node.exclusive = true;
-    if (job.request->shape.exclusive == Exclusive::User) node.exclusive_user = job.user;
+    if (exclusive == Exclusive::Node) node.exclusive = true;
+    if (exclusive == Exclusive::User) node.exclusive_user = job.user;
 }
 
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {

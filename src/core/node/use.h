@@ -11,6 +11,9 @@ namespace sluice {
 // (Re)reads the configured size of a node, keeping what is in use.
 void configure_node(Node& node, const NodeConfig& config, const Settings& settings, Time now);
 
+// Whether the job, or else the partition it is in, asks for nodes of its own.
+Exclusive exclusive_in(const Job& job, const PartitionConfig& partition);
+
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 

@@ -45,9 +45,9 @@ bool is_eligible(const Node& node, const Need& need) {
 // A node that cannot be shared with whoever is on it.
 bool is_closed(const Node& node, const Need& need) {
     if (node.jobs.empty()) return false;
-    if (node.exclusive || need.shape->exclusive == Exclusive::Node) return true;
+    if (node.exclusive || need.exclusive == Exclusive::Node) return true;
     if (node.exclusive_user && *node.exclusive_user != need.user) return true;
-    return need.shape->exclusive == Exclusive::User && !(node.exclusive_user == need.user);
+    return need.exclusive == Exclusive::User && !(node.exclusive_user == need.user);
 }
 
 Megabytes memory_free(const Node& node, bool ignore_use) {
@@ -194,7 +194,7 @@ NodeShare share_of(const Cluster& cluster, const Need& need, const Candidate& ca
                    const std::vector<GresCount>& gpus) {
     const Node& node = *candidate.node;
     const Shape& shape = *need.shape;
-    bool whole = shape.exclusive != Exclusive::No && shape.exclusive == Exclusive::Node;
+    bool whole = need.exclusive == Exclusive::Node;
     std::uint32_t cpus = std::max({tasks * shape.cpus_per_task, shape.cpus_min_per_node.value_or(1), 1u});
     if (whole) cpus = candidate.cpus_free;
     // CPUs are handed out in whole cores.
@@ -239,6 +239,7 @@ NodeShare share_of(const Cluster& cluster, const Need& need, const Candidate& ca
 Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition) {
     const Shape& shape = job.request->shape;
     Need need{.shape = &shape, .partition = &partition, .user = job.user};
+    need.exclusive = exclusive_in(job, partition.config);
     need.nodes_min = std::max(1u, shape.nodes_min);
     need.nodes_max = shape.nodes_max;
     need.tasks = tasks_wanted(shape);

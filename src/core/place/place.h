@@ -16,6 +16,7 @@ struct Need {
     const Shape* shape = nullptr;
     const Partition* partition = nullptr;
     UserId user;
+    Exclusive exclusive = Exclusive::No;    // the job's wish or the partition's rule
     std::uint32_t nodes_min = 1;
     std::optional<std::uint32_t> nodes_max;
     std::uint32_t tasks = 1;              // in all

@@ -154,7 +154,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::ExitCode,         [](const Job& j, View) { return exit_of(j.exit); }},
     {C::DerivedExitCode,  [](const Job& j, View) { return exit_of(j.derived_exit); }},
     {C::SubmitTime,       [](const Job& j, View) { return to_unix(j.submit_time); }},
-    {C::EligibleTime,     [](const Job& j, View) { return to_unix(j.eligible_time); }},
+    {C::EligibleTime,     [](const Job& j, View) { return j.priority == 0 && j.state == JobState::Pending ? kAbsent : to_unix(j.eligible_time); }},
     {C::StartTime,        [](const Job& j, View) { return j.start_time ? to_unix(*j.start_time)
                                                    : j.reason == Reason::BeginTime ? to_unix(j.eligible_time) : kAbsent; }},
     {C::EndTime,          end_of},

@@ -93,7 +93,10 @@ Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snaps
     }
     std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
     jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
-    if (jobs.empty() && filter.jobs.size() == 1) return Error{ErrorCode::InvalidJobId, {}};
+    bool one = filter.jobs.size() == 1;
+    // Compat: a task that does not exist, of an array that does, is no error.
+    bool known = one && snapshot.jobs.find(filter.jobs.front().job.value);
+    if (jobs.empty() && one && !known) return Error{ErrorCode::InvalidJobId, {}};
     return jobs;
 }
 

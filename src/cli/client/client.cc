@@ -1,0 +1,260 @@
+#include "cli/client/client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "auth/munge.h"
+#include "base/text.h"
+#include "model/errors.h"
+#include "os/files.h"
+#include "os/user.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kRetryDelayMin{50};
+constexpr milliseconds kRetryDelayMax{1000};
+constexpr int kSendsMax = 3;  // of a request that may be repeated, when answers get lost
+
+// Answers that come when something has happened in the cluster, not within a time.
+bool is_answered_late(const wire::Request& request) {
+    return request.has_wait_job() || request.has_create_step();
+}
+
+// Requests that do no harm when the controller gets them twice. A submission carries a key by which
+// the controller knows it again.
+bool may_be_repeated(const wire::Request& request) {
+    switch (request.body_case()) {
+        case wire::Request::kSubmit:
+            return !request.submit().idempotency_key().empty();
+        case wire::Request::kList:
+        case wire::Request::kWaitJob:
+        case wire::Request::kPing:
+        case wire::Request::kShowConfig:
+        case wire::Request::kBatchScript:
+        case wire::Request::kJobAllocation:
+        case wire::Request::kCancel:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool is_connection_error(const Error& error) {
+    return error.code == ErrorCode::ControllerUnreachable || error.code == ErrorCode::Timeout;
+}
+
+milliseconds left_until(std::chrono::steady_clock::time_point moment) {
+    auto left = std::chrono::ceil<milliseconds>(moment - std::chrono::steady_clock::now());
+    return std::max(left, milliseconds{0});
+}
+
+std::string munge_socket(const Config& config) {
+    for (std::string_view word : split(config.auth_info, ',')) {
+        if (word.starts_with("socket=")) return std::string(word.substr(7));
+    }
+    return "";
+}
+
+}  // namespace
+
+Result<const Config*> ClusterClient::config() {
+    if (!config_) {
+        std::string path = config_path("", invocation_.environment.find("SLURM_CONF").value_or(""),
+                                       own_program_path());
+        config_ = std::make_unique<Config>(TRY(load_config(path)));
+    }
+    return config_.get();
+}
+
+std::vector<uid_t> ClusterClient::trusted_servers() {
+    if (config_->slurm_user == "root") return {};
+    std::optional<User> user = find_user(config_->slurm_user);
+    return user ? std::vector<uid_t>{user->uid} : std::vector<uid_t>{};
+}
+
+// Who we are, for a peer that cannot see it: across hosts.
+Result<std::string> ClusterClient::credential() {
+    if (config_->auth_type == "auth/munge") return Munge(munge_socket(*config_)).encode("");
+    wire::NodeAddress local;
+    local.set_name("localhost");
+    local.set_address("localhost");
+    local.set_port(config_->slurmd_port);
+    Connection slurmd = TRY(connect_node(local, wire::CHANNEL_LOCAL));
+    if (!slurmd.local) {
+        return Error{ErrorCode::AuthenticationFailed,
+                     "no slurmd on this host that could vouch for us (AuthType=auth/slurm)"};
+    }
+    wire::LocalRequest request;
+    request.mutable_token();
+    std::string bytes;
+    append_frame(bytes, request);
+    if (!write_all(slurmd.fd.get(), bytes)) return Error{ErrorCode::AuthenticationFailed, "slurmd"};
+    FrameReader reader(kFrameSizeMax);
+    for (bool welcomed = false;;) {
+        std::optional<std::string_view> frame = TRY(reader.next());
+        if (!frame) {
+            char buffer[4096];
+            ssize_t size = read(slurmd.fd.get(), buffer, sizeof buffer);
+            if (size <= 0) return Error{ErrorCode::AuthenticationFailed, "slurmd gave no token"};
+            reader.feed({buffer, static_cast<std::size_t>(size)});
+        } else if (!welcomed) {
+            welcomed = true;
+        } else {
+            wire::LocalReply reply = TRY(decode<wire::LocalReply>(*frame));
+            if (reply.has_error()) return from_wire(reply.error());
+            return reply.token();
+        }
+    }
+}
+
+Result<std::string> ClusterClient::hello_for(const Connection& connection, wire::Channel channel) {
+    wire::Hello hello;
+    hello.set_version(kProtocolVersion);
+    hello.set_channel(channel);
+    hello.set_program(invocation_.tool);
+    if (!connection.local) hello.set_credential(TRY(credential()));
+    std::string bytes;
+    append_frame(bytes, hello);
+    return bytes;
+}
+
+Result<Connection> ClusterClient::connect_node(const wire::NodeAddress& node,
+                                               wire::Channel channel) {
+    TRY(config());
+    Endpoint endpoint{.address = node.address().empty() ? node.name() : node.address(),
+                      .port = static_cast<std::uint16_t>(node.port()),
+                      .daemon = "slurmd",
+                      .trusted = trusted_servers()};
+    Result<Connection> connection = connect_to(endpoint, config_->message_timeout);
+    if (!connection) return Error{ErrorCode::LaunchFailed, connection.error().detail};
+    std::string hello = TRY(hello_for(*connection, channel));
+    if (!write_all(connection->fd.get(), hello)) {
+        return Error{ErrorCode::LaunchFailed, fmt::format("{}: connection lost", node.name())};
+    }
+    return connection;
+}
+
+// Tries every controller in turn until one answers or the time is over; `hello` is what it wants
+// to hear first.
+Result<void> ClusterClient::connect_controller(milliseconds timeout, std::string& hello) {
+    const auto deadline = Clock::now() + timeout;
+    milliseconds delay = kRetryDelayMin;
+    for (;;) {
+        for (const ControllerHost& controller : config_->controllers) {
+            Endpoint endpoint{.address = controller.address,
+                              .port = config_->slurmctld_port,
+                              .daemon = "slurmctld",
+                              .trusted = trusted_servers()};
+            Result<Connection> connection =
+                connect_to(endpoint, std::max(left_until(deadline), kRetryDelayMin));
+            if (!connection) continue;
+            hello = TRY(hello_for(*connection, wire::CHANNEL_CLIENT));
+            connection_ = std::move(*connection);
+            reader_ = FrameReader(kReplySizeMax);
+            welcomed_ = false;
+            timeval limit{.tv_sec = config_->message_timeout.count(), .tv_usec = 0};
+            setsockopt(connection_.fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+            return {};
+        }
+        if (left_until(deadline) < delay) return Error{ErrorCode::ControllerUnreachable, ""};
+        std::this_thread::sleep_for(delay);
+        delay = std::min(2 * delay, kRetryDelayMax);
+    }
+}
+
+Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Waiting& waiting) {
+    TRY(config());
+    for (int sends = 1;; ++sends) {
+        Result<wire::Reply> reply = exchange(request, waiting);
+        if (reply && reply->has_error()) return from_wire(reply->error());
+        if (reply) return reply;
+        connection_.fd.reset();  // an answer that comes late would be taken for the next one
+        if (!is_connection_error(reply.error())) return reply;
+        bool was_asked_to_give_up = waiting.give_up_after.has_value();
+        // A lost wait is simply asked again: it ends when the controller stays away.
+        bool again = may_be_repeated(request) && !was_asked_to_give_up &&
+                     (sends < kSendsMax || request.has_wait_job());
+        if (!again || reply.error().detail == "never connected") {
+            return Error{reply.error().code, ""};
+        }
+    }
+}
+
+Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting) {
+    std::string bytes;
+    if (!connection_.fd) {
+        Result<void> connected = connect_controller(config_->message_timeout, bytes);
+        if (!connected && connected.error().code == ErrorCode::ControllerUnreachable) {
+            return Error{ErrorCode::ControllerUnreachable, "never connected"};
+        }
+        TRY(connected);
+    }
+    append_frame(bytes, request);
+    if (!write_all(connection_.fd.get(), bytes)) {
+        // The server may have refused us in its Welcome before it read the request.
+        return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})
+                         : receive(request, waiting);
+    }
+    return receive(request, waiting);
+}
+
+Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const Waiting& waiting) {
+    const auto start = Clock::now();
+    bool told = false;
+    for (;;) {
+        std::optional<std::string_view> frame = TRY(reader_.next());
+        if (frame && welcomed_) return decode<wire::Reply>(*frame);
+        if (frame) {
+            wire::Welcome welcome = TRY(decode<wire::Welcome>(*frame));
+            if (welcome.has_error()) return from_wire(welcome.error());
+            welcomed_ = true;
+            continue;
+        }
+        if (!TRY(wait_readable(start, request, waiting, told))) continue;
+        char buffer[65536];
+        ssize_t size = read(connection_.fd.get(), buffer, sizeof buffer);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return Error{ErrorCode::ControllerUnreachable, "lost"};
+        reader_.feed({buffer, static_cast<std::size_t>(size)});
+    }
+}
+
+// True: there is something to read; false: look again.
+Result<bool> ClusterClient::wait_readable(Clock::time_point start, const wire::Request& request,
+                                          const Waiting& waiting, bool& told) {
+    std::optional<Clock::time_point> deadline;
+    if (waiting.give_up_after) {
+        deadline = start + *waiting.give_up_after;
+    } else if (!is_answered_late(request)) {
+        deadline = start + config_->message_timeout;
+    }
+    const bool will_tell = waiting.on_slow && !told;
+    int timeout = deadline ? static_cast<int>(left_until(*deadline).count()) : -1;
+    if (will_tell) {
+        int until_slow = static_cast<int>(left_until(start + waiting.slow_after).count());
+        timeout = timeout < 0 ? until_slow : std::min(timeout, until_slow);
+    }
+    pollfd entries[] = {{connection_.fd.get(), POLLIN, 0}, {waiting.wake_fd, POLLIN, 0}};
+    int ready = poll(entries, 2, timeout);
+    if (ready > 0 && entries[0].revents) return true;
+    if (ready > 0 && entries[1].revents) return Error{ErrorCode::None, "interrupted"};
+    if (ready == 0 && deadline && left_until(*deadline) == milliseconds{0}) {
+        return Error{ErrorCode::Timeout, ""};
+    }
+    if (ready == 0 && will_tell) {
+        told = true;
+        waiting.on_slow();
+    }
+    return false;
+}
+
+}  // namespace sluice

@@ -1,0 +1,70 @@
+// cli/client/client.h
+//
+// How a tool talks to the cluster: one question, one answer. The interface is what tools see, so
+// that golden tests can answer themselves; ClusterClient is the real one. It reads slurm.conf at
+// the first need and connects at the first call; a tool that only prints its help does neither.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/common/tool.h"
+#include "config/config.h"
+#include "os/socket.h"
+#include "protocol/frame.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+// What may happen while an answer takes its time.
+struct Waiting {
+    std::chrono::milliseconds slow_after{0};  // then on_slow is called, once
+    std::function<void()> on_slow = {};
+    std::optional<std::chrono::milliseconds> give_up_after = {};  // with ErrorCode::Timeout
+    int wake_fd = -1;  // readable: give up with ErrorCode::None
+};
+
+class Client {
+public:
+    virtual ~Client() = default;
+    virtual Result<const Config*> config() = 0;
+    // The answer; a refusal by the controller is an error like any other.
+    virtual Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) = 0;
+    // A connection to a node's slurmd, with the Hello that opens a channel of it already sent.
+    virtual Result<Connection> connect_node(const wire::NodeAddress& node,
+                                            wire::Channel channel) = 0;
+};
+
+class ClusterClient : public Client {
+public:
+    explicit ClusterClient(const Invocation& invocation) : invocation_(invocation) {}
+
+    Result<const Config*> config() override;
+    Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) override;
+    Result<Connection> connect_node(const wire::NodeAddress& node, wire::Channel channel) override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    Result<void> connect_controller(std::chrono::milliseconds timeout, std::string& hello);
+    Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting);
+    Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting);
+    Result<bool> wait_readable(Clock::time_point start, const wire::Request& request,
+                               const Waiting& waiting, bool& told);
+    Result<std::optional<std::string_view>> next_frame();
+    Result<std::string> hello_for(const Connection& connection, wire::Channel channel);
+    Result<std::string> credential();
+    std::vector<uid_t> trusted_servers();
+
+    const Invocation& invocation_;
+    std::unique_ptr<Config> config_;
+    Connection connection_;
+    FrameReader reader_{kReplySizeMax};
+    bool welcomed_ = false;
+};
+
+}  // namespace sluice

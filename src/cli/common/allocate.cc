@@ -1,0 +1,125 @@
+#include "cli/common/allocate.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include "base/check.h"
+#include "model/errors.h"
+#include "model/states.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+// How long an allocation may take before the user is told that the job is queued.
+constexpr std::chrono::milliseconds kQueuedAfter{300};
+
+bool has_nodes(const wire::JobAllocation& allocation) {
+    return allocation.state() == static_cast<std::uint32_t>(JobState::Running) &&
+           allocation.nodes_size() > 0;
+}
+
+Result<wire::Reply> submit(const JobOptions& options, Client& client) {
+    wire::Request request;
+    *request.mutable_submit()->mutable_request() = to_wire(options.request);
+    request.mutable_submit()->set_idempotency_key(idempotency_key());
+    return client.call(request);
+}
+
+void print_queued(std::uint32_t job, const AllocationTexts& texts, const Invocation& invocation,
+                  Streams& streams) {
+    if (texts.says_pending) {
+        print_info(streams, invocation, fmt::format("Pending job allocation {}", job));
+    }
+    print_info(streams, invocation, fmt::format("job {} queued and waiting for resources", job));
+}
+
+void print_revoked(std::uint32_t job, const AllocationTexts& texts, bool by_signal,
+                   const Invocation& invocation, Streams& streams) {
+    print_info(streams, invocation,
+               fmt::format("Job allocation {} has been revoked{}", job, texts.revoked_end));
+    if (by_signal) {
+        print_info(streams, invocation, fmt::format(fmt::runtime(texts.on_signal), job));
+    }
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    CHECK(fd_);
+}
+
+int SignalWatch::take() {
+    signalfd_siginfo info{};
+    if (read(fd_.get(), &info, sizeof info) != sizeof info) return 0;
+    return static_cast<int>(info.ssi_signo);
+}
+
+Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
+                       const Invocation& invocation, Client& client, Streams& streams,
+                       SignalWatch& signals) {
+    Allocated result;
+    Result<wire::Reply> submitted = submit(options, client);
+    if (!submitted) {
+        print_error(streams, invocation,
+                    fmt::format("{}: {}", texts.failed, to_string(submitted.error())));
+        result.exit_code = exit_code_for_error(invocation);
+        return result;
+    }
+    const std::uint32_t job = submitted->submitted().job();
+    for (const std::string& warning : submitted->submitted().warnings()) {
+        print_warning(streams, invocation, warning);
+    }
+    bool told = false;
+    Waiting waiting{.slow_after = kQueuedAfter, .wake_fd = signals.fd()};
+    waiting.on_slow = [&] {
+        told = true;
+        if (!options.quiet) print_queued(job, texts, invocation, streams);
+    };
+    if (options.immediate_for) waiting.give_up_after = *options.immediate_for;
+    wire::Request request;
+    request.mutable_wait_job()->set_job(job);
+    request.mutable_wait_job()->set_until(wire::WaitJob::ALLOCATED);
+    Result<wire::Reply> reply = client.call(request, waiting);
+    if (reply && has_nodes(reply->allocation())) {
+        result.ok = true;
+        result.allocation = std::move(*reply->mutable_allocation());
+        if (told && !options.quiet) {
+            print_info(streams, invocation,
+                       fmt::format("job {} has been allocated resources", job));
+        }
+        return result;
+    }
+    bool by_signal = !reply && reply.error().code == ErrorCode::None;
+    if (by_signal || (!reply && options.immediate_for)) cancel_job(job, client);
+    if (reply || by_signal) {
+        print_revoked(job, texts, by_signal, invocation, streams);
+        if (by_signal) result.exit_code = 128 + signals.take();
+    } else {
+        Error error = options.immediate_for ? Error{ErrorCode::NodesBusy, ""} : reply.error();
+        print_error(streams, invocation, fmt::format("{}: {}", texts.failed, to_string(error)));
+        result.exit_code = exit_code_for_error(invocation);
+    }
+    return result;
+}
+
+void give_back(std::uint32_t job, Client& client) {
+    wire::Request request;
+    request.set_complete_job(job);
+    // A job that has ended meanwhile is as good as given back.
+    static_cast<void>(client.call(request));
+}
+
+void cancel_job(std::uint32_t job, Client& client) {
+    wire::Request request;
+    request.mutable_cancel()->mutable_filter()->add_jobs(fmt::format("{}", job));
+    static_cast<void>(client.call(request));
+}
+
+}  // namespace sluice

@@ -1,0 +1,235 @@
+#include "cli/common/job_setup.h"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "cli/common/limits.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+#include "os/files.h"
+#include "os/socket.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int kUsageExitCode = 255;
+
+std::uint32_t current_umask(const Environment& environment) {
+    std::string_view asked = environment.find("SLURM_UMASK").value_or("");
+    std::uint32_t mask = 0;
+    auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), mask, 8);
+    if (!asked.empty() && error == std::errc{} && end == asked.data() + asked.size() &&
+        mask <= 0777) {
+        return mask;
+    }
+    mode_t now = umask(0);
+    umask(now);
+    return now;
+}
+
+// A name with a slash is a file that lists the hosts, by line or comma.
+Result<std::string> hosts_in(const std::string& file) {
+    Result<std::string> text = read_file(file);
+    if (!text) return Error{ErrorCode::InvalidNodeName, fmt::format("cannot read {}", file)};
+    std::vector<std::string> names;
+    for (std::string_view word : words(*text)) {
+        for (std::string_view name : split(word, ',')) {
+            if (!name.empty()) names.emplace_back(name);
+        }
+    }
+    return join(names, ",");
+}
+
+Result<void> read_node_files(JobOptions& options, const Invocation& invocation) {
+    Shape& shape = options.request.shape;
+    if (!options.node_file.empty())
+        shape.nodelist = absolute_path(options.node_file, invocation.directory);
+    if (shape.nodelist.find('/') != std::string::npos)
+        shape.nodelist = TRY(hosts_in(shape.nodelist));
+    if (shape.exclude.find('/') != std::string::npos) shape.exclude = TRY(hosts_in(shape.exclude));
+    return {};
+}
+
+// NAME=value entries, each ended by a zero byte, from a file or an inherited descriptor.
+Result<Environment> environment_in(const std::string& file) {
+    std::optional<std::uint64_t> number = to_number(file);
+    Result<std::string> text = read_file(number ? fmt::format("/proc/self/fd/{}", *number) : file);
+    if (!text) {
+        return Error{ErrorCode::NotSupported, fmt::format("cannot read --export-file={}", file)};
+    }
+    std::vector<std::string> entries;
+    for (std::string_view entry : split(*text, '\0')) {
+        if (entry.find('=') != std::string_view::npos) entries.emplace_back(entry);
+    }
+    return Environment(std::move(entries));
+}
+
+bool is_ours(std::string_view entry) {
+    return entry.starts_with("SLURM_") || entry.starts_with("SLURMD_") ||
+           entry.starts_with("SPANK_") || entry.starts_with("SLUICE_");
+}
+
+// The names and assignments of --export beside ALL, NONE and NIL. Commas inside quotes belong to
+// the value.
+std::vector<std::string> export_items(std::string_view list) {
+    std::vector<std::string> items(1);
+    char quote = 0;
+    for (char c : list) {
+        if (quote ? c == quote : (c == '\'' || c == '"')) {
+            quote = quote ? 0 : c;
+        } else if (c == ',' && !quote) {
+            items.emplace_back();
+        } else {
+            items.back() += c;
+        }
+    }
+    std::erase_if(items, [](const std::string& item) { return item.empty(); });
+    return items;
+}
+
+struct Exported {
+    Environment environment;
+    bool everything = false;
+    bool login_environment = false;
+};
+
+Exported export_environment(std::string_view list, const Environment& own, Tool tool) {
+    Exported exported;
+    std::vector<std::string> items = export_items(list);
+    auto take = [&](std::string_view word) {
+        return std::erase_if(items, [&](const std::string& item) {
+                   return equals_ignoring_case(item, word);
+               }) > 0;
+    };
+    bool none = take("NONE");
+    bool nil = take("NIL");
+    exported.everything = take("ALL") || (items.empty() && !none && !nil);
+    exported.login_environment = !exported.everything && !nil && tool == kSbatch;
+    std::vector<std::string> entries;
+    for (const std::string& entry : own.entries()) {
+        if (exported.everything || is_ours(entry)) entries.push_back(entry);
+    }
+    exported.environment = Environment(std::move(entries));
+    for (const std::string& item : items) {
+        std::size_t equals = item.find('=');
+        if (equals != std::string::npos) {
+            exported.environment.set(item.substr(0, equals),
+                                     std::string_view(item).substr(equals + 1));
+        } else if (std::optional<std::string_view> value = own.find(item)) {
+            exported.environment.set(item, *value);
+        }
+    }
+    return exported;
+}
+
+}  // namespace
+
+int refuse_options(const Error& error, std::string_view submitting, const Invocation& invocation,
+                   Streams& streams) {
+    constexpr std::string_view kFatal = "fatal: ";
+    if (error.code == ErrorCode::NotFound) {
+        print_usage_error(streams, invocation, error.detail);
+        return exit_code_for_error(invocation, kUsageExitCode);
+    }
+    bool is_controllers_word =
+        error.code == ErrorCode::InvalidArray || error.code == ErrorCode::InvalidNodeCount;
+    if (error.detail.empty() && is_controllers_word) {
+        print_error(streams, invocation, fmt::format("{}: {}", submitting, text_of(error.code)));
+    } else if (error.detail.empty()) {
+        print_error(streams, invocation, text_of(error.code));
+    } else if (error.detail.starts_with(kFatal)) {
+        print_fatal(streams, invocation, error.detail.substr(kFatal.size()));
+    } else {
+        print_error(streams, invocation, error.detail);
+    }
+    return exit_code_for_error(invocation,
+                               error.code == ErrorCode::BadArgument ? kUsageExitCode : 1);
+}
+
+bool print_help_if_asked(const JobOptions& options, Tool tool, Streams& streams) {
+    if (options.version) {
+        print_version(streams);
+    } else if (options.help) {
+        streams.out(print_help(tool));
+    } else if (options.usage) {
+        streams.out(print_usage(tool));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
+                                 const Config& config) {
+    JobRequest& request = options.request;
+    TRY(read_node_files(options, invocation));
+    request.work_dir = request.work_dir.empty()
+                           ? invocation.directory
+                           : absolute_path(request.work_dir, invocation.directory);
+    request.submit_host = host_name();
+    request.submit_sid = static_cast<std::uint32_t>(getsid(0));
+    request.umask = current_umask(invocation.environment);
+    request.submit_line = fmt::format("{} {}", invocation.tool, join(invocation.args, " "));
+    if (!request.requeue_set) request.requeue = config.job_requeue;
+    std::string propagate =
+        options.propagate.empty() ? config.propagate_resource_limits : options.propagate;
+    std::string except = options.propagate.empty() ? config.propagate_resource_limits_except : "";
+    request.rlimits = TRY(limits_to_propagate(propagate, except));
+    return {};
+}
+
+Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
+                                        Tool tool) {
+    if (!options.export_file.empty()) return environment_in(options.export_file);
+    Exported exported = export_environment(options.export_list, invocation.environment, tool);
+    Environment& environment = exported.environment;
+    if (tool != kSbatch) return environment;
+    if (!options.export_list.empty()) environment.set("SLURM_EXPORT_ENV", options.export_list);
+    if (exported.login_environment || options.request.get_user_env) {
+        environment.set("SLURM_GET_USER_ENV", "1");
+    }
+    environment.set("SLURM_SUBMIT_DIR", invocation.directory);
+    environment.set("SLURM_SUBMIT_HOST", options.request.submit_host);
+    environment.set("SLURM_JOB_NAME", options.request.name);
+    environment.set("SLURM_PRIO_PROCESS", fmt::format("{}", nice(0)));
+    environment.set("SLURM_UMASK", fmt::format("{:04o}", options.request.umask));
+    if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
+    environment.unset("SLURM_JWT");  // a secret of the submitting process
+    return environment;
+}
+
+void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams) {
+    if (options.quiet) return;
+    for (const std::string& warning : options.warnings) print_warning(streams, invocation, warning);
+}
+
+std::string idempotency_key() {
+    std::string key(16, '\0');
+    CHECK(getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()));
+    return key;
+}
+
+Time current_time() {
+    return std::chrono::floor<Seconds>(std::chrono::system_clock::now());
+}
+
+std::string fold_counts(const std::vector<std::uint32_t>& counts) {
+    std::string text;
+    for (std::size_t i = 0; i < counts.size();) {
+        std::size_t end = i;
+        while (end < counts.size() && counts[end] == counts[i]) ++end;
+        if (!text.empty()) text += ',';
+        text += fmt::format("{}", counts[i]);
+        if (end - i > 1) text += fmt::format("(x{})", end - i);
+        i = end;
+    }
+    return text;
+}
+
+}  // namespace sluice

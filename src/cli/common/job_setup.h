@@ -1,0 +1,41 @@
+// cli/common/job_setup.h
+//
+// What sbatch, srun and salloc do alike before they ask for a job: options from all sources, the
+// facts of the submitting process, and the environment that the job will see.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/client/client.h"
+#include "cli/common/tool.h"
+#include "surface/job_options.h"
+
+namespace sluice {
+
+// Prints what is wrong with the options and gives the exit code. `submitting` is how this tool
+// begins the line of a request that the controller would refuse: "Batch job submission failed".
+int refuse_options(const Error& error, std::string_view submitting, const Invocation& invocation,
+                   Streams& streams);
+
+// --help, --usage, --version: done when there is something in it.
+bool print_help_if_asked(const JobOptions& options, Tool tool, Streams& streams);
+
+// Fills in what the user need not say: directories, host, session, umask, limits, names in files.
+Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
+                                 const Config& config);
+
+// The environment of the job by --export, with the variables that the submitting tool adds.
+Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
+                                        Tool tool);
+
+void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams);
+
+std::string idempotency_key();  // 16 random bytes
+
+Time current_time();
+
+// "2", "2(x3),1": one number per node, equal neighbours folded.
+std::string fold_counts(const std::vector<std::uint32_t>& counts);
+
+}  // namespace sluice

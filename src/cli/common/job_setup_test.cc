@@ -1,0 +1,47 @@
+#include "cli/common/job_setup.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+Environment exported(const std::string& list, Tool tool = kSbatch) {
+    Invocation invocation{.tool = "sbatch",
+                          .environment = Environment({"HOME=/h", "FOO=1", "SLURM_X=y"}),
+                          .directory = "/d"};
+    JobOptions options;
+    options.export_list = list;
+    options.request.name = "job";
+    return *environment_for_job(options, invocation, tool);
+}
+
+TEST(JobSetup, TheWholeEnvironmentIsExportedUnlessToldOtherwise) {
+    Environment environment = exported("");
+    EXPECT_EQ(environment.find("FOO"), "1");
+    EXPECT_EQ(environment.find("SLURM_JOB_NAME"), "job");
+    EXPECT_EQ(environment.find("SLURM_SUBMIT_DIR"), "/d");
+    EXPECT_FALSE(environment.find("SLURM_GET_USER_ENV"));
+}
+
+TEST(JobSetup, NoneAndListsStartFromTheLoginEnvironment) {
+    Environment none = exported("NONE");
+    EXPECT_FALSE(none.find("FOO"));
+    EXPECT_EQ(none.find("SLURM_X"), "y");
+    EXPECT_EQ(none.find("SLURM_GET_USER_ENV"), "1");
+    EXPECT_EQ(none.find("SLURM_EXPORT_ENV"), "NONE");
+    Environment list = exported("BAR=2,HOME");
+    EXPECT_EQ(list.find("BAR"), "2");
+    EXPECT_EQ(list.find("HOME"), "/h");
+    EXPECT_FALSE(list.find("FOO"));
+    EXPECT_EQ(list.find("SLURM_GET_USER_ENV"), "1");
+    EXPECT_FALSE(exported("NIL").find("SLURM_GET_USER_ENV"));
+}
+
+TEST(JobSetup, AllWithAssignmentsKeepsTheRest) {
+    Environment environment = exported("ALL,BAR='a,b'");
+    EXPECT_EQ(environment.find("FOO"), "1");
+    EXPECT_EQ(environment.find("BAR"), "a,b");
+}
+
+}  // namespace
+}  // namespace sluice

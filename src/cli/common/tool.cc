@@ -1,0 +1,128 @@
+#include "cli/common/tool.h"
+
+#include <unistd.h>
+
+#include <climits>
+
+#include "base/text.h"
+#include "cli/client/client.h"
+#include "model/errors.h"
+#include "os/error.h"
+#include "os/files.h"
+
+namespace sluice {
+
+namespace {
+
+void print_lines(Streams& streams, std::string_view prefix, std::string_view text) {
+    std::string lines;
+    for (std::string_view line : split(text, '\n'))
+        fmt::format_to(std::back_inserter(lines), "{}{}\n", prefix, line);
+    streams.err(lines);
+}
+
+class ProcessStreams : public Streams {
+public:
+    ~ProcessStreams() override { flush(); }
+
+    void out(std::string_view text) override {
+        pending_ += text;
+        if (pending_.size() >= kPendingMax) flush();
+    }
+    void err(std::string_view text) override {
+        flush();
+        write_all(STDERR_FILENO, text);
+    }
+    Result<std::string> read_all() override {
+        std::string text = std::move(input_);
+        while (read_some()) {
+            text += input_;
+            input_.clear();
+        }
+        return text;
+    }
+    bool read_line(std::string& line) override {
+        std::size_t end = 0;
+        while ((end = input_.find('\n')) == std::string::npos && read_some()) {
+        }
+        line = input_.substr(0, end);
+        bool any = !input_.empty();
+        input_.erase(0, end == std::string::npos ? end : end + 1);
+        return any;
+    }
+    bool out_is_terminal() const override { return isatty(STDOUT_FILENO); }
+    void flush() override {
+        if (!pending_.empty() && !write_all(STDOUT_FILENO, pending_)) broken_ = true;
+        pending_.clear();
+    }
+    bool out_is_broken() const override { return broken_; }
+
+private:
+    static constexpr std::size_t kPendingMax = 1u << 20;
+
+    // Appends what comes next to input_; false at the end.
+    bool read_some() {
+        char buffer[65536];
+        ssize_t size = read(STDIN_FILENO, buffer, sizeof buffer);
+        if (size <= 0) return false;
+        input_.append(buffer, static_cast<std::size_t>(size));
+        return true;
+    }
+
+    std::string pending_;
+    std::string input_;  // read, not yet given out
+    bool broken_ = false;
+};
+
+std::string current_directory(const Environment& environment) {
+    char buffer[PATH_MAX];
+    if (getcwd(buffer, sizeof buffer)) return buffer;
+    return std::string(environment.find("PWD").value_or("/"));
+}
+
+}  // namespace
+
+void print_error(Streams& streams, const Invocation& invocation, std::string_view text) {
+    print_lines(streams, invocation.tool + ": error: ", text);
+}
+
+void print_warning(Streams& streams, const Invocation& invocation, std::string_view text) {
+    print_lines(streams, invocation.tool + ": warning: ", text);
+}
+
+void print_fatal(Streams& streams, const Invocation& invocation, std::string_view text) {
+    print_lines(streams, invocation.tool + ": fatal: ", text);
+}
+
+void print_info(Streams& streams, const Invocation& invocation, std::string_view text) {
+    print_lines(streams, invocation.tool + ": ", text);
+}
+
+void print_usage_error(Streams& streams, const Invocation& invocation, std::string_view text) {
+    streams.err(
+        fmt::format("{0}: {1}\nTry \"{0} --help\" for more information\n", invocation.tool, text));
+}
+
+void print_version(Streams& streams) {
+    streams.out(fmt::format("{}\n", kVersionLine));
+}
+
+int exit_code_for_error(const Invocation& invocation, int code) {
+    std::optional<std::string_view> asked = invocation.environment.find("SLURM_EXIT_ERROR");
+    if (!asked) return code;
+    std::optional<std::uint64_t> number = to_number(*asked);
+    return number && *number > 0 && *number < 256 ? static_cast<int>(*number) : code;
+}
+
+int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
+    Invocation invocation{.tool = std::string(tool), .environment = Environment::of_process()};
+    for (int i = 1; i < argc; ++i) invocation.args.emplace_back(argv[i]);
+    invocation.directory = current_directory(invocation.environment);
+    ProcessStreams streams;
+    ClusterClient client(invocation);
+    int code = run(invocation, client, streams);
+    streams.flush();
+    return code;
+}
+
+}  // namespace sluice

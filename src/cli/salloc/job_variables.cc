@@ -1,0 +1,77 @@
+#include "cli/salloc/job_variables.h"
+
+#include <fmt/format.h>
+
+#include "cli/common/job_setup.h"
+
+namespace sluice {
+
+namespace {
+
+using WireGres = google::protobuf::RepeatedPtrField<wire::Gres>;
+
+// "2", "a40:1,h100:2".
+std::string print_gpus(const WireGres& gres) {
+    std::string text;
+    for (const wire::Gres& each : gres) {
+        if (each.name() != "gpu") continue;
+        if (!text.empty()) text += ',';
+        text += each.type().empty() ? fmt::format("{}", each.count())
+                                    : fmt::format("{}:{}", each.type(), each.count());
+    }
+    return text;
+}
+
+void set_if(Environment& environment, std::string_view name, const std::string& value) {
+    if (!value.empty()) environment.set(name, value);
+}
+
+void set_shape_variables(Environment& environment, const wire::Shape& shape) {
+    auto set_number = [&](std::string_view name, std::uint64_t value) {
+        environment.set(name, fmt::format("{}", value));
+    };
+    if (shape.has_ntasks()) {
+        set_number("SLURM_NTASKS", shape.ntasks());
+        set_number("SLURM_NPROCS", shape.ntasks());
+    }
+    if (shape.has_ntasks_per_node()) set_number("SLURM_NTASKS_PER_NODE", shape.ntasks_per_node());
+    if (shape.cpus_per_task_set()) {
+        set_number("SLURM_CPUS_PER_TASK", shape.cpus_per_task());
+        environment.set("SLURM_TRES_PER_TASK", fmt::format("cpu={}", shape.cpus_per_task()));
+    }
+    if (shape.has_mem_per_node()) set_number("SLURM_MEM_PER_NODE", shape.mem_per_node());
+    if (shape.has_mem_per_cpu()) set_number("SLURM_MEM_PER_CPU", shape.mem_per_cpu());
+    set_if(environment, "SLURM_GPUS", print_gpus(shape.gpus()));
+    set_if(environment, "SLURM_GPUS_PER_NODE", print_gpus(shape.gres_per_node()));
+    set_if(environment, "SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task()));
+}
+
+}  // namespace
+
+void set_job_variables(Environment& environment, const wire::JobAllocation& allocation) {
+    std::vector<std::uint32_t> cpus, tasks;
+    for (const wire::NodeShare& node : allocation.nodes()) {
+        cpus.push_back(static_cast<std::uint32_t>(node.cpus_size()));
+        tasks.push_back(node.tasks());
+    }
+    const std::string id = fmt::format("{}", allocation.job());
+    const std::string nodes = fmt::format("{}", allocation.nodes_size());
+    const wire::JobRequest& request = allocation.request();
+    environment.set("SLURM_JOB_ID", id);
+    environment.set("SLURM_JOBID", id);
+    environment.set("SLURM_JOB_NODELIST", allocation.node_names());
+    environment.set("SLURM_NODELIST", allocation.node_names());
+    environment.set("SLURM_JOB_NUM_NODES", nodes);
+    environment.set("SLURM_NNODES", nodes);
+    environment.set("SLURM_JOB_CPUS_PER_NODE", fold_counts(cpus));
+    environment.set("SLURM_TASKS_PER_NODE", fold_counts(tasks));
+    environment.set("SLURM_CLUSTER_NAME", allocation.cluster_name());
+    environment.set("SLURM_JOB_NAME", request.name());
+    environment.set("SLURM_JOB_PARTITION", allocation.partition());
+    environment.set("SLURM_SUBMIT_HOST", request.submit_host());
+    set_if(environment, "SLURM_JOB_ACCOUNT", request.account());
+    set_if(environment, "SLURM_JOB_QOS", request.qos());
+    set_shape_variables(environment, request.shape());
+}
+
+}  // namespace sluice

@@ -1,0 +1,5 @@
+#include "cli/salloc/salloc.h"
+
+int main(int argc, char** argv) {
+    return sluice::run_tool("salloc", argc, argv, sluice::run_salloc);
+}

@@ -1,0 +1,215 @@
+#include "cli/salloc/salloc.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "cli/common/allocate.h"
+#include "cli/common/job_setup.h"
+#include "cli/salloc/job_variables.h"
+#include "model/errors.h"
+#include "os/user.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr AllocationTexts kTexts{.failed = "Job submit/allocate failed",
+                                 .says_pending = true,
+                                 .revoked_end = ".",
+                                 .on_signal = "Job aborted due to signal"};
+
+Result<JobOptions> read_options(const Arguments& arguments, const Invocation& invocation) {
+    const Time now = current_time();
+    JobOptions options;
+    options.request.kind = JobKind::Interactive;
+    auto find = [&](std::string_view name) { return invocation.environment.find(name); };
+    TRY(apply_environment(options, find, kSalloc, now));
+    TRY(apply_options(options, arguments.options, Source::CommandLine, kSalloc, now));
+    TRY(complete_options(options, kSalloc));
+    if (options.request.name.empty()) options.request.name = "interactive";
+    return options;
+}
+
+std::vector<std::string> command_or_shell(const std::vector<std::string>& operands,
+                                          const Environment& environment) {
+    if (!operands.empty()) return operands;
+    if (std::optional<std::string_view> shell = environment.find("SHELL"))
+        return {std::string(*shell)};
+    std::optional<User> user = find_user(getuid());
+    return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
+}
+
+// The command in the foreground of our terminal, with every signal as it was before us.
+pid_t spawn(std::vector<std::string> command, const Environment& environment) {
+    std::vector<char*> argv, entries;
+    std::vector<std::string> texts = environment.entries();
+    for (std::string& word : command) argv.push_back(word.data());
+    for (std::string& text : texts) entries.push_back(text.data());
+    argv.push_back(nullptr);
+    entries.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigfillset(&defaults);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    pid_t pid = -1;
+    int failure = posix_spawnp(&pid, argv[0], nullptr, &attributes, argv.data(), entries.data());
+    posix_spawnattr_destroy(&attributes);
+    return failure ? -1 : pid;
+}
+
+// The command's life beside the job's: whichever ends first, the other hears of it.
+class CommandRun {
+public:
+    CommandRun(std::uint32_t job, const JobOptions& options, const Invocation& invocation,
+               Client& client, Streams& streams)
+        : job_(job),
+          options_(options),
+          invocation_(invocation),
+          client_(client),
+          streams_(streams) {
+        sigset_t set;
+        sigemptyset(&set);
+        for (int signal : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP})
+            sigaddset(&set, signal);
+        sigprocmask(SIG_BLOCK, &set, nullptr);
+        signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+        CHECK(signals_);
+    }
+
+    bool job_ended() const { return job_ended_; }
+
+    int run(const std::vector<std::string>& command, const Environment& environment) {
+        pid_ = spawn(command, environment);
+        if (pid_ < 0) {
+            print_error(streams_, invocation_,
+                        fmt::format("_fork_command: Unable to find command \"{}\"", command[0]));
+            return 1;
+        }
+        wire::Request request;
+        request.mutable_wait_job()->set_job(job_);
+        request.mutable_wait_job()->set_until(wire::WaitJob::ENDED);
+        Waiting waiting{.wake_fd = signals_.get()};
+        while (!exit_code_) {
+            if (job_ended_ || is_blind_) {
+                pollfd entry{signals_.get(), POLLIN, 0};
+                poll(&entry, 1, -1);
+                take_signals();
+                continue;
+            }
+            Result<wire::Reply> reply = client_.call(request, waiting);
+            if (reply) {
+                on_job_ended();
+            } else if (reply.error().code == ErrorCode::None) {
+                take_signals();
+            } else {
+                is_blind_ = true;  // no controller: the command goes on all the same
+            }
+        }
+        return *exit_code_;
+    }
+
+private:
+    void on_job_ended() {
+        job_ended_ = true;
+        print_info(streams_, invocation_, fmt::format("Job allocation {} has been revoked.", job_));
+        if (options_.kill_command) kill(pid_, *options_.kill_command);
+    }
+
+    void take_signals() {
+        signalfd_siginfo info{};
+        while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+            // The terminal sends INT, QUIT and TSTP to the command itself.
+            if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP) {
+                kill(pid_, static_cast<int>(info.ssi_signo));
+            }
+        }
+        collect();
+    }
+
+    void collect() {
+        int status = 0;
+        if (waitpid(pid_, &status, WNOHANG) != pid_) return;
+        exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+
+    std::uint32_t job_;
+    const JobOptions& options_;
+    const Invocation& invocation_;
+    Client& client_;
+    Streams& streams_;
+    Fd signals_;
+    pid_t pid_ = -1;
+    bool job_ended_ = false;
+    bool is_blind_ = false;
+    std::optional<int> exit_code_;
+};
+
+int run_command(const wire::JobAllocation& allocation, const JobOptions& options,
+                const std::vector<std::string>& operands, const Invocation& invocation,
+                Client& client, Streams& streams) {
+    const std::uint32_t job = allocation.job();
+    Environment environment = invocation.environment;
+    set_job_variables(environment, allocation);
+    environment.set("SLURM_SUBMIT_DIR", invocation.directory);
+    if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
+    streams.flush();
+    if (!options.request.work_dir.empty() && chdir(options.request.work_dir.c_str()) != 0) {
+        print_error(streams, invocation,
+                    fmt::format("Unable to change to directory {}", options.request.work_dir));
+    }
+    CommandRun command(job, options, invocation, client, streams);
+    int code = command.run(command_or_shell(operands, invocation.environment), environment);
+    if (command.job_ended()) return code;
+    if (!options.quiet) {
+        print_info(streams, invocation, fmt::format("Relinquishing job allocation {}", job));
+    }
+    give_back(job, client);
+    return code;
+}
+
+}  // namespace
+
+int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
+    Result<Arguments> arguments = parse_job_arguments(kSalloc, invocation.args);
+    if (!arguments) return refuse_options(arguments.error(), kTexts.failed, invocation, streams);
+    JobOptions command_line;
+    Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
+                                         kSalloc, current_time());
+    if (!applied) return refuse_options(applied.error(), kTexts.failed, invocation, streams);
+    if (print_help_if_asked(command_line, kSalloc, streams)) return 0;
+    Result<JobOptions> read = read_options(*arguments, invocation);
+    if (!read) return refuse_options(read.error(), kTexts.failed, invocation, streams);
+    JobOptions& options = *read;
+    Result<const Config*> config = client.config();
+    if (!config) {
+        print_fatal(streams, invocation, config.error().detail);
+        return exit_code_for_error(invocation);
+    }
+    if (Result<void> ok = describe_submission(options, invocation, **config); !ok) {
+        return refuse_options(ok.error(), kTexts.failed, invocation, streams);
+    }
+    print_warnings(options, invocation, streams);
+    SignalWatch signals;
+    Allocated allocated = allocate_job(options, kTexts, invocation, client, streams, signals);
+    if (!allocated.ok) return allocated.exit_code;
+    const wire::JobAllocation& allocation = allocated.allocation;
+    if (!options.quiet) {
+        print_info(streams, invocation, fmt::format("Granted job allocation {}", allocation.job()));
+        print_info(streams, invocation,
+                   fmt::format("Nodes {} are ready for job", allocation.node_names()));
+    }
+    if (options.bell && !options.no_bell && streams.out_is_terminal()) streams.err("\a");
+    if (options.no_shell) return 0;
+    return run_command(allocation, options, arguments->operands, invocation, client, streams);
+}
+
+}  // namespace sluice

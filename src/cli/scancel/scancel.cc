@@ -1,0 +1,154 @@
+#include "cli/scancel/scancel.h"
+
+#include <fmt/format.h>
+
+#include "cli/scancel/options.h"
+#include "model/columns.h"
+#include "model/errors.h"
+#include "model/job_id.h"
+#include "model/table.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+int refuse(const Error& error, const Invocation& invocation, Streams& streams) {
+    if (error.code == ErrorCode::NotFound) {
+        print_usage_error(streams, invocation, error.detail);
+    } else if (error.code == ErrorCode::BadArgument) {
+        streams.err(error.detail + "\n");
+    } else {
+        print_error(streams, invocation, error.detail);
+    }
+    return 1;
+}
+
+bool names_step(const std::string& reference) {
+    return reference.find('.') != std::string::npos;
+}
+
+void print_kill_error(const std::string& reference, const Error& error,
+                      const Invocation& invocation, Streams& streams) {
+    print_error(streams, invocation,
+                fmt::format("Kill job error on job {}id {}: {}",
+                            names_step(reference) ? "step " : "", reference, to_string(error)));
+}
+
+// The jobs that fit the filter, one by one, as far as the user says yes.
+Result<std::vector<std::string>> ask_for_each(const CancelOptions& options, Client& client,
+                                              Streams& streams) {
+    constexpr JobColumn kColumns[] = {JobColumn::Id,          JobColumn::ArrayJobId,
+                                      JobColumn::ArrayTaskId, JobColumn::ArrayTasks,
+                                      JobColumn::Name,        JobColumn::Partition};
+    wire::Request request;
+    wire::ListTable& list = *request.mutable_list();
+    list.set_kind(static_cast<std::uint32_t>(TableKind::Jobs));
+    for (JobColumn column : kColumns) list.add_columns(static_cast<std::uint32_t>(column));
+    *list.mutable_filter() = options.request.filter();
+    for (const std::string& job : options.jobs) list.mutable_filter()->add_jobs(job);
+    wire::Reply reply = TRY(client.call(request));
+    Table table = TRY(from_wire(reply.listing()));
+    std::vector<std::string> chosen;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        std::string id = fmt::format("{}", table.number(row, JobColumn::Id));
+        if (table.number(row, JobColumn::ArrayTaskId) != kAbsent) {
+            id = fmt::format("{}_{}", table.number(row, JobColumn::ArrayJobId),
+                             table.number(row, JobColumn::ArrayTaskId));
+        } else if (!table.text(row, JobColumn::ArrayTasks).empty()) {
+            id += fmt::format("_[{}]", table.text(row, JobColumn::ArrayTasks));
+        }
+        streams.out(fmt::format("Cancel job_id={} name={} partition={} [y/n]? ", id,
+                                table.text(row, JobColumn::Name),
+                                table.text(row, JobColumn::Partition)));
+        streams.flush();
+        std::string answer;
+        if (!streams.read_line(answer)) break;
+        if (answer.starts_with('y') || answer.starts_with('Y')) chosen.push_back(id);
+    }
+    return chosen;
+}
+
+// Compat: a job that is not there (any more) is no failure when it was simply to be cancelled.
+bool is_harmless(const Error& error, const std::string& reference, const CancelOptions& options) {
+    bool is_gone = error.code == ErrorCode::InvalidJobId || error.code == ErrorCode::JobFinished;
+    bool is_plain = !options.has_filter && !options.request.batch() && !names_step(reference);
+    return is_gone && is_plain;
+}
+
+int report(const wire::JobResults& results, const CancelOptions& options,
+           const Invocation& invocation, Streams& streams) {
+    int code = 0;
+    for (const wire::JobResult& result : results.results()) {
+        if (!result.has_error()) continue;
+        Error error = from_wire(result.error());
+        bool harmless = is_harmless(error, result.job(), options);
+        if (!harmless) code = 1;
+        if (options.quiet && harmless) continue;
+        if (!harmless || options.verbose > 0) {
+            print_kill_error(result.job(), error, invocation, streams);
+        }
+    }
+    return code;
+}
+
+int cancel(CancelOptions& options, const Invocation& invocation, Client& client, Streams& streams) {
+    wire::Request request;
+    *request.mutable_cancel() = options.request;
+    for (const std::string& job : options.jobs) {
+        request.mutable_cancel()->mutable_filter()->add_jobs(job);
+        if (options.verbose == 0) continue;
+        print_info(streams, invocation,
+                   options.request.signal() == 0
+                       ? fmt::format("Terminating job {}", job)
+                       : fmt::format("Signal {} to job {}", options.request.signal(), job));
+    }
+    Result<wire::Reply> reply = client.call(request);
+    if (reply) return report(reply->results(), options, invocation, streams);
+    if (options.jobs.empty()) {
+        print_error(streams, invocation,
+                    fmt::format("Kill job error: {}", to_string(reply.error())));
+        return 1;
+    }
+    int code = 0;
+    for (const std::string& job : options.jobs) {
+        bool harmless = is_harmless(reply.error(), job, options);
+        if (!harmless) code = 1;
+        if (!harmless || options.verbose > 0)
+            print_kill_error(job, reply.error(), invocation, streams);
+    }
+    return code;
+}
+
+}  // namespace
+
+int run_scancel(const Invocation& invocation, Client& client, Streams& streams) {
+    Result<CancelOptions> read = read_cancel_options(invocation);
+    if (!read) return refuse(read.error(), invocation, streams);
+    CancelOptions& options = *read;
+    if (options.version) {
+        print_version(streams);
+        return 0;
+    }
+    if (options.help || options.usage) {
+        streams.out(options.help ? cancel_help() : cancel_usage());
+        return 0;
+    }
+    if (options.jobs.empty() && !options.has_filter) {
+        print_error(streams, invocation, "No job identification provided");
+        return 1;
+    }
+    if (options.interactive) {
+        Result<std::vector<std::string>> chosen = ask_for_each(options, client, streams);
+        if (!chosen) {
+            print_error(streams, invocation, to_string(chosen.error()));
+            return 1;
+        }
+        if (chosen->empty()) return 0;
+        options.jobs = std::move(*chosen);
+        options.request.clear_filter();
+    }
+    return cancel(options, invocation, client, streams);
+}
+
+}  // namespace sluice

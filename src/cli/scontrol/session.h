@@ -1,0 +1,44 @@
+// cli/scontrol/session.h
+//
+// What every scontrol command is given: the world, and the modes that options and earlier commands
+// of a prompt have set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/client/client.h"
+#include "cli/common/tool.h"
+#include "surface/records.h"
+
+namespace sluice {
+
+struct Session {
+    const Invocation& invocation;
+    Client& client;
+    Streams& streams;
+    Time now;
+    RecordStyle style;
+    bool all = false;  // hidden partitions too
+    bool quiet = false;
+    bool json = false;
+    bool over = false;  // exit, quit
+};
+
+using Words = std::vector<std::string>;  // of a command, its name first
+
+// Each returns the command's exit code, having said what went wrong.
+int show(Session& session, const Words& words);                                      // show.cc
+int show_hosts(Session& session, std::string_view entity, const std::string* list);  // hosts.cc
+int control_jobs(Session& session, const Words& words);                              // control.cc
+int write_script(Session& session, const Words& words);                              // control.cc
+int update(Session& session, const Words& words);                                    // update.cc
+int ping(Session& session);                                 // controllers.cc
+int reconfigure(Session& session);                          // controllers.cc
+int shut_down(Session& session);                            // controllers.cc
+int show_config(Session& session, const std::string* key);  // controllers.cc
+
+// Lines about the state of the controllers; false: none answers.
+bool append_controllers(Session& session, std::string& out);  // controllers.cc
+
+}  // namespace sluice

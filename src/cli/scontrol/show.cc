@@ -1,0 +1,310 @@
+// cli/scontrol/show.cc
+//
+// scontrol show: which entity, and the records of it.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/scontrol/session.h"
+#include "cli/squeue/listing.h"
+#include "model/columns.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+#include "surface/job_json.h"
+#include "surface/jobs.h"
+#include "surface/node_json.h"
+
+namespace sluice {
+
+namespace {
+
+using Id = const std::string*;  // nullptr: all of them
+
+struct Listed {
+    Table table;
+    Looks looks;
+};
+
+Result<Listed> fetch(Session& session, TableKind kind, const Filter& filter) {
+    return Listed{TRY(fetch_table(session.client, kind, all_columns(kind), filter)),
+                  looks_for(session.invocation, session.client, session.now)};
+}
+
+bool compact(Session& session) {
+    return wants_compact_json(session.invocation.environment.find("SLURM_JSON").value_or(""));
+}
+
+using AppendRecord = void (*)(const SheetRow&, const RecordStyle&, std::string&);
+
+std::string records_of(const Session& session, const Sheet& sheet, AppendRecord append) {
+    std::string out;
+    for (std::uint32_t i = 0; i < sheet.rows(); ++i) append({&sheet, i}, session.style, out);
+    return out;
+}
+
+// An array's record stands for tasks: one that was named is shown as itself.
+std::string job_records(const Session& session, const Sheet& sheet, const Filter& filter) {
+    std::string out;
+    for (std::uint32_t i = 0; i < sheet.rows(); ++i) {
+        SheetRow job{&sheet, i};
+        if (is_array_record(job) && !filter.jobs.empty() && filter.jobs[0].tasks) {
+            Result<TaskSet> waiting = TaskSet::parse(job.text(JobColumn::ArrayTasks));
+            const std::uint32_t task = filter.jobs[0].tasks->first();
+            if (!waiting || !waiting->contains(task)) continue;
+            job.task = task;
+        }
+        append_job_record(job, session.style, out);
+    }
+    return out;
+}
+
+int show_jobs(Session& session, Id id) {
+    Filter filter{.all_states = true, .include_hidden = true};
+    if (id) {
+        Result<JobRef> ref = parse_job_ref(*id);
+        if (!ref) {
+            session.streams.err("scontrol_print_job error: Invalid job id specified\n");
+            return 1;
+        }
+        filter.jobs.push_back(*ref);
+    }
+    Result<Listed> listed = fetch(session, TableKind::Jobs, filter);
+    if (!listed) {
+        if (!session.quiet) print_api_error(session.streams, "slurm_load_jobs", listed.error());
+        return 1;
+    }
+    const Sheet sheet(listed->table, listed->looks);
+    if (session.json) {
+        session.streams.out(jobs_json(
+            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
+            compact(session)));
+        return 0;
+    }
+    const std::string out = job_records(session, sheet, filter);
+    session.streams.out(out);
+    if (!out.empty()) return 0;
+    if (id) {
+        if (!session.quiet) session.streams.err(fmt::format("Job {} not found\n", *id));
+        return 1;
+    }
+    if (!session.quiet) session.streams.out("No jobs in the system\n");
+    return 0;
+}
+
+int show_nodes(Session& session, Id id) {
+    Filter filter{.include_hidden = true};
+    std::vector<std::string> wanted;
+    if (id) {
+        Result<Hostlist> hosts = Hostlist::parse(*id);
+        if (!hosts) {
+            print_error(session.streams, session.invocation,
+                        fmt::format("Invalid hostlist: {}", *id));
+            return 1;
+        }
+        wanted = hosts->names();
+        if (session.json) filter.nodes = wanted;
+    }
+    Result<Listed> listed = fetch(session, TableKind::Nodes, filter);
+    if (!listed) {
+        print_api_error(session.streams, "slurm_load_node", listed.error());
+        return 1;
+    }
+    const Sheet sheet(listed->table, listed->looks);
+    if (session.json) {
+        session.streams.out(nodes_json(
+            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
+            compact(session)));
+        return 0;
+    }
+    if (!id) {
+        session.streams.out(sheet.rows() ? records_of(session, sheet, append_node_record)
+                                         : std::string("No nodes in the system\n"));
+        return 0;
+    }
+    int code = 0;
+    std::string out;
+    for (const std::string& name : wanted) {
+        std::uint32_t row = 0;
+        while (row < sheet.rows() && sheet.text(row, NodeColumn::Name) != name) ++row;
+        if (row < sheet.rows()) {
+            append_node_record({&sheet, row}, session.style, out);
+        } else {
+            out += fmt::format("Node {} not found\n", name);
+            code = 1;
+        }
+    }
+    session.streams.out(out);
+    return code;
+}
+
+int show_partitions(Session& session, Id id) {
+    // Compat: hidden ones are shown when named.
+    Filter filter{.include_hidden = session.all || id};
+    if (id) filter.partitions = {*id};
+    Result<Listed> listed = fetch(session, TableKind::Partitions, filter);
+    if (!listed) {
+        print_api_error(session.streams, "slurm_load_partitions", listed.error());
+        return 1;
+    }
+    const Sheet sheet(listed->table, listed->looks);
+    if (session.json) {
+        session.streams.out(partitions_json(
+            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
+            compact(session)));
+        return 0;
+    }
+    session.streams.out(records_of(session, sheet, append_partition_record));
+    if (sheet.rows() > 0) return 0;
+    if (!id) {
+        session.streams.out("No partitions in the system\n");
+        return 0;
+    }
+    session.streams.out(fmt::format("Partition {} not found\n", *id));
+    return 1;
+}
+
+int show_steps(Session& session, Id id) {
+    Filter filter{.include_hidden = true};
+    if (id) {
+        Result<JobRef> ref = parse_job_ref(*id);
+        if (ref) filter.jobs.push_back(*ref);
+        if (!ref) {
+            print_error(
+                session.streams, session.invocation,
+                fmt::format(
+                    "scontrol_print_step: slurm_get_job_steps({}) failed: Invalid job id specified",
+                    *id));
+            return 1;
+        }
+    }
+    Result<Listed> listed = fetch(session, TableKind::Steps, filter);
+    if (!listed || (id && listed->table.rows() == 0)) {
+        const Error error = listed ? Error{ErrorCode::InvalidJobId, ""} : listed.error();
+        print_error(session.streams, session.invocation,
+                    fmt::format("scontrol_print_step: slurm_get_job_steps({}) failed: {}",
+                                id ? *id : "", to_string(error)));
+        return 1;
+    }
+    const Sheet sheet(listed->table, listed->looks);
+    if (session.json) {
+        session.streams.out(steps_json(
+            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
+            compact(session)));
+    } else {
+        session.streams.out(sheet.rows() ? records_of(session, sheet, append_step_record)
+                                         : std::string("No job steps in the system\n"));
+    }
+    return 0;
+}
+
+int show_reservations(Session& session, Id id) {
+    session.streams.out(id ? fmt::format("Reservation {} not found\n", *id)
+                           : std::string("No reservations in the system\n"));
+    return id ? 1 : 0;
+}
+
+int show_licenses(Session& session, Id) {
+    session.streams.out("No licenses configured in Slurm.\n");
+    return 0;
+}
+
+// Which daemons belong on this host.
+int show_daemons(Session& session, Id) {
+    if (!has_configuration(session.invocation, session.client, session.streams)) return 1;
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    std::string host(name);
+    host = host.substr(0, host.find('.'));
+    const Config& config = **session.client.config();
+    std::string out;
+    for (const ControllerHost& controller : config.controllers) {
+        if (controller.name == host) out = "slurmctld ";
+    }
+    const bool is_node = std::any_of(
+        config.nodes.begin(), config.nodes.end(),
+        [&](const NodeConfig& node) { return node.name == host || node.hostname == host; });
+    if (is_node) out += "slurmd ";
+    session.streams.out(out + "\n");
+    return 0;
+}
+
+int show_nothing(Session&, Id) {
+    return 0;
+}
+int show_hostnames(Session& session, Id id) {
+    return show_hosts(session, "hostnames", id);
+}
+int show_hostlist(Session& session, Id id) {
+    return show_hosts(session, "hostlist", id);
+}
+int show_hostlistsorted(Session& session, Id id) {
+    return show_hosts(session, "hostlistsorted", id);
+}
+int show_configuration(Session& session, Id id) {
+    return show_config(session, id);
+}
+
+struct Row {
+    std::string_view name;
+    std::size_t shortest;                  // as few letters are enough
+    int (*show)(Session& session, Id id);  // nullptr: not supported here
+};
+
+// Tried in this order: what people abbreviate ("jo", "no", "part", "res") finds the right one.
+constexpr Row kEntities[] = {
+    {"jobs", 1, show_jobs},
+    {"jobid", 4, show_jobs},
+    {"nodes", 1, show_nodes},
+    {"partitions", 1, show_partitions},
+    {"config", 1, show_configuration},
+    {"hostnames", 5, show_hostnames},
+    {"hostlist", 5, show_hostlist},
+    {"hostlistsorted", 9, show_hostlistsorted},
+    {"steps", 2, show_steps},
+    {"reservations", 1, show_reservations},
+    {"licenses", 2, show_licenses},
+    {"daemons", 2, show_daemons},
+    {"topology", 1, show_nothing},
+    {"federation", 1, show_nothing},
+    {"aliases", 1, nullptr},
+    {"assoc_mgr", 2, nullptr},
+    {"bbstat", 2, nullptr},
+    {"burstbuffer", 2, nullptr},
+    {"dwstat", 2, nullptr},
+    {"slurmd", 2, nullptr},
+    {"topoconf", 5, nullptr},
+};
+
+const Row* find_entity(std::string_view name) {
+    for (const Row& row : kEntities) {
+        if (name.size() >= row.shortest && starts_with_ignoring_case(row.name, name)) return &row;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+int show(Session& session, const Words& words) {
+    const std::size_t equals = words[1].find('=');
+    const std::string entity = words[1].substr(0, equals);
+    std::string value;
+    if (equals != std::string::npos) value = words[1].substr(equals + 1);
+    if (equals == std::string::npos && words.size() > 2) value = words[2];
+    const bool has_id = equals != std::string::npos || words.size() > 2;
+    const Row* row = find_entity(entity);
+    if (!row) {
+        session.streams.err(fmt::format("invalid entity:{} for keyword:show\n", entity));
+        return 1;
+    }
+    if (!row->show) {
+        print_error(session.streams, session.invocation,
+                    fmt::format("show {} is not supported", row->name));
+        return 1;
+    }
+    // "show jobid=12", "show node NodeName=n1": people paste what was printed.
+    if (value.find('=') != std::string::npos) value = value.substr(value.find('=') + 1);
+    return row->show(session, has_id ? &value : nullptr);
+}
+
+}  // namespace sluice

@@ -1,0 +1,203 @@
+#include "cli/sinfo/options.h"
+
+#include "base/text.h"
+#include "cli/sinfo/help.h"
+#include "cli/squeue/listing.h"
+#include "model/hostlist.h"
+#include "surface/arguments.h"
+#include "surface/nodes.h"
+
+namespace sluice {
+
+namespace {
+
+// What is wrong with an option's value, as Slurm words it; printed after "sinfo: error: ".
+using Complaint = std::optional<std::string>;
+using Setter = Complaint (*)(SinfoOptions& options, const std::string& value);
+
+template <bool SinfoOptions::*Member>
+Complaint set_flag(SinfoOptions& options, const std::string&) {
+    options.*Member = true;
+    return {};
+}
+template <std::optional<std::string> SinfoOptions::*Member>
+Complaint set_text(SinfoOptions& options, const std::string& value) {
+    options.*Member = value;
+    return {};
+}
+Complaint set_partitions(SinfoOptions& options, const std::string& value) {
+    options.partitions = split_list(value);
+    return {};
+}
+Complaint set_nodes(SinfoOptions& options, const std::string& value) {
+    Result<Hostlist> hosts = Hostlist::parse(value);
+    if (!hosts) return fmt::format("Invalid node list specified: {}", value);
+    options.nodes = hosts->names();
+    return {};
+}
+Complaint set_states(SinfoOptions& options, const std::string& value) {
+    if (equals_ignoring_case(value, "all")) {
+        options.states = {};
+        return {};
+    }
+    Result<NodeStateFilter> states = NodeStateFilter::parse(value);
+    if (!states) {
+        return fmt::format("Bad state string: \"{}\"\nvalid states: {}", states.error().detail,
+                           node_state_list());
+    }
+    options.states = *states;
+    return {};
+}
+Complaint set_repeat(SinfoOptions& options, const std::string& value) {
+    std::optional<std::uint64_t> seconds = to_number(value);
+    if (!seconds || *seconds == 0 || *seconds > 1'000'000) {
+        return fmt::format("Error: invalid entry for --iterate={}", value);
+    }
+    options.repeat_seconds = static_cast<std::uint32_t>(*seconds);
+    return {};
+}
+Complaint set_json(SinfoOptions& options, const std::string& value) {
+    if (!value.empty() && value != "v0.0.45") {
+        return fmt::format("Unable to find plugin: data_parser/{}", value);
+    }
+    options.json = true;
+    return {};
+}
+Complaint set_hide(SinfoOptions& options, const std::string&) {
+    options.all = false;
+    return {};
+}
+Complaint set_nothing(SinfoOptions&, const std::string&) {
+    return {};
+}
+Complaint refuse_clusters(SinfoOptions&, const std::string&) {
+    return "-M (--clusters) is not supported: there is one cluster here";
+}
+Complaint refuse_federation(SinfoOptions&, const std::string&) {
+    return "--federation is not supported: there is one cluster here";
+}
+
+struct Row {
+    OptionSpelling spelling;
+    const char* environment;  // variable that sets the same; nullptr: none
+    Setter set;
+};
+
+constexpr Argument kNone = Argument::None, kValue = Argument::Required, kMaybe = Argument::Optional;
+
+// clang-format off
+const Row kOptions[] = {
+    {{"all",          'a', kNone},  "SINFO_ALL",       set_flag<&SinfoOptions::all>},
+    {{"clusters",     'M', kValue}, nullptr,           refuse_clusters},
+    {{"dead",         'd', kNone},  nullptr,           set_flag<&SinfoOptions::dead>},
+    {{"exact",        'e', kNone},  nullptr,           set_flag<&SinfoOptions::exact>},
+    {{"federation",   0,   kNone},  nullptr,           refuse_federation},
+    {{"format",       'o', kValue}, nullptr,           set_text<&SinfoOptions::format>},
+    {{"Format",       'O', kValue}, nullptr,           set_text<&SinfoOptions::long_format>},
+    {{"future",       'F', kNone},  nullptr,           set_nothing},
+    {{"hide",         0,   kNone},  nullptr,           set_hide},
+    {{"iterate",      'i', kValue}, nullptr,           set_repeat},
+    {{"json",         0,   kMaybe}, nullptr,           set_json},
+    {{"list-reasons", 'R', kNone},  nullptr,           set_flag<&SinfoOptions::reasons>},
+    {{"local",        0,   kNone},  nullptr,           set_nothing},
+    {{"long",         'l', kNone},  nullptr,           set_flag<&SinfoOptions::long_list>},
+    {{"noconvert",    0,   kNone},  nullptr,           set_nothing},
+    {{"Node",         'N', kNone},  nullptr,           set_flag<&SinfoOptions::by_node>},
+    {{"nodes",        'n', kValue}, nullptr,           set_nodes},
+    {{"noheader",     'h', kNone},  nullptr,           set_flag<&SinfoOptions::no_header>},
+    {{"partition",    'p', kValue}, "SINFO_PARTITION", set_partitions},
+    {{"reservation",  'T', kNone},  nullptr,           set_flag<&SinfoOptions::reservations>},
+    {{"responding",   'r', kNone},  nullptr,           set_flag<&SinfoOptions::responding>},
+    {{"sort",         'S', kValue}, "SINFO_SORT",      set_text<&SinfoOptions::sort>},
+    {{"states",       't', kValue}, nullptr,           set_states},
+    {{"summarize",    's', kNone},  nullptr,           set_flag<&SinfoOptions::summarize>},
+    {{"verbose",      'v', kNone},  nullptr,           set_nothing},
+};
+// clang-format on
+
+enum Ending : std::size_t {
+    kHelp = 1000,
+    kUsage,
+    kHelpFormat,
+    kHelpLongFormat,
+    kHelpState,
+    kVersion
+};
+constexpr OptionSpelling kEndings[] = {
+    {"help", 0, kNone, kHelp},
+    {"helpformat", 0, kNone, kHelpFormat},
+    {"helpFormat", 0, kNone, kHelpLongFormat},
+    {"helpstate", 0, kNone, kHelpState},
+    {"usage", 0, kNone, kUsage},
+    {"version", 'V', kNone, kVersion},
+};
+
+std::vector<OptionSpelling> spellings() {
+    std::vector<OptionSpelling> all;
+    for (std::size_t i = 0; i < std::size(kOptions); ++i) {
+        all.push_back(kOptions[i].spelling);
+        all.back().id = i;
+    }
+    all.insert(all.end(), std::begin(kEndings), std::end(kEndings));
+    return all;
+}
+
+void print_ending(std::size_t id, Streams& streams) {
+    std::string text;
+    for (const NodeField& field : node_fields()) {
+        if (id == kHelpFormat && field.letter) {
+            fmt::format_to(std::back_inserter(text), "%{} {}\n", field.letter, field.header);
+        } else if (id == kHelpLongFormat) {
+            fmt::format_to(std::back_inserter(text), "{}\n", field.name);
+        }
+    }
+    switch (id) {
+        case kHelp:
+            return streams.out(kSinfoHelp);
+        case kUsage:
+            return streams.out(kSinfoUsage);
+        case kHelpState:
+            return streams.out(node_state_list() + "\n");
+        case kVersion:
+            return print_version(streams);
+        default:
+            return streams.out(text);
+    }
+}
+
+}  // namespace
+
+std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, Streams& streams,
+                                                int& exit_code) {
+    exit_code = 1;
+    SinfoOptions options;
+    for (const Row& row : kOptions) {
+        if (!row.environment) continue;
+        if (auto value = invocation.environment.find(row.environment)) {
+            row.set(options, std::string(*value));
+        }
+    }
+    Result<Arguments> given = parse_arguments(invocation.args, spellings(), OptionsEnd::Nowhere);
+    if (!given) {
+        print_usage_error(streams, invocation, given.error().detail);
+        return {};
+    }
+    for (const GivenOption& option : given->options) {
+        if (option.id >= kHelp) {
+            print_ending(option.id, streams);
+            exit_code = 0;
+            return {};
+        }
+        if (Complaint wrong = kOptions[option.id].set(options, option.value.value_or(""))) {
+            print_error(streams, invocation, *wrong);
+            return {};
+        }
+    }
+    if (options.format && options.long_format) {
+        print_error(streams, invocation, "-O (--Format) is incompatible with -o (--format)");
+        return {};
+    }
+    return options;
+}
+
+}  // namespace sluice

@@ -1,0 +1,38 @@
+// cli/sinfo/options.h
+//
+// What sinfo was asked for: its command line over its environment variables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/tool.h"
+#include "surface/node_states.h"
+
+namespace sluice {
+
+struct SinfoOptions {
+    std::vector<std::string> partitions;
+    std::optional<std::vector<std::string>> nodes;
+    NodeStateFilter states;
+    std::optional<std::string> format, long_format, sort;
+    std::uint32_t repeat_seconds = 0;
+    bool all = false;
+    bool dead = false;
+    bool responding = false;
+    bool exact = false;
+    bool by_node = false;
+    bool long_list = false;
+    bool no_header = false;
+    bool summarize = false;
+    bool reasons = false;
+    bool reservations = false;
+    bool json = false;
+};
+
+// Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
+std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, Streams& streams,
+                                                int& exit_code);
+
+}  // namespace sluice

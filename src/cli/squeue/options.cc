@@ -1,0 +1,373 @@
+#include "cli/squeue/options.h"
+
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/squeue/help.h"
+#include "cli/squeue/listing.h"
+#include "model/hostlist.h"
+#include "model/states.h"
+#include "model/times.h"
+#include "os/user.h"
+#include "surface/arguments.h"
+#include "surface/jobs.h"
+#include "surface/steps.h"
+
+namespace sluice {
+
+namespace {
+
+// What is wrong with an option's value, as Slurm words it; printed after "squeue: error: ". Compat:
+// an empty line follows some of them.
+struct Complaint {
+    std::string text;
+    bool empty_line = false;
+};
+using Outcome = std::optional<Complaint>;
+
+// Everything that an option can set, and what the text of errors needs.
+struct Reader {
+    SqueueOptions& options;
+    const Invocation& invocation;
+    Streams& streams;
+};
+
+using Setter = Outcome (*)(Reader& reader, const std::string& value);
+
+void complain(Reader& reader, const Complaint& complaint) {
+    print_error(reader.streams, reader.invocation, complaint.text);
+    if (complaint.empty_line) reader.streams.err("\n");
+}
+
+Outcome set_jobs(Reader& reader, const std::string& value) {
+    for (const std::string& word : split_list(value)) {
+        Result<JobRef> ref = parse_job_ref(word);
+        if (!ref) return Complaint{fmt::format("Invalid job id: {}", word)};
+        reader.options.filter.jobs.push_back(*ref);
+    }
+    return {};
+}
+
+Outcome set_steps(Reader& reader, const std::string& value) {
+    reader.options.steps = true;
+    for (const std::string& word : split_list(value)) {
+        Result<JobRef> ref = parse_job_ref(word);
+        if (!ref || !ref->step) return Complaint{fmt::format("Invalid job_step id: {}.??", word)};
+        reader.options.filter.jobs.push_back(*ref);
+    }
+    return {};
+}
+
+std::string state_list() {
+    std::string list;
+    for (int i = 0; i < kShownStateCount; ++i) {
+        if (i) list += ',';
+        list += to_lower(state_name(static_cast<ShownState>(i)));
+    }
+    return list;
+}
+
+Outcome set_states(Reader& reader, const std::string& value) {
+    reader.options.filter.states.clear();
+    reader.options.filter.all_states = false;
+    for (const std::string& word : split_list(value)) {
+        if (equals_ignoring_case(word, "all")) {
+            reader.options.filter.all_states = true;
+        } else if (std::optional<ShownState> state = find_state(word)) {
+            reader.options.filter.states.push_back(*state);
+        } else {
+            return Complaint{
+                fmt::format("Invalid job state specified: {}\nValid job states include: {}", word,
+                            state_list()),
+                true};
+        }
+    }
+    return {};
+}
+
+// Compat: an unknown user is complained about and matches nobody; it is no reason to fail.
+Outcome set_users(Reader& reader, const std::string& value) {
+    Filter& filter = reader.options.filter;
+    for (const std::string& word : split_list(value)) {
+        if (std::optional<std::uint64_t> number = to_number(word)) {
+            filter.users.push_back(UserId{static_cast<std::uint32_t>(*number)});
+        } else if (std::optional<User> user = find_user(word)) {
+            filter.users.push_back(UserId{user->uid});
+        } else {
+            complain(reader, {fmt::format("Invalid user: {}", word), true});
+        }
+    }
+    reader.options.matches_nothing = filter.users.empty();
+    return {};
+}
+
+Outcome set_me(Reader& reader, const std::string&) {
+    reader.options.filter.users = {UserId{static_cast<std::uint32_t>(getuid())}};
+    reader.options.matches_nothing = false;
+    return {};
+}
+
+Outcome set_not_me(Reader& reader, const std::string&) {
+    reader.options.not_user = getuid();
+    return {};
+}
+
+Outcome set_nodes(Reader& reader, const std::string& value) {
+    Result<Hostlist> hosts = Hostlist::parse(value);
+    if (!hosts) return Complaint{fmt::format("Invalid node list specified: {}", value)};
+    reader.options.filter.nodes = hosts->names();
+    return {};
+}
+
+Outcome set_repeat(Reader& reader, const std::string& value) {
+    std::optional<std::uint64_t> seconds = to_number(value);
+    if (!seconds || *seconds == 0 || *seconds > 1'000'000) {
+        return Complaint{fmt::format("--iterate={}", value), true};
+    }
+    reader.options.repeat_seconds = static_cast<std::uint32_t>(*seconds);
+    return {};
+}
+
+template <std::optional<std::int64_t> SqueueOptions::*Member>
+Outcome set_running(Reader& reader, const std::string& value) {
+    Result<TimeLimit> limit = parse_time_limit(value);
+    if (!limit || limit->unlimited())
+        return Complaint{fmt::format("Invalid time specified: {}", value)};
+    reader.options.*Member = limit->length().count();
+    return {};
+}
+
+Outcome set_json(Reader& reader, const std::string& value) {
+    if (!value.empty() && value != "v0.0.45") {
+        return Complaint{fmt::format("Unable to find plugin: data_parser/{}", value)};
+    }
+    reader.options.json = true;
+    return {};
+}
+
+template <bool SqueueOptions::*Member, bool Value = true>
+Outcome set_flag(Reader& reader, const std::string&) {
+    reader.options.*Member = Value;
+    return {};
+}
+template <std::optional<std::string> SqueueOptions::*Member>
+Outcome set_text(Reader& reader, const std::string& value) {
+    reader.options.*Member = value;
+    return {};
+}
+template <std::vector<std::string> Filter::*Member>
+Outcome set_names(Reader& reader, const std::string& value) {
+    reader.options.filter.*Member = split_list(value);
+    return {};
+}
+Outcome set_licenses(Reader& reader, const std::string& value) {
+    reader.options.licenses = split_list(value);
+    return {};
+}
+template <bool Value>
+Outcome set_hidden(Reader& reader, const std::string&) {
+    reader.options.filter.include_hidden = Value;
+    return {};
+}
+Outcome set_nothing(Reader&, const std::string&) {
+    return {};
+}
+
+// One cluster is all there is: what would ask others is refused by name.
+template <char Option>
+Outcome refuse(Reader&, const std::string&) {
+    return Complaint{Option == 'M' ? "-M (--clusters) is not supported: there is one cluster here"
+                                   : "--federation is not supported: there is one cluster here"};
+}
+
+struct Row {
+    OptionSpelling spelling;
+    const char* environment;  // variable that sets the same; nullptr: none
+    Setter set;
+};
+
+constexpr Argument kNone = Argument::None, kValue = Argument::Required, kMaybe = Argument::Optional;
+
+// clang-format off
+const Row kOptions[] = {
+    {{"account",         'A', kValue}, "SQUEUE_ACCOUNT",   set_names<&Filter::accounts>},
+    {{"all",             'a', kNone},  "SQUEUE_ALL",       set_hidden<true>},
+    {{"array",           'r', kNone},  "SQUEUE_ARRAY",     set_flag<&SqueueOptions::array_elements>},
+    {{"clusters",        'M', kValue}, nullptr,            refuse<'M'>},
+    {{"expand-patterns", 0,   kNone},  nullptr,            set_flag<&SqueueOptions::expand_patterns>},
+    {{"federation",      0,   kNone},  nullptr,            refuse<'f'>},
+    {{"Format",          'O', kValue}, nullptr,            set_text<&SqueueOptions::long_format>},
+    {{"format",          'o', kValue}, nullptr,            set_text<&SqueueOptions::format>},
+    {{"hide",            0,   kNone},  nullptr,            set_hidden<false>},
+    {{"iterate",         'i', kValue}, nullptr,            set_repeat},
+    {{"jobs",            'j', kMaybe}, nullptr,            set_jobs},
+    {{"json",            0,   kMaybe}, nullptr,            set_json},
+    {{"licenses",        'L', kValue}, "SQUEUE_LICENSES",  set_licenses},
+    {{"local",           0,   kNone},  nullptr,            set_nothing},
+    {{"long",            'l', kNone},  nullptr,            set_flag<&SqueueOptions::long_list>},
+    {{"me",              0,   kNone},  nullptr,            set_me},
+    {{"name",            'n', kValue}, "SQUEUE_NAMES",     set_names<&Filter::names>},
+    {{"noconvert",       0,   kNone},  nullptr,            set_flag<&SqueueOptions::convert_units, false>},
+    {{"nodelist",        'w', kValue}, nullptr,            set_nodes},
+    {{"nodes",           0,   kValue}, nullptr,            set_nodes},
+    {{"noheader",        'h', kNone},  nullptr,            set_flag<&SqueueOptions::no_header>},
+    {{"notme",           0,   kNone},  nullptr,            set_not_me},
+    {{"only-job-state",  0,   kNone},  nullptr,            set_flag<&SqueueOptions::only_job_state>},
+    {{"partition",       'p', kValue}, "SQUEUE_PARTITION", set_names<&Filter::partitions>},
+    {{"priority",        'P', kNone},  nullptr,            set_nothing},
+    {{"qos",             'q', kValue}, "SQUEUE_QOS",       set_names<&Filter::qos>},
+    {{"reservation",     'R', kValue}, nullptr,            set_names<&Filter::reservations>},
+    {{"running-over",    0,   kValue}, nullptr,            set_running<&SqueueOptions::running_over>},
+    {{"running-under",   0,   kValue}, nullptr,            set_running<&SqueueOptions::running_under>},
+    {{"sibling",         0,   kNone},  nullptr,            refuse<'f'>},
+    {{"sort",            'S', kValue}, "SQUEUE_SORT",      set_text<&SqueueOptions::sort>},
+    {{"start",           0,   kNone},  nullptr,            set_flag<&SqueueOptions::start>},
+    {{"states",          't', kValue}, "SQUEUE_STATES",    set_states},
+    {{"steps",           's', kMaybe}, nullptr,            set_steps},
+    {{"user",            'u', kValue}, "SQUEUE_USERS",     set_users},
+    {{"users",           0,   kValue}, nullptr,            set_users},
+    {{"verbose",         'v', kNone},  nullptr,            set_nothing},
+};
+// clang-format on
+
+enum Ending : std::size_t {
+    kHelp = 1000,
+    kUsage,
+    kHelpFormat,
+    kHelpLongFormat,
+    kHelpState,
+    kVersion
+};
+constexpr OptionSpelling kEndings[] = {
+    {"help", 0, kNone, kHelp},
+    {"helpformat", 0, kNone, kHelpFormat},
+    {"helpFormat", 0, kNone, kHelpLongFormat},
+    {"helpstate", 0, kNone, kHelpState},
+    {"usage", 0, kNone, kUsage},
+    {"version", 'V', kNone, kVersion},
+};
+
+std::vector<OptionSpelling> spellings() {
+    std::vector<OptionSpelling> all;
+    for (std::size_t i = 0; i < std::size(kOptions); ++i) {
+        all.push_back(kOptions[i].spelling);
+        all.back().id = i;
+    }
+    all.insert(all.end(), std::begin(kEndings), std::end(kEndings));
+    return all;
+}
+
+std::string letters_of(std::span<const JobField> fields) {
+    std::string text;
+    for (const JobField& field : fields) {
+        if (field.letter)
+            fmt::format_to(std::back_inserter(text), "%{} {}\n", field.letter, field.header);
+    }
+    return text;
+}
+
+std::string names_of(std::span<const JobField> fields) {
+    std::string text;
+    for (const JobField& field : fields)
+        fmt::format_to(std::back_inserter(text), "{}\n", field.name);
+    return text;
+}
+
+void print_ending(std::size_t id, bool steps, Streams& streams) {
+    std::span<const JobField> fields = steps ? step_fields() : job_fields();
+    switch (id) {
+        case kHelp:
+            return streams.out(kSqueueHelp);
+        case kUsage:
+            return streams.out(kSqueueUsage);
+        case kHelpFormat:
+            return streams.out(letters_of(fields));
+        case kHelpLongFormat:
+            return streams.out(names_of(fields));
+        case kHelpState:
+            return streams.out(fmt::format("{}\n", state_list()));
+        default:
+            return print_version(streams);
+    }
+}
+
+// Compat: the values of -j and -s are optional for getopt, yet people put a blank before them.
+std::vector<std::string> join_optional_values(const std::vector<std::string>& args) {
+    std::vector<std::string> joined;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        const std::string& word = args[i];
+        const bool has_next = i + 1 < args.size() && !args[i + 1].starts_with('-');
+        const bool is_short = word.size() >= 2 && word[0] == '-' && word[1] != '-' &&
+                              (word.back() == 'j' || word.back() == 's') &&
+                              word.find_first_of("AMOoiLnpqRStuw") == std::string::npos;
+        const bool is_long = word.size() >= 5 && (std::string_view("--jobs").starts_with(word) ||
+                                                  std::string_view("--steps").starts_with(word));
+        if (has_next && is_short) {
+            joined.push_back(word + args[++i]);
+        } else if (has_next && is_long) {
+            joined.push_back(fmt::format("{}={}", word, args[++i]));
+        } else {
+            joined.push_back(word);
+        }
+    }
+    return joined;
+}
+
+bool read_environment(Reader& reader) {
+    for (const Row& row : kOptions) {
+        if (!row.environment) continue;
+        std::optional<std::string_view> value = reader.invocation.environment.find(row.environment);
+        if (!value) continue;
+        if (Outcome wrong = row.set(reader, std::string(*value))) {
+            complain(reader, *wrong);
+            return false;
+        }
+    }
+    return true;
+}
+
+// -u and -t on the command line replace what the environment said, they do not add to it.
+void forget_environment(SqueueOptions& options, std::size_t id) {
+    if (kOptions[id].set == set_users) options.filter.users.clear();
+}
+
+}  // namespace
+
+std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, Streams& streams,
+                                                  int& exit_code) {
+    exit_code = 1;
+    SqueueOptions options;
+    Reader reader{options, invocation, streams};
+    if (!read_environment(reader)) return {};
+    Result<Arguments> given =
+        parse_arguments(join_optional_values(invocation.args), spellings(), OptionsEnd::Nowhere);
+    if (!given) {
+        print_usage_error(streams, invocation, given.error().detail);
+        return {};
+    }
+    for (const GivenOption& option : given->options) {
+        if (option.id >= kHelp) {
+            print_ending(option.id, options.steps, streams);
+            exit_code = 0;
+            return {};
+        }
+        forget_environment(options, option.id);
+        if (Outcome wrong = kOptions[option.id].set(reader, option.value.value_or(""))) {
+            complain(reader, *wrong);
+            return {};
+        }
+    }
+    if (!given->operands.empty()) {
+        print_error(streams, invocation,
+                    fmt::format("Unrecognized option: {}", given->operands[0]));
+        streams.out(kSqueueUsage);
+        return {};
+    }
+    if (options.format && options.long_format) {
+        print_error(streams, invocation, "-O (--Format) is incompatible with -o (--format)");
+        return {};
+    }
+    return options;
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// cli/squeue/options.h
+//
+// What squeue was asked for: its command line over its environment variables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/tool.h"
+#include "model/filter.h"
+
+namespace sluice {
+
+struct SqueueOptions {
+    Filter filter;
+    bool matches_nothing = false;            // only users that do not exist were named
+    std::optional<std::string> format;       // -o
+    std::optional<std::string> long_format;  // -O
+    std::optional<std::string> sort;
+    std::vector<std::string> licenses;
+    std::optional<std::uint32_t> not_user;                    // --notme
+    std::optional<std::int64_t> running_over, running_under;  // seconds
+    std::uint32_t repeat_seconds = 0;                         // -i
+    bool steps = false;
+    bool long_list = false;
+    bool no_header = false;
+    bool array_elements = false;
+    bool start = false;
+    bool only_job_state = false;
+    bool json = false;
+    bool convert_units = true;
+    bool expand_patterns = false;
+};
+
+// Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
+std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, Streams& streams,
+                                                  int& exit_code);
+
+}  // namespace sluice

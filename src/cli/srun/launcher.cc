@@ -1,0 +1,305 @@
+#include "cli/srun/launcher.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+#include "cli/srun/step_request.h"
+#include "cli/srun/terminal.h"
+#include "model/errors.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kBacklogMax = 1u << 20;        // of input for a node
+constexpr std::chrono::milliseconds kTellDelay{20};  // tasks that end together are one line
+constexpr std::chrono::seconds kInterruptWindow{1};
+constexpr std::chrono::seconds kWaitAfterKill{2};
+constexpr std::uint32_t kAllTasks = 0xffffffff;
+
+std::uint32_t task_count(const wire::StepCreated& step) {
+    std::uint32_t count = 0;
+    for (const wire::NodeShare& node : step.nodes()) count += node.tasks();
+    return count;
+}
+
+}  // namespace
+
+StepLauncher::StepLauncher(const JobOptions& options, const wire::StepCreated& step,
+                           const Invocation& invocation, Client& client, Streams& streams)
+    : options_(options),
+      step_(step),
+      invocation_(invocation),
+      client_(client),
+      streams_(streams),
+      step_id_(fmt::format("{}.{}", step.job().job(), step.step())),
+      tasks_(task_count(step)),
+      output_({options.label, options.unbuffered || options.pty, std::max(1u, task_count(step))},
+              streams) {}
+
+int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
+    signal(SIGPIPE, SIG_IGN);
+    loop_.on_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH},
+                     [this](int number) { on_signal(number); });
+    if (files.out) output_.use_file(1, std::move(files.out));
+    if (files.err) output_.use_file(2, std::move(files.err));
+    if (files.err_is_out) output_.share_output_file();
+    input_task_ = files.input_task;
+    std::optional<RawTerminal> terminal;
+    if (options_.pty) terminal.emplace();
+    std::vector<wire::LaunchTasks> messages = launch_messages(step_, spec);
+    if (Result<void> connected = connect(messages); !connected) {
+        terminal.reset();
+        fail_launch("", connected.error());
+        return exit_code_for_error(invocation_);
+    }
+    if (files.reads_input) {
+        pump_ = std::make_unique<InputPump>(loop_, std::move(files.in),
+                                            [this](std::string_view data) { on_input(data); });
+    }
+    loop_.run();
+    terminal.reset();
+    output_.finish();
+    streams_.flush();
+    return std::max(tasks_.exit_code(), least_exit_code_);
+}
+
+Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& messages) {
+    for (const wire::LaunchTasks& message : messages) {
+        auto address = std::find_if(
+            step_.addresses().begin(), step_.addresses().end(),
+            [&](const wire::NodeAddress& each) { return each.name() == message.node(); });
+        if (address == step_.addresses().end()) {
+            return Error{ErrorCode::LaunchFailed,
+                         fmt::format("no address for node {}", message.node())};
+        }
+        Connection connection = TRY(client_.connect_node(*address, wire::CHANNEL_STEP));
+        set_blocking(connection.fd, false);
+        Node& node = *nodes_.emplace_back(std::make_unique<Node>());
+        node.name = message.node();
+        node.tasks.assign(message.task_ids().begin(), message.task_ids().end());
+        node.stream = std::make_unique<Stream>(
+            loop_, std::move(connection.fd),
+            Stream::Handlers{[this, &node](std::string_view bytes) { on_data(node, bytes); },
+                             [this, &node] { on_closed(node); }, [this] { pace_input(); }});
+        wire::StepInput input;
+        *input.mutable_launch() = message;
+        std::string frame;
+        append_frame(frame, input);
+        node.stream->send(frame);
+    }
+    return {};
+}
+
+void StepLauncher::on_data(Node& node, std::string_view bytes) {
+    node.reader.feed(bytes);
+    while (!node.done) {
+        Result<std::optional<std::string_view>> frame = node.reader.next();
+        if (!frame) return fail_launch(node.name, frame.error());
+        if (!*frame) return;
+        if (!node.welcomed) {
+            node.welcomed = true;
+            Result<wire::Welcome> welcome = decode<wire::Welcome>(**frame);
+            if (!welcome) return fail_launch(node.name, welcome.error());
+            if (welcome->has_error()) return fail_launch(node.name, from_wire(welcome->error()));
+            continue;
+        }
+        Result<wire::StepOutput> output = decode<wire::StepOutput>(**frame);
+        if (!output) return fail_launch(node.name, output.error());
+        on_message(node, *output);
+    }
+}
+
+void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
+    switch (output.body_case()) {
+        case wire::StepOutput::kError:
+            return fail_launch(node.name, from_wire(output.error()));
+        case wire::StepOutput::kStarted:
+            return tasks_.on_started(output.started().task());
+        case wire::StepOutput::kOutput:
+            output_.write(output.output().task(), output.output().stream(), output.output().data());
+            if (streams_.out_is_broken() && !aborting_) {
+                aborting_ = true;
+                signal_tasks(SIGKILL);
+            }
+            return;
+        case wire::StepOutput::kExited:
+            return on_exited(node, output.exited());
+        case wire::StepOutput::kDone:
+            return finish(node);
+        case wire::StepOutput::kMessage:
+            return streams_.err(output.message() + "\n");
+        case wire::StepOutput::BODY_NOT_SET:
+            return;
+    }
+}
+
+void StepLauncher::on_exited(Node& node, const wire::TaskExited& exited) {
+    bool is_first = !tasks_.any_exited();
+    tasks_.on_exited(exited.task(), exited.exit());
+    node.untold.push_back({exited.task(), exited.exit()});
+    if (!node.telling) {
+        node.telling = true;
+        loop_.after(kTellDelay, [this, &node] { tell_ends(node); });
+    }
+    if (is_first) on_first_exit();
+    bool kills = options_.kill_on_bad_exit.value_or(false) && is_failure(exited.exit());
+    if (kills && !terminating_ && !tasks_.all_exited()) {
+        tell_ends(node);
+        print_info(streams_, invocation_, fmt::format("Terminating StepId={}", step_id_));
+        terminate();
+    }
+}
+
+// --wait: tasks that go on for too long after the first one has ended.
+void StepLauncher::on_first_exit() {
+    if (!options_.wait_after_first_exit || *options_.wait_after_first_exit == Seconds{0}) return;
+    loop_.after(*options_.wait_after_first_exit, [this] {
+        if (tasks_.all_exited() || terminating_) return;
+        print_info(
+            streams_, invocation_,
+            fmt::format("First task exited {}s ago", options_.wait_after_first_exit->count()));
+        print_states();
+        print_info(streams_, invocation_, fmt::format("Terminating StepId={}", step_id_));
+        terminate();
+    });
+}
+
+void StepLauncher::tell_ends(Node& node) {
+    node.telling = false;
+    bool was_killed = false;
+    for (const TaskEnd& end : node.untold) was_killed = was_killed || end.exit.signal() == SIGKILL;
+    if (!options_.quiet || was_killed) {
+        for (const std::string& line : exit_lines(node.name, node.untold)) {
+            print_error(streams_, invocation_, line);
+        }
+    }
+    if (was_killed && !terminating_ && !aborting_) {
+        print_info(streams_, invocation_, fmt::format("Force Terminated StepId={}", step_id_));
+    }
+    node.untold.clear();
+}
+
+void StepLauncher::on_closed(Node& node) {
+    if (node.done) return;
+    if (!aborting_)
+        print_error(streams_, invocation_,
+                    fmt::format("{}: connection to the step lost", node.name));
+    least_exit_code_ = 1;
+    finish(node);
+}
+
+void StepLauncher::finish(Node& node) {
+    if (node.done) return;
+    node.done = true;
+    tell_ends(node);
+    bool all_done = std::all_of(nodes_.begin(), nodes_.end(),
+                                [](const std::unique_ptr<Node>& each) { return each->done; });
+    if (all_done) loop_.stop();
+}
+
+void StepLauncher::fail_launch(const std::string& node, const Error& error) {
+    if (!node.empty()) {
+        print_error(streams_, invocation_,
+                    fmt::format("Task launch for StepId={} failed on node {}: {}", step_id_, node,
+                                to_string(error)));
+    }
+    print_error(streams_, invocation_,
+                fmt::format("Application launch failed: {}", to_string(error)));
+    least_exit_code_ = 1;
+    aborting_ = true;
+    signal_tasks(SIGKILL);
+    for (auto& each : nodes_) {
+        if (each->name == node) finish(*each);
+    }
+}
+
+void StepLauncher::on_input(std::string_view data) {
+    wire::StepInput input;
+    input.mutable_input()->set_task(input_task_.value_or(kAllTasks));
+    input.mutable_input()->set_data(data.data(), data.size());
+    send_to_all(input);
+    pace_input();
+}
+
+void StepLauncher::send_to_all(const wire::StepInput& input) {
+    std::string frame;
+    append_frame(frame, input);
+    for (auto& node : nodes_) {
+        if (!node->done && node->stream && !node->stream->closed()) node->stream->send(frame);
+    }
+}
+
+void StepLauncher::pace_input() {
+    if (!pump_) return;
+    bool is_full = std::any_of(nodes_.begin(), nodes_.end(), [](const std::unique_ptr<Node>& node) {
+        return !node->done && node->stream && node->stream->backlog() > kBacklogMax;
+    });
+    is_full ? pump_->pause() : pump_->resume();
+}
+
+void StepLauncher::signal_tasks(int number) {
+    wire::StepInput input;
+    input.set_signal(number);
+    send_to_all(input);
+}
+
+void StepLauncher::on_signal(int number) {
+    if (number == SIGINT) return on_interrupt();
+    if (number == SIGWINCH) {
+        wire::StepInput input;
+        *input.mutable_window() = window_size();
+        if (options_.pty) send_to_all(input);
+        return;
+    }
+    if (number == SIGUSR1 || number == SIGUSR2 || number == SIGALRM) return signal_tasks(number);
+    if (aborting_) return loop_.stop();
+    aborting_ = true;
+    print_info(streams_, invocation_, "forcing job termination");
+    terminate();
+}
+
+void StepLauncher::on_interrupt() {
+    auto now = std::chrono::steady_clock::now();
+    bool is_second = last_interrupt_ && now - *last_interrupt_ <= kInterruptWindow;
+    last_interrupt_ = now;
+    if (aborting_) return loop_.stop();
+    if (!is_second && !options_.quit_on_interrupt && !options_.disable_status) {
+        print_info(streams_, invocation_, "interrupt (one more within 1 sec to abort)");
+        return print_states();
+    }
+    aborting_ = true;
+    least_exit_code_ = 128 + SIGINT;
+    print_info(streams_, invocation_, fmt::format("sending Ctrl-C to StepId={}", step_id_));
+    signal_tasks(SIGINT);
+    print_info(streams_, invocation_, "forcing job termination");
+    terminate();
+}
+
+void StepLauncher::terminate() {
+    if (terminating_) return;
+    terminating_ = true;
+    Result<const Config*> config = client_.config();
+    Seconds grace = config ? (*config)->kill_wait : Seconds{30};
+    if (aborting_) {
+        print_info(streams_, invocation_,
+                   fmt::format("Job step aborted: Waiting up to {} seconds for job step to finish.",
+                               (grace + kWaitAfterKill).count()));
+    }
+    signal_tasks(SIGCONT);
+    signal_tasks(SIGTERM);
+    loop_.after(grace, [this] { signal_tasks(SIGKILL); });
+    loop_.after(grace + 5 * kWaitAfterKill, [this] {
+        print_error(streams_, invocation_, "Timed out waiting for job step to complete");
+        least_exit_code_ = std::max(least_exit_code_, 1);
+        loop_.stop();
+    });
+}
+
+void StepLauncher::print_states() {
+    for (const std::string& line : tasks_.states(step_id_)) print_info(streams_, invocation_, line);
+}
+
+}  // namespace sluice

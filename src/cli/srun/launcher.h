@@ -1,0 +1,88 @@
+// cli/srun/launcher.h
+//
+// A step's life as srun sees it: tasks started on every node, their input and output, the user's
+// signals, and how each task ended.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/client/client.h"
+#include "cli/common/tool.h"
+#include "cli/srun/input_pump.h"
+#include "cli/srun/task_output.h"
+#include "cli/srun/task_table.h"
+#include "os/event_loop.h"
+#include "os/stream.h"
+#include "protocol/frame.h"
+#include "surface/job_options.h"
+
+namespace sluice {
+
+struct StepFiles {
+    Fd in, out, err;          // files that srun itself reads and writes for all tasks
+    bool err_is_out = false;  // and errors go where output goes
+    bool reads_input = true;  // tasks get srun's standard input (or `in`)
+    std::optional<std::uint32_t> input_task;  // only this one
+};
+
+class StepLauncher {
+public:
+    StepLauncher(const JobOptions& options, const wire::StepCreated& step,
+                 const Invocation& invocation, Client& client, Streams& streams);
+
+    // Runs the step to its end; srun's exit code.
+    int run(const wire::TaskSpec& spec, StepFiles files);
+
+private:
+    struct Node {
+        std::string name;
+        std::vector<std::uint32_t> tasks;
+        std::unique_ptr<Stream> stream;
+        FrameReader reader{kFrameSizeMax};
+        bool welcomed = false;
+        bool done = false;
+        std::vector<TaskEnd> untold;  // ends that have not been printed
+        bool telling = false;
+    };
+
+    Result<void> connect(const std::vector<wire::LaunchTasks>& messages);
+    void on_data(Node& node, std::string_view bytes);
+    void on_message(Node& node, const wire::StepOutput& output);
+    void on_exited(Node& node, const wire::TaskExited& exited);
+    void on_closed(Node& node);
+    void on_input(std::string_view data);
+    void on_signal(int signal);
+    void on_interrupt();
+    void on_first_exit();
+    void fail_launch(const std::string& node, const Error& error);
+    void finish(Node& node);
+    void tell_ends(Node& node);
+    void send_to_all(const wire::StepInput& input);
+    void signal_tasks(int signal);
+    void terminate();  // CONT, TERM, and KILL when the grace time is over
+    void print_states();
+    void pace_input();
+
+    const JobOptions& options_;
+    const wire::StepCreated& step_;
+    const Invocation& invocation_;
+    Client& client_;
+    Streams& streams_;
+    std::string step_id_;  // "12.0"
+    EventLoop loop_;
+    std::vector<std::unique_ptr<Node>> nodes_;
+    TaskTable tasks_;
+    TaskOutput output_;
+    std::unique_ptr<InputPump> pump_;
+    std::optional<std::uint32_t> input_task_;
+    std::optional<std::chrono::steady_clock::time_point> last_interrupt_;
+    bool aborting_ = false;
+    bool terminating_ = false;
+    int least_exit_code_ = 0;  // of srun itself, when the step could not run properly
+};
+
+}  // namespace sluice

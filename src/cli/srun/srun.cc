@@ -1,0 +1,253 @@
+#include "cli/srun/srun.h"
+
+#include <unistd.h>
+
+#include "cli/common/allocate.h"
+#include "cli/common/job_setup.h"
+#include "cli/srun/launcher.h"
+#include "cli/srun/step_files.h"
+#include "cli/srun/step_request.h"
+#include "cli/srun/terminal.h"
+#include "model/columns.h"
+#include "model/errors.h"
+#include "model/table.h"
+#include "model/times.h"
+#include "os/files.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr AllocationTexts kTexts{.failed = "Unable to allocate resources",
+                                 .says_pending = false,
+                                 .revoked_end = "",
+                                 .on_signal = "Force Terminated JobId={}"};
+constexpr std::chrono::milliseconds kStepBusyAfter{500};
+
+struct Run {
+    JobOptions options;
+    std::vector<std::string> command;
+};
+
+Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
+    const Time now = current_time();
+    Run run;
+    JobOptions& options = run.options;
+    options.request.kind = JobKind::Interactive;
+    options.request.std_in.clear();  // srun's own, unless told otherwise
+    auto find = [&](std::string_view name) { return invocation.environment.find(name); };
+    TRY(apply_environment(options, find, kSrun, now));
+    bool is_in_job = !options.job_id.empty();
+    // Compat: inside a job the job's name is not the step's.
+    if (is_in_job) options.request.name.clear();
+    TRY(apply_options(options, arguments.options, Source::CommandLine, kSrun, now));
+    TRY(complete_options(options, kSrun));
+    if (arguments.operands.empty()) {
+        return Error{ErrorCode::ScriptMissing, "fatal: No command given to execute."};
+    }
+    run.command = arguments.operands;
+    if (options.request.name.empty()) options.request.name = base_name(run.command[0]);
+    if (options.pty) options.unbuffered = true;
+    return run;
+}
+
+// An array task is named 12_3; the controller wants its own number.
+Result<std::uint32_t> find_job(const std::string& reference, Client& client) {
+    JobRef ref = TRY(parse_job_ref(reference));
+    if (!ref.tasks) return ref.job.value;
+    wire::Request request;
+    request.mutable_list()->set_kind(static_cast<std::uint32_t>(TableKind::Jobs));
+    request.mutable_list()->add_columns(static_cast<std::uint32_t>(JobColumn::Id));
+    request.mutable_list()->mutable_filter()->add_jobs(reference);
+    wire::Reply reply = TRY(client.call(request));
+    Table table = TRY(from_wire(reply.listing()));
+    if (table.rows() != 1) return Error{ErrorCode::InvalidJobId, ""};
+    return static_cast<std::uint32_t>(table.number(0, JobColumn::Id));
+}
+
+class Srun {
+public:
+    Srun(Run& run, const Invocation& invocation, Client& client, Streams& streams)
+        : run_(run),
+          options_(run.options),
+          invocation_(invocation),
+          client_(client),
+          streams_(streams) {}
+
+    int run() {
+        Result<const Config*> config = client_.config();
+        if (!config) {
+            print_fatal(streams_, invocation_, config.error().detail);
+            return exit_code_for_error(invocation_);
+        }
+        if (Result<void> ok = describe_submission(options_, invocation_, **config); !ok) {
+            return refuse_options(ok.error(), kTexts.failed, invocation_, streams_);
+        }
+        print_warnings(options_, invocation_, streams_);
+        if (options_.test_only) return test_only();
+        if (!options_.job_id.empty()) return run_in_job();
+        return run_alone();
+    }
+
+private:
+    int test_only() {
+        wire::Request request;
+        *request.mutable_submit()->mutable_request() = to_wire(options_.request);
+        request.mutable_submit()->set_test_only(true);
+        Result<wire::Reply> reply = client_.call(request);
+        if (!reply) {
+            print_error(streams_, invocation_,
+                        fmt::format("{}: {}", kTexts.failed, to_string(reply.error())));
+            return exit_code_for_error(invocation_);
+        }
+        const wire::Submitted& answer = reply->submitted();
+        print_info(streams_, invocation_,
+                   fmt::format("Job {} to start at {} a using {} processors on nodes {} in "
+                               "partition {}",
+                               answer.job(), print_moment(from_unix(answer.start_estimate())),
+                               answer.cpus(), answer.nodes(), answer.partition()));
+        return 0;
+    }
+
+    int run_in_job() {
+        Result<std::uint32_t> job = find_job(options_.job_id, client_);
+        if (!job) return refuse_job(options_.job_id, job.error());
+        return run_step(*job, false);
+    }
+
+    int run_alone() {
+        Allocated allocated =
+            allocate_job(options_, kTexts, invocation_, client_, streams_, signals_);
+        if (!allocated.ok) return allocated.exit_code;
+        int code = run_step(allocated.allocation.job(), true);
+        give_back(allocated.allocation.job(), client_);
+        return code;
+    }
+
+    int refuse_job(const std::string& job, const Error& error) {
+        print_error(
+            streams_, invocation_,
+            fmt::format("Unable to confirm allocation for job {}: {}", job, to_string(error)));
+        print_info(
+            streams_, invocation_,
+            fmt::format("Check SLURM_JOB_ID environment variable. Expired or invalid job {}", job));
+        return exit_code_for_error(invocation_);
+    }
+
+    Result<wire::StepCreated> create_step(std::uint32_t job, bool own_job) {
+        wire::Request request;
+        *request.mutable_create_step() = step_request(options_, job, own_job);
+        bool told = false;
+        Waiting waiting{.slow_after = kStepBusyAfter, .wake_fd = signals_.fd()};
+        waiting.on_slow = [&] {
+            told = true;
+            if (options_.quiet) return;
+            print_info(streams_, invocation_,
+                       fmt::format("Job {} step creation temporarily disabled, retrying (Requested "
+                                   "nodes are busy)",
+                                   job));
+        };
+        wire::Reply reply = TRY(client_.call(request, waiting));
+        if (told && !options_.quiet) {
+            print_info(streams_, invocation_, fmt::format("Step created for job {}", job));
+        }
+        return std::move(*reply.mutable_step());
+    }
+
+    int run_step(std::uint32_t job, bool own_job) {
+        Result<wire::StepCreated> step = create_step(job, own_job);
+        if (!step) {
+            Error error = step.error();
+            if (error.code == ErrorCode::InvalidJobId)
+                return refuse_job(fmt::format("{}", job), error);
+            if (error.code == ErrorCode::None) {
+                print_info(
+                    streams_, invocation_,
+                    fmt::format("Cancelled pending job step with signal {}", signals_.take()));
+                error = {ErrorCode::JobFinished, ""};
+            }
+            print_error(streams_, invocation_,
+                        fmt::format("Unable to create step for job {}: {}", job, to_string(error)));
+            return exit_code_for_error(invocation_);
+        }
+        Result<Environment> environment = environment_for_job(options_, invocation_, kSrun);
+        if (!environment)
+            return refuse_options(environment.error(), kTexts.failed, invocation_, streams_);
+        wire::TaskSpec spec = task_spec(*step, *environment, own_job);
+        Result<StepFiles> files = open_step_files(options_, *step, spec);
+        if (!files) {
+            print_error(streams_, invocation_, files.error().detail);
+            drop_step(*step, own_job);
+            return exit_code_for_error(invocation_);
+        }
+        StepLauncher launcher(options_, *step, invocation_, client_, streams_);
+        return launcher.run(spec, std::move(*files));
+    }
+
+    // A step that will not be launched; an own job's ends with the job.
+    void drop_step(const wire::StepCreated& step, bool own_job) {
+        if (own_job) return;
+        wire::Request request;
+        request.mutable_cancel()->mutable_filter()->add_jobs(
+            fmt::format("{}.{}", step.job().job(), step.step()));
+        static_cast<void>(client_.call(request));
+    }
+
+    wire::TaskSpec task_spec(const wire::StepCreated& step, Environment environment, bool own_job) {
+        const JobRequest& request = options_.request;
+        environment.set_default("SLURM_SUBMIT_DIR", invocation_.directory);
+        environment.set_default("SLURM_SUBMIT_HOST", request.submit_host);
+        environment.set("SLURM_UMASK", fmt::format("{:04o}", request.umask));
+        environment.set("SLURM_PRIO_PROCESS", fmt::format("{}", nice(0)));
+        environment.set("SLURM_DISTRIBUTION", step.cyclic() ? "cyclic" : "block");
+        environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
+        if (own_job) environment.set("SLURM_JOB_NAME", request.name);
+        wire::TaskSpec spec;
+        spec.mutable_argv()->Add(run_.command.begin(), run_.command.end());
+        spec.set_environment(environment.to_bytes());
+        spec.set_work_dir(request.work_dir);
+        spec.set_open_mode(static_cast<std::uint32_t>(request.open_mode));
+        spec.set_label(options_.label);
+        spec.set_unbuffered(options_.unbuffered);
+        spec.set_umask(request.umask);
+        spec.set_kill_on_bad_exit(options_.kill_on_bad_exit.value_or(false));
+        spec.set_cpu_bind(options_.cpu_bind);
+        for (const auto& [name, soft] : request.rlimits) {
+            wire::Rlimit& limit = *spec.add_rlimits();
+            limit.set_name(name);
+            limit.set_soft(soft);
+        }
+        spec.set_job_name(step.job().request().name());
+        if (step.job().has_array_job()) spec.set_array_job(step.job().array_job());
+        if (step.job().has_array_task()) spec.set_array_task(step.job().array_task());
+        wire::WindowSize window = window_size();
+        spec.set_rows(window.rows());
+        spec.set_columns(window.columns());
+        return spec;
+    }
+
+    Run& run_;
+    JobOptions& options_;
+    const Invocation& invocation_;
+    Client& client_;
+    Streams& streams_;
+    SignalWatch signals_;
+};
+
+}  // namespace
+
+int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
+    Result<Arguments> arguments = parse_job_arguments(kSrun, invocation.args);
+    if (!arguments) return refuse_options(arguments.error(), kTexts.failed, invocation, streams);
+    JobOptions command_line;
+    Result<void> applied =
+        apply_options(command_line, arguments->options, Source::CommandLine, kSrun, current_time());
+    if (!applied) return refuse_options(applied.error(), kTexts.failed, invocation, streams);
+    if (print_help_if_asked(command_line, kSrun, streams)) return 0;
+    Result<Run> run = read_run(*arguments, invocation);
+    if (!run) return refuse_options(run.error(), kTexts.failed, invocation, streams);
+    return Srun(*run, invocation, client, streams).run();
+}
+
+}  // namespace sluice

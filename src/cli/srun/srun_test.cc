@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include "cli/common/job_setup.h"
+#include "cli/srun/step_request.h"
+#include "cli/srun/task_output.h"
+#include "cli/srun/task_table.h"
+
+namespace sluice {
+namespace {
+
+using Tasks = std::vector<std::vector<std::uint32_t>>;
+
+class CapturedStreams : public Streams {
+public:
+    void out(std::string_view text) override { output += text; }
+    void err(std::string_view text) override { errors += text; }
+    Result<std::string> read_all() override { return std::string(); }
+    bool read_line(std::string&) override { return false; }
+    bool out_is_terminal() const override { return false; }
+    void flush() override {}
+    std::string output, errors;
+};
+
+wire::ExitStatus exited(std::uint32_t code, std::uint32_t signal = 0) {
+    wire::ExitStatus exit;
+    exit.set_code(code);
+    exit.set_signal(signal);
+    return exit;
+}
+
+TEST(Srun, TasksAreNumberedByNodeOrInTurns) {
+    EXPECT_EQ(task_layout({3, 1}, false), (Tasks{{0, 1, 2}, {3}}));
+    EXPECT_EQ(task_layout({3, 1}, true), (Tasks{{0, 2, 3}, {1}}));
+    EXPECT_EQ(task_layout({0, 2}, true), (Tasks{{}, {0, 1}}));
+}
+
+TEST(Srun, EveryNodeIsToldItsTasks) {
+    wire::StepCreated step;
+    for (const char* name : {"n1", "n2"}) {
+        wire::NodeShare& node = *step.add_nodes();
+        node.set_name(name);
+        node.set_tasks(2);
+    }
+    std::vector<wire::LaunchTasks> messages = launch_messages(step, {});
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(messages[1].node(), "n2");
+    EXPECT_EQ(messages[1].task_ids(0), 2u);
+    EXPECT_EQ(messages[1].node_rank(), 1u);
+    EXPECT_EQ(messages[1].total_tasks(), 4u);
+    EXPECT_EQ(messages[1].step_nodes(), "n[1-2]");
+    EXPECT_EQ(messages[1].tasks_per_node(), "2(x2)");
+}
+
+TEST(Srun, CountsOfNeighboursAreFolded) {
+    EXPECT_EQ(fold_counts({2, 2, 2, 1}), "2(x3),1");
+    EXPECT_EQ(fold_counts({}), "");
+}
+
+TEST(Srun, EndsOfTasksAreToldTogether) {
+    EXPECT_EQ(exit_lines("n1", {{0, exited(7)}, {1, exited(7)}, {2, exited(0)}, {3, exited(7)}}),
+              (std::vector<std::string>{"n1: tasks 0-1,3: Exited with exit code 7"}));
+    EXPECT_EQ(exit_lines("n1", {{0, exited(0, 9)}}),
+              (std::vector<std::string>{"n1: task 0: Killed"}));
+}
+
+TEST(Srun, TheHighestCodeOfTheTasksIsSruns) {
+    TaskTable tasks(3);
+    tasks.on_started(0);
+    tasks.on_exited(1, exited(4));
+    EXPECT_EQ(tasks.exit_code(), 4);
+    EXPECT_EQ(tasks.states("5.0"),
+              (std::vector<std::string>{"StepId=5.0 task 2: unknown", "StepId=5.0 task 0: running",
+                                        "StepId=5.0 task 1: exited"}));
+    tasks.on_exited(0, exited(0, 9));
+    tasks.on_exited(7, exited(255));  // nobody's
+    EXPECT_EQ(tasks.exit_code(), 137);
+    EXPECT_FALSE(tasks.all_exited());
+}
+
+TEST(Srun, LabelsGoInFrontOfWholeLines) {
+    CapturedStreams streams;
+    TaskOutput output({.label = true, .unbuffered = false, .tasks = 12}, streams);
+    output.write(3, 1, "one\ntw");
+    EXPECT_EQ(streams.output, " 3: one\n");
+    output.write(3, 1, "o\n");
+    output.write(11, 2, "open");
+    EXPECT_EQ(streams.output, " 3: one\n 3: two\n");
+    output.write(11, 2, "");
+    EXPECT_EQ(streams.errors, "11: open\n");
+}
+
+TEST(Srun, UnbufferedOutputIsPassedOnAsItComes) {
+    CapturedStreams streams;
+    TaskOutput output({.label = false, .unbuffered = true, .tasks = 1}, streams);
+    output.write(0, 1, "half");
+    EXPECT_EQ(streams.output, "half");
+}
+
+TEST(Srun, AStepAsksForWhatItsOptionsSay) {
+    JobOptions options;
+    options.request.shape.ntasks = 2;
+    options.request.shape.cpus_per_task = 3;
+    options.request.shape.cpus_per_task_set = true;
+    wire::CreateStep inside = step_request(options, 12, false);
+    EXPECT_TRUE(inside.exact());
+    EXPECT_FALSE(inside.whole());
+    EXPECT_EQ(inside.ntasks(), 2u);
+    EXPECT_EQ(inside.nodes_min(), 0u);
+    EXPECT_TRUE(step_request(options, 12, true).whole());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "cli/srun/step_request.h"
+
+#include <numeric>
+
+#include "cli/common/job_setup.h"
+#include "model/hostlist.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job) {
+    const Shape& shape = options.request.shape;
+    wire::CreateStep step;
+    step.set_job(job);
+    step.set_name(options.request.name);
+    if (options.nodes_given) {
+        step.set_nodes_min(shape.nodes_min);
+        if (shape.nodes_max) step.set_nodes_max(*shape.nodes_max);
+    } else if (!shape.nodelist.empty()) {
+        step.set_nodes_min(shape.nodes_min);
+    }
+    if (shape.ntasks) step.set_ntasks(*shape.ntasks);
+    if (shape.ntasks_per_node) step.set_ntasks_per_node(*shape.ntasks_per_node);
+    if (shape.cpus_per_task_set) step.set_cpus_per_task(shape.cpus_per_task);
+    if (shape.mem_per_node) step.set_mem_per_node(*shape.mem_per_node);
+    if (shape.mem_per_cpu) step.set_mem_per_cpu(*shape.mem_per_cpu);
+    to_wire(shape.gres_per_node, *step.mutable_gres_per_node());
+    to_wire(shape.gpus_per_task, *step.mutable_gpus_per_task());
+    to_wire(shape.gpus, *step.mutable_gpus());
+    step.set_nodelist(shape.nodelist);
+    step.set_exclude(shape.exclude);
+    // Compat: -c implies --exact.
+    step.set_exact(!own_job && (options.exact || shape.cpus_per_task_set));
+    step.set_overlap(options.overlap);
+    if (options.request.time_limit)
+        *step.mutable_time_limit() = to_wire(*options.request.time_limit);
+    step.set_immediate(options.request.immediate);
+    step.set_distribution(options.distribution);
+    step.set_whole(own_job || options.whole);
+    return step;
+}
+
+std::vector<std::vector<std::uint32_t>> task_layout(
+    const std::vector<std::uint32_t>& tasks_per_node, bool cyclic) {
+    std::vector<std::vector<std::uint32_t>> layout(tasks_per_node.size());
+    std::uint32_t task = 0;
+    if (!cyclic) {
+        for (std::size_t node = 0; node < layout.size(); ++node) {
+            for (std::uint32_t i = 0; i < tasks_per_node[node]; ++i) layout[node].push_back(task++);
+        }
+        return layout;
+    }
+    const std::uint64_t total =
+        std::accumulate(tasks_per_node.begin(), tasks_per_node.end(), std::uint64_t{0});
+    while (task < total) {
+        for (std::size_t node = 0; node < layout.size(); ++node) {
+            if (layout[node].size() < tasks_per_node[node]) layout[node].push_back(task++);
+        }
+    }
+    return layout;
+}
+
+std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
+                                               const wire::TaskSpec& spec) {
+    std::vector<std::uint32_t> counts;
+    std::vector<std::string> names;
+    for (const wire::NodeShare& node : step.nodes()) {
+        counts.push_back(node.tasks());
+        names.push_back(node.name());
+    }
+    std::vector<std::vector<std::uint32_t>> layout = task_layout(counts, step.cyclic());
+    wire::LaunchTasks common;
+    common.set_credential(step.credential());
+    *common.mutable_spec() = spec;
+    *common.mutable_job() = step.job();
+    common.set_total_tasks(std::accumulate(counts.begin(), counts.end(), 0u));
+    common.set_step_nodes(Hostlist(names).to_string());
+    common.set_tasks_per_node(fold_counts(counts));
+    std::vector<wire::LaunchTasks> messages(layout.size(), common);
+    for (std::size_t rank = 0; rank < layout.size(); ++rank) {
+        messages[rank].set_node(names[rank]);
+        messages[rank].set_node_rank(static_cast<std::uint32_t>(rank));
+        messages[rank].mutable_task_ids()->Add(layout[rank].begin(), layout[rank].end());
+    }
+    return messages;
+}
+
+}  // namespace sluice

@@ -1,0 +1,25 @@
+// cli/srun/step_request.h
+//
+// What srun says to the controller and to the nodes. Pure: values in, messages out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "surface/job_options.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+// In a job of its own (`own_job`) a step takes all of it.
+wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job);
+
+// Which tasks run on which node, in the order of the step's nodes.
+std::vector<std::vector<std::uint32_t>> task_layout(
+    const std::vector<std::uint32_t>& tasks_per_node, bool cyclic);
+
+std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
+                                               const wire::TaskSpec& spec);
+
+}  // namespace sluice

@@ -1,0 +1,241 @@
+// controller/client_session.cc
+#include "controller/client_session.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+
+#include "base/log.h"
+#include "controller/reconfigure.h"
+#include "controller/replies.h"
+#include "controller/requests.h"
+#include "model/errors.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kPipelineMost = 256;            // requests without an answer
+constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
+
+Bytes refusal(ErrorCode code, std::string detail) {
+    return framed(error_reply(Error{code, std::move(detail)}));
+}
+
+Bytes text_reply(const std::string& text) {
+    wire::Reply reply;
+    reply.mutable_text()->set_text(text);
+    return framed(reply);
+}
+
+Bytes done_reply() {
+    wire::Reply reply;
+    reply.mutable_done();
+    return framed(reply);
+}
+
+Bytes pong(const Services& services) {
+    wire::Reply reply;
+    reply.mutable_pong()->set_hostname(services.hostname);
+    reply.mutable_pong()->set_pid(static_cast<std::uint32_t>(getpid()));
+    reply.mutable_pong()->set_boot_time(to_unix(services.boot_time));
+    return framed(reply);
+}
+
+}  // namespace
+
+ClientSession::ClientSession(std::shared_ptr<Link> link, Caller caller, Services& services,
+                             Listings& listings)
+    : link_(std::move(link)),
+      caller_(caller),
+      services_(services),
+      listings_(listings),
+      answered_(link_->executor()) {}
+
+asio::awaitable<void> ClientSession::run() {
+    while (true) {
+        if (slots_.empty()) link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
+        const auto message = co_await link_->read();
+        link_->expect_until(std::nullopt);
+        if (!message) break;
+        auto request = decode<wire::Request>(*message);
+        if (!request) {
+            log_debug("{}: {}", link_->peer(), to_string(request.error()));
+            break;
+        }
+        co_await handle(*request);
+    }
+    link_->close();
+    co_await drop_waiting();
+}
+
+asio::awaitable<void> ClientSession::handle(wire::Request& request) {
+    if (is_for_core(request)) {
+        co_await ask_core(request);
+        co_return;
+    }
+    co_await all_answered();
+    if (request.body_case() == wire::Request::kReconfigure) {
+        co_await reconfigure();
+    } else {
+        answer_at_once(co_await query(request));
+    }
+    if (request.body_case() == wire::Request::kShutdown && services_.privileged(caller_.user)) {
+        co_await link_->flushed();
+        log_info("stopping, as uid {} asked", caller_.user.value);
+        kill(getpid(), SIGTERM);
+    }
+}
+
+asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
+    co_await room_for_one_more();
+    const auto config = services_.published.config.get();
+    const RequestLimits limits{config->slurm_user, config->config.max_script_size};
+    const RequestId id = services_.next_request();
+    auto incoming = incoming_from(request, caller_, id, limits);
+    if (!incoming) {
+        answer_at_once(framed(error_reply(incoming.error())));
+        co_return;
+    }
+    co_await ask(std::move(*incoming), id);
+}
+
+asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id) {
+    if (const auto trouble = services_.published.store_trouble.get()) {
+        answer_at_once(framed(error_reply(*trouble)));
+        co_return;
+    }
+    slots_.push_back({id, nullptr});
+    incoming.request = id;
+    incoming.asker = shared_from_this();
+    if (!co_await push(services_, std::move(incoming))) {
+        fill(id, refusal(ErrorCode::ShuttingDown, ""));
+    }
+}
+
+void ClientSession::answered(RequestId request, Answer answer) {
+    asio::post(link_->executor(), [self = shared_from_this(), request, answer = std::move(answer)] {
+        const auto config = self->services_.published.config.get();
+        const auto snapshot = self->services_.published.snapshot.get();
+        const ReplyContext context{*snapshot, self->services_.signer, wall_clock(),
+                                   config->config.cred_expire};
+        self->fill(request, framed(reply_from(answer, context)));
+    });
+}
+
+void ClientSession::answer_at_once(Bytes reply) {
+    slots_.push_back({RequestId{}, std::move(reply)});
+    send_ready();
+}
+
+void ClientSession::fill(RequestId request, Bytes reply) {
+    const auto slot = std::find_if(slots_.begin(), slots_.end(),
+                                   [&](const Slot& slot) { return slot.request == request; });
+    if (slot == slots_.end()) return;
+    slot->reply = std::move(reply);
+    send_ready();
+}
+
+void ClientSession::send_ready() {
+    while (!slots_.empty() && slots_.front().reply) {
+        link_->send(std::move(slots_.front().reply));
+        slots_.pop_front();
+    }
+    answered_.cancel();
+    if (slots_.empty() && !link_->closed()) {
+        link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
+    }
+}
+
+asio::awaitable<void> ClientSession::room_for_one_more() {
+    while (slots_.size() >= kPipelineMost && !link_->closed()) {
+        answered_.expires_at(SteadyTime::max());
+        std::error_code cancelled;
+        co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+}
+
+// Answered and gone out: so that nobody makes us keep more than one listing for him.
+asio::awaitable<void> ClientSession::all_answered() {
+    while (!slots_.empty() && !link_->closed()) {
+        answered_.expires_at(SteadyTime::max());
+        std::error_code cancelled;
+        co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+    co_await link_->flushed();
+}
+
+asio::awaitable<void> ClientSession::drop_waiting() {
+    for (const Slot& slot : std::exchange(slots_, {})) {
+        if (slot.reply) continue;
+        Incoming incoming;
+        incoming.event = RequestDropped{slot.request};
+        if (!co_await push(services_, std::move(incoming))) break;
+    }
+}
+
+asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
+    switch (request.body_case()) {
+        case wire::Request::kList:
+            co_return co_await list(request.list());
+        case wire::Request::kPing:
+            co_return pong(services_);
+        case wire::Request::kShowConfig:
+            co_return text_reply(services_.published.config.get()->text);
+        case wire::Request::kBatchScript:
+            co_return co_await batch_script(JobId{request.batch_script()});
+        case wire::Request::kShutdown:
+            if (services_.privileged(caller_.user)) co_return done_reply();
+            co_return refusal(ErrorCode::AccessDenied,
+                              "only root and SlurmUser may stop slurmctld");
+        default:
+            co_return refusal(ErrorCode::NotSupported, "a request that this version does not know");
+    }
+}
+
+// A few jobs by their ids are found at once; the rest is work for the reader.
+asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
+    if (question.filter().jobs_size() > 0) {
+        co_return listings_.answer(*services_.published.snapshot.get(), question);
+    }
+    const auto read = [&] {
+        return services_.listings.answer(*services_.published.snapshot.get(), question);
+    };
+    co_return co_await run_on(services_.reader_pool, read);
+}
+
+asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
+    const auto job = services_.published.snapshot.get()->jobs.find(id.value);
+    if (!job) co_return refusal(ErrorCode::InvalidJobId, "");
+    if (job->user != caller_.user && !services_.privileged(caller_.user)) {
+        co_return refusal(ErrorCode::AccessDenied, "");
+    }
+    if (job->request->script_hash.empty()) {
+        co_return refusal(ErrorCode::NotFound, "this job has no batch script");
+    }
+    const auto read = [&] { return services_.store.blob(job->request->script_hash); };
+    const auto script = co_await run_on(services_.slow_pool, read);
+    if (!script) co_return framed(error_reply(script.error()));
+    co_return text_reply(*script);
+}
+
+asio::awaitable<void> ClientSession::reconfigure() {
+    if (!services_.privileged(caller_.user)) {
+        answer_at_once(refusal(ErrorCode::AccessDenied, "only root and SlurmUser may reconfigure"));
+        co_return;
+    }
+    const RequestId id = services_.next_request();
+    const auto prepare = [&] { return prepare_reconfigure(services_, id, caller_); };
+    auto incoming = co_await run_on(services_.slow_pool, prepare);
+    if (!incoming) {
+        log_error("reconfigure refused: {}", to_string(incoming.error()));
+        answer_at_once(framed(error_reply(incoming.error())));
+        co_return;
+    }
+    co_await ask(std::move(*incoming), id);
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// controller/client_session.h
+//
+// The conversation with one command. Requests may be sent without waiting for the answers, which
+// come in order; a question about the cluster waits until all earlier changes are answered, so that
+// it sees them.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <deque>
+#include <memory>
+
+#include "controller/link.h"
+#include "controller/listings.h"
+#include "controller/services.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+class ClientSession : public Asker, public std::enable_shared_from_this<ClientSession> {
+public:
+    ClientSession(std::shared_ptr<Link> link, Caller caller, Services& services,
+                  Listings& listings);
+
+    asio::awaitable<void> run();
+    void answered(RequestId request, Answer answer) override;  // from the store's thread
+
+private:
+    // A request's place in the order of answers.
+    struct Slot {
+        RequestId request;
+        Bytes reply;  // null: not yet
+    };
+
+    asio::awaitable<void> handle(wire::Request& request);
+    asio::awaitable<void> ask_core(wire::Request& request);
+    asio::awaitable<void> ask(Incoming incoming, RequestId id);
+    asio::awaitable<Bytes> query(const wire::Request& request);
+    asio::awaitable<Bytes> list(const wire::ListTable& question);
+    asio::awaitable<Bytes> batch_script(JobId job);
+    asio::awaitable<void> reconfigure();
+    asio::awaitable<void> room_for_one_more();
+    asio::awaitable<void> all_answered();
+    asio::awaitable<void> drop_waiting();
+    void answer_at_once(Bytes reply);
+    void fill(RequestId request, Bytes reply);
+    void send_ready();
+
+    std::shared_ptr<Link> link_;
+    Caller caller_;
+    Services& services_;
+    Listings& listings_;
+    std::deque<Slot> slots_;
+    asio::steady_timer answered_;  // cancelled when a slot is gone: wakes who waits for room
+};
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+// controller/committer.cc
+#include "controller/committer.h"
+
+#include "base/log.h"
+#include "model/errors.h"
+
+namespace sluice {
+namespace {
+
+constexpr auto kRetryDelay = std::chrono::seconds(1);
+constexpr auto kStopCheck = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet)
+    : store_(store), published_(published), fleet_(fleet), thread_([this] { run(); }) {}
+
+Committer::~Committer() {
+    stop();
+}
+
+void Committer::stop() {
+    give_up_soon();
+    queue_.close();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Committer::run() {
+    while (true) {
+        auto next = queue_.take(1);
+        if (next.empty()) return;
+        if (!commit(next.front().batch)) {
+            log_error("stopping while the store refuses changes: the last ones are not kept");
+            queue_.close();  // the core's thread must not wait for us
+            return;
+        }
+        release(std::move(next.front()));
+    }
+}
+
+bool Committer::commit(const Batch& batch) {
+    if (batch.changes.empty() && batch.blobs.empty()) return true;
+    while (true) {
+        const auto done = store_.commit(batch);
+        if (done) break;
+        if (!published_.store_trouble.get()) {
+            log_error("the store refuses changes; trying again every second: {}",
+                      to_string(done.error()));
+        }
+        published_.store_trouble.set(
+            std::make_shared<const Error>(Error{ErrorCode::StoreFailed, done.error().detail}));
+        const auto retry = std::chrono::steady_clock::now() + kRetryDelay;
+        while (std::chrono::steady_clock::now() < retry) {
+            if (stopping_) return false;
+            std::this_thread::sleep_for(kStopCheck);
+        }
+    }
+    if (published_.store_trouble.get()) {
+        log_info("the store takes changes again");
+        published_.store_trouble.set(nullptr);
+    }
+    return true;
+}
+
+void Committer::release(Decided decided) {
+    if (decided.snapshot) published_.snapshot.set(std::move(decided.snapshot));
+    for (DueAnswer& due : decided.answers) due.asker->answered(due.request, std::move(due.answer));
+    if (!decided.orders.empty() || !decided.acks.empty()) {
+        fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
+    }
+}
+
+}  // namespace sluice

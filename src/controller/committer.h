@@ -1,0 +1,77 @@
+// controller/committer.h
+//
+// The store's thread: what the core decided is written down, then readers see it, then it is done.
+// While the store refuses to take a batch nothing of it happens and nobody is told that it did:
+// it is tried again every second, and meanwhile new changes are turned away at the door.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "controller/inbox.h"
+#include "controller/published.h"
+#include "core/effect.h"
+
+namespace sluice {
+
+struct DueAnswer {
+    std::shared_ptr<Asker> asker;
+    RequestId request;
+    Answer answer;
+};
+
+// An order with the node's name: indexes mean nothing outside of the core.
+struct NodeWelcome {
+    NodeIndex index;
+    std::optional<Error> error;
+};
+struct NodeOrder {
+    std::string node;
+    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob> order;
+};
+
+// One batch of decisions.
+struct Decided {
+    Batch batch;
+    std::shared_ptr<const Snapshot> snapshot;  // null: nothing that readers could see
+    std::vector<DueAnswer> answers;
+    std::vector<NodeOrder> orders;
+    std::vector<Ack> acks;
+};
+
+// Who carries out what concerns the nodes.
+class OrderTaker {
+public:
+    virtual ~OrderTaker() = default;
+    virtual void deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) = 0;
+};
+
+class Committer {
+public:
+    Committer(Store& store, PublishedState& published, OrderTaker& fleet);
+    ~Committer();
+
+    // Waits while the last batch but one is still being written.
+    void take(Decided decided) { queue_.push(std::move(decided)); }
+    // From now on a store that refuses is not tried again for long.
+    void give_up_soon() { stopping_ = true; }
+    // Writes what was taken, then ends.
+    void stop();
+
+private:
+    void run();
+    bool commit(const Batch& batch);
+    void release(Decided decided);
+
+    Store& store_;
+    PublishedState& published_;
+    OrderTaker& fleet_;
+    Queue<Decided> queue_{1};  // one is being written, one waits
+    std::atomic<bool> stopping_{false};
+    std::thread thread_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,140 @@
+// controller/controller.cc
+#include "controller/controller.h"
+
+#include <asio/post.hpp>
+#include <filesystem>
+
+#include "base/log.h"
+#include "controller/reconfigure.h"
+#include "controller/settings.h"
+#include "model/errors.h"
+#include "os/self.h"
+#include "os/socket.h"
+#include "store/directory_lock.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kReaderNice = 5;
+constexpr const char* kDatabaseFiles[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm"};
+
+// Out of the way, not gone: whoever did not mean it can put it back. Never under the feet of
+// another controller.
+Result<void> put_aside(const std::string& directory) {
+    const DirectoryLock lock = TRY(DirectoryLock::take(directory));
+    const std::string suffix = fmt::format(".{}", to_unix(wall_clock()));
+    for (const char* name : kDatabaseFiles) {
+        const std::filesystem::path path = std::filesystem::path(directory) / name;
+        std::error_code error;
+        if (!std::filesystem::exists(path, error)) continue;
+        std::filesystem::rename(path, path.string() + suffix, error);
+        if (error) {
+            return Error{ErrorCode::StoreFailed,
+                         fmt::format("{}: {}", path.string(), error.message())};
+        }
+        log_info("state put aside: {}{}", path.string(), suffix);
+    }
+    return {};
+}
+
+Result<std::unique_ptr<Store>> open_store(const std::string& directory,
+                                          const StartOptions& options) {
+    if (options.clear_state) {
+        log_info("clearing all previous state in {}", directory);
+        TRY(put_aside(directory));
+    }
+    auto store = open_sqlite(directory);
+    if (store || !options.ignore_state_errors) return store;
+    log_error("{}; starting without it (-i)", to_string(store.error()));
+    TRY(put_aside(directory));
+    return open_sqlite(directory);
+}
+
+double seconds_since(SteadyTime start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Controller>> Controller::start(std::shared_ptr<const LiveConfig> config,
+                                                      const StartOptions& options) {
+    const std::string& directory = config->config.state_save_location;
+    auto identifier = TRY(Identifier::create(config->config));
+    auto store = TRY(open_store(directory, options));
+    auto signer = TRY(CredentialSigner::load_or_create(directory + "/launch.key"));
+    std::unique_ptr<Controller> controller(new Controller(
+        std::move(store), std::move(signer), std::move(identifier), std::move(config)));
+    TRY(controller->recover(options));
+    TRY(controller->server_.listen(controller->published_.config.get()->config));
+    controller->server_.start();
+    return controller;
+}
+
+Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
+                       std::unique_ptr<Identifier> identifier,
+                       std::shared_ptr<const LiveConfig> config)
+    : store_(std::move(store)),
+      signer_(std::move(signer)),
+      identifier_(std::move(identifier)),
+      services_{.inbox = inbox_,
+                .published = published_,
+                .store = *store_,
+                .signer = signer_,
+                .config_path = config->config.path,
+                .hostname = host_name(),
+                .boot_time = wall_clock()},
+      server_(services_, *identifier_),
+      fleet_(server_.home().get_executor(), services_) {
+    published_.config.set(std::move(config));
+    services_.fleet = &fleet_;
+    // Whoever submits or runs jobs goes before whoever looks.
+    asio::post(services_.reader_pool, [] { (void)set_nice(kReaderNice); });
+}
+
+Controller::~Controller() {
+    stop();
+}
+
+Result<void> Controller::recover(const StartOptions& options) {
+    const auto began = std::chrono::steady_clock::now();
+    auto stored = store_->load();
+    if (!stored) {
+        if (!options.ignore_state_errors) return stored.error();
+        log_error("{}; starting without it (-i)", to_string(stored.error()));
+        stored = StoredState{};
+    }
+    const auto config = published_.config.get();
+    auto settings =
+        std::make_shared<const Settings>(TRY(settings_from(config->config, config->slurm_user)));
+    cluster_ = std::make_unique<Cluster>(std::move(settings), wall_clock());
+    cluster_->restore(*stored, wall_clock());
+    published_.snapshot.set(cluster_->take_snapshot(wall_clock()));
+    log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
+    committer_ = std::make_unique<Committer>(*store_, published_, fleet_);
+    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_);
+    return {};
+}
+
+void Controller::reconfigure() {
+    auto incoming = prepare_reconfigure(services_, RequestId{}, {});
+    if (!incoming) {
+        log_error("slurm.conf was not taken over: {}", to_string(incoming.error()));
+    } else {
+        inbox_.push(std::move(*incoming));
+    }
+}
+
+void Controller::stop() {
+    server_.stop_listening();
+    if (committer_) committer_->give_up_soon();
+    if (loop_) loop_->stop();
+    if (committer_) committer_->stop();
+    for (asio::thread_pool* pool :
+         {&services_.identify_pool, &services_.slow_pool, &services_.reader_pool}) {
+        pool->stop();
+        pool->join();  // its work refers to connections, which go next
+    }
+    server_.stop();
+}
+
+}  // namespace sluice

@@ -1,0 +1,52 @@
+// controller/controller.h
+//
+// slurmctld's parts, put together: the store, the core's thread, the store's thread and the server,
+// in the order in which they depend on each other.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "auth/launch_credential.h"
+#include "controller/committer.h"
+#include "controller/fleet.h"
+#include "controller/loop.h"
+#include "controller/server.h"
+#include "controller/services.h"
+
+namespace sluice {
+
+struct StartOptions {
+    bool clear_state = false;          // -c
+    bool ignore_state_errors = false;  // -i
+};
+
+class Controller {
+public:
+    // Loads the state and serves from then on.
+    static Result<std::unique_ptr<Controller>> start(std::shared_ptr<const LiveConfig> config,
+                                                     const StartOptions& options);
+    ~Controller();
+
+    void reconfigure();  // SIGHUP: what is wrong goes to the log
+    void stop();         // answers what was accepted, then ends
+
+private:
+    Controller(std::unique_ptr<Store> store, CredentialSigner signer,
+               std::unique_ptr<Identifier> identifier, std::shared_ptr<const LiveConfig> config);
+    Result<void> recover(const StartOptions& options);
+
+    std::unique_ptr<Store> store_;
+    CredentialSigner signer_;
+    std::unique_ptr<Identifier> identifier_;
+    Inbox inbox_{kInboxSize};
+    PublishedState published_;
+    Services services_;
+    Server server_;
+    Fleet fleet_;
+    std::unique_ptr<Cluster> cluster_;  // until the loop takes it
+    std::unique_ptr<Committer> committer_;
+    std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace sluice

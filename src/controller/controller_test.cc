@@ -1,0 +1,311 @@
+// controller/controller_test.cc
+//
+// The pure parts of the shell: what slurm.conf means to the core, what a request means as an event,
+// what an answer looks like on the wire. And the two threads around the core, with a store that can
+// be made to refuse.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "controller/committer.h"
+#include "controller/listings.h"
+#include "controller/loop.h"
+#include "controller/options.h"
+#include "controller/replies.h"
+#include "controller/requests.h"
+#include "controller/settings.h"
+#include "model/errors.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+namespace {
+
+constexpr RequestId kRequest{7};
+constexpr Caller kUser{UserId{1000}, GroupId{100}};
+constexpr Caller kRoot{UserId{0}, GroupId{0}};
+constexpr RequestLimits kLimits{.slurm_user = UserId{64}, .script_size_max = 100};
+
+// ---- settings
+
+Config small_config() {
+    Config config;
+    config.cluster_name = "lab";
+    config.nodes.push_back({.name = "n1", .cpus = 4, .real_memory = 1000});
+    config.nodes.push_back({.name = "n2", .cpus = 4, .real_memory = 1000});
+    config.partitions.push_back({.name = "debug", .nodes = {"n1", "n2"}, .is_default = true});
+    return config;
+}
+
+TEST(Settings, CarryOverWhatTheCoreDecidesBy) {
+    const auto settings = settings_from(small_config(), UserId{64});
+    ASSERT_TRUE(settings);
+    EXPECT_EQ(settings->cluster_name, "lab");
+    EXPECT_EQ(settings->nodes.size(), 2u);
+    EXPECT_EQ(settings->slurm_user, UserId{64});
+    EXPECT_TRUE(settings->memory_is_consumable);
+    EXPECT_FALSE(settings->config_overrides);
+    EXPECT_EQ(settings->requeue_delay, Seconds{120});
+}
+
+TEST(Settings, ReadSwitchesOutOfLists) {
+    Config config = small_config();
+    config.select_type_parameters = "CR_Core,CR_LLN";
+    config.slurmd_parameters = "config_overrides";
+    config.scheduler_parameters = "bf_max_job_test=5, requeue_delay=17";
+    const auto settings = settings_from(config, UserId{0});
+    ASSERT_TRUE(settings);
+    EXPECT_FALSE(settings->memory_is_consumable);
+    EXPECT_TRUE(settings->config_overrides);
+    EXPECT_EQ(settings->requeue_delay, Seconds{17});
+}
+
+TEST(Settings, NameTheParameterThatIsWrong) {
+    Config config = small_config();
+    config.scheduler_parameters = "requeue_delay=soon";
+    const auto settings = settings_from(config, UserId{0});
+    ASSERT_FALSE(settings);
+    EXPECT_NE(settings.error().detail.find("requeue_delay=soon"), std::string::npos);
+}
+
+// ---- requests
+
+wire::Request submission(std::string script) {
+    wire::Request request;
+    *request.mutable_submit()->mutable_request() = to_wire(JobRequest{.name = "j"});
+    request.mutable_submit()->set_script(std::move(script));
+    request.mutable_submit()->set_environment(std::string("A=1\0", 4));
+    return request;
+}
+
+TEST(Requests, ASubmissionKeepsScriptAndEnvironmentByTheirHash) {
+    wire::Request request = submission("#!/bin/sh\n");
+    const auto incoming = incoming_from(request, kUser, kRequest, kLimits);
+    ASSERT_TRUE(incoming);
+    const auto& event = std::get<SubmitJob>(incoming->event);
+    EXPECT_EQ(event.caller.user, kUser.user);
+    ASSERT_EQ(incoming->blobs.size(), 2u);
+    EXPECT_EQ(incoming->blobs[0].bytes, "#!/bin/sh\n");
+    EXPECT_EQ(event.wish->script_hash, blob_hash("#!/bin/sh\n"));
+    EXPECT_EQ(event.wish->environment_hash, incoming->blobs[1].hash);
+}
+
+TEST(Requests, AScriptMustBeThereAndNotTooLarge) {
+    wire::Request empty = submission("");
+    EXPECT_EQ(incoming_from(empty, kUser, kRequest, kLimits).error().code,
+              ErrorCode::ScriptMissing);
+    wire::Request large = submission(std::string(101, 'x'));
+    const auto refused = incoming_from(large, kUser, kRequest, kLimits);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::ScriptTooLarge);
+    EXPECT_NE(refused.error().detail.find("100"), std::string::npos);
+}
+
+TEST(Requests, OnlyThePrivilegedSpeakForOthers) {
+    for (const auto& [caller, allowed] : {std::pair{kUser, false}, std::pair{kRoot, true},
+                                          std::pair{Caller{UserId{64}, {}}, true}}) {
+        wire::Request request = submission("#!/bin/sh\n");
+        request.mutable_submit()->set_as_user(5);
+        const auto incoming = incoming_from(request, caller, kRequest, kLimits);
+        ASSERT_EQ(incoming.has_value(), allowed);
+        if (allowed) {
+            EXPECT_EQ(std::get<SubmitJob>(incoming->event).caller.user, UserId{5});
+        } else {
+            EXPECT_EQ(incoming.error().code, ErrorCode::AccessDenied);
+        }
+    }
+}
+
+TEST(Requests, WordsThatDoNotParseAreRefused) {
+    wire::Request control;
+    control.mutable_control()->add_jobs("twelve");
+    EXPECT_FALSE(incoming_from(control, kUser, kRequest, kLimits));
+    wire::Request update;
+    update.mutable_update()->set_entity(wire::Update::NODE);
+    update.mutable_update()->set_name("n[1-");
+    EXPECT_FALSE(incoming_from(update, kUser, kRequest, kLimits));
+    wire::Request cancel;
+    cancel.mutable_cancel()->set_signal(1000);
+    EXPECT_FALSE(incoming_from(cancel, kUser, kRequest, kLimits));
+}
+
+TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {
+    wire::Request request;
+    request.mutable_update()->set_entity(wire::Update::NODE);
+    request.mutable_update()->set_name("n[1-2]");
+    auto& change = *request.mutable_update()->add_changes();
+    change.set_key("state");
+    change.set_value("drain");
+    const auto incoming = incoming_from(request, kRoot, kRequest, kLimits);
+    ASSERT_TRUE(incoming);
+    const auto& event = std::get<UpdateNode>(incoming->event);
+    EXPECT_EQ(event.nodes, (std::vector<std::string>{"n1", "n2"}));
+    EXPECT_EQ(event.changes, (Changes{{"state", "drain"}}));
+}
+
+TEST(Requests, QuestionsAreNotForTheCore) {
+    wire::Request request;
+    EXPECT_FALSE(is_for_core(request));
+    request.mutable_list();
+    EXPECT_FALSE(is_for_core(request));
+    request.mutable_wait_job();
+    EXPECT_TRUE(is_for_core(request));
+}
+
+TEST(Requests, AReportKeepsTheRunAndTheError) {
+    wire::AgentReport report;
+    auto& ended = *report.mutable_job_ended();
+    ended.mutable_run()->set_job(12);
+    ended.mutable_run()->set_restarts(2);
+    ended.mutable_exit()->set_code(3);
+    const auto event = event_from(report, NodeIndex{4});
+    ASSERT_TRUE(event);
+    const auto& job_ended = std::get<JobEnded>(*event);
+    EXPECT_EQ(job_ended.node, NodeIndex{4});
+    EXPECT_EQ(job_ended.run.restarts, 2u);
+    EXPECT_EQ(job_ended.exit.code, 3);
+    EXPECT_FALSE(job_ended.launch_error);
+    EXPECT_FALSE(event_from(wire::AgentReport{}, NodeIndex{4}));
+}
+
+TEST(Options, KnowTheirLettersAndNameTheWrongOnes) {
+    const auto parse = [](std::vector<std::string> words) {
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+        return parse_options(static_cast<int>(words.size()), argv.data());
+    };
+    const auto options = parse({"slurmctld", "-D", "-vv", "-f", "/x", "-c", "-n", "-5"});
+    ASSERT_TRUE(options);
+    EXPECT_TRUE(options->foreground && options->clear_state);
+    EXPECT_EQ(options->verbose, 2);
+    EXPECT_EQ(options->config, "/x");
+    EXPECT_EQ(options->nice, -5);
+    EXPECT_NE(parse({"slurmctld", "-z"}).error().detail.find("-z"), std::string::npos);
+    EXPECT_NE(parse({"slurmctld", "-n", "much"}).error().detail.find("much"), std::string::npos);
+    EXPECT_FALSE(parse({"slurmctld", "-f"}));
+}
+
+// ---- the threads around the core
+
+class FlakyStore : public Store {
+public:
+    std::atomic<bool> full{false};
+
+    Result<void> commit(const Batch& batch) override {
+        if (full) return Error{ErrorCode::StoreFailed, "No space left on device"};
+        return kept_->commit(batch);
+    }
+    Result<StoredState> load() override { return kept_->load(); }
+    Result<std::string> blob(std::string_view hash) override { return kept_->blob(hash); }
+    Result<bool> has_blob(std::string_view hash) override { return kept_->has_blob(hash); }
+
+private:
+    std::unique_ptr<Store> kept_ = memory_store();
+};
+
+class Answers : public Asker {
+public:
+    void answered(RequestId, Answer answer) override {
+        std::lock_guard lock(mutex_);
+        answer_ = std::move(answer);
+        arrived_.notify_all();
+    }
+    Answer wait() {
+        std::unique_lock lock(mutex_);
+        arrived_.wait(lock, [&] { return answer_.has_value(); });
+        return *answer_;
+    }
+    bool there() {
+        std::lock_guard lock(mutex_);
+        return answer_.has_value();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    std::optional<Answer> answer_;
+};
+
+class NoFleet : public OrderTaker {
+    void deliver(std::vector<NodeOrder>, std::vector<Ack>) override {}
+};
+
+class Threads : public testing::Test {
+protected:
+    Threads() {
+        auto settings =
+            std::make_shared<const Settings>(*settings_from(small_config(), UserId{64}));
+        auto cluster = std::make_unique<Cluster>(settings, Time{Seconds{1000}});
+        published_.snapshot.set(cluster->take_snapshot(Time{Seconds{1000}}));
+        loop_ = std::make_unique<Loop>(std::move(cluster), inbox_, committer_);
+    }
+    ~Threads() override {
+        committer_.give_up_soon();
+        loop_->stop();
+        committer_.stop();
+    }
+
+    std::shared_ptr<Answers> submit(RequestId id) {
+        wire::Request request = submission("#!/bin/sh\n");
+        request.mutable_submit()->mutable_request()->set_hold(true);
+        auto incoming = incoming_from(request, kUser, id, kLimits);
+        auto answers = std::make_shared<Answers>();
+        incoming->asker = answers;
+        inbox_.push(std::move(*incoming));
+        return answers;
+    }
+
+    FlakyStore store_;
+    PublishedState published_;
+    NoFleet fleet_;
+    Inbox inbox_{16};
+    Committer committer_{store_, published_, fleet_};
+    std::unique_ptr<Loop> loop_;
+};
+
+TEST_F(Threads, AnAnsweredSubmissionIsInTheStoreAndInTheSnapshot) {
+    const Answer answer = submit(RequestId{1})->wait();
+    ASSERT_TRUE(std::holds_alternative<Submitted>(answer));
+    const JobId job = std::get<Submitted>(answer).job;
+    const auto found = published_.snapshot.get()->jobs.find(job.value);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*store_.blob(found->request->script_hash), "#!/bin/sh\n");
+    EXPECT_EQ(store_.load()->jobs.size(), 1u);
+}
+
+TEST_F(Threads, AFullDiskIsToldAtTheDoorAndTheFirstAnswerComesWhenThereIsSpaceAgain) {
+    store_.full = true;
+    auto answers = submit(RequestId{1});
+    while (!published_.store_trouble.get()) std::this_thread::yield();
+    EXPECT_EQ(published_.store_trouble.get()->code, ErrorCode::StoreFailed);
+    EXPECT_EQ(published_.store_trouble.get()->detail, "No space left on device");
+    EXPECT_FALSE(answers->there());
+    EXPECT_EQ(published_.snapshot.get()->jobs.size(), 0u);
+    store_.full = false;
+    EXPECT_TRUE(std::holds_alternative<Submitted>(answers->wait()));
+    EXPECT_FALSE(published_.store_trouble.get());
+}
+
+TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {
+    store_.full = true;
+    for (std::uint64_t id = 1; id <= 10; ++id) submit(RequestId{id});
+    while (!published_.store_trouble.get()) std::this_thread::yield();
+}
+
+TEST_F(Threads, TheSameQuestionIsAnsweredFromTheSameBytes) {
+    Listings listings;
+    wire::ListTable question;
+    question.set_kind(static_cast<std::uint32_t>(TableKind::Jobs));
+    question.add_columns(0);
+    const auto before = published_.snapshot.get();
+    const Bytes first = listings.answer(*before, question);
+    EXPECT_EQ(listings.answer(*before, question).get(), first.get());
+    submit(RequestId{1})->wait();
+    EXPECT_NE(listings.answer(*published_.snapshot.get(), question).get(), first.get());
+    question.set_kind(99);
+    EXPECT_NE(listings.answer(*before, question)->find("99"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sluice

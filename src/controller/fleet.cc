@@ -1,0 +1,244 @@
+// controller/fleet.cc
+#include "controller/fleet.h"
+
+#include <algorithm>
+#include <asio/detached.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+
+#include "base/log.h"
+#include "controller/replies.h"
+#include "controller/requests.h"
+#include "model/errors.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+namespace {
+
+constexpr Seconds kHeartbeatMost{30};
+
+// From any thread: a link is touched on its own executor only.
+void send(const std::shared_ptr<NodeLink>& node, const wire::AgentOrder& order) {
+    asio::dispatch(node->link->executor(),
+                   [link = node->link, bytes = framed(order)] { link->send(bytes); });
+}
+
+void close(const std::shared_ptr<NodeLink>& node) {
+    asio::dispatch(node->link->executor(), [node] {
+        node->link->close();
+        node->answered.cancel();
+    });
+}
+
+wire::AgentOrder order_from(const SignalJob& order) {
+    wire::AgentOrder message;
+    wire::SignalJob& signal = *message.mutable_signal();
+    to_wire(order.run, *signal.mutable_run());
+    signal.set_signal(order.signal);
+    signal.set_batch_shell(order.batch_shell);
+    signal.set_children(order.children);
+    signal.set_steps(order.steps);
+    // Compat with the message: no step named means all of them.
+    if (!order.only_step) signal.mutable_run()->set_step(0xffffffffu);
+    return message;
+}
+
+wire::AgentOrder order_from(const TerminateJob& order) {
+    wire::AgentOrder message;
+    wire::Terminate& terminate = *message.mutable_terminate();
+    to_wire(order.run, *terminate.mutable_run());
+    terminate.set_grace_seconds(order.grace.count());
+    terminate.set_reason_line(order.reason_line);
+    terminate.set_only_step(order.only_step);
+    return message;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const std::string>> BlobCache::get(const std::string& hash) {
+    if (hash.empty()) return std::make_shared<const std::string>();
+    if (const auto found = by_hash_.find(hash); found != by_hash_.end()) {
+        kept_.splice(kept_.begin(), kept_, found->second);
+        return kept_.front().bytes;
+    }
+    auto bytes = std::make_shared<const std::string>(TRY(store_.blob(hash)));
+    kept_.push_front({hash, bytes});
+    by_hash_[hash] = kept_.begin();
+    bytes_ += bytes->size();
+    while (bytes_ > kBytesMost && kept_.size() > 1) {
+        bytes_ -= kept_.back().bytes->size();
+        by_hash_.erase(kept_.back().hash);
+        kept_.pop_back();
+    }
+    return bytes;
+}
+
+Fleet::Fleet(asio::any_io_executor home, Services& services)
+    : home_(std::move(home)), services_(services), blobs_(services.store) {}
+
+asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link) {
+    const auto message = co_await link->read();
+    link->expect_until(std::nullopt);
+    if (!message) co_return;
+    const auto report = decode<wire::AgentReport>(*message);
+    if (!report || !report->has_register_()) {
+        log_debug("{}: not a registration", link->peer());
+        co_return;
+    }
+    auto event = registration_from(report->register_());
+    if (!event) {
+        log_error("{}: bad registration: {}", link->peer(), to_string(event.error()));
+        co_return;
+    }
+    auto node = std::make_shared<NodeLink>(link, event->node);
+    Incoming incoming;
+    incoming.event = std::move(*event);
+    if (report->sequence() != 0) incoming.ack = Ack{node, report->sequence()};
+    co_await asio::co_spawn(home_, claim(node, std::move(incoming)), asio::use_awaitable);
+    if (co_await wait_for_welcome(node)) co_await hear(node);
+    link->close();
+    co_await asio::co_spawn(home_, leave(node), asio::use_awaitable);
+}
+
+// A node that registers again replaces its old connection, which may not have noticed yet that
+// the other end is gone. Its end must not count against the new one.
+asio::awaitable<void> Fleet::claim(Node node, Incoming registration) {
+    Node& place = nodes_[node->node];
+    if (place) close(place);
+    place = node;
+    co_await push(services_, std::move(registration));
+}
+
+asio::awaitable<void> Fleet::leave(Node node) {
+    const auto found = nodes_.find(node->node);
+    if (found == nodes_.end() || found->second != node) co_return;
+    nodes_.erase(found);
+    if (!node->welcome) co_return;
+    log_debug("node {}: connection lost", node->node);
+    Incoming incoming;
+    incoming.event = NodeDisconnected{node->index};
+    co_await push(services_, std::move(incoming));
+}
+
+asio::awaitable<bool> Fleet::wait_for_welcome(const Node& node) {
+    while (!node->answer && !node->link->closed()) {
+        node->answered.expires_at(SteadyTime::max());
+        std::error_code cancelled;
+        co_await node->answered.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+    if (!node->answer) co_return false;
+    if (node->answer->error) co_await node->link->flushed();
+    co_return !node->answer->error;
+}
+
+asio::awaitable<void> Fleet::hear(const Node& node) {
+    while (const auto message = co_await node->link->read()) {
+        const auto report = decode<wire::AgentReport>(*message);
+        if (!report) co_return;
+        auto event = event_from(*report, node->answer->index);
+        if (!event) {
+            log_error("node {}: {}", node->node, to_string(event.error()));
+            co_return;
+        }
+        Incoming incoming;
+        incoming.event = std::move(*event);
+        if (report->sequence() != 0) incoming.ack = Ack{node, report->sequence()};
+        if (!co_await push(services_, std::move(incoming))) co_return;
+    }
+}
+
+void Fleet::deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) {
+    asio::post(home_, [this, orders = std::move(orders), acks = std::move(acks)]() mutable {
+        for (NodeOrder& order : orders) carry_out(order);
+        acknowledge(std::move(acks));
+    });
+}
+
+void Fleet::carry_out(NodeOrder& order) {
+    const auto found = nodes_.find(order.node);
+    if (found == nodes_.end()) return;
+    const Node& node = found->second;
+    if (const auto* answer = std::get_if<NodeWelcome>(&order.order)) return welcome(node, *answer);
+    if (!node->welcome) return;
+    if (const auto* batch = std::get_if<LaunchBatch>(&order.order)) return launch(node, *batch);
+    if (const auto* signal = std::get_if<SignalJob>(&order.order))
+        return send(node, order_from(*signal));
+    send(node, order_from(std::get<TerminateJob>(order.order)));
+}
+
+void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
+    node->welcome = !answer.error;
+    node->index = answer.index;
+    wire::AgentOrder message;
+    wire::Registered& registered = *message.mutable_registered();
+    registered.set_public_key(services_.signer.public_key());
+    registered.set_heartbeat_seconds(heartbeat_interval().count());
+    if (answer.error) {
+        log_error("node {}: registration refused: {}", node->node, to_string(*answer.error));
+        registered.mutable_error()->set_code(static_cast<std::uint32_t>(answer.error->code));
+        registered.mutable_error()->set_detail(answer.error->detail);
+    }
+    asio::dispatch(node->link->executor(), [node, answer, bytes = framed(message)] {
+        node->link->send(bytes);
+        node->answer = answer;
+        node->answered.cancel();
+    });
+}
+
+// A script that cannot be read is told to the core as a launch that failed.
+void Fleet::launch(const Node& node, const LaunchBatch& order) {
+    const Job& job = *order.job;
+    const auto script = blobs_.get(job.request->script_hash);
+    const auto environment = blobs_.get(job.request->environment_hash);
+    if (!script || !environment) {
+        const Error& error = script ? environment.error() : script.error();
+        log_error("job {}: cannot be launched: {}", job.id.value, to_string(error));
+        Incoming incoming;
+        incoming.event = LaunchReported{order.node, RunId{job.id, job.restarts, kBatchStep}, error};
+        asio::co_spawn(home_, push(services_, std::move(incoming)), asio::detached);
+        return;
+    }
+    const auto config = services_.published.config.get();
+    const auto snapshot = services_.published.snapshot.get();
+    const ReplyContext context{*snapshot, services_.signer, wall_clock(),
+                               config->config.cred_expire};
+    wire::AgentOrder message;
+    wire::LaunchBatch& launch = *message.mutable_launch_batch();
+    launch.set_credential(issue_credential(job, kBatchStep, job.allocation->nodes, context));
+    describe(job, *snapshot, *launch.mutable_job());
+    launch.set_script(**script);
+    launch.set_environment(**environment);
+    send(node, message);
+}
+
+// The last of a node's acknowledgements stands for all before it.
+void Fleet::acknowledge(std::vector<Ack> acks) {
+    std::stable_sort(acks.begin(), acks.end(),
+                     [](const Ack& a, const Ack& b) { return a.link.get() < b.link.get(); });
+    for (std::size_t i = 0; i < acks.size(); ++i) {
+        if (i + 1 < acks.size() && acks[i + 1].link == acks[i].link) continue;
+        wire::AgentOrder message;
+        message.set_ack(acks[i].sequence);
+        send(acks[i].link, message);
+    }
+}
+
+void Fleet::reconfigure() {
+    asio::post(home_, [this] {
+        wire::AgentOrder message;
+        message.mutable_reconfigure();
+        for (const auto& [name, node] : nodes_) {
+            if (node->welcome) send(node, message);
+        }
+    });
+}
+
+// Often enough that one may be lost, seldom enough that ten thousand nodes are no load.
+Seconds Fleet::heartbeat_interval() const {
+    const Seconds timeout = services_.published.config.get()->config.slurmd_timeout;
+    if (timeout == Seconds{0}) return kHeartbeatMost;
+    return std::clamp(timeout / 3, Seconds{1}, kHeartbeatMost);
+}
+
+}  // namespace sluice

@@ -1,0 +1,44 @@
+// controller/inbox.h
+//
+// What the I/O threads hand to the core's thread, and how answers find their way back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/queue.h"
+#include "core/effect.h"
+#include "core/event.h"
+#include "store/store.h"
+
+namespace sluice {
+
+// Somebody who waits for an answer. Called from the store's thread, after the commit.
+class Asker {
+public:
+    virtual ~Asker() = default;
+    virtual void answered(RequestId request, Answer answer) = 0;
+};
+
+// A node that wants to hear when its reports are on disk. Known to the fleet alone.
+class NodeLink;
+
+struct Ack {
+    std::shared_ptr<NodeLink> link;
+    std::uint64_t sequence = 0;
+};
+
+struct Incoming {
+    Event event;
+    std::vector<Blob> blobs;       // script and environment of a submission
+    std::shared_ptr<Asker> asker;  // null: nobody waits
+    RequestId request;             // the event's own, when somebody waits
+    std::optional<Ack> ack;
+};
+
+using Inbox = Queue<Incoming>;
+constexpr std::size_t kInboxSize = 16384;
+
+}  // namespace sluice

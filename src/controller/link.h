@@ -1,0 +1,71 @@
+// controller/link.h
+//
+// One connection, message by message. It lives on one I/O thread and holds no buffer while idle:
+// thousands of silent ones cost little. Whoever speaks garbage, says nothing for too long or does
+// not read what it asked for is closed; nobody else notices.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "auth/identity.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+
+using Bytes = std::shared_ptr<const std::string>;  // framed; one listing may go to many links
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+class Link : public std::enable_shared_from_this<Link> {
+public:
+    using Socket = asio::generic::stream_protocol::socket;
+
+    // `scratch` is the thread's: it is used only between two suspensions.
+    Link(Socket socket, std::span<char> scratch, std::string peer);
+
+    asio::any_io_executor executor() { return socket_.get_executor(); }
+    const std::string& peer() const { return peer_; }  // for logs
+
+    // The next message; nothing once the connection is over. The view holds until the next call.
+    asio::awaitable<std::optional<std::string_view>> read();
+    void set_message_max(std::size_t size) { reader_.set_size_max(size); }
+
+    void send(Bytes message);
+    asio::awaitable<void> flushed();  // all that was sent has left, or never will
+    void finish();                    // closes once all that was sent has left
+    void close();
+    bool closed() const { return !socket_.is_open(); }
+
+    // A link that has not said anything it had to by then is closed by the server's sweep.
+    void expect_until(std::optional<SteadyTime> time) { read_deadline_ = time; }
+    bool expired(SteadyTime now) const;
+
+    std::optional<Identity> local_peer;  // as the kernel says, on a Unix socket
+    bool greeted = false;                // and known: others go first when connections run short
+    bool idle() const { return read_deadline_.has_value(); }
+
+private:
+    asio::awaitable<void> write_all();
+
+    Socket socket_;
+    std::span<char> scratch_;
+    std::string peer_;
+    FrameReader reader_{kHelloSizeMax};
+    std::deque<Bytes> output_;
+    std::size_t output_size_ = 0;
+    bool writing_ = false;
+    bool finishing_ = false;
+    std::optional<SteadyTime> read_deadline_;
+    std::optional<SteadyTime> write_deadline_;
+    asio::steady_timer written_;  // cancelled when the output has left: wakes flushed()
+};
+
+}  // namespace sluice

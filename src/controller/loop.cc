@@ -1,0 +1,139 @@
+// controller/loop.cc
+#include "controller/loop.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kBatchMost = 4096;              // events decided before anything is written
+constexpr auto kWaitMost = std::chrono::seconds(10);  // the wall clock may be set meanwhile
+
+std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster) {
+    auto names = std::make_shared<std::vector<std::string>>();
+    for (std::uint32_t index = 0; index < cluster.node_count(); ++index) {
+        names->push_back(cluster.node(NodeIndex{index}).config.name);
+    }
+    return names;
+}
+
+// Was this submission turned away? Then its script is not kept either.
+bool refused(const Effects& effects, std::size_t first, RequestId request) {
+    for (std::size_t i = first; i < effects.size(); ++i) {
+        const Reply* reply = std::get_if<Reply>(&effects[i]);
+        if (reply && reply->request == request) return std::holds_alternative<Error>(reply->answer);
+    }
+    return false;
+}
+
+}  // namespace
+
+Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer)
+    : cluster_(std::move(cluster)),
+      inbox_(inbox),
+      committer_(committer),
+      node_names_(names_of(*cluster_)),
+      thread_([this] { run(); }) {}
+
+Loop::~Loop() {
+    stop();
+}
+
+void Loop::stop() {
+    inbox_.close();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Loop::run() {
+    while (true) {
+        std::vector<Incoming> batch = wait();
+        if (batch.empty() && inbox_.finished()) return;
+        committer_.take(decide(std::move(batch)));
+    }
+}
+
+// Until something arrives or a timer is due.
+std::vector<Incoming> Loop::wait() {
+    const auto wall = std::chrono::system_clock::now();
+    auto most = std::chrono::duration_cast<std::chrono::nanoseconds>(kWaitMost);
+    if (const auto due = cluster_->next_timer()) {
+        most = std::clamp(std::chrono::nanoseconds(*due - wall), std::chrono::nanoseconds(0), most);
+    }
+    return inbox_.take_until(kBatchMost, std::chrono::steady_clock::now() + most);
+}
+
+// Wall clock seconds. A clock that is set back stands still until it has caught up.
+Time Loop::now() {
+    const auto wall = std::chrono::floor<Seconds>(std::chrono::system_clock::now());
+    last_time_ = std::max(last_time_, Time{wall});
+    return last_time_;
+}
+
+Decided Loop::decide(std::vector<Incoming> batch) {
+    const Time time = now();
+    Decided decided;
+    Effects effects;
+    const auto due = cluster_->next_timer();
+    if (due && *due <= time) apply(*cluster_, time, Tick{}, effects);
+    for (Incoming& incoming : batch) decide_one(incoming, time, effects, decided);
+    schedule(*cluster_, time, effects);
+    decided.batch.changes = cluster_->take_changes();
+    decided.batch.node_names = node_names_;
+    decided.snapshot = cluster_->take_snapshot(time);
+    pack(std::move(effects), decided);
+    return decided;
+}
+
+void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& decided) {
+    if (const auto* dropped = std::get_if<RequestDropped>(&incoming.event)) {
+        askers_.erase(dropped->request);
+    } else if (incoming.asker) {
+        askers_.emplace(incoming.request, std::move(incoming.asker));
+    }
+    const std::size_t first = effects.size();
+    apply(*cluster_, time, incoming.event, effects);
+    if (std::holds_alternative<Reconfigure>(incoming.event)) node_names_ = names_of(*cluster_);
+    if (!incoming.blobs.empty() && !refused(effects, first, incoming.request)) {
+        std::move(incoming.blobs.begin(), incoming.blobs.end(),
+                  std::back_inserter(decided.batch.blobs));
+    }
+    if (incoming.ack) decided.acks.push_back(std::move(*incoming.ack));
+}
+
+// Welcomes come first: a node takes no orders before it knows whose they are. An order from before
+// its registration that slips in behind the welcome is one that the registration repeats anyway.
+void Loop::pack(Effects effects, Decided& decided) {
+    for (Effect& effect : effects) {
+        auto* answered = std::get_if<NodeAnswered>(&effect);
+        if (!answered) continue;
+        const auto index = cluster_->find_node(answered->node);
+        decided.orders.push_back(
+            {std::move(answered->node),
+             NodeWelcome{index.value_or(NodeIndex{}), std::move(answered->error)}});
+    }
+    for (Effect& effect : effects) {
+        if (auto* reply = std::get_if<Reply>(&effect)) {
+            pack_answer(std::move(*reply), decided);
+        } else if (auto* launch = std::get_if<LaunchBatch>(&effect)) {
+            decided.orders.push_back({name_of(launch->node), std::move(*launch)});
+        } else if (auto* signal = std::get_if<SignalJob>(&effect)) {
+            decided.orders.push_back({name_of(signal->node), *signal});
+        } else if (auto* terminate = std::get_if<TerminateJob>(&effect)) {
+            decided.orders.push_back({name_of(terminate->node), std::move(*terminate)});
+        }
+    }
+}
+
+void Loop::pack_answer(Reply reply, Decided& decided) {
+    const auto found = askers_.find(reply.request);
+    if (found == askers_.end()) return;  // the asker has gone
+    decided.answers.push_back({std::move(found->second), reply.request, std::move(reply.answer)});
+    askers_.erase(found);
+}
+
+const std::string& Loop::name_of(NodeIndex node) const {
+    return node_names_->at(node.value);
+}
+
+}  // namespace sluice

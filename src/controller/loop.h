@@ -1,0 +1,45 @@
+// controller/loop.h
+//
+// The core's thread: the only one that touches the cluster. It takes what has arrived, lets the
+// core decide, and passes the decisions on to be written down; the next batch is decided while the
+// last one is written.
+#pragma once
+
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "controller/committer.h"
+#include "controller/inbox.h"
+#include "core/cluster.h"
+
+namespace sluice {
+
+class Loop {
+public:
+    Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer);
+    ~Loop();
+
+    // Decides what is still in the (closed) inbox, then ends.
+    void stop();
+
+private:
+    void run();
+    std::vector<Incoming> wait();
+    Decided decide(std::vector<Incoming> batch);
+    void decide_one(Incoming& incoming, Time now, Effects& effects, Decided& decided);
+    void pack(Effects effects, Decided& decided);
+    void pack_answer(Reply reply, Decided& decided);
+    const std::string& name_of(NodeIndex node) const;
+    Time now();
+
+    std::unique_ptr<Cluster> cluster_;
+    Inbox& inbox_;
+    Committer& committer_;
+    std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
+    std::shared_ptr<const std::vector<std::string>> node_names_;  // by index
+    Time last_time_{};
+    std::thread thread_;
+};
+
+}  // namespace sluice

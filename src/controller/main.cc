@@ -1,0 +1,152 @@
+// controller/main.cc
+//
+// slurmctld: from the command line to a controller that serves, and what signals do to it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/log.h"
+#include "controller/controller.h"
+#include "controller/options.h"
+#include "controller/reconfigure.h"
+#include "model/errors.h"
+#include "os/daemonize.h"
+#include "os/files.h"
+#include "os/self.h"
+
+namespace sluice {
+namespace {
+
+Error about_start(std::string detail) {
+    return Error{ErrorCode::SystemError, std::move(detail)};
+}
+
+LogLevel level_of(const Options& options, LogLevel configured) {
+    if (options.verbose == 0) return configured;
+    const int asked = static_cast<int>(LogLevel::Info) + options.verbose;
+    return std::max(configured,
+                    static_cast<LogLevel>(std::min(asked, static_cast<int>(LogLevel::Debug5))));
+}
+
+// In the foreground the log goes to standard error too. In the background only what keeps us from
+// starting does; and without a file the rest goes to syslog.
+void open_log(const Options& options, const Config& config, const std::string& file) {
+    const LogLevel level = level_of(options, config.slurmctld_debug);
+    LogSetup setup{.program = "slurmctld", .file = file, .file_level = level};
+    setup.stderr_level = options.foreground && !options.quiet ? level : LogLevel::Fatal;
+    setup.syslog_level =
+        file.empty() && !options.foreground ? level : config.slurmctld_syslog_debug;
+    start_log(setup);
+}
+
+Result<User> user_to_run_as(const LiveConfig& live) {
+    const auto user = find_user(live.slurm_user.value);
+    if (!user) return about_start("SlurmUser has gone");
+    if (geteuid() != 0 && geteuid() != user->uid) {
+        return about_start(
+            fmt::format("slurmctld must be run as root or as SlurmUser ({}), not as "
+                        "uid {}",
+                        user->name, geteuid()));
+    }
+    return *user;
+}
+
+void change_directory(const Config& config, const std::string& log_file) {
+    if (log_file.starts_with('/') && chdir(directory_of(log_file).c_str()) == 0) return;
+    if (chdir(config.state_save_location.c_str()) == 0) return;
+    if (chdir("/var/tmp") != 0) log_error("cannot change to a directory of our own");
+}
+
+// Taken by wait_for_signals() in the main thread; blocked before any thread is made.
+sigset_t block_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) sigaddset(&set, number);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    for (int number : {SIGPIPE, SIGUSR1, SIGTSTP, SIGXCPU, SIGQUIT, SIGALRM}) {
+        signal(number, SIG_IGN);
+    }
+    return set;
+}
+
+void wait_for_signals(const sigset_t& set, Controller& controller) {
+    while (true) {
+        int number = 0;
+        if (sigwait(&set, &number) != 0) continue;
+        if (number == SIGHUP) {
+            controller.reconfigure();
+        } else if (number == SIGUSR2) {
+            reopen_log();
+        } else {
+            log_info("stopping on signal {}", number);
+            return;
+        }
+    }
+}
+
+Result<void> run(const Options& options) {
+    const char* slurm_conf = std::getenv("SLURM_CONF");
+    // Absolute: it is read again on SIGHUP, from whatever directory we are in by then.
+    const std::string path = std::filesystem::absolute(
+        config_path(options.config, slurm_conf ? slurm_conf : "", own_program_path()));
+    const auto live = TRY(load_live_config(path));
+    const Config& config = live->config;
+    const std::string log_file =
+        options.log_file.empty() ? config.slurmctld_log_file : options.log_file;
+    const User user = TRY(user_to_run_as(*live));
+
+    Background background;
+    if (!options.foreground) background.enter();
+    if (options.nice) TRY(set_nice(*options.nice));
+    raise_file_limit(kFilesWanted);
+    PidFile pid_file = TRY(PidFile::create(config.slurmctld_pid_file));
+    make_for(user, config.slurmctld_pid_file, Made::File);
+    make_for(user, log_file, Made::File);
+    make_for(user, config.state_save_location, Made::Directory);
+    TRY(become(user));
+    open_log(options, config, log_file);
+    if (options.change_directory) change_directory(config, log_file);
+    for (const std::string& warning : config.warnings) log_info("warning: {}", warning);
+
+    const sigset_t signals = block_signals();
+    auto controller =
+        TRY(Controller::start(live, {.clear_state = options.clear_state,
+                                     .ignore_state_errors = options.ignore_state_errors}));
+    log_info("slurmctld version 26.05.3 serves cluster {} on port {}", config.cluster_name,
+             config.slurmctld_port);
+    background.serving();
+    notify_systemd("READY=1");
+    wait_for_signals(signals, *controller);
+    notify_systemd("STOPPING=1");
+    controller->stop();
+    pid_file.remove();
+    log_info("stopped");
+    return {};
+}
+
+int main_of(int argc, char** argv) {
+    const auto options = parse_options(argc, argv);
+    if (!options) {
+        fmt::print(stderr, "slurmctld: {}\n{}", options.error().detail, usage());
+        return 1;
+    }
+    if (options->help) return std::fputs(usage().c_str(), stdout) < 0;
+    if (options->version) return std::puts("slurm 26.05.3") < 0;
+    start_log({.program = "slurmctld"});
+    const auto done = run(*options);
+    if (done) return 0;
+    const std::string& detail = done.error().detail;
+    log(LogLevel::Fatal, "{}", detail.empty() ? to_string(done.error()) : detail);
+    return 1;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    return sluice::main_of(argc, argv);
+}

@@ -1,0 +1,57 @@
+// controller/reconfigure.cc
+#include "controller/reconfigure.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "controller/fleet.h"
+#include "controller/settings.h"
+#include "model/errors.h"
+#include "os/user.h"
+
+namespace sluice {
+namespace {
+
+std::vector<std::string> busy_nodes(const Snapshot& snapshot) {
+    std::vector<std::string> names;
+    snapshot.nodes.for_each([&](const Node& node) {
+        if (!node.jobs.empty()) names.push_back(node.config.name);
+    });
+    return names;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& path) {
+    auto live = std::make_shared<LiveConfig>();
+    live->config = TRY(load_config(path));
+    const auto user = find_user(live->config.slurm_user);
+    if (!user) {
+        return Error{ErrorCode::ConfigInvalid,
+                     fmt::format("SlurmUser={}: no such user", live->config.slurm_user)};
+    }
+    live->slurm_user = UserId{user->uid};
+    live->text = print_config(live->config);
+    return std::shared_ptr<const LiveConfig>(std::move(live));
+}
+
+Result<Incoming> prepare_reconfigure(Services& services, RequestId request, const Caller& caller) {
+    auto next = TRY(load_live_config(services.config_path));
+    const auto current = services.published.config.get();
+    TRY(check_reconfigure(current->config, next->config,
+                          busy_nodes(*services.published.snapshot.get())));
+    auto settings =
+        std::make_shared<const Settings>(TRY(settings_from(next->config, next->slurm_user)));
+    for (const std::string& warning : next->config.warnings) log_info("warning: {}", warning);
+    set_log_level(next->config.slurmctld_debug);
+    services.published.config.set(std::move(next));
+    services.fleet->reconfigure();
+    log_info("slurm.conf was read again");
+
+    Incoming incoming;
+    incoming.event = Reconfigure{request, caller, std::move(settings)};
+    incoming.request = request;
+    return incoming;
+}
+
+}  // namespace sluice

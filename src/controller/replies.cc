@@ -1,0 +1,133 @@
+// controller/replies.cc
+#include "controller/replies.h"
+
+#include "base/check.h"
+#include "protocol/convert.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+namespace {
+
+const NodeConfig& config_of(const Snapshot& snapshot, NodeIndex index) {
+    const auto node = snapshot.nodes.find(index.value);
+    CHECK(node != nullptr);
+    return node->config;
+}
+
+void describe_shares(const std::vector<NodeShare>& shares, const Snapshot& snapshot,
+                     google::protobuf::RepeatedPtrField<wire::NodeShare>& messages) {
+    for (const NodeShare& share : shares) {
+        *messages.Add() = to_wire(share, config_of(snapshot, share.node).name);
+    }
+}
+
+void describe_addresses(const std::vector<NodeShare>& shares, const Snapshot& snapshot,
+                        google::protobuf::RepeatedPtrField<wire::NodeAddress>& messages) {
+    for (const NodeShare& share : shares) {
+        const NodeConfig& node = config_of(snapshot, share.node);
+        wire::NodeAddress& message = *messages.Add();
+        message.set_name(node.name);
+        message.set_address(node.address);
+        message.set_port(node.port);
+    }
+}
+
+void fill(const Error& error, const ReplyContext&, wire::Reply& reply) {
+    *reply.mutable_error() = to_wire(error);
+}
+
+void fill(const Submitted& answer, const ReplyContext&, wire::Reply& reply) {
+    wire::Submitted& message = *reply.mutable_submitted();
+    message.set_job(answer.job.value);
+    for (const std::string& warning : answer.warnings) message.add_warnings(warning);
+    if (answer.start_estimate) message.set_start_estimate(to_unix(*answer.start_estimate));
+    message.set_nodes(answer.nodes);
+    message.set_cpus(answer.cpus);
+    message.set_partition(answer.partition);
+}
+
+void fill(const std::vector<JobResult>& answer, const ReplyContext&, wire::Reply& reply) {
+    wire::JobResults& message = *reply.mutable_results();
+    for (const JobResult& result : answer) {
+        wire::JobResult& row = *message.add_results();
+        row.set_job(result.job);
+        if (result.error) *row.mutable_error() = to_wire(*result.error);
+    }
+}
+
+void fill(const StepGranted& answer, const ReplyContext& context, wire::Reply& reply) {
+    wire::StepCreated& message = *reply.mutable_step();
+    const Step& step = *answer.step;
+    message.set_step(step.id.value);
+    describe_shares(step.nodes, context.snapshot, *message.mutable_nodes());
+    describe_addresses(step.nodes, context.snapshot, *message.mutable_addresses());
+    message.set_credential(issue_credential(*answer.job, step.id, step.nodes, context));
+    message.set_cyclic(answer.cyclic);
+    describe(*answer.job, context.snapshot, *message.mutable_job());
+}
+
+void fill(const AllocationShown& answer, const ReplyContext& context, wire::Reply& reply) {
+    describe(*answer.job, context.snapshot, *reply.mutable_allocation());
+}
+
+void fill(const Done&, const ReplyContext&, wire::Reply& reply) {
+    reply.mutable_done();
+}
+
+}  // namespace
+
+wire::Reply reply_from(const Answer& answer, const ReplyContext& context) {
+    wire::Reply reply;
+    std::visit([&](const auto& value) { fill(value, context, reply); }, answer);
+    return reply;
+}
+
+wire::Reply error_reply(const Error& error) {
+    wire::Reply reply;
+    *reply.mutable_error() = to_wire(error);
+    return reply;
+}
+
+void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& message) {
+    message.set_job(job.id.value);
+    message.set_state(static_cast<std::uint32_t>(job.state));
+    if (job.allocation) {
+        describe_shares(job.allocation->nodes, snapshot, *message.mutable_nodes());
+        describe_addresses(job.allocation->nodes, snapshot, *message.mutable_addresses());
+        message.set_node_names(job.allocation->node_names);
+    }
+    *message.mutable_request() = to_wire(*job.request);
+    message.set_user(job.user.value);
+    message.set_group(job.group.value);
+    if (job.array_job) message.set_array_job(job.array_job->value);
+    if (job.array_task) message.set_array_task(*job.array_task);
+    message.set_partition(job.partition);
+    *message.mutable_time_limit() = to_wire(job.time_limit);
+    if (job.start_time) message.set_start_time(to_unix(*job.start_time));
+    *message.mutable_exit() = to_wire(job.exit);
+    message.set_restarts(job.restarts);
+    message.set_cluster_name(snapshot.settings->cluster_name);
+    message.set_reason(static_cast<std::uint32_t>(job.reason));
+    message.set_sluid(print_sluid(job.sluid));
+}
+
+std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
+                             const ReplyContext& context) {
+    wire::LaunchCredential credential;
+    wire::RunId& run = *credential.mutable_run();
+    run.set_job(job.id.value);
+    run.set_restarts(job.restarts);
+    run.set_step(step.value);
+    credential.set_user(job.user.value);
+    credential.set_group(job.group.value);
+    describe_shares(nodes, context.snapshot, *credential.mutable_nodes());
+    return context.signer.sign(std::move(credential), context.now, context.credential_lifetime);
+}
+
+std::shared_ptr<const std::string> framed(const google::protobuf::MessageLite& message) {
+    auto bytes = std::make_shared<std::string>();
+    append_frame(*bytes, message);
+    return bytes;
+}
+
+}  // namespace sluice

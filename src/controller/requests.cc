@@ -1,0 +1,260 @@
+// controller/requests.cc
+//
+// One function per kind of request. Whatever does not parse is refused here, by name; whether the
+// caller may do it is the core's question, except for acting as somebody else.
+#include "controller/requests.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kIdempotencyKeyMax = 64;
+
+// --uid and --gid: the caller may speak for somebody else.
+Result<Caller> speaker(const wire::SubmitJob& message, Caller caller, UserId slurm_user) {
+    if (!message.has_as_user() && !message.has_as_group()) return caller;
+    if (!is_privileged(caller.user, slurm_user)) {
+        return Error{ErrorCode::AccessDenied, "only root and SlurmUser may use --uid and --gid"};
+    }
+    if (message.has_as_user()) caller.user = UserId{message.as_user()};
+    if (message.has_as_group()) caller.group = GroupId{message.as_group()};
+    return caller;
+}
+
+Result<void> check_script(const JobRequest& wish, const wire::SubmitJob& message,
+                          std::uint32_t size_max) {
+    if (wish.kind != JobKind::Batch) return {};
+    if (message.script().empty()) return Error{ErrorCode::ScriptMissing, ""};
+    if (message.script().size() > size_max) {
+        return Error{ErrorCode::ScriptTooLarge,
+                     fmt::format("{} bytes, the limit is {} (SchedulerParameters=max_script_size)",
+                                 message.script().size(), size_max)};
+    }
+    return {};
+}
+
+std::string keep_blob(std::string bytes, std::vector<Blob>& blobs) {
+    if (bytes.empty()) return {};
+    std::string hash = blob_hash(bytes);
+    blobs.push_back({hash, std::move(bytes)});
+    return hash;
+}
+
+Result<Incoming> submission(wire::SubmitJob& message, const Caller& caller, RequestId id,
+                            const RequestLimits& limits) {
+    Incoming incoming;
+    SubmitJob event{.request = id,
+                    .caller = TRY(speaker(message, caller, limits.slurm_user)),
+                    .idempotency_key = message.idempotency_key(),
+                    .test_only = message.test_only()};
+    if (event.idempotency_key.size() > kIdempotencyKeyMax) {
+        return Error{ErrorCode::ProtocolError, "idempotency key too long"};
+    }
+    auto wish = std::make_shared<JobRequest>(TRY(from_wire(message.request())));
+    TRY(check_script(*wish, message, limits.script_size_max));
+    wish->script_hash = keep_blob(std::move(*message.mutable_script()), incoming.blobs);
+    wish->environment_hash = keep_blob(std::move(*message.mutable_environment()), incoming.blobs);
+    event.wish = std::move(wish);
+    incoming.event = std::move(event);
+    return incoming;
+}
+
+Result<Event> cancellation(const wire::CancelJobs& message, const Caller& caller, RequestId id) {
+    if (message.signal() < 0 || message.signal() > 64) {
+        return Error{ErrorCode::InvalidSignal, std::to_string(message.signal())};
+    }
+    return Event{CancelJobs{.request = id,
+                            .caller = caller,
+                            .filter = TRY(from_wire(message.filter())),
+                            .signal = message.signal(),
+                            .batch_shell = message.batch(),
+                            .full = message.full()}};
+}
+
+Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {
+    switch (verb) {
+        case wire::ControlJobs::HOLD:
+            return JobVerb::Hold;
+        case wire::ControlJobs::USER_HOLD:
+            return JobVerb::UserHold;
+        case wire::ControlJobs::RELEASE:
+            return JobVerb::Release;
+        case wire::ControlJobs::REQUEUE:
+            return JobVerb::Requeue;
+        case wire::ControlJobs::REQUEUE_HOLD:
+            return JobVerb::RequeueHold;
+        case wire::ControlJobs::SUSPEND:
+            return JobVerb::Suspend;
+        case wire::ControlJobs::RESUME:
+            return JobVerb::Resume;
+        default:
+            break;
+    }
+    return Error{ErrorCode::NotSupported, fmt::format("job control {}", static_cast<int>(verb))};
+}
+
+Result<Event> control(const wire::ControlJobs& message, const Caller& caller, RequestId id) {
+    ControlJobs event{.request = id, .caller = caller, .verb = TRY(verb_from(message.verb()))};
+    for (const std::string& job : message.jobs()) event.jobs.push_back(TRY(parse_job_ref(job)));
+    return Event{std::move(event)};
+}
+
+Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
+    Changes changes;
+    for (const wire::KeyValue& change : message.changes()) {
+        changes.emplace_back(change.key(), change.value());
+    }
+    switch (message.entity()) {
+        case wire::Update::JOB:
+            return Event{
+                UpdateJob{id, caller, TRY(parse_job_ref(message.name())), std::move(changes)}};
+        case wire::Update::NODE:
+            return Event{UpdateNode{id, caller, TRY(Hostlist::parse(message.name())).names(),
+                                    std::move(changes)}};
+        case wire::Update::PARTITION:
+            return Event{UpdatePartition{id, caller, message.name(), std::move(changes)}};
+        default:
+            break;
+    }
+    return Error{ErrorCode::NotSupported,
+                 fmt::format("update of entity {}", static_cast<int>(message.entity()))};
+}
+
+template <typename Number>
+std::optional<Number> optional_of(bool present, Number number) {
+    return present ? std::optional<Number>(number) : std::nullopt;
+}
+
+Result<Event> step_creation(const wire::CreateStep& message, const Caller& caller, RequestId id) {
+    StepWish wish{
+        .job = JobId{message.job()},
+        .name = message.name(),
+        .nodes_min = message.nodes_min(),
+        .nodes_max = message.nodes_max(),
+        .ntasks = optional_of(message.has_ntasks(), message.ntasks()),
+        .ntasks_per_node = optional_of(message.has_ntasks_per_node(), message.ntasks_per_node()),
+        .cpus_per_task = optional_of(message.has_cpus_per_task(), message.cpus_per_task()),
+        .mem_per_node = optional_of<Megabytes>(message.has_mem_per_node(), message.mem_per_node()),
+        .mem_per_cpu = optional_of<Megabytes>(message.has_mem_per_cpu(), message.mem_per_cpu()),
+        .gres_per_node = TRY(from_wire(message.gres_per_node())),
+        .gpus_per_task = TRY(from_wire(message.gpus_per_task())),
+        .gpus = TRY(from_wire(message.gpus())),
+        .nodelist = message.nodelist(),
+        .exclude = message.exclude(),
+        .exact = message.exact(),
+        .overlap = message.overlap(),
+        .whole = message.whole(),
+        .immediate = message.immediate(),
+        .cyclic = message.distribution() == "cyclic"};
+    if (message.has_time_limit()) wish.time_limit = TRY(from_wire(message.time_limit()));
+    return Event{CreateStep{id, caller, std::move(wish)}};
+}
+
+Result<Event> simple_event(const wire::Request& request, const Caller& caller, RequestId id) {
+    switch (request.body_case()) {
+        case wire::Request::kCancel:
+            return cancellation(request.cancel(), caller, id);
+        case wire::Request::kControl:
+            return control(request.control(), caller, id);
+        case wire::Request::kUpdate:
+            return update(request.update(), caller, id);
+        case wire::Request::kCreateStep:
+            return step_creation(request.create_step(), caller, id);
+        case wire::Request::kWaitJob:
+            return Event{WaitJob{id, caller, JobId{request.wait_job().job()},
+                                 request.wait_job().until() == wire::WaitJob::ALLOCATED
+                                     ? WaitFor::Allocated
+                                     : WaitFor::Ended}};
+        case wire::Request::kCompleteJob:
+            return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
+        case wire::Request::kJobAllocation:
+            return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
+        default:
+            break;
+    }
+    CHECK(false, "is_for_core() let a query through");
+}
+
+std::optional<Error> error_in(bool present, const wire::Error& message) {
+    return present ? std::optional<Error>(from_wire(message)) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_for_core(const wire::Request& request) {
+    switch (request.body_case()) {
+        case wire::Request::kSubmit:
+        case wire::Request::kCancel:
+        case wire::Request::kControl:
+        case wire::Request::kUpdate:
+        case wire::Request::kCreateStep:
+        case wire::Request::kWaitJob:
+        case wire::Request::kCompleteJob:
+        case wire::Request::kJobAllocation:
+            return true;
+        default:
+            return false;
+    }
+}
+
+Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, RequestId id,
+                               const RequestLimits& limits) {
+    Incoming incoming;
+    if (request.body_case() == wire::Request::kSubmit) {
+        incoming = TRY(submission(*request.mutable_submit(), caller, id, limits));
+    } else {
+        incoming.event = TRY(simple_event(request, caller, id));
+    }
+    incoming.request = id;
+    return incoming;
+}
+
+Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
+    switch (report.body_case()) {
+        case wire::AgentReport::kLaunchResult: {
+            const auto& result = report.launch_result();
+            return Event{LaunchReported{node, from_wire(result.run()),
+                                        error_in(result.has_error(), result.error())}};
+        }
+        case wire::AgentReport::kJobEnded: {
+            const auto& ended = report.job_ended();
+            return Event{JobEnded{node, from_wire(ended.run()), TRY(from_wire(ended.exit())),
+                                  error_in(ended.has_launch_error(), ended.launch_error())}};
+        }
+        case wire::AgentReport::kStepEnded:
+            return Event{StepEnded{node, from_wire(report.step_ended().run()),
+                                   TRY(from_wire(report.step_ended().exit()))}};
+        case wire::AgentReport::kNodeCleaned:
+            return Event{NodeCleaned{node, from_wire(report.node_cleaned().run())}};
+        case wire::AgentReport::kHeartbeat:
+            return Event{
+                NodeHeartbeat{node, report.heartbeat().load(), report.heartbeat().free_memory()}};
+        default:
+            break;
+    }
+    return Error{ErrorCode::ProtocolError, "a report that this version does not know"};
+}
+
+Result<NodeRegistered> registration_from(const wire::Register& message) {
+    NodeRegistered event{.node = message.node(), .facts = TRY(from_wire(message.facts()))};
+    for (const wire::RunId& run : message.running()) event.running.push_back(from_wire(run));
+    return event;
+}
+
+RunId from_wire(const wire::RunId& message) {
+    return {JobId{message.job()}, message.restarts(), StepId{message.step()}};
+}
+
+void to_wire(const RunId& run, wire::RunId& message) {
+    message.set_job(run.job.value);
+    message.set_restarts(run.restarts);
+    message.set_step(run.step.value);
+}
+
+}  // namespace sluice

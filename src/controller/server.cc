@@ -1,0 +1,94 @@
+// controller/server.cc
+#include "controller/server.h"
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+
+#include "base/log.h"
+#include "os/self.h"
+#include "os/socket.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kWorkers = 2;
+constexpr std::size_t kFilesForOthers = 256;  // the store, the log, libraries
+constexpr auto kAcceptPause = std::chrono::milliseconds(50);
+
+std::size_t links_most() {
+    const std::size_t files = raise_file_limit(kFilesWanted);
+    return files > 2 * kFilesForOthers ? files - kFilesForOthers : kFilesForOthers;
+}
+
+// SlurmctldHost=name(address): only there, if it is this machine's; otherwise on every address.
+std::string address_to_listen_on(const Config& config) {
+    for (const ControllerHost& host : config.controllers) {
+        if (host.address != host.name && is_local_address(host.address)) return host.address;
+    }
+    return "";
+}
+
+}  // namespace
+
+Server::Server(Services& services, Identifier& identifier) {
+    const std::size_t most = links_most();
+    for (std::size_t i = 0; i < kWorkers; ++i) {
+        workers_.push_back(std::make_unique<Worker>(services, identifier, most / kWorkers));
+    }
+}
+
+Server::~Server() {
+    stop();
+}
+
+Result<void> Server::listen(const Config& config) {
+    Fd tcp = TRY(listen_tcp(config.slurmctld_port, address_to_listen_on(config)));
+    Fd local = TRY(listen_local("slurmctld", config.slurmctld_port));
+    for (Fd* fd : {&tcp, &local}) {
+        auto& listener = listeners_.emplace_back(home(), fd->release());
+        asio::co_spawn(home(), accept(listener), asio::detached);
+    }
+    return {};
+}
+
+void Server::start() {
+    for (auto& worker : workers_) worker->start();
+}
+
+asio::awaitable<void> Server::accept(asio::posix::stream_descriptor& listener) {
+    asio::steady_timer pause(home());
+    while (true) {
+        std::error_code error;
+        co_await listener.async_wait(asio::posix::descriptor_base::wait_read,
+                                     asio::redirect_error(asio::use_awaitable, error));
+        if (error) co_return;  // closed
+        Fd borrowed(listener.native_handle());
+        std::size_t count = 0;
+        while (Fd connection = accept_connection(borrowed)) {
+            workers_[next_worker_++ % workers_.size()]->adopt(std::move(connection));
+            ++count;
+        }
+        borrowed.release();
+        if (count > 0) continue;
+        // Somebody waits but no descriptor is left for him.
+        pause.expires_after(kAcceptPause);
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+    }
+}
+
+void Server::stop_listening() {
+    asio::post(home(), [this] {
+        for (auto& listener : listeners_) {
+            std::error_code ignored;
+            listener.close(ignored);
+        }
+    });
+}
+
+void Server::stop() {
+    for (auto& worker : workers_) worker->stop();
+}
+
+}  // namespace sluice

@@ -1,0 +1,18 @@
+// controller/settings.h
+//
+// The part of slurm.conf that the core decides by.
+#pragma once
+
+#include "base/result.h"
+#include "config/config.h"
+#include "core/settings.h"
+
+namespace sluice {
+
+// `slurm_user` is SlurmUser's number: looking it up is the caller's business.
+Result<Settings> settings_from(const Config& config, UserId slurm_user);
+
+// The value of "name=value" in a comma list such as SchedulerParameters.
+std::optional<std::string_view> find_parameter(std::string_view list, std::string_view name);
+
+}  // namespace sluice

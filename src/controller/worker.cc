@@ -1,0 +1,195 @@
+// controller/worker.cc
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+
+#include "base/log.h"
+#include "controller/client_session.h"
+#include "controller/fleet.h"
+#include "controller/replies.h"
+#include "controller/server.h"
+#include "model/errors.h"
+#include "os/socket.h"
+#include "protocol/convert.h"
+#include "protocol/frame.h"
+
+namespace sluice {
+namespace {
+
+constexpr auto kHelloMost = std::chrono::seconds(10);
+constexpr auto kSweepEvery = std::chrono::seconds(1);
+constexpr auto kFarewell = std::chrono::seconds(1);
+constexpr std::size_t kScratchSize = 64u << 10;
+
+Result<void> check_hello(const wire::Hello& hello) {
+    if (hello.version() == kProtocolVersion) return {};
+    return Error{ErrorCode::ProtocolVersion,
+                 fmt::format("{} speaks version {} of the protocol, this slurmctld speaks {}",
+                             hello.program(), hello.version(), kProtocolVersion)};
+}
+
+// Nodes take orders for all users: only the cluster's own daemons may speak for one.
+Result<void> check_channel(const wire::Hello& hello, const Caller& caller,
+                           const Services& services) {
+    switch (hello.channel()) {
+        case wire::CHANNEL_CLIENT:
+            return {};
+        case wire::CHANNEL_AGENT:
+            if (services.privileged(caller.user)) return {};
+            return Error{ErrorCode::AccessDenied,
+                         fmt::format("slurmd must run as root or SlurmUser, not as uid {}",
+                                     caller.user.value)};
+        default:
+            break;
+    }
+    return Error{ErrorCode::ProtocolError, "slurmctld does not serve this channel"};
+}
+
+}  // namespace
+
+Worker::Worker(Services& services, Identifier& identifier, std::size_t links_most)
+    : keep_running_(context_.get_executor()),
+      services_(services),
+      identifier_(identifier),
+      links_most_(links_most),
+      scratch_(kScratchSize) {
+    asio::co_spawn(context_, sweep(), asio::detached);
+}
+
+void Worker::adopt(Fd fd) {
+    asio::post(context_, [this, number = fd.release()] { add(Fd(number)); });
+}
+
+void Worker::add(Fd fd) {
+    if (links_.size() >= links_most_ && !make_room()) {
+        log_error("all {} connections are in use: {} is turned away", links_most_,
+                  peer_address(fd));
+        return;
+    }
+    const auto local = peer_of(fd);
+    std::string peer = peer_address(fd);
+    Link::Socket socket(context_);
+    std::error_code error;
+    socket.assign(asio::generic::stream_protocol(local ? AF_UNIX : AF_INET, 0), fd.get(), error);
+    if (error) return;
+    fd.release();
+    auto link = std::make_shared<Link>(std::move(socket), scratch_, std::move(peer));
+    if (local) link->local_peer = Identity{UserId{local->uid}, GroupId{local->gid}};
+    link->expect_until(std::chrono::steady_clock::now() + kHelloMost);
+    const auto place = links_.insert(links_.end(), std::move(link));
+    asio::co_spawn(context_, serve(place), asio::detached);
+}
+
+// Those who have not said who they are go first, then those who have nothing to say.
+bool Worker::make_room() {
+    for (const bool greeted : {false, true}) {
+        for (const auto& link : links_) {
+            if (link->closed() || link->greeted != greeted || !link->idle()) continue;
+            link->close();
+            return true;
+        }
+    }
+    return false;
+}
+
+asio::awaitable<void> Worker::serve(Links::iterator place) {
+    const std::shared_ptr<Link> link = *place;
+    try {
+        wire::Channel channel{};
+        if (const auto caller = co_await greet(link, channel)) {
+            if (channel == wire::CHANNEL_AGENT) {
+                co_await services_.fleet->serve(link);
+            } else {
+                const auto session =
+                    std::make_shared<ClientSession>(link, *caller, services_, listings_);
+                co_await session->run();
+            }
+        }
+    } catch (const std::exception& exception) {
+        log_error("{}: {}", link->peer(), exception.what());
+    }
+    link->close();
+    links_.erase(place);
+}
+
+asio::awaitable<std::optional<Caller>> Worker::greet(const std::shared_ptr<Link>& link,
+                                                     wire::Channel& channel) {
+    const auto message = co_await link->read();
+    if (!message) co_return std::nullopt;
+    const auto hello = decode<wire::Hello>(*message);
+    if (!hello) {
+        log_debug("{}: not one of ours", link->peer());
+        co_return std::nullopt;
+    }
+    link->expect_until(std::nullopt);
+    channel = hello->channel();
+    const auto caller = co_await identify(link, *hello);
+    wire::Welcome welcome;
+    welcome.set_version(kProtocolVersion);
+    welcome.set_clock(to_unix(wall_clock()));
+    if (!caller) *welcome.mutable_error() = to_wire(caller.error());
+    link->send(framed(welcome));
+    if (!caller) {
+        log_info("{}: {} refused: {}", link->peer(), hello->program(), to_string(caller.error()));
+        co_await link->flushed();
+        co_return std::nullopt;
+    }
+    link->greeted = true;
+    link->set_message_max(kFrameSizeMax);
+    co_return *caller;
+}
+
+asio::awaitable<Result<Caller>> Worker::identify(const std::shared_ptr<Link>& link,
+                                                 const wire::Hello& hello) {
+    const auto known = check_hello(hello);
+    if (!known) co_return known.error();
+    Identity identity;
+    if (link->local_peer) {
+        identity = *link->local_peer;
+    } else {
+        const auto check = [&] { return identifier_.identify(hello.credential(), wall_clock()); };
+        auto checked = co_await run_on(services_.identify_pool, check);
+        if (!checked) co_return checked.error();
+        identity = *checked;
+    }
+    const Caller caller{identity.user, identity.group};
+    const auto allowed = check_channel(hello, caller, services_);
+    if (!allowed) co_return allowed.error();
+    co_return caller;
+}
+
+asio::awaitable<void> Worker::sweep() {
+    asio::steady_timer timer(context_);
+    while (true) {
+        timer.expires_after(kSweepEvery);
+        std::error_code error;
+        co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, error));
+        const auto now = std::chrono::steady_clock::now();
+        for (const auto& link : links_) {
+            if (!link->expired(now)) continue;
+            log_debug("{}: silent for too long, closed", link->peer());
+            link->close();
+        }
+    }
+}
+
+void Worker::stop() {
+    if (!thread_.joinable()) return;
+    asio::co_spawn(
+        context_,
+        [this]() -> asio::awaitable<void> {
+            const auto most = std::chrono::steady_clock::now() + kFarewell;
+            asio::steady_timer timer(context_);
+            for (const auto& link : links_) link->finish();
+            while (!links_.empty() && std::chrono::steady_clock::now() < most) {
+                timer.expires_after(std::chrono::milliseconds(5));
+                co_await timer.async_wait(asio::use_awaitable);
+            }
+            context_.stop();
+        },
+        asio::detached);
+    thread_.join();
+}
+
+}  // namespace sluice

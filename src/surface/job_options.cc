@@ -1,0 +1,205 @@
+#include "surface/job_options.h"
+
+#include "base/check.h"
+#include "surface/job_options_setters.h"
+
+namespace sluice {
+
+namespace {
+
+using namespace job_option;
+using enum OptionGroup;
+
+constexpr std::uint8_t kBatchAlloc = kSbatch | kSalloc;
+constexpr std::uint8_t kBatchRun = kSbatch | kSrun;
+constexpr std::uint8_t kRunAlloc = kSrun | kSalloc;
+
+// clang-format off
+constexpr JobOption kJobOptions[] = {
+    // long                 short value              tools        env                 env tools    sets                                 group       help
+    {"account",             'A', "name",             kAllTools,   "ACCOUNT",          kAllTools,   text<&JobRequest::account>,          Run,        "charge the job to this account"},
+    {"acctg-freq",          0,   "intervals",        kAllTools,   "ACCTG_FREQ",       kAllTools,   nullptr,                             Run,        "how often usage is sampled"},
+    {"array",               'a', "indexes",          kSbatch,     "ARRAY_INX",        kSbatch,     set_array,                           Run,        "job array index values"},
+    {"async",               0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "queue the step and return at once"},
+    {"batch",               0,   "list",             kSbatch,     "BATCH",            kSbatch,     nullptr,                             Run,        "features of the node that runs the script"},
+    {"bb",                  0,   "spec",             kAllTools,   "BURST_BUFFER",     kAllTools,   nullptr,                             Run,        "burst buffer specification"},
+    {"bbf",                 0,   "file_name",        kAllTools,   nullptr,            0,           nullptr,                             Run,        "burst buffer specification file"},
+    {"bcast",               0,   "[dest_path]",      kSrun,       "BCAST",            kSrun,       nullptr,                             Run,        "copy the program to the nodes first"},
+    {"bcast-exclude",       0,   "paths",            kSrun,       "BCAST_EXCLUDE",    kSrun,       nullptr,                             Run,        "shared objects that are not copied"},
+    {"begin",               'b', "time",             kAllTools,   nullptr,            0,           set_begin,                           Run,        "do not start the job before this time"},
+    {"bell",                0,   nullptr,            kSalloc,     "BELL",             kSalloc,     flag<&JobOptions::bell>,             Run,        "ring the terminal bell when the job is allocated"},
+    {"chdir",               'D', "directory",        kAllTools,   "REMOTE_CWD",       kSrun,       text<&JobRequest::work_dir>,         Run,        "working directory of the job"},
+    {"clusters",            'M', "names",            kAllTools,   "CLUSTERS",         kAllTools,   nullptr,                             Run,        "clusters to issue the command to"},
+    {"comment",             0,   "text",             kAllTools,   nullptr,            0,           text<&JobRequest::comment>,          Run,        "arbitrary comment"},
+    {"compress",            0,   "[library]",        kSrun,       "COMPRESS",         kSrun,       nullptr,                             Run,        "compression of --bcast"},
+    {"container",           0,   "path",             kAllTools,   "CONTAINER",        kAllTools,   nullptr,                             Run,        "path to an OCI container bundle"},
+    {"container-id",        0,   "id",               kAllTools,   "CONTAINER_ID",     kAllTools,   nullptr,                             Run,        "name of the OCI container"},
+    {"container-type",      0,   "type",             kAllTools,   "CONTAINER_TYPE",   kAllTools,   nullptr,                             Run,        "kind of the OCI container"},
+    {"container-image",     0,   "image",            kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
+    {"container-mounts",    0,   "mounts",           kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
+    {"container-name",      0,   "name",             kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
+    {"container-workdir",   0,   "path",             kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
+    {"core-spec",           'S', "cores",            kAllTools,   "CORE_SPEC",        kAllTools,   nullptr,                             Run,        "count of reserved cores"},
+    {"cpu-freq",            0,   "min[-max[:gov]]",  kAllTools,   "CPU_FREQ_REQ",     kAllTools,   nullptr,                             Run,        "CPU frequency (and governor)"},
+    {"cpus-per-task",       'c', "ncpus",            kAllTools,   "CPUS_PER_TASK",    kSrun,       set_cpus_per_task,                   Run,        "number of CPUs per task"},
+    {"deadline",            0,   "time",             kAllTools,   nullptr,            0,           set_deadline,                        Run,        "remove the job if it cannot end before this time"},
+    {"delay-boot",          0,   "minutes",          kAllTools,   "DELAY_BOOT",       kAllTools,   nullptr,                             Run,        "delay of booting for node features"},
+    {"dependency",          'd', "type:jobid[:time]", kAllTools,  "DEPENDENCY",       kSrun,       nullptr,                             Run,        "start the job after other jobs"},
+    {"disable-status",      'X', nullptr,            kSrun,       "DISABLE_STATUS",   kSrun,       flag<&JobOptions::disable_status>,   Run,        "Ctrl-C ends the step at once"},
+    {"distribution",        'm', "type",             kAllTools,   "DISTRIBUTION",     kAllTools,   set_distribution,                    Run,        "how tasks are laid out over nodes (block|cyclic)"},
+    {"epilog",              0,   "program",          kSrun,       "EPILOG",           kSrun,       set_only_none,                       Run,        "run a program after the step"},
+    {"error",               'e', "err",              kBatchRun,   "ERROR",            kSbatch,     text<&JobRequest::std_err>,          Run,        "file for standard error"},
+    {"exact",               0,   nullptr,            kSrun,       "EXACT",            kSrun,       flag<&JobOptions::exact>,            Consumable, "use only the resources asked for the step"},
+    {"export",              0,   "names",            kBatchRun,   "EXPORT",           kSbatch,     text<&JobOptions::export_list>,      Run,        "environment variables the job gets: ALL, NONE, NIL or a list"},
+    {"export-file",         0,   "file|fd",          kSbatch,     nullptr,            0,           text<&JobOptions::export_file>,      Run,        "file with NAME=value entries, each ended by a zero byte"},
+    {"external-launcher",   0,   nullptr,            kSrun,       "EXTERNAL_LAUNCHER", kSrun,      set_external_launcher,               Run,        "the step of an MPI launcher"},
+    {"extra",               0,   "text",             kAllTools,   nullptr,            0,           nullptr,                             Run,        "free text on the job"},
+    {"get-user-env",        0,   nullptr,            kSbatch,     "GET_USER_ENV",     kSbatch,     flag<&JobRequest::get_user_env>,     Run,        "start from the user's login environment"},
+    {"gid",                 0,   "group",            kSbatch,     nullptr,            0,           text<&JobOptions::as_group>,         Run,        "group to run the job as (root only)"},
+    {"gres",                0,   "list",             kAllTools,   "GRES",             kAllTools,   set_gres,                            Run,        "generic resources per node"},
+    {"gres-flags",          0,   "opts",             kAllTools,   "GRES_FLAGS",       kAllTools,   nullptr,                             Run,        "flags of generic resource selection"},
+    {"het-group",           0,   "value",            kSrun,       nullptr,            0,           nullptr,                             Run,        "parts of a heterogeneous job"},
+    {"hold",                'H', nullptr,            kAllTools,   nullptr,            0,           flag<&JobRequest::hold>,             Run,        "submit the job in held state"},
+    {"ignore-pbs",          0,   nullptr,            kSbatch,     "IGNORE_PBS",       kSbatch,     flag<&JobOptions::ignore_pbs>,       Run,        "ignore #PBS and #BSUB lines in the script"},
+    {"ignore-signals",      0,   "list",             kSrun,       nullptr,            0,           nullptr,                             Run,        "signals that srun does not forward"},
+    {"immediate",           'I', "[secs]",           kRunAlloc,   "IMMEDIATE",        kRunAlloc,   set_immediate,                       Run,        "exit if resources are not available within secs"},
+    {"input",               'i', "in",               kBatchRun,   "INPUT",            kSbatch,     text<&JobRequest::std_in>,           Run,        "file for standard input"},
+    {"job-name",            'J', "jobname",          kAllTools,   "JOB_NAME",         kBatchAlloc | kSrun, text<&JobRequest::name>,     Run,        "name of the job"},
+    {"jobid",               0,   "id",               kSrun,       "JOB_ID",           kSrun,       set_job_id,                          Run,        "run in an allocated job"},
+    {"kill-command",        'K', "[signal]",         kSalloc,     "KILL_CMD",         kSalloc,     set_kill_command,                    Run,        "signal for the command when the job ends"},
+    {"kill-on-bad-exit",    'K', "[0|1]",            kSrun,       "KILL_BAD_EXIT",    kSrun,       set_kill_on_bad_exit,                Run,        "end the step when a task fails"},
+    {"label",               'l', nullptr,            kSrun,       "LABELIO",          kSrun,       flag<&JobOptions::label>,            Run,        "put the task number before lines of output"},
+    {"licenses",            'L', "names",            kAllTools,   nullptr,            0,           nullptr,                             Run,        "licences needed"},
+    {"mail-type",           0,   "type",             kAllTools,   nullptr,            0,           set_mail_type,                       Run,        "when to send mail: BEGIN, END, FAIL, REQUEUE, ALL ..."},
+    {"mail-user",           0,   "user",             kAllTools,   nullptr,            0,           text<&JobRequest::mail_user>,        Run,        "who gets the mail"},
+    {"mcs-label",           0,   "mcs",              kAllTools,   nullptr,            0,           nullptr,                             Run,        "label of the mcs plugin"},
+    {"mem-update",          0,   "percent@delay",    kAllTools,   nullptr,            0,           nullptr,                             Run,        "lower the memory limit later"},
+    {"mpi",                 0,   "type",             kSrun,       "MPI_TYPE",         kSrun,       set_mpi,                             Run,        "kind of MPI (none)"},
+    {"multi-prog",          0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "the program is a file that names several"},
+    {"network",             0,   "type",             kAllTools,   "NETWORK",          kAllTools,   nullptr,                             Run,        "network hardware"},
+    {"nice",                0,   "[value]",          kAllTools,   nullptr,            0,           set_nice,                            Run,        "lower the job's priority by value"},
+    {"no-allocate",         'Z', nullptr,            kSrun,       nullptr,            0,           nullptr,                             Constraint, "run without an allocation"},
+    {"no-bell",             0,   nullptr,            kSalloc,     "NO_BELL",          kSalloc,     flag<&JobOptions::no_bell>,          Run,        "do not ring the terminal bell"},
+    {"no-kill",             'k', "[off]",            kAllTools,   "NO_KILL",          kAllTools,   set_no_kill,                         Run,        "do not kill the job when a node fails"},
+    {"no-requeue",          0,   nullptr,            kSbatch,     "NO_REQUEUE",       kSbatch,     set_no_requeue,                      Run,        "never requeue the job"},
+    {"no-shell",            0,   nullptr,            kSalloc,     nullptr,            0,           flag<&JobOptions::no_shell>,         Run,        "allocate, then exit and leave the job"},
+    {"nodes",               'N', "N",                kAllTools,   "JOB_NUM_NODES",    kSrun,       set_nodes,                           Run,        "number of nodes (N = min[-max])"},
+    {"ntasks",              'n', "ntasks",           kAllTools,   "NTASKS",           kSrun,       number<&Shape::ntasks>,              Run,        "number of tasks"},
+    {"ntasks-per-node",     0,   "n",                kAllTools,   "NTASKS_PER_NODE",  kSrun,       number<&Shape::ntasks_per_node>,     Run,        "number of tasks on each node"},
+    {"tasks-per-node",      0,   "n",                kAllTools,   nullptr,            0,           number<&Shape::ntasks_per_node>,     Run,        nullptr},
+    {"oom-kill-step",       0,   "[0|1]",            kAllTools,   "OOMKILLSTEP",      kAllTools,   nullptr,                             Run,        "out of memory in one task ends the step"},
+    {"open-mode",           0,   "append|truncate",  kBatchRun,   "OPEN_MODE",        kBatchRun,   set_open_mode,                       Run,        "how output files are opened"},
+    {"output",              'o', "out",              kBatchRun,   "OUTPUT",           kSbatch,     text<&JobRequest::std_out>,          Run,        "file for standard output"},
+    {"overcommit",          'O', nullptr,            kAllTools,   "OVERCOMMIT",       kAllTools,   nullptr,                             Run,        "more tasks than CPUs"},
+    {"overlap",             0,   nullptr,            kSrun,       "OVERLAP",          kSrun,       flag<&JobOptions::overlap>,          Run,        "share the resources with other steps"},
+    {"oversubscribe",       's', nullptr,            kAllTools,   nullptr,            0,           flag<&Shape::oversubscribe>,         Run,        "share resources with other jobs"},
+    {"parsable",            0,   nullptr,            kBatchRun,   nullptr,            0,           flag<&JobOptions::parsable>,         Run,        "print only the job id (and cluster, after a semicolon)"},
+    {"partition",           'p', "partition",        kAllTools,   "PARTITION",        kAllTools,   text<&JobRequest::partition>,        Run,        "partition to run in"},
+    {"prefer",              0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Constraint, "features preferred, not required"},
+    {"preserve-env",        'E', nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "variables win over -n and -N"},
+    {"priority",            0,   "value",            kAllTools,   nullptr,            0,           set_priority,                        Run,        "priority of the job"},
+    {"profile",             0,   "value",            kAllTools,   "PROFILE",          kAllTools,   set_only_none,                       Run,        "profiling (none)"},
+    {"prolog",              0,   "program",          kSrun,       "PROLOG",           kSrun,       set_only_none,                       Run,        "run a program before the step"},
+    {"propagate",           0,   "[rlimits]",        kBatchRun,   nullptr,            0,           set_propagate,                       Run,        "resource limits that the job inherits"},
+    {"pty",                 0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::pty>,              Run,        "run task zero in a pseudo terminal"},
+    {"qos",                 'q', "qos",              kAllTools,   "QOS",              kAllTools,   text<&JobRequest::qos>,              Run,        "quality of service"},
+    {"quiet",               'Q', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::quiet>,            Run,        "say only what went wrong"},
+    {"quit-on-interrupt",   0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::quit_on_interrupt>, Run,       "a single Ctrl-C ends the step"},
+    {"reboot",              0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        "reboot the nodes first"},
+    {"relative",            'r', "n",                kSrun,       nullptr,            0,           nullptr,                             Run,        "start at node n of the allocation"},
+    {"requeue",             0,   "[expedite]",       kSbatch,     "REQUEUE",          kSbatch,     set_requeue,                         Run,        "the job may be requeued"},
+    {"resources",           0,   "name:count",       kAllTools,   nullptr,            0,           nullptr,                             Run,        "hierarchical resources"},
+    {"resv-ports",          0,   "[n]",              kAllTools,   "RESV_PORTS",       kAllTools,   nullptr,                             Consumable, "reserve communication ports"},
+    {"send-libs",           0,   "[yes|no]",         kSrun,       "SEND_LIBS",        kSrun,       set_send_libs,                       Run,        "copy shared objects with --bcast"},
+    {"signal",              0,   "[[R][B]:]num[@time]", kAllTools, "SIGNAL",          kAllTools,   set_signal,                          Run,        "signal to send some time before the limit"},
+    {"slurmd-debug",        0,   "level",            kSrun,       nullptr,            0,           nullptr,                             Run,        "debug level of slurmd"},
+    {"spread-job",          0,   nullptr,            kAllTools,   "SPREAD_JOB",       kAllTools,   nullptr,                             Run,        "over as many nodes as possible"},
+    {"segment",             0,   "n",                kAllTools,   "SEGMENT_SIZE",     kAllTools,   nullptr,                             Run,        "size of topology segments"},
+    {"spread-segments",     0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
+    {"consolidate-segments", 0,  nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
+    {"stepmgr",             0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        "steps managed by the job itself"},
+    {"switches",            0,   "max{@max-time}",   kAllTools,   "REQ_SWITCH",       kAllTools,   nullptr,                             Run,        "switches wanted at most"},
+    {"task-epilog",         0,   "program",          kSrun,       "TASK_EPILOG",      kSrun,       set_only_none,                       Run,        "run a program after each task"},
+    {"task-prolog",         0,   "program",          kSrun,       "TASK_PROLOG",      kSrun,       set_only_none,                       Run,        "run a program before each task"},
+    {"test-only",           0,   nullptr,            kBatchRun,   nullptr,            0,           flag<&JobOptions::test_only>,        Run,        "say when the job would start, submit nothing"},
+    {"thread-spec",         0,   "threads",          kAllTools,   "THREAD_SPEC",      kAllTools,   nullptr,                             Run,        "count of reserved threads"},
+    {"threads",             'T', "threads",          kSrun,       "THREADS",          kSrun,       set_accepted,                        Run,        "launch fan-out; has no effect on the result"},
+    {"treewidth",           0,   "n",                kSrun,       nullptr,            0,           set_accepted,                        Run,        "launch fan-out; has no effect on the result"},
+    {"time",                't', "minutes",          kAllTools,   "TIMELIMIT",        kAllTools,   set_time,                            Run,        "time limit"},
+    {"time-min",            0,   "minutes",          kAllTools,   nullptr,            0,           set_time_min,                        Run,        "shortest time limit that is still useful"},
+    {"tres-per-task",       0,   "list",             kAllTools,   "TRES_PER_TASK",    kAllTools,   set_tres_per_task,                   Run,        "resources per task: cpu=4,gres/gpu=1"},
+    {"uid",                 0,   "user",             kSbatch,     nullptr,            0,           text<&JobOptions::as_user>,          Run,        "user to run the job as (root only)"},
+    {"unbuffered",          'u', nullptr,            kSrun,       "UNBUFFEREDIO",     kSrun,       flag<&JobOptions::unbuffered>,       Run,        "do not wait for whole lines of output"},
+    {"use-min-nodes",       0,   nullptr,            kAllTools,   "USE_MIN_NODES",    kAllTools,   nullptr,                             Run,        "prefer the smaller node count"},
+    {"verbose",             'v', nullptr,            kAllTools,   "DEBUG",            kAllTools,   set_verbose,                         Run,        "say more; may be repeated"},
+    {"wait",                'W', nullptr,            kSbatch,     "WAIT",             kSbatch,     set_wait,                            Run,        "wait for the end of the job"},
+    {"wait",                'W', "sec",              kSrun,       "WAIT",             kSrun,       set_wait,                            Run,        "seconds from the first task's end to killing the others"},
+    {"wait-all-nodes",      0,   "0|1",              kBatchAlloc, "WAIT_ALL_NODES",   kBatchAlloc, set_wait_all_nodes,                  Run,        "start when all nodes are ready"},
+    {"wait-for-children",   0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "a task ends with its last process"},
+    {"wckey",               0,   "wckey",            kAllTools,   "WCKEY",            kAllTools,   text<&JobRequest::wckey>,            Run,        "workload characterization key"},
+    {"wrap",                0,   "command string",   kSbatch,     nullptr,            0,           set_wrap,                            Run,        "submit a command instead of a script"},
+    {"x11",                 0,   "[all|first|last]", kAllTools,   nullptr,            0,           nullptr,                             Run,        "X11 forwarding"},
+
+    {"cluster-constraint",  0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Constraint, "features of clusters"},
+    {"constraint",          'C', "list",             kAllTools,   "CONSTRAINT",       kAllTools,   set_constraint,                      Constraint, "features that nodes must have"},
+    {"contiguous",          0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Constraint, "neighbouring nodes only"},
+    {"exclude",             'x', "hosts...",         kAllTools,   nullptr,            0,           text<&Shape::exclude>,               Constraint, "nodes to stay away from"},
+    {"mem",                 0,   "MB",               kAllTools,   "MEM_PER_NODE",     kAllTools,   set_mem,                             Constraint, "memory per node"},
+    {"mincpus",             0,   "n",                kAllTools,   nullptr,            0,           number<&Shape::cpus_min_per_node>,   Constraint, "least number of CPUs per node"},
+    {"nodefile",            'F', "filename",         kBatchAlloc, nullptr,            0,           text<&JobOptions::node_file>,        Constraint, "file that lists the nodes to use"},
+    {"nodelist",            'w', "hosts...",         kAllTools,   nullptr,            0,           text<&Shape::nodelist>,              Constraint, "nodes to use"},
+    {"reservation",         0,   "name",             kAllTools,   "RESERVATION",      kAllTools,   nullptr,                             Constraint, "take resources of a reservation"},
+    {"tmp",                 0,   "MB",               kAllTools,   nullptr,            0,           set_tmp,                             Constraint, "least temporary disk space"},
+
+    {"exclusive",           0,   "[user]",           kAllTools,   "EXCLUSIVE",        kAllTools,   set_exclusive,                       Consumable, "whole nodes; in a job: --exact"},
+    {"mem-per-cpu",         0,   "MB",               kAllTools,   "MEM_PER_CPU",      kAllTools,   set_mem_per_cpu,                     Consumable, "memory per allocated CPU"},
+
+    {"cores-per-socket",    0,   "C",                kAllTools,   nullptr,            0,           nullptr,                             Affinity,   "cores per socket"},
+    {"cpu-bind",            0,   "type",             kSrun,       "CPU_BIND",         kSrun,       set_cpu_bind,                        Affinity,   "binding of tasks to CPUs (none)"},
+    {"cpu_bind",            0,   "type",             kSrun,       nullptr,            0,           set_cpu_bind,                        Affinity,   nullptr},
+    {"accel-bind",          0,   "options",          kSrun,       nullptr,            0,           nullptr,                             Affinity,   nullptr},
+    {"extra-node-info",     'B', "S[:C[:T]]",        kAllTools,   nullptr,            0,           nullptr,                             Affinity,   "sockets, cores and threads at once"},
+    {"hint",                0,   "type",             kAllTools,   "HINT",             kAllTools,   set_hint,                            Affinity,   "binding by what the program does"},
+    {"mem-bind",            0,   "type",             kAllTools,   "MEM_BIND",         kAllTools,   set_only_none,                       Affinity,   "binding to memory (none)"},
+    {"ntasks-per-core",     0,   "n",                kAllTools,   "NTASKS_PER_CORE",  kSrun,       nullptr,                             Affinity,   "tasks on each core"},
+    {"ntasks-per-socket",   0,   "n",                kAllTools,   "NTASKS_PER_SOCKET", kSrun,      nullptr,                             Affinity,   "tasks on each socket"},
+    {"sockets-per-node",    0,   "S",                kAllTools,   nullptr,            0,           nullptr,                             Affinity,   "sockets per node"},
+    {"threads-per-core",    0,   "T",                kAllTools,   "THREADS_PER_CORE", kAllTools,   nullptr,                             Affinity,   "threads per core"},
+
+    {"cpus-per-gpu",        0,   "n",                kAllTools,   "CPUS_PER_GPU",     kAllTools,   number<&JobOptions::cpus_per_gpu>,   Gpu,        "CPUs per GPU"},
+    {"gpus",                'G', "n",                kAllTools,   "GPUS",             kAllTools,   set_gpus,                            Gpu,        "GPUs of the whole job"},
+    {"gpu-bind",            0,   "...",              kAllTools,   "GPU_BIND",         kAllTools,   set_only_none,                       Gpu,        "binding of tasks to GPUs (none)"},
+    {"gpu-freq",            0,   "...",              kAllTools,   "GPU_FREQ",         kAllTools,   nullptr,                             Gpu,        "frequency and voltage of GPUs"},
+    {"gpus-per-node",       0,   "n",                kAllTools,   "GPUS_PER_NODE",    kAllTools,   set_gpus_per_node,                   Gpu,        "GPUs on each node"},
+    {"gpus-per-socket",     0,   "n",                kAllTools,   nullptr,            0,           nullptr,                             Gpu,        "GPUs on each socket"},
+    {"gpus-per-task",       0,   "n",                kAllTools,   "GPUS_PER_TASK",    kAllTools,   set_gpus_per_task,                   Gpu,        "GPUs for each task"},
+    {"mem-per-gpu",         0,   "n",                kAllTools,   "MEM_PER_GPU",      kAllTools,   set_mem_per_gpu,                     Gpu,        "memory per GPU"},
+    {"ntasks-per-gpu",      0,   "n",                kAllTools,   "NTASKS_PER_GPU",   kSrun,       number<&JobOptions::ntasks_per_gpu>, Gpu,        "tasks for each GPU"},
+    {"ntasks-per-tres",     0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Gpu,        nullptr},
+    {"tres-bind",           0,   "...",              kAllTools,   "TRES_BIND",        kAllTools,   set_only_none,                       Gpu,        "binding of tasks to resources (none)"},
+
+    {"help",                'h', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::help>,             Help,       "show this text"},
+    {"usage",               0,   nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::usage>,            Help,       "show a brief usage text"},
+    {"version",             'V', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::version>,          Other,      "print the version and exit"},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const JobOption> job_options() {
+    return kJobOptions;
+}
+
+std::size_t option_index(std::string_view name) {
+    std::size_t index = 0;
+    while (index < std::size(kJobOptions) && name != kJobOptions[index].name) ++index;
+    CHECK(index < std::size(kJobOptions), name);
+    return index;
+}
+
+bool is_given(const JobOptions& options, std::string_view name) {
+    std::size_t index = option_index(name);
+    return index < options.sources.size() && options.sources[index] != Source::Nobody;
+}
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+// Reading the table of job options: command lines, variables, and what follows from all together.
+#include <algorithm>
+
+#include "surface/job_options.h"
+#include "surface/job_options_setters.h"
+
+namespace sluice {
+
+namespace {
+
+Argument argument_of(const JobOption& option) {
+    if (!option.value) return Argument::None;
+    bool is_optional = option.value[0] == '[' && option.value[1] != '[';
+    return is_optional ? Argument::Optional : Argument::Required;
+}
+
+// Second names of variables. Those that begin with SRUN_ win over the regular ones.
+struct VariableAlias {
+    const char* variable;
+    std::uint8_t tools;
+    const char* option;
+};
+constexpr VariableAlias kAliases[] = {
+    {"SLURM_NPROCS", kSrun, "ntasks"},
+    {"SLURM_NNODES", kSrun, "nodes"},
+    {"SLURM_JOBID", kSrun, "jobid"},
+    {"SLURM_WORKING_DIR", kSrun, "chdir"},
+    {"SLURM_STEP_GRES", kSrun, "gres"},
+    {"SLURM_EXPORT_ENV", kSrun, "export"},
+    {"SRUN_EXPORT_ENV", kSrun, "export"},
+    {"SRUN_OUTPUT", kSrun, "output"},
+    {"SRUN_ERROR", kSrun, "error"},
+    {"SRUN_INPUT", kSrun, "input"},
+    {"SLURM_CLUSTERS", kSbatch | kSalloc, "clusters"},
+    {"SLURM_HINT", kSbatch | kSalloc, "hint"},
+};
+
+std::string_view variable_prefix(Tool tool) {
+    switch (tool) {
+        case kSbatch:
+            return "SBATCH_";
+        case kSalloc:
+            return "SALLOC_";
+        default:
+            return "SLURM_";
+    }
+}
+
+Result<void> apply_one(JobOptions& options, std::size_t index, const OptionUse& use,
+                       Source source) {
+    const JobOption& option = job_options()[index];
+    if (!option.set) return job_option::unsupported(use);
+    TRY(option.set(options, use));
+    options.sources.resize(job_options().size());
+    options.sources[index] = source;
+    return {};
+}
+
+Result<void> apply_variable(JobOptions& options, std::size_t index, std::string_view value,
+                            Tool tool, Time now) {
+    const JobOption& option = job_options()[index];
+    bool is_flag = argument_of(option) == Argument::None;
+    bool is_count = is_flag && option.letter == 'v';
+    if (is_flag && value == "0") return {};
+    bool takes_value =
+        is_count || (!is_flag && !(value.empty() && argument_of(option) == Argument::Optional));
+    return apply_one(options, index,
+                     {option, takes_value ? value : std::string_view{}, takes_value, tool, now},
+                     Source::Environment);
+}
+
+Result<void> apply_aliases(JobOptions& options, const FindVariable& find, Tool tool, Time now,
+                           bool winning) {
+    for (const VariableAlias& alias : kAliases) {
+        std::string_view name = alias.variable;
+        if (!(alias.tools & tool) || name.starts_with("SRUN_") != winning) continue;
+        std::optional<std::string_view> value = find(name);
+        if (value) TRY(apply_variable(options, option_index(alias.option), *value, tool, now));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view tool_name(Tool tool) {
+    return tool == kSbatch ? "sbatch" : tool == kSalloc ? "salloc" : "srun";
+}
+
+Result<Arguments> parse_job_arguments(Tool tool, const std::vector<std::string>& args) {
+    std::vector<OptionSpelling> spellings;
+    std::span<const JobOption> table = job_options();
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (!(table[i].tools & tool)) continue;
+        spellings.push_back({table[i].name, table[i].letter, argument_of(table[i]), i});
+    }
+    return parse_arguments(args, spellings, OptionsEnd::AtFirstOperand);
+}
+
+Result<void> apply_options(JobOptions& options, const std::vector<GivenOption>& given,
+                           Source source, Tool tool, Time now) {
+    for (const GivenOption& each : given) {
+        std::string_view value = each.value ? std::string_view(*each.value) : std::string_view{};
+        TRY(apply_one(options, each.id,
+                      {job_options()[each.id], value, each.value.has_value(), tool, now}, source));
+    }
+    return {};
+}
+
+Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now) {
+    TRY(apply_aliases(options, find, tool, now, false));
+    std::span<const JobOption> table = job_options();
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (!table[i].env || !(table[i].env_tools & table[i].tools & tool)) continue;
+        std::string name = fmt::format("{}{}", variable_prefix(tool), table[i].env);
+        std::optional<std::string_view> value = find(name);
+        if (value) TRY(apply_variable(options, i, *value, tool, now));
+    }
+    return apply_aliases(options, find, tool, now, true);
+}
+
+}  // namespace sluice

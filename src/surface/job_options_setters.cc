@@ -1,0 +1,408 @@
+#include "surface/job_options_setters.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "model/times.h"
+
+namespace sluice::job_option {
+
+namespace {
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return equals_ignoring_case(text, word); });
+}
+
+// A refusal of the request itself, as the controller would word it.
+Error refused(ErrorCode code) {
+    return Error{code, ""};
+}
+
+Result<Megabytes> memory_in(const OptionUse& use) {
+    Result<Megabytes> memory = parse_memory(use.value);
+    if (!memory) return invalid(use);
+    return memory;
+}
+
+Result<std::vector<GresCount>> gpus_in(const OptionUse& use) {
+    Result<std::vector<GresCount>> gpus = parse_gpus(use.value);
+    if (!gpus) return refused(ErrorCode::InvalidGres);
+    return gpus;
+}
+
+std::string_view without_prefix(std::string_view text, std::string_view prefix) {
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+}  // namespace
+
+Error invalid(const OptionUse& use) {
+    return {ErrorCode::BadArgument, fmt::format("Invalid --{} specification", use.option.name)};
+}
+
+Error invalid_number(const OptionUse& use) {
+    return {ErrorCode::InvalidTaskCount,
+            fmt::format("Invalid numeric value \"{}\" for --{}.", use.value, use.option.name)};
+}
+
+Error unsupported(const OptionUse& use) {
+    return {ErrorCode::NotSupported,
+            fmt::format("--{}{}{} is not supported by Sluice yet", use.option.name,
+                        use.has_value && use.option.set ? "=" : "",
+                        use.option.set ? use.value : std::string_view{})};
+}
+
+Result<void> set_accepted(JobOptions&, const OptionUse&) {
+    return {};
+}
+
+Result<void> set_only_none(JobOptions&, const OptionUse& use) {
+    if (!is_one_of(use.value, {"none", "no", "off"})) return unsupported(use);
+    return {};
+}
+
+Result<void> set_array(JobOptions& options, const OptionUse& use) {
+    Result<ArraySpec> array = parse_array(use.value);
+    if (!array) return refused(ErrorCode::InvalidArray);
+    options.request.array = std::move(*array);
+    return {};
+}
+
+Result<void> set_begin(JobOptions& options, const OptionUse& use) {
+    Result<Time> time = parse_moment(use.value, use.now);
+    if (!time) return invalid(use);
+    options.request.begin = *time;
+    return {};
+}
+
+Result<void> set_deadline(JobOptions& options, const OptionUse& use) {
+    Result<Time> time = parse_moment(use.value, use.now);
+    if (!time) return invalid(use);
+    options.request.deadline = *time;
+    return {};
+}
+
+Result<void> set_constraint(JobOptions& options, const OptionUse& use) {
+    if (use.value.find_first_of("&|[]()*") != std::string_view::npos) return unsupported(use);
+    options.request.shape.constraint = use.value;
+    return {};
+}
+
+Result<void> set_cpu_bind(JobOptions& options, const OptionUse& use) {
+    for (std::string_view word : split(use.value, ',')) {
+        if (!is_one_of(word, {"none", "no", "q", "quiet", "v", "verbose"})) return unsupported(use);
+    }
+    options.cpu_bind = use.value;
+    return {};
+}
+
+Result<void> set_cpus_per_task(JobOptions& options, const OptionUse& use) {
+    TRY(number<&Shape::cpus_per_task>(options, use));
+    options.request.shape.cpus_per_task_set = true;
+    return {};
+}
+
+Result<void> set_distribution(JobOptions& options, const OptionUse& use) {
+    std::string_view nodes = use.value.substr(0, use.value.find_first_of(":,"));
+    if (is_one_of(nodes, {"arbitrary", "plane"}) || nodes.starts_with("plane=")) {
+        return unsupported(use);
+    }
+    if (!is_one_of(nodes, {"block", "cyclic", "*"})) return invalid(use);
+    options.distribution = nodes == "*" ? "" : to_lower(nodes);
+    return {};
+}
+
+Result<void> set_exclusive(JobOptions& options, const OptionUse& use) {
+    Shape& shape = options.request.shape;
+    if (!use.has_value || is_one_of(use.value, {"exclusive", "node"})) {
+        shape.exclusive = Exclusive::Node;
+        options.exact = use.tool == kSrun;
+    } else if (is_one_of(use.value, {"user"})) {
+        shape.exclusive = Exclusive::User;
+    } else if (use.tool == kSrun && is_one_of(use.value, {"allocation"})) {
+        shape.exclusive = Exclusive::Node;
+    } else {
+        return is_one_of(use.value, {"mcs", "topo"}) ? unsupported(use) : invalid(use);
+    }
+    return {};
+}
+
+// A step of an MPI launcher: it starts daemons beside whatever else runs in the job.
+Result<void> set_external_launcher(JobOptions& options, const OptionUse&) {
+    options.overlap = true;
+    options.whole = true;
+    return {};
+}
+
+Result<void> set_gpus(JobOptions& options, const OptionUse& use) {
+    options.request.shape.gpus = TRY(gpus_in(use));
+    return {};
+}
+
+Result<void> set_gpus_per_node(JobOptions& options, const OptionUse& use) {
+    options.gpus_per_node = TRY(gpus_in(use));
+    return {};
+}
+
+Result<void> set_gpus_per_task(JobOptions& options, const OptionUse& use) {
+    options.request.shape.gpus_per_task = TRY(gpus_in(use));
+    return {};
+}
+
+Result<void> set_gres(JobOptions& options, const OptionUse& use) {
+    Result<std::vector<GresCount>> gres = parse_gres(use.value);
+    if (!gres) return refused(ErrorCode::InvalidGres);
+    options.gres = std::move(*gres);
+    return {};
+}
+
+Result<void> set_hint(JobOptions&, const OptionUse& use) {
+    if (is_one_of(use.value, {"multithread"})) return {};
+    if (is_one_of(use.value, {"compute_bound", "memory_bound", "nomultithread"})) {
+        return unsupported(use);
+    }
+    return Error{ErrorCode::InvalidCpuCount,
+                 fmt::format("unrecognized --hint argument \"{}\", see --hint=help", use.value)};
+}
+
+Result<void> set_immediate(JobOptions& options, const OptionUse& use) {
+    if (!use.has_value) {
+        options.request.immediate = true;
+        return {};
+    }
+    std::optional<std::uint64_t> seconds = to_number(use.value);
+    if (!seconds || *seconds > std::numeric_limits<std::int32_t>::max()) return invalid_number(use);
+    options.immediate_for = Seconds{static_cast<std::int64_t>(*seconds)};
+    return {};
+}
+
+Result<void> set_job_id(JobOptions& options, const OptionUse& use) {
+    Result<JobRef> ref = parse_job_ref(use.value);
+    if (!ref || ref->step || ref->het_component) return invalid(use);
+    options.job_id = use.value;
+    return {};
+}
+
+Result<void> set_kill_command(JobOptions& options, const OptionUse& use) {
+    Result<int> signal = parse_signal(use.has_value ? use.value : "TERM");
+    if (!signal) return invalid(use);
+    options.kill_command = *signal;
+    return {};
+}
+
+Result<void> set_kill_on_bad_exit(JobOptions& options, const OptionUse& use) {
+    if (use.has_value && !is_one_of(use.value, {"0", "1"})) return invalid_number(use);
+    options.kill_on_bad_exit = use.value != "0";
+    return {};
+}
+
+Result<void> set_mail_type(JobOptions& options, const OptionUse& use) {
+    std::string types;
+    for (std::string_view word : split(use.value, ',')) {
+        if (!is_one_of(word, {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL", "STAGE_OUT",
+                              "INVALID_DEPEND", "TIME_LIMIT", "TIME_LIMIT_90", "TIME_LIMIT_80",
+                              "TIME_LIMIT_50", "ARRAY_TASKS"})) {
+            return invalid(use);
+        }
+        if (!types.empty()) types += ',';
+        std::transform(word.begin(), word.end(), std::back_inserter(types),
+                       [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    }
+    options.request.mail_types = types == "NONE" ? "" : types;
+    return {};
+}
+
+Result<void> set_mem(JobOptions& options, const OptionUse& use) {
+    options.request.shape.mem_per_node = TRY(memory_in(use));
+    return {};
+}
+
+Result<void> set_mem_per_cpu(JobOptions& options, const OptionUse& use) {
+    options.request.shape.mem_per_cpu = TRY(memory_in(use));
+    return {};
+}
+
+Result<void> set_mem_per_gpu(JobOptions& options, const OptionUse& use) {
+    options.mem_per_gpu = TRY(memory_in(use));
+    return {};
+}
+
+Result<void> set_mpi(JobOptions&, const OptionUse& use) {
+    if (is_one_of(use.value, {"none", "openmpi"})) return {};
+    if (is_one_of(use.value, {"pmi2", "pmix", "cray_shasta"}) || use.value.starts_with("pmix_")) {
+        return unsupported(use);
+    }
+    return Error{ErrorCode::InvalidTaskCount,
+                 fmt::format("Invalid MPI type '{}', --mpi=list for acceptable types", use.value)};
+}
+
+Result<void> set_nice(JobOptions& options, const OptionUse& use) {
+    constexpr std::int32_t kDefault = 100;
+    constexpr std::uint64_t kMax = 2147483645;
+    if (!use.has_value) {
+        options.request.nice = kDefault;
+        return {};
+    }
+    bool negative = use.value.starts_with('-');
+    std::optional<std::uint64_t> value = to_number(without_prefix(use.value, negative ? "-" : "+"));
+    if (!value || *value > kMax) return invalid_number(use);
+    options.request.nice = static_cast<std::int32_t>(*value) * (negative ? -1 : 1);
+    return {};
+}
+
+Result<void> set_no_kill(JobOptions& options, const OptionUse& use) {
+    if (use.has_value && !is_one_of(use.value, {"off", "no"})) return invalid(use);
+    options.request.kill_on_node_fail = use.has_value;
+    return {};
+}
+
+Result<void> set_nodes(JobOptions& options, const OptionUse& use) {
+    Shape& shape = options.request.shape;
+    if (use.value.find_first_of(",:") != std::string_view::npos) return unsupported(use);
+    std::string_view first = use.value.substr(0, use.value.find('-'));
+    std::string_view last = use.value.find('-') == std::string_view::npos
+                                ? first
+                                : use.value.substr(use.value.find('-') + 1);
+    std::optional<std::uint64_t> low = to_number(first), high = to_number(last);
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
+    if (!low || !high || *low > kMax || *high > kMax) {
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("\"{}\" is not a valid node count", use.value)};
+    }
+    if (*high < *low) {
+        return Error{
+            ErrorCode::BadArgument,
+            fmt::format("Maximum node count {} is less than minimum node count {}", *high, *low)};
+    }
+    if (*low == 0) return refused(ErrorCode::InvalidNodeCount);
+    shape.nodes_min = static_cast<std::uint32_t>(*low);
+    shape.nodes_max = static_cast<std::uint32_t>(*high);
+    options.nodes_given = shape.nodes_min;
+    return {};
+}
+
+Result<void> set_open_mode(JobOptions& options, const OptionUse& use) {
+    if (is_one_of(use.value, {"append", "a"})) {
+        options.request.open_mode = OpenMode::Append;
+    } else if (is_one_of(use.value, {"truncate", "t"})) {
+        options.request.open_mode = OpenMode::Truncate;
+    } else {
+        return invalid(use);
+    }
+    return {};
+}
+
+Result<void> set_priority(JobOptions& options, const OptionUse& use) {
+    std::optional<std::uint64_t> value = to_number(use.value);
+    constexpr std::uint64_t kMax = 0xfffffffd;
+    if (equals_ignoring_case(use.value, "TOP")) value = kMax;
+    if (!value || *value > kMax) return invalid_number(use);
+    options.request.priority = static_cast<std::uint32_t>(*value);
+    return {};
+}
+
+Result<void> set_propagate(JobOptions& options, const OptionUse& use) {
+    options.propagate = use.has_value ? std::string(use.value) : "ALL";
+    return {};
+}
+
+Result<void> set_requeue(JobOptions& options, const OptionUse& use) {
+    if (use.has_value && equals_ignoring_case(use.value, "expedite")) return unsupported(use);
+    if (use.has_value) return invalid(use);
+    options.request.requeue = true;
+    options.request.requeue_set = true;
+    return {};
+}
+
+Result<void> set_no_requeue(JobOptions& options, const OptionUse&) {
+    options.request.requeue = false;
+    options.request.requeue_set = true;
+    return {};
+}
+
+Result<void> set_send_libs(JobOptions&, const OptionUse& use) {
+    if (!use.has_value || is_one_of(use.value, {"yes"})) return unsupported(use);
+    return is_one_of(use.value, {"no"}) ? Result<void>() : invalid(use);
+}
+
+Result<void> set_signal(JobOptions& options, const OptionUse& use) {
+    Result<WarnSignal> signal = parse_warn_signal(use.value);
+    if (!signal) return invalid(use);
+    options.request.warn_signal = *signal;
+    return {};
+}
+
+Result<void> set_time(JobOptions& options, const OptionUse& use) {
+    Result<TimeLimit> limit = parse_time_limit(use.value);
+    if (!limit) return invalid(use);
+    bool is_zero = !limit->unlimited() && limit->length() == Seconds{0};
+    options.request.time_limit = is_zero ? TimeLimit() : *limit;  // Compat: --time=0 is unlimited
+    return {};
+}
+
+Result<void> set_time_min(JobOptions& options, const OptionUse& use) {
+    Result<TimeLimit> limit = parse_time_limit(use.value);
+    if (!limit) return invalid(use);
+    options.request.time_min = *limit;
+    return {};
+}
+
+Result<void> set_tmp(JobOptions& options, const OptionUse& use) {
+    options.request.shape.tmp_min = TRY(memory_in(use));
+    return {};
+}
+
+// "cpu=4,gres/gpu:h100=1"; the colon form of the counts is taken too.
+Result<void> set_tres_per_task(JobOptions& options, const OptionUse& use) {
+    Shape& shape = options.request.shape;
+    for (std::string_view word : split(use.value, ',')) {
+        if (word.starts_with("cpu=") || word.starts_with("cpu:")) {
+            std::optional<std::uint64_t> cpus = to_number(word.substr(4));
+            if (!cpus || *cpus == 0 || *cpus > 65535) return invalid(use);
+            shape.cpus_per_task = static_cast<std::uint32_t>(*cpus);
+            shape.cpus_per_task_set = true;
+        } else if (word.starts_with("gres/gpu") || word.starts_with("gres:gpu")) {
+            std::string rest(word.substr(8));
+            if (rest.empty() || (rest[0] != ':' && rest[0] != '=')) return invalid(use);
+            std::replace(rest.begin(), rest.end(), '=', ':');
+            Result<std::vector<GresCount>> gpus = parse_gpus(rest.substr(1));
+            if (!gpus || gpus->empty()) return invalid(use);
+            shape.gpus_per_task.push_back(gpus->front());
+        } else {
+            return unsupported(use);
+        }
+    }
+    return {};
+}
+
+Result<void> set_verbose(JobOptions& options, const OptionUse& use) {
+    std::uint64_t count = use.has_value ? to_number(use.value).value_or(1) : 1;
+    options.verbose += static_cast<unsigned>(std::min<std::uint64_t>(count, 9));
+    return {};
+}
+
+// srun --wait=60: seconds from the first task's end until the others are killed; 0 waits for ever.
+Result<void> set_wait(JobOptions& options, const OptionUse& use) {
+    if (use.tool == kSbatch) {
+        options.wait = true;
+        return {};
+    }
+    std::optional<std::uint64_t> seconds = to_number(use.value);
+    if (!seconds || *seconds > std::numeric_limits<std::int32_t>::max()) return invalid_number(use);
+    options.wait_after_first_exit = Seconds{static_cast<std::int64_t>(*seconds)};
+    return {};
+}
+
+Result<void> set_wait_all_nodes(JobOptions& options, const OptionUse& use) {
+    if (!is_one_of(use.value, {"0", "1"})) return invalid(use);
+    options.request.wait_all_nodes = use.value == "1";
+    return {};
+}
+
+Result<void> set_wrap(JobOptions& options, const OptionUse& use) {
+    options.wrap = std::string(use.value);
+    return {};
+}
+
+}  // namespace sluice::job_option

@@ -1,0 +1,68 @@
+// surface/job_options_setters.h
+//
+// The setters that the table of job options names: each takes the text of one option into
+// JobOptions or says in Slurm's words what is wrong with it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "surface/job_options.h"
+
+namespace sluice::job_option {
+
+Error invalid(const OptionUse& use);         // "Invalid --time specification"
+Error invalid_number(const OptionUse& use);  // "Invalid numeric value "x" for --ntasks."
+Error unsupported(const OptionUse& use);     // "--foo=bar is not supported by Sluice yet"
+
+// The member itself, wherever in JobOptions it lives.
+template <auto Member>
+auto& at(JobOptions& options) {
+    if constexpr (requires { options.*Member; }) {
+        return options.*Member;
+    } else if constexpr (requires { options.request.*Member; }) {
+        return options.request.*Member;
+    } else {
+        return options.request.shape.*Member;
+    }
+}
+
+template <auto Member>
+Result<void> text(JobOptions& options, const OptionUse& use) {
+    at<Member>(options) = std::string(use.value);
+    return {};
+}
+
+template <auto Member, bool kValue = true>
+Result<void> flag(JobOptions& options, const OptionUse&) {
+    at<Member>(options) = kValue;
+    return {};
+}
+
+// A count of at least one.
+template <auto Member>
+Result<void> number(JobOptions& options, const OptionUse& use) {
+    std::optional<std::uint64_t> value = to_number(use.value);
+    if (!value || *value == 0 || *value > std::numeric_limits<std::int32_t>::max()) {
+        return invalid_number(use);
+    }
+    at<Member>(options) = static_cast<std::uint32_t>(*value);
+    return {};
+}
+
+using Setter = Result<void>(JobOptions&, const OptionUse&);
+Setter set_accepted;   // has no effect to ask for: what it wants is how things are
+Setter set_only_none;  // "none" is how things are; everything else is not supported
+Setter set_array, set_begin, set_constraint, set_cpu_bind, set_cpus_per_task, set_deadline;
+Setter set_distribution, set_exclusive, set_external_launcher, set_gpus, set_gpus_per_node;
+Setter set_gpus_per_task, set_gres, set_hint, set_immediate, set_job_id, set_kill_command;
+Setter set_kill_on_bad_exit, set_mail_type, set_mem, set_mem_per_cpu, set_mem_per_gpu, set_mpi;
+Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_priority, set_propagate, set_requeue,
+    set_no_requeue;
+Setter set_send_libs, set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
+Setter set_wait, set_wait_all_nodes, set_wrap;
+
+}  // namespace sluice::job_option

@@ -1,0 +1,136 @@
+#include "surface/job_options.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "model/errors.h"
+
+namespace sluice {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Result<JobOptions> read(Tool tool, const Words& args, const Words& variables = {}) {
+    JobOptions options;
+    auto find = [&](std::string_view name) -> std::optional<std::string_view> {
+        for (const std::string& each : variables) {
+            if (each.starts_with(name) && each[name.size()] == '=') {
+                return std::string_view(each).substr(name.size() + 1);
+            }
+        }
+        return {};
+    };
+    TRY(apply_environment(options, find, tool, Time{}));
+    Arguments arguments = TRY(parse_job_arguments(tool, args));
+    TRY(apply_options(options, arguments.options, Source::CommandLine, tool, Time{}));
+    TRY(complete_options(options, tool));
+    return options;
+}
+
+std::string refusal(Tool tool, const Words& args) {
+    Result<JobOptions> options = read(tool, args);
+    if (options) return "accepted";
+    return options.error().detail.empty() ? std::string(text_of(options.error().code))
+                                          : options.error().detail;
+}
+
+TEST(JobOptions, EverySpellingReachesTheSameField) {
+    for (const Words& args :
+         {Words{"--ntasks=4"}, Words{"--ntasks", "4"}, Words{"-n4"}, Words{"-n", "4"}}) {
+        Result<JobOptions> options = read(kSbatch, args);
+        ASSERT_TRUE(options);
+        EXPECT_EQ(options->request.shape.ntasks, 4u);
+    }
+    EXPECT_EQ(read(kSbatch, {"--part=x"})->request.partition, "x");
+    EXPECT_EQ(read(kSbatch, {"--tasks-per-node=2"})->request.shape.ntasks_per_node, 2u);
+    EXPECT_EQ(read(kSrun, {"--cpu_bind=none"})->cpu_bind, "none");
+}
+
+TEST(JobOptions, OptionsEndAtTheFirstOperand) {
+    Result<Arguments> arguments = parse_job_arguments(kSbatch, {"-n2", "script", "--time=5"});
+    ASSERT_TRUE(arguments);
+    EXPECT_EQ(arguments->options.size(), 1u);
+    EXPECT_EQ(arguments->operands, (Words{"script", "--time=5"}));
+}
+
+TEST(JobOptions, CommandLineBeatsEnvironment) {
+    EXPECT_EQ(read(kSbatch, {"-A", "mine"}, {"SBATCH_ACCOUNT=theirs"})->request.account, "mine");
+    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_ACCOUNT=theirs"})->request.account, "theirs");
+    EXPECT_EQ(read(kSalloc, {}, {"SBATCH_ACCOUNT=theirs"})->request.account, "");
+    EXPECT_EQ(read(kSrun, {}, {"SLURM_NPROCS=3"})->request.shape.ntasks, 3u);
+    EXPECT_EQ(read(kSrun, {}, {"SLURM_NPROCS=3", "SLURM_NTASKS=4"})->request.shape.ntasks, 4u);
+}
+
+TEST(JobOptions, AStrongerSourceReplacesWhatItExcludes) {
+    Result<JobOptions> options = read(kSrun, {"--mem-per-cpu=1G"}, {"SLURM_MEM_PER_NODE=4096"});
+    ASSERT_TRUE(options);
+    EXPECT_FALSE(options->request.shape.mem_per_node);
+    EXPECT_EQ(options->request.shape.mem_per_cpu, 1024u);
+    options = read(kSrun, {"--gpus=1"}, {"SLURM_GPUS_PER_NODE=4"});
+    ASSERT_TRUE(options);
+    EXPECT_TRUE(options->request.shape.gres_per_node.empty());
+}
+
+TEST(JobOptions, SizesThatFollowFromOthersAreFilledIn) {
+    const Shape shape =
+        read(kSbatch, {"--gpus-per-node=2", "--mem-per-gpu=4G", "--cpus-per-gpu=3"})->request.shape;
+    EXPECT_EQ(shape.mem_per_node, 8192u);
+    EXPECT_EQ(shape.cpus_min_per_node, 6u);
+    EXPECT_EQ(read(kSbatch, {"--gpus=4", "--ntasks-per-gpu=2"})->request.shape.ntasks, 8u);
+    EXPECT_EQ(read(kSbatch, {"-w", "n[1-3]"})->request.shape.nodes_min, 3u);
+    EXPECT_EQ(read(kSbatch, {"--tres-per-task=cpu=4,gres/gpu:h100=1", "-n1"})
+                  ->request.shape.cpus_per_task,
+              4u);
+}
+
+TEST(JobOptions, WrongValuesAreNamed) {
+    EXPECT_EQ(refusal(kSbatch, {"--time=abc"}), "Invalid --time specification");
+    EXPECT_EQ(refusal(kSbatch, {"-n0"}), "Invalid numeric value \"0\" for --ntasks.");
+    EXPECT_EQ(refusal(kSbatch, {"-Nx"}), "\"x\" is not a valid node count");
+    EXPECT_EQ(refusal(kSbatch, {"--time", "1", "--foo=2"}), "unrecognized option '--foo=2'");
+    EXPECT_EQ(refusal(kSbatch, {"--quiet=1"}), "option '--quiet' doesn't allow an argument");
+    EXPECT_EQ(refusal(kSbatch, {"-n"}), "option requires an argument -- 'n'");
+    EXPECT_EQ(refusal(kSbatch, {"--nten=1"}), "unrecognized option '--nten=1'");
+    EXPECT_EQ(refusal(kSbatch, {"--mem=1G", "--mem-per-cpu=1G"}),
+              "fatal: --mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive.");
+}
+
+TEST(JobOptions, UnsupportedOnesAreRefusedByName) {
+    EXPECT_EQ(refusal(kSbatch, {"-d", "afterok:1"}), "--dependency is not supported by Sluice yet");
+    EXPECT_EQ(refusal(kSrun, {"--multi-prog"}), "--multi-prog is not supported by Sluice yet");
+    EXPECT_EQ(refusal(kSrun, {"--cpu-bind=cores"}),
+              "--cpu-bind=cores is not supported by Sluice yet");
+}
+
+TEST(JobOptions, NoToolHasALetterOrNameTwice) {
+    for (Tool tool : {kSbatch, kSrun, kSalloc}) {
+        std::set<std::string> seen;
+        for (const JobOption& option : job_options()) {
+            if (!(option.tools & tool)) continue;
+            EXPECT_TRUE(seen.insert(option.name).second) << option.name;
+            if (option.letter)
+                EXPECT_TRUE(seen.insert(std::string(1, option.letter)).second) << option.name;
+        }
+    }
+}
+
+TEST(JobOptions, HelpListsWhatIsSupported) {
+    std::string help = print_help(kSbatch);
+    EXPECT_NE(help.find("  -a, --array=indexes         job array index values\n"),
+              std::string::npos);
+    EXPECT_EQ(help.find("--dependency"), std::string::npos);
+    EXPECT_NE(print_usage(kSrun).find("Usage: srun"), std::string::npos);
+}
+
+RC_GTEST_PROP(JobOptions, NoValueOfAnyOptionBreaksAnything, (const std::string& value)) {
+    for (std::size_t i = 0; i < job_options().size(); ++i) {
+        JobOptions options;
+        static_cast<void>(apply_options(options, {{i, value}}, Source::CommandLine, kSrun, Time{}));
+        static_cast<void>(complete_options(options, kSrun));
+    }
+}
+
+}  // namespace
+}  // namespace sluice

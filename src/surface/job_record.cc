@@ -1,0 +1,213 @@
+// surface/job_record.cc
+//
+// scontrol show job and show step. Compat: the order of lines and words is what people's scripts
+// know; optional lines come only when set.
+#include <algorithm>
+
+#include "base/text.h"
+#include "model/columns.h"
+#include "model/quantity.h"
+#include "surface/jobs.h"
+#include "surface/record.h"
+#include "surface/steps.h"
+
+namespace sluice {
+
+namespace {
+
+using C = JobColumn;
+
+std::string reason_text(const SheetRow& job) {
+    std::string text;
+    append_reason(job, text);
+    // Compat: words of a record are cut at blanks, so a reason has none.
+    for (char& c : text) {
+        if (c == ' ') c = '_';
+    }
+    return text;
+}
+
+void add_identity(const SheetRow& job, const RecordStyle& style, Record& record) {
+    record.add("JobId={}", job.number(C::Id));
+    if (job.has(C::ArrayJobId)) {
+        std::string tasks;
+        append_array_tasks(job, tasks);
+        record.add(" ArrayJobId={} ArrayTaskId={}", job.number(C::ArrayJobId), tasks);
+        if (job.number(C::ArrayLimit) > 0)
+            record.add(" ArrayTaskThrottle={}", job.number(C::ArrayLimit));
+    }
+    record.add(" JobName={}", or_null(job.text(C::Name)));
+    if (style.details) record.line("SLUID={}", job.text(C::Sluid));
+    record.line("UserId={}({}) GroupId={}({}) MCS_label=N/A",
+                job.sheet->user_name(job.number(C::UserId)), job.number(C::UserId),
+                job.sheet->group_name(job.number(C::GroupId)), job.number(C::GroupId));
+    record.line("Priority={} Nice={} Account={} QOS={}", or_zero(job.number(C::Priority)),
+                or_zero(job.number(C::Nice)), or_null(job.text(C::Account)),
+                or_null(job.text(C::Qos)));
+    if (!job.text(C::Wckey).empty()) record.add(" WCKey={}", job.text(C::Wckey));
+}
+
+void add_state(const SheetRow& job, const RecordStyle& style, Record& record) {
+    std::string exit, derived;
+    append_exit_code(job.number(C::ExitCode), exit);
+    append_exit_code(job.number(C::DerivedExitCode), derived);
+    record.line("JobState={} Reason={} Dependency={}", state_name(shown_state(job)),
+                reason_text(job), or_null(job.text(C::Dependency)));
+    record.line("Requeue={} Restarts={} BatchFlag={} Reboot=0 ExitCode={}",
+                or_zero(job.number(C::Requeue)), or_zero(job.number(C::Restarts)),
+                or_zero(job.number(C::Batch)), exit);
+    if (style.details) record.line("DerivedExitCode={}", derived);
+}
+
+void add_times(const SheetRow& job, Record& record) {
+    const Looks& looks = job.looks();
+    auto moment = [&](C column, std::string_view none) {
+        return moment_text(job.number(column), none, looks);
+    };
+    record.line("RunTime={} TimeLimit={} TimeMin={}", long_duration_text(elapsed_seconds(job), ""),
+                long_duration_text(job.number(C::TimeLimit), "Partition_Limit"),
+                long_duration_text(job.number(C::TimeMin), "N/A"));
+    record.line("SubmitTime={} EligibleTime={}", moment(C::SubmitTime, "Unknown"),
+                moment(C::EligibleTime, "Unknown"));
+    record.line("AccrueTime={}", moment(C::EligibleTime, "Unknown"));
+    record.line("StartTime={} EndTime={} Deadline={}", moment(C::StartTime, "Unknown"),
+                moment(C::EndTime, "Unknown"), moment(C::Deadline, "N/A"));
+    record.line("SuspendTime=None SecsPreSuspend={} LastSchedEval={} Scheduler=Main",
+                or_zero(job.number(C::SuspendedSeconds)), moment(C::LastSchedEval, "Unknown"));
+}
+
+void add_places(const SheetRow& job, Record& record) {
+    std::string nodes;
+    append_nodes(job, nodes);
+    record.line("Partition={} AllocNode:Sid={}:{}", or_null(job.text(C::Partition)),
+                or_null(job.text(C::AllocNode)), or_zero(job.number(C::AllocSid)));
+    record.line("ReqNodeList={} ExcNodeList={}", or_null(job.text(C::ReqNodes)),
+                or_null(job.text(C::ExcNodes)));
+    record.line("NodeList={}", nodes);
+    if (!job.text(C::BatchHost).empty()) record.line("BatchHost={}", job.text(C::BatchHost));
+}
+
+// The devices of all nodes together: "gpu:h100:2".
+std::string total_gres(std::string_view detail) {
+    std::vector<GresCount> total;
+    for (std::string_view line : split(detail, '\n')) {
+        const std::size_t at = line.find("GRES=");
+        if (at == std::string_view::npos) continue;
+        std::string counts;  // without the indexes in parentheses
+        int depth = 0;
+        for (char c : line.substr(at + 5)) {
+            if (c == '(') ++depth;
+            if (depth == 0) counts += c;
+            if (c == ')') --depth;
+        }
+        Result<std::vector<GresCount>> gres = parse_gres(trim(counts));
+        if (!gres) continue;
+        for (const GresCount& each : *gres) {
+            auto same = [&](const GresCount& other) {
+                return other.name == each.name && other.type == each.type;
+            };
+            auto known = std::find_if(total.begin(), total.end(), same);
+            if (known == total.end()) {
+                total.push_back(each);
+            } else {
+                known->count += each.count;
+            }
+        }
+    }
+    return print_gres(total);
+}
+
+void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
+    const bool pending = base_state(job) == JobState::Pending;
+    record.line("NumNodes={}", or_zero(job.number(C::NodeCount)));
+    const std::int64_t most = job.number(C::NodeCountMax);
+    if (pending && most != kAbsent && most != kUnlimited && most != job.number(C::NodeCount)) {
+        record.add("-{}", most);
+    }
+    record.add(" NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:*:*",
+               or_zero(job.number(C::CpuCount)),
+               job.has(C::TaskCount) ? job.number(C::TaskCount) : 1,
+               job.has(C::CpusPerTask) ? job.number(C::CpusPerTask) : 1);
+    record.line("ReqTRES={}", or_null(job.text(C::ReqTres)));
+    record.line("AllocTRES={}", or_null(job.text(C::AllocTres)));
+    record.line("Socks/Node=* NtasksPerN:B:S:C={}:0:*:* CoreSpec=*",
+                or_zero(job.number(C::NtasksPerNode)));
+    std::string_view detail = job.text(C::AllocDetail);
+    if (style.details && !detail.empty()) {
+        const std::string gres = total_gres(detail);
+        record.line("JOB_GRES={}", or_null(gres));
+        for (std::string_view line : split(detail, '\n')) {
+            if (!line.empty()) record.line("{}{}", style.one_line ? "" : "  ", line);
+        }
+    }
+    const bool per_cpu = job.has(C::MemPerCpu) && !job.has(C::MemPerNode);
+    const std::int64_t memory = job.number(per_cpu ? C::MemPerCpu : C::MemPerNode);
+    record.line("MinCPUsNode={} MinMemory{}={} MinTmpDiskNode={}",
+                job.has(C::MinCpusNode) ? job.number(C::MinCpusNode) : 1, per_cpu ? "CPU" : "Node",
+                memory_text(memory, job.looks()),
+                memory_text(job.number(C::MinTmpDisk), job.looks()));
+}
+
+void add_wishes(const SheetRow& job, Record& record) {
+    record.line("Features={} DelayBoot=00:00:00", or_null(job.text(C::Features)));
+    if (!job.text(C::Reservation).empty()) record.line("Reservation={}", job.text(C::Reservation));
+    record.line(
+        "OverSubscribe={} Exclusive={} Contiguous=0 Licenses={} LicensesAlloc=(null) "
+        "Network=(null)",
+        job.number(C::OverSubscribe) == 1 ? "YES" : "NO", exclusive_word(job),
+        or_null(job.text(C::Licenses)));
+    record.line("Command={}", or_null(job.text(C::Command)));
+    if (!job.text(C::SubmitLine).empty()) record.line("SubmitLine={}", job.text(C::SubmitLine));
+    record.line("WorkDir={}", or_null(job.text(C::WorkDir)));
+    if (!job.text(C::AdminComment).empty())
+        record.line("AdminComment={}", job.text(C::AdminComment));
+    if (!job.text(C::Comment).empty()) record.line("Comment={}", job.text(C::Comment));
+    if (job.number(C::Batch) == 1) {
+        record.line("StdErr={}", expanded_path(job, job.text(C::StdErr)));
+        record.line("StdIn={}", expanded_path(job, job.text(C::StdIn)));
+        record.line("StdOut={}", expanded_path(job, job.text(C::StdOut)));
+    }
+    if (!job.text(C::TresPerJob).empty()) record.line("TresPerJob={}", job.text(C::TresPerJob));
+    if (!job.text(C::TresPerNode).empty()) record.line("TresPerNode={}", job.text(C::TresPerNode));
+    if (!job.text(C::TresPerTask).empty()) record.line("TresPerTask={}", job.text(C::TresPerTask));
+    if (!job.text(C::MailType).empty()) {
+        record.line("MailUser={} MailType={}", or_null(job.text(C::MailUser)),
+                    job.text(C::MailType));
+    }
+}
+
+}  // namespace
+
+void append_job_record(const SheetRow& job, const RecordStyle& style, std::string& out) {
+    Record record(out, style);
+    add_identity(job, style, record);
+    add_state(job, style, record);
+    add_times(job, record);
+    add_places(job, record);
+    add_sizes(job, style, record);
+    add_wishes(job, record);
+}
+
+void append_step_record(const SheetRow& step, const RecordStyle& style, std::string& out) {
+    using S = StepColumn;
+    std::string id;
+    append_step_id(step, id);
+    const std::int64_t limit = step.has(S::TimeLimit) ? step.number(S::TimeLimit) : kUnlimited;
+    Record record(out, style);
+    record.add("StepId={} UserId={} StartTime={} TimeLimit={}", id, step.number(S::UserId),
+               moment_text(step.number(S::StartTime), "Unknown", step.looks()),
+               long_duration_text(limit, "UNLIMITED"));
+    record.line("State={} Partition={} NodeList={}", step_state_name(step),
+                or_null(step.text(S::Partition)), or_null(step.text(S::NodeList)));
+    record.line("Nodes={} CPUs={} Tasks={} Name={} Network=(null)",
+                or_zero(step.number(S::NodeCount)), or_zero(step.number(S::CpuCount)),
+                or_zero(step.number(S::TaskCount)), or_null(step.text(S::Name)));
+    record.line("TRES={}", or_null(step.text(S::Tres)));
+    record.line("ResvPorts=(null)");
+    record.line("CPUFreqReq=Default");
+    record.line("SrunHost:Pid={}:0", or_null(step.text(S::SubmitHost)));
+    if (!step.text(S::TresPerNode).empty())
+        record.line("TresPerNode={}", step.text(S::TresPerNode));
+}
+
+}  // namespace sluice

@@ -1,0 +1,173 @@
+#include "surface/json.h"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "model/table.h"
+
+namespace sluice {
+
+void Json::new_line() {
+    if (compact_) return;
+    out_ += '\n';
+    out_.append(2 * levels_.size(), ' ');
+}
+
+void Json::begin(std::string_view key) {
+    if (!levels_.empty()) {
+        Level& level = levels_.back();
+        if (!level.is_empty) out_ += ',';
+        level.is_empty = false;
+        new_line();
+    }
+    if (key.empty()) return;
+    quoted(key);
+    out_ += compact_ ? ":" : ": ";
+}
+
+void Json::quoted(std::string_view text) {
+    out_ += '"';
+    for (char c : text) {
+        switch (c) {
+            case '"':
+                out_ += "\\\"";
+                break;
+            case '\\':
+                out_ += "\\\\";
+                break;
+            case '\n':
+                out_ += "\\n";
+                break;
+            case '\t':
+                out_ += "\\t";
+                break;
+            case '\r':
+                out_ += "\\r";
+                break;
+            case '\b':
+                out_ += "\\b";
+                break;
+            case '\f':
+                out_ += "\\f";
+                break;
+            default:
+                if (static_cast<unsigned char>(c) < 0x20) {
+                    fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<int>(c));
+                } else {
+                    out_ += c;
+                }
+        }
+    }
+    out_ += '"';
+}
+
+void Json::open_object(std::string_view key) {
+    begin(key);
+    out_ += '{';
+    levels_.push_back({.is_list = false});
+}
+
+void Json::open_list(std::string_view key) {
+    begin(key);
+    out_ += '[';
+    levels_.push_back({.is_list = true});
+}
+
+void Json::close() {
+    CHECK(!levels_.empty());
+    const Level level = levels_.back();
+    levels_.pop_back();
+    if (!level.is_empty) new_line();
+    out_ += level.is_list ? ']' : '}';
+}
+
+void Json::text(std::string_view key, std::string_view value) {
+    begin(key);
+    quoted(value);
+}
+
+void Json::element(std::string_view value) {
+    text({}, value);
+}
+
+void Json::number(std::string_view key, std::int64_t value) {
+    begin(key);
+    fmt::format_to(std::back_inserter(out_), "{}", value);
+}
+
+void Json::real(std::string_view key, double value) {
+    begin(key);
+    fmt::format_to(std::back_inserter(out_), "{:.2f}", value);
+}
+
+void Json::boolean(std::string_view key, bool value) {
+    begin(key);
+    out_ += value ? "true" : "false";
+}
+
+void Json::null(std::string_view key) {
+    begin(key);
+    out_ += "null";
+}
+
+void Json::texts(std::string_view key, const std::vector<std::string>& values) {
+    open_list(key);
+    for (const std::string& value : values) element(value);
+    close();
+}
+
+void Json::optional_number(std::string_view key, std::int64_t value) {
+    open_object(key);
+    boolean("set", value != kAbsent && value != kUnlimited);
+    boolean("infinite", value == kUnlimited);
+    number("number", value == kAbsent || value == kUnlimited ? 0 : value);
+    close();
+}
+
+std::string Json::take() {
+    CHECK(levels_.empty());
+    out_ += '\n';
+    return std::move(out_);
+}
+
+void write_json_meta(Json& json, const JsonMeta& meta) {
+    json.open_object("meta");
+    json.open_object("plugin");
+    json.text("type", "");
+    json.text("name", "");
+    json.text("data_parser", "data_parser/v0.0.45");
+    json.text("accounting_storage", "");
+    json.close();
+    json.open_object("client");
+    const passwd* user = getpwuid(getuid());
+    const group* own_group = getgrgid(getgid());
+    json.text("source", isatty(STDIN_FILENO) ? "tty" : "");
+    json.text("user", user ? user->pw_name : fmt::to_string(getuid()));
+    json.text("group", own_group ? own_group->gr_name : fmt::to_string(getgid()));
+    json.close();
+    std::vector<std::string> command{std::string(meta.tool)};
+    command.insert(command.end(), meta.args.begin(), meta.args.end());
+    json.texts("command", command);
+    json.open_object("slurm");
+    json.open_object("version");
+    json.text("major", "26");
+    json.text("micro", "3");
+    json.text("minor", "05");
+    json.close();
+    json.text("release", "26.05.3");
+    json.text("cluster", meta.cluster);
+    json.close();
+    json.close();
+    json.texts("errors", {});
+    json.texts("warnings", {});
+}
+
+bool wants_compact_json(std::string_view slurm_json) {
+    return equals_ignoring_case(slurm_json, "compact");
+}
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// surface/json.h
+//
+// A small writer of JSON text, in the layout that Slurm's tools print: two blanks per level, keys
+// in the order written. It only ever appends; whoever writes closes what was opened.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+class Json {
+public:
+    explicit Json(bool compact = false) : compact_(compact) {}
+
+    // Without a key: an element of a list, or the whole document.
+    void open_object(std::string_view key = {});
+    void open_list(std::string_view key = {});
+    void close();  // the innermost open object or list
+
+    void text(std::string_view key, std::string_view value);
+    void number(std::string_view key, std::int64_t value);
+    void real(std::string_view key, double value);
+    void boolean(std::string_view key, bool value);
+    void null(std::string_view key);
+    void texts(std::string_view key, const std::vector<std::string>& values);
+    void element(std::string_view value);  // of a list of texts
+
+    // {"set": .., "infinite": .., "number": ..}: kAbsent is unset, kUnlimited is infinite.
+    void optional_number(std::string_view key, std::int64_t value);
+
+    std::string take();  // the document, with a newline at its end
+
+private:
+    void begin(std::string_view key);  // comma, newline, indentation, key
+    void new_line();
+    void quoted(std::string_view text);
+
+    struct Level {
+        bool is_list = false;
+        bool is_empty = true;
+    };
+    bool compact_;
+    std::string out_;
+    std::vector<Level> levels_;
+};
+
+// The end of every document: meta, errors, warnings.
+struct JsonMeta {
+    std::string_view tool;
+    const std::vector<std::string>& args;
+    std::string_view cluster;
+};
+void write_json_meta(Json& json, const JsonMeta& meta);
+
+// SLURM_JSON's value: "compact" or "pretty".
+bool wants_compact_json(std::string_view slurm_json);
+
+}  // namespace sluice

@@ -1,0 +1,24 @@
+// surface/steps.h
+//
+// The fields of squeue --steps, and what scontrol show step shares with them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "surface/fields.h"
+#include "surface/sheet.h"
+
+namespace sluice {
+
+using StepField = Field<SheetRow>;
+std::span<const StepField> step_fields();
+
+constexpr Needs kStepIdNeeds =
+    needs(StepColumn::JobId, StepColumn::ArrayJobId, StepColumn::ArrayTaskId, StepColumn::StepId);
+
+void append_step_id(const SheetRow& step, std::string& out);  // "12.0", "12_3.batch"
+std::string_view step_state_name(const SheetRow& step);
+
+}  // namespace sluice
