@@ -130,7 +130,7 @@ constexpr Key<Config> kKeys[] = {
     {"MinJobAge",                     Seconds,        "300 sec",            set<&C::min_job_age>},
     {"MpiDefault",                    Text,           kNull},
     {"MpiParams",                     Text,           kNull},
-    {"MULTIPLE_SLURMD",               Shown,          "yes"},
+    {"MULTIPLE_SLURMD",               Shown,          "Yes"},
     {"NamespaceType",                 Text,           kNull},
     {"NEXT_JOB_ID",                   Shown,          ""},
     {"NodeFeaturesPlugins",           Text,           kNull},

@@ -21,6 +21,8 @@
 namespace sluice {
 namespace {
 
+constexpr int kNiceByDefault = -10;
+
 Error about_start(std::string detail) {
     return Error{ErrorCode::SystemError, std::move(detail)};
 }
@@ -101,7 +103,9 @@ Result<void> run(const Options& options) {
 
     Background background;
     if (!options.foreground) background.enter();
+    // Everybody waits for this one: on its host it goes before the commands that ask it.
     if (options.nice) TRY(set_nice(*options.nice));
+    else (void)set_nice(kNiceByDefault);  // only root may; otherwise it is as it is
     raise_file_limit(kFilesWanted);
     PidFile pid_file = TRY(PidFile::create(config.slurmctld_pid_file));
     make_for(user, config.slurmctld_pid_file, Made::File);

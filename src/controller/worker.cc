@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kHelloMost = std::chrono::seconds(10);
 constexpr auto kSweepEvery = std::chrono::seconds(1);
-constexpr auto kFarewell = std::chrono::seconds(1);
+constexpr auto kFarewell = std::chrono::milliseconds(200);
 constexpr std::size_t kScratchSize = 64u << 10;
 
 Result<void> check_hello(const wire::Hello& hello) {

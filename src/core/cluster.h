@@ -165,6 +165,9 @@ public:
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
     JobId take_job_id();
+    // An equal request that another job has already, or this one: thousands of jobs that differ in
+    // nothing but their ids share what they asked for.
+    std::shared_ptr<const JobRequest> shared_request(std::shared_ptr<const JobRequest> request);
     const CowTable<Job>& jobs() const { return jobs_; }
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
@@ -211,6 +214,8 @@ private:
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;
     std::set<Timer> timers_;
+    std::unordered_map<std::size_t, std::weak_ptr<const JobRequest>> requests_;  // by hash
+    std::size_t requests_swept_ = 0;
     std::uint32_t next_job_id_ = 1;
     bool next_job_id_changed_ = false;
     std::set<std::uint32_t> changed_jobs_;

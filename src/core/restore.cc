@@ -93,6 +93,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
     }
     for (Job job : stored.jobs) {
         restore_nodes_of(*this, stored, job);
+        job.request = shared_request(std::move(job.request));
         JobId id = job.id;
         next_job_id_ = std::max(next_job_id_, id.value + 1);
         const Job& added = add_job(std::move(job));

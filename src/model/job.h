@@ -197,7 +197,7 @@ struct Job {
     ExitStatus derived_exit;             // the worst of its steps
     std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones
     std::uint32_t next_step = 0;
-    std::string idempotency_key;         // 16 bytes from the client: the same submission, the same job
+    std::string idempotency_key;         // 15 bytes from the client: the same submission, the same job
     std::string admin_comment;
     std::uint64_t sluid = 0;             // printed in base 32: unique per run
 

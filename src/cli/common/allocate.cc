@@ -67,8 +67,7 @@ Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
     Allocated result;
     Result<wire::Reply> submitted = submit(options, client);
     if (!submitted) {
-        print_error(streams, invocation,
-                    fmt::format("{}: {}", texts.failed, to_string(submitted.error())));
+        print_refusal(streams, invocation, texts.failed, submitted.error());
         result.exit_code = exit_code_for_error(invocation);
         return result;
     }
@@ -103,7 +102,7 @@ Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
         if (by_signal) result.exit_code = 128 + signals.take();
     } else {
         Error error = options.immediate_for ? Error{ErrorCode::NodesBusy, ""} : reply.error();
-        print_error(streams, invocation, fmt::format("{}: {}", texts.failed, to_string(error)));
+        print_refusal(streams, invocation, texts.failed, error);
         result.exit_code = exit_code_for_error(invocation);
     }
     return result;

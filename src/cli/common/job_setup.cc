@@ -210,7 +210,7 @@ void print_warnings(const JobOptions& options, const Invocation& invocation, Str
 }
 
 std::string idempotency_key() {
-    std::string key(16, '\0');
+    std::string key(15, '\0');
     CHECK(getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()));
     return key;
 }

@@ -31,7 +31,7 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
 
 void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams);
 
-std::string idempotency_key();  // 16 random bytes
+std::string idempotency_key();  // 15 random bytes
 
 Time current_time();
 

@@ -98,6 +98,12 @@ void print_info(Streams& streams, const Invocation& invocation, std::string_view
     print_lines(streams, invocation.tool + ": ", text);
 }
 
+void print_refusal(Streams& streams, const Invocation& invocation, std::string_view what,
+                   const Error& error) {
+    if (!error.detail.empty()) print_error(streams, invocation, error.detail);
+    print_error(streams, invocation, fmt::format("{}: {}", what, text_of(error.code)));
+}
+
 void print_usage_error(Streams& streams, const Invocation& invocation, std::string_view text) {
     streams.err(
         fmt::format("{0}: {1}\nTry \"{0} --help\" for more information\n", invocation.tool, text));

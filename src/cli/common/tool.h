@@ -48,6 +48,9 @@ void print_warning(Streams& streams, const Invocation& invocation, std::string_v
 void print_fatal(Streams& streams, const Invocation& invocation, std::string_view text);
 void print_info(Streams& streams, const Invocation& invocation, std::string_view text);
 // A mistake on the command line that getopt would report, with the hint to --help.
+// A request that the controller refused: what was wrong with it, then the line that scripts look for.
+void print_refusal(Streams& streams, const Invocation& invocation, std::string_view what,
+                   const Error& error);
 void print_usage_error(Streams& streams, const Invocation& invocation, std::string_view text);
 void print_version(Streams& streams);
 

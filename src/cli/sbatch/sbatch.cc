@@ -156,8 +156,7 @@ int submit(Submission& submission, const Invocation& invocation, Client& client,
     print_warnings(options, invocation, streams);
     Result<wire::Reply> reply = client.call(*request);
     if (!reply) {
-        print_error(streams, invocation,
-                    fmt::format("{}: {}", kSubmitting, to_string(reply.error())));
+        print_refusal(streams, invocation, kSubmitting, reply.error());
         return exit_code_for_error(invocation);
     }
     const wire::Submitted& answer = reply->submitted();

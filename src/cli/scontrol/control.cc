@@ -4,7 +4,7 @@
 // batch_script.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "os/files.h"

@@ -3,7 +3,7 @@
 // The commands about the controllers themselves: ping, reconfigure, shutdown, show config.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/errors.h"
 #include "model/times.h"
 #include "surface/json.h"

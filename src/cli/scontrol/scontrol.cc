@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/scontrol/help.h"
 #include "cli/scontrol/session.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"

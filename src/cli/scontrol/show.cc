@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/scontrol/session.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"

@@ -3,7 +3,7 @@
 // scontrol update: the words go to the controller as typed; it knows which keys there are.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/errors.h"
 
 namespace sluice {

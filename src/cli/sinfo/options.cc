@@ -1,8 +1,9 @@
 #include "cli/sinfo/options.h"
 
 #include "base/text.h"
+#include "cli/common/endings.h"
 #include "cli/sinfo/help.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/hostlist.h"
 #include "surface/arguments.h"
 #include "surface/nodes.h"
@@ -115,33 +116,6 @@ const Row kOptions[] = {
 };
 // clang-format on
 
-enum Ending : std::size_t {
-    kHelp = 1000,
-    kUsage,
-    kHelpFormat,
-    kHelpLongFormat,
-    kHelpState,
-    kVersion
-};
-constexpr OptionSpelling kEndings[] = {
-    {"help", 0, kNone, kHelp},
-    {"helpformat", 0, kNone, kHelpFormat},
-    {"helpFormat", 0, kNone, kHelpLongFormat},
-    {"helpstate", 0, kNone, kHelpState},
-    {"usage", 0, kNone, kUsage},
-    {"version", 'V', kNone, kVersion},
-};
-
-std::vector<OptionSpelling> spellings() {
-    std::vector<OptionSpelling> all;
-    for (std::size_t i = 0; i < std::size(kOptions); ++i) {
-        all.push_back(kOptions[i].spelling);
-        all.back().id = i;
-    }
-    all.insert(all.end(), std::begin(kEndings), std::end(kEndings));
-    return all;
-}
-
 void print_ending(std::size_t id, Streams& streams) {
     std::string text;
     for (const NodeField& field : node_fields()) {
@@ -177,7 +151,7 @@ std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, St
             row.set(options, std::string(*value));
         }
     }
-    Result<Arguments> given = parse_arguments(invocation.args, spellings(), OptionsEnd::Nowhere);
+    Result<Arguments> given = parse_arguments(invocation.args, spellings_of(kOptions), OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error().detail);
         return {};

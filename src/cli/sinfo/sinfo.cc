@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cli/sinfo/options.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "surface/node_json.h"

@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/common/endings.h"
 #include "cli/squeue/help.h"
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "model/hostlist.h"
 #include "model/states.h"
 #include "model/times.h"
@@ -230,33 +231,6 @@ const Row kOptions[] = {
 };
 // clang-format on
 
-enum Ending : std::size_t {
-    kHelp = 1000,
-    kUsage,
-    kHelpFormat,
-    kHelpLongFormat,
-    kHelpState,
-    kVersion
-};
-constexpr OptionSpelling kEndings[] = {
-    {"help", 0, kNone, kHelp},
-    {"helpformat", 0, kNone, kHelpFormat},
-    {"helpFormat", 0, kNone, kHelpLongFormat},
-    {"helpstate", 0, kNone, kHelpState},
-    {"usage", 0, kNone, kUsage},
-    {"version", 'V', kNone, kVersion},
-};
-
-std::vector<OptionSpelling> spellings() {
-    std::vector<OptionSpelling> all;
-    for (std::size_t i = 0; i < std::size(kOptions); ++i) {
-        all.push_back(kOptions[i].spelling);
-        all.back().id = i;
-    }
-    all.insert(all.end(), std::begin(kEndings), std::end(kEndings));
-    return all;
-}
-
 std::string letters_of(std::span<const JobField> fields) {
     std::string text;
     for (const JobField& field : fields) {
@@ -340,7 +314,7 @@ std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, 
     Reader reader{options, invocation, streams};
     if (!read_environment(reader)) return {};
     Result<Arguments> given =
-        parse_arguments(join_optional_values(invocation.args), spellings(), OptionsEnd::Nowhere);
+        parse_arguments(join_optional_values(invocation.args), spellings_of(kOptions), OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error().detail);
         return {};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 #include "cli/squeue/options.h"
 #include "model/errors.h"
 #include "surface/format.h"

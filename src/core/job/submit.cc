@@ -26,11 +26,11 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
 
 Result<void> may_use(const PartitionConfig& config, const Caller& caller, const JobRequest& wish) {
     if (config.state == "DRAIN" || config.state == "INACTIVE") {
-        return refuse(ErrorCode::PartitionUnavailable, config.name);
+        return refuse(ErrorCode::PartitionUnavailable, fmt::format("partition {} is {}", config.name, config.state));
     }
     bool root = caller.user.value == 0;
     if ((config.root_only && !root) || (config.disable_root_jobs && root)) {
-        return refuse(ErrorCode::AccessDenied, config.name);
+        return refuse(ErrorCode::AccessDenied, fmt::format("you may not use partition {}", config.name));
     }
     bool account_fits = config.allow_accounts.empty() || contains(config.allow_accounts, wish.account);
     if (!account_fits || contains(config.deny_accounts, wish.account)) return refuse(ErrorCode::InvalidAccount);
@@ -49,7 +49,7 @@ Result<std::string> partition_wanted(const Cluster& cluster, const Caller& calle
     std::vector<std::string> names;
     for (std::string_view name : split(wish.partition, ',')) {
         const Partition* partition = cluster.find_partition(name);
-        if (!partition) return refuse(ErrorCode::InvalidPartition, std::string(name));
+        if (!partition) return refuse(ErrorCode::InvalidPartition, fmt::format("invalid partition specified: {}", name));
         TRY(may_use(partition->config, caller, wish));
         names.emplace_back(name);
     }
@@ -60,7 +60,7 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
     for (const std::string* list : {&shape.nodelist, &shape.exclude}) {
         if (list->empty()) continue;
         for (const std::string& name : TRY(Hostlist::parse(*list)).names()) {
-            if (!cluster.find_node(name)) return refuse(ErrorCode::InvalidNodeName, name);
+            if (!cluster.find_node(name)) return refuse(ErrorCode::InvalidNodeName, fmt::format("there is no node {}", name));
         }
     }
     auto any_node = [&](auto wanted) {
@@ -73,12 +73,12 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
             const auto& features = node.config.features;
             return std::find(features.begin(), features.end(), shape.constraint) != features.end();
         })) {
-        return refuse(ErrorCode::InvalidFeature, shape.constraint);
+        return refuse(ErrorCode::InvalidFeature, fmt::format("no node has the feature {}", shape.constraint));
     }
     for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
         for (const GresCount& wish : *wishes) {
             bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
-            if (!known) return refuse(ErrorCode::InvalidGres, wish.name);
+            if (!known) return refuse(ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name));
         }
     }
     return {};
@@ -87,7 +87,7 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
 Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
     const Shape& shape = wish.shape;
     if (shape.nodes_max && *shape.nodes_max < shape.nodes_min) {
-        return refuse(ErrorCode::InvalidNodeCount, fmt::format("{}-{}", shape.nodes_min, *shape.nodes_max));
+        return refuse(ErrorCode::InvalidNodeCount, fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max));
     }
     if (shape.cpus_per_task == 0) return refuse(ErrorCode::InvalidCpuCount, "--cpus-per-task=0");
     if (shape.ntasks == 0u) return refuse(ErrorCode::InvalidTaskCount, "--ntasks=0");
@@ -178,20 +178,37 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     }
 }
 
+// When everything that runs in the partition will be over at the latest.
+Time all_free(const Cluster& cluster, Time now, const Partition& partition) {
+    constexpr Seconds kYear{365 * 24 * 3600};  // Compat: the horizon for jobs without a limit
+    Time latest = now;
+    for (NodeIndex index : partition.nodes) {
+        for (JobId id : cluster.node(index).jobs) {
+            const Job& job = cluster.job(id);
+            bool limited = job.start_time && !job.time_limit.unlimited();
+            latest = std::max(latest, limited ? *job.start_time + job.time_limit.length() : now + kYear);
+        }
+    }
+    return latest;
+}
+
+// --test-only: now if there is a place, else when all is free. The scheduler's plan will know better.
 Submitted test_answer(const Cluster& cluster, Time now, const Job& job) {
-    Submitted answer{.job = JobId{0}, .warnings = {}, .start_estimate = now};
+    Submitted answer{.job = JobId{0}, .warnings = {}};
     for (const std::string& name : partitions_of(job)) {
         const Partition& partition = *cluster.find_partition(name);
         Result<Need> need = need_of(cluster, job, partition);
         if (!need) continue;
         Placement placement = place(cluster, *need);
+        bool at_once = placement.allocation.has_value();
+        if (!at_once) placement = place(cluster, *need, true);
+        if (!placement.allocation || (answer.start_estimate && !at_once)) continue;
         answer.partition = name;
-        if (!placement.allocation) continue;
+        answer.start_estimate = at_once ? now : all_free(cluster, now, partition);
         answer.nodes = placement.allocation->node_names;
         answer.cpus = placement.allocation->cpus();
-        return answer;
+        if (at_once) break;
     }
-    answer.start_estimate.reset();  // when is for the scheduler's plan to say
     return answer;
 }
 
@@ -213,6 +230,7 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         return;
     }
     number_job(cluster, now, event, *job);
+    job->request = cluster.shared_request(event.wish);
     JobId id = job->id;
     bool immediate = event.wish->immediate;
     enqueue(cluster, cluster.add_job(*std::move(job)), now);

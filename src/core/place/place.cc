@@ -234,6 +234,21 @@ NodeShare share_of(const Cluster& cluster, const Need& need, const Candidate& ca
     return share;
 }
 
+// Where it could run, were all nodes idle: names and sizes, nothing that could be handed out.
+Allocation sketch(const std::vector<Candidate>& chosen, const Need& need) {
+    Allocation allocation;
+    std::vector<std::string> names;
+    std::vector<std::uint32_t> tasks = spread_tasks(chosen, need.tasks);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        NodeShare share{.node = chosen[i].node->index, .tasks = tasks[i], .cpus = {}, .memory = 0, .gres = {}};
+        share.cpus.resize(tasks[i] * need.shape->cpus_per_task);
+        allocation.nodes.push_back(std::move(share));
+        names.push_back(chosen[i].node->config.name);
+    }
+    allocation.node_names = Hostlist(std::move(names)).sorted().to_string();
+    return allocation;
+}
+
 }  // namespace
 
 Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition) {
@@ -277,7 +292,7 @@ Placement place(const Cluster& cluster, const Need& need, bool ignore_use) {
     std::vector<Candidate> chosen = choose(candidates, need, ignore_use);
     if (chosen.empty()) return placement;
     if (ignore_use) {
-        placement.allocation.emplace();  // it fits; where is of no interest
+        placement.allocation = sketch(chosen, need);
         return placement;
     }
     bool enough = true;

@@ -1,4 +1,4 @@
-#include "cli/squeue/listing.h"
+#include "cli/common/listing.h"
 
 #include <algorithm>
 #include <ctime>

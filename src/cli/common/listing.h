@@ -1,4 +1,4 @@
-// cli/squeue/listing.h
+// cli/common/listing.h
 //
 // What squeue, sinfo and scontrol do alike: ask for a listing, and find out from the environment
 // how values should look.

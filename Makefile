@@ -1,0 +1,34 @@
+# A few verbs over CMake, for developers.
+.PHONY: all test ci bless fuzz bench format clean
+
+all:
+	cmake --preset release
+	cmake --build build
+	cmake --install build >/dev/null
+
+# What a change needs while it grows: unit and golden tests, rules of the rooms.
+test: all
+	ctest --test-dir build --output-on-failure -j 2
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/test_rooms.py
+
+# Everything, as continuous integration does.
+ci:
+	./test
+
+# Rewrites the golden transcripts; review the difference.
+bless: all
+	SLUICE_BLESS=1 ctest --test-dir build -R '^cli$$' --output-on-failure
+
+fuzz:
+	cmake --preset fuzz
+	cmake --build build-fuzz --target $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cc)))
+	tools/run_fuzz.py build-fuzz 60
+
+bench: all
+	for program in build/*_bench; do [ ! -x $$program ] || $$program; done
+
+format:
+	find src tests -name '*.h' -o -name '*.cc' | xargs clang-format -i
+
+clean:
+	rm -rf build build-debug build-fuzz

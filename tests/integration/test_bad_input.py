@@ -1,0 +1,124 @@
+"""What users type wrong: every refusal names the option and the value, and nothing breaks."""
+
+import os
+
+import pytest
+
+# options, exit code (None: any but 0), words of the message
+BAD_VALUES = [
+    (["--time=abc"], 255, "Invalid --time specification"),
+    (["-N", "x"], 255, '"x" is not a valid node count'),
+    (["-n", "0"], 1, 'Invalid numeric value "0" for --ntasks.'),
+    (["-n", "-5"], 1, 'Invalid numeric value "-5" for --ntasks.'),
+    (["-c", "many"], 1, 'Invalid numeric value "many" for --cpus-per-task.'),
+    (["--mem=x"], 255, "Invalid --mem specification"),
+    (["--begin=never"], 255, "Invalid --begin specification"),
+    (["--array=5-1"], 1, "Invalid job array specification"),
+    (["--array=1-100000000"], 1, "Invalid job array specification"),
+    (["--array=x"], 1, "Invalid job array specification"),
+    (["--no-such-option"], 255, "unrecognized option '--no-such-option'"),
+    (["--nice=10000000000000"], None, "nice"),
+    (["--signal=NOSUCH"], None, "signal"),
+    (["--open-mode=sideways"], None, "open-mode"),
+    (["--mail-type=SOMETIMES"], None, "mail-type"),
+    (["--exclude=n[1-"], None, ""),
+    (["-w", "n[1-99999999999]"], None, ""),
+    (["-p", "x" * 100000], None, ""),
+]
+
+
+@pytest.mark.parametrize("options, code, words", BAD_VALUES, ids=lambda v: str(v)[:30])
+def test_bad_option_values(shared, options, code, words):
+    result = shared.run("sbatch", *options, "--wrap", "true", check=False)
+    assert result.returncode == code if code else result.returncode > 0
+    assert words in result.stderr and "sbatch: " in result.stderr
+    assert result.stdout == ""
+
+
+BAD_SCRIPTS = [
+    (b"", "Batch script is empty!"),
+    (b"echo no interpreter\n", "This does not look like a batch script"),
+    (b"#!/bin/sh\r\necho\r\n", "Batch script contains DOS line breaks"),
+    (b"#!/bin/sh\n\0\1\2\3", "contain a NULL character"),
+    (bytes(range(256)) * 100, "sbatch: error:"),
+    (b"#!/bin/sh\n#SBATCH --no-such-option\n", "unrecognized option '--no-such-option'"),
+    (b"#!/bin/sh\n#SBATCH --time=abc\n", "Invalid --time specification"),
+    (b"#!/bin/sh\n" + b"# a long line\n" * 7_700_000, "sbatch: error:"),  # more than 100 MB
+]
+
+
+@pytest.mark.parametrize("script, words", BAD_SCRIPTS, ids=lambda v: repr(v[:24]))
+def test_bad_scripts(shared, script, words):
+    path = shared.dir / "work" / "bad.sh"
+    path.write_bytes(script)
+    result = shared.run("sbatch", path, check=False)
+    path.unlink()
+    assert result.returncode != 0 and words in result.stderr
+    assert shared.run("scontrol", "ping").returncode == 0
+
+
+def test_a_script_that_is_not_there(shared):
+    result = shared.run("sbatch", "/no/such/script", check=False)
+    assert result.returncode == 1 and "Unable to open file /no/such/script" in result.stderr
+
+
+def test_an_interpreter_that_is_not_there_fails_the_job(shared):
+    job = shared.submit("#!/no/such/interpreter\n")
+    assert shared.wait_end(job)["JobState"] == "FAILED"
+
+
+def test_a_large_environment(shared):
+    job = shared.submit("echo ${#BIG}", env={"BIG": "x" * 100_000})
+    assert shared.wait_end(job)["JobState"] == "COMPLETED"
+    assert shared.output(job) == "100000\n"
+
+
+def test_odd_names_come_back_as_they_were(shared):
+    name = "näme with 'quotes' and $dollars"
+    job = shared.submit("true", "--hold", "-J", name)
+    assert shared.run("squeue", "-h", "-j", job, "-o", "%j").stdout == f"{name}\n"
+    shared.run("scancel", job)
+
+
+@pytest.mark.parametrize("argv", [
+    ["squeue", "--no-such"], ["squeue", "-t", "NOSUCH"],
+    ["sinfo", "--no-such"], ["scancel"], ["scancel", "abc"], ["scontrol", "nonsense"],
+    ["scontrol", "show", "job", "abc"], ["scontrol", "show", "node", "nosuch"],
+    ["scontrol", "show", "partition", "nosuch"], ["scontrol", "update", "JobId=99999999", "Name=x"],
+    ["scontrol", "update", "NodeName=n1", "State=NONSENSE"], ["scontrol", "update", "Nonsense=1"],
+    ["scontrol", "hold", "99999999"], ["srun", "-N", "x", "true"], ["srun"], ["srun", "--jobid=99999999", "true"],
+    ["salloc", "-N", "x"]], ids=" ".join)
+def test_bad_commands(shared, argv):
+    result = shared.run(*argv, check=False)
+    assert result.returncode not in (0, -6, -11, 134, 139), result
+    assert result.stderr + result.stdout
+
+
+def test_an_unknown_user_is_named(shared):
+    result = shared.run("squeue", "-u", "nosuchuser", check=False)
+    assert "squeue: error: Invalid user: nosuchuser" in result.stderr
+
+
+@pytest.mark.parametrize("tool", ["sbatch", "srun", "salloc", "scancel", "squeue", "sinfo",
+                                  "scontrol", "slurmctld", "slurmd"])
+def test_version(shared, tool):
+    assert shared.run(tool, "-V").stdout == "slurm 26.05.3\n"
+
+
+@pytest.mark.parametrize("line, words", [
+    ("NoSuchKey=1", "NoSuchKey"), ("SlurmctldPort=many", "SlurmctldPort"),
+    ("NodeName=n9 CPUs=-1", "CPUs"), ("PartitionName=p Nodes=nosuch", "nosuch"),
+    ("SlurmUser=nosuchuser", "nosuchuser")])
+def test_bad_configuration_names_line_key_and_value(make_cluster, line, words):
+    cluster = make_cluster(start=False, extra=line)
+    cluster.checked = False
+    result = cluster.run("slurmctld", "-D", check=False, timeout=30)
+    log = cluster.dir / "log" / "slurmctld.log"
+    said = result.stderr + (log.read_text() if log.exists() else "")
+    assert result.returncode != 0 and words in said
+
+
+def test_a_node_that_slurm_conf_does_not_know(shared):
+    result = shared.run("slurmd", "-D", "-N", "stranger", check=False, timeout=30)
+    assert result.returncode != 0 and "stranger" in result.stderr
+    assert os.path.exists(shared.conf)

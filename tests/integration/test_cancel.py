@@ -1,0 +1,65 @@
+"""scancel and its many ways to name jobs."""
+
+
+def sleeper(cluster, *options):
+    job = cluster.submit("sleep 1000", *options)
+    cluster.wait_state(job, "RUNNING")
+    return job
+
+
+def test_a_waiting_job(shared):
+    job = shared.submit("true", "--hold")
+    shared.run("scancel", job)
+    assert shared.wait_end(job)["JobState"] == "CANCELLED"
+
+
+def test_a_running_job_and_its_children(shared):
+    job = shared.submit("sleep 1000 & echo $! >child.pid; wait")
+    pid = int(shared.wait_file("child.pid"))
+    shared.run("scancel", job)
+    record = shared.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("CANCELLED", "0:15")
+    assert pid not in shared.processes()
+    assert f"*** JOB {job} ON {record['BatchHost']} CANCELLED AT" in shared.output(job)
+
+
+def test_a_job_that_ignores_term_is_killed_after_killwait(shared):
+    job = shared.submit("trap '' TERM; echo up; while :; do sleep 0.1; done")
+    shared.wait_file(f"slurm-{job}.out")
+    shared.run("scancel", job)
+    assert shared.wait_end(job)["JobState"] == "CANCELLED"
+
+
+def test_several_by_id_by_name_by_state(shared):
+    one, two = sleeper(shared), sleeper(shared)
+    named, held = sleeper(shared, "-J", "by-name"), shared.submit("true", "--hold")
+    shared.run("scancel", one, two)
+    shared.run("scancel", "--name=by-name")
+    shared.run("scancel", "--me", "--state=PENDING")
+    for job in (one, two, named, held):
+        assert shared.wait_end(job)["JobState"] == "CANCELLED"
+
+
+def test_a_signal_alone_does_not_end_the_job(shared):
+    job = shared.submit("trap 'echo got it' USR1; echo up; while :; do sleep 0.1; done")
+    shared.wait_file(f"slurm-{job}.out")
+    shared.run("scancel", "--signal=USR1", "--batch", job)
+    shared.wait_for(lambda: "got it" in shared.output(job), what="the signal")
+    assert shared.state(job) == "RUNNING"
+    shared.run("scancel", job)
+
+
+def test_a_finished_or_unknown_job(shared):
+    job = shared.submit("true")
+    shared.wait_end(job)
+    shared.run("scancel", job, check=False)
+    assert shared.state(job) == "COMPLETED"
+    shared.run("scancel", "4000000", check=False)
+    assert shared.run("scontrol", "ping").returncode == 0
+
+
+def test_cancelling_twice_is_harmless(shared):
+    job = sleeper(shared)
+    shared.run("scancel", job)
+    shared.run("scancel", job, check=False)
+    assert shared.wait_end(job)["JobState"] == "CANCELLED"

@@ -1,0 +1,80 @@
+"""Where jobs run: nothing is oversubscribed, wishes about nodes are kept."""
+
+import pytest
+
+HOLD = "while [ ! -e {} ]; do sleep 0.05; done"
+
+
+def nodes_of(cluster, job):
+    return cluster.wait_state(job, "RUNNING", "COMPLETED")["NodeList"]
+
+
+@pytest.mark.parametrize("options, expected", [
+    (["-C", "first"], "n1"), (["-w", "n3"], "n3"), (["-x", "n[1-3]"], "n4"),
+    (["-N", "2", "-w", "n[2,4]"], "n[2,4]"), (["-N", "4"], "n[1-4]"),
+    (["-n", "8", "--ntasks-per-node=2"], "n[1-4]"), (["-C", "last"], "n4")])
+def test_wishes_about_nodes(shared, options, expected):
+    record, _ = shared.run_job("true", *options)
+    assert record["JobState"] == "COMPLETED" and record["NodeList"] == expected
+
+
+@pytest.mark.parametrize("options, running", [
+    (["-c", "2"], 2), (["-c", "4"], 1), (["-c", "3"], 1), (["--mem=2000"], 2), (["--mem=3000"], 1),
+    (["--mem-per-cpu=1500", "-c", "2"], 1), (["--exclusive"], 1), (["-n", "4"], 1)])
+def test_nothing_is_given_out_twice(make_cluster, options, running):
+    cluster = make_cluster(nodes=1)
+    jobs = [cluster.submit(HOLD.format("go"), *options) for _ in range(4)]
+    cluster.wait_for(lambda: cluster.job(jobs[running])["Reason"] in ("Resources", "Priority"),
+                     what="the first job that has to wait")
+    listed = cluster.run("squeue", "-h", "-t", "R", "-o", "%A").stdout.split()
+    assert sorted(listed) == sorted(jobs[:running])
+    (cluster.dir / "work" / "go").touch()
+    for job in jobs:
+        assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+
+
+def test_an_exclusive_job_shares_with_nobody(make_cluster):
+    cluster = make_cluster(nodes=1)
+    small = cluster.submit(HOLD.format("first"))
+    cluster.wait_state(small, "RUNNING")
+    whole = cluster.submit("echo $SLURM_CPUS_ON_NODE", "--exclusive")
+    cluster.wait_for(lambda: cluster.job(whole)["Reason"] == "Resources", what="it to wait")
+    (cluster.dir / "work" / "first").touch()
+    assert cluster.wait_end(whole)["JobState"] == "COMPLETED"
+    assert cluster.output(whole) == "4\n"
+
+
+@pytest.mark.parametrize("options, words", [
+    (["-p", "nosuch"], "Invalid partition name specified"),
+    (["-C", "nosuch"], "Invalid feature specification"),
+    (["-c", "64"], "Requested node configuration is not available"),
+    (["--mem=1T"], "Requested node configuration is not available"),
+    (["-w", "nosuch"], "Invalid node name specified")])
+def test_what_can_never_run_is_refused(shared, options, words):
+    result = shared.run("sbatch", *options, "--wrap", "true", check=False)
+    assert result.returncode == 1
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize("options", [["-N", "100"], ["-n", "1000"]])
+def test_more_than_the_partition_has_is_refused_or_waits_with_a_reason(shared, options):
+    result = shared.run("sbatch", "--parsable", *options, "--wrap", "true", check=False)
+    if result.returncode == 0:
+        job = result.stdout.strip()
+        shared.wait_for(lambda: shared.job(job)["Reason"] not in ("None", "Resources"),
+                        what="a reason that says why")
+        shared.run("scancel", job)
+    else:
+        assert result.stderr.startswith("sbatch: error: Batch job submission failed: ")
+
+
+def test_a_job_that_waits_says_for_what(shared):
+    job = shared.submit(HOLD.format("placed"), "-N", "4", "--exclusive")
+    shared.wait_state(job, "RUNNING")
+    next_job = shared.submit("true")
+    last_job = shared.submit("true")
+    shared.wait_for(lambda: shared.job(next_job)["Reason"] == "Resources", what="its reason")
+    shared.wait_for(lambda: shared.job(last_job)["Reason"] == "Priority", what="its reason")
+    (shared.dir / "work" / "placed").touch()
+    for job in (next_job, last_job):
+        shared.wait_end(job)

@@ -1,0 +1,157 @@
+"""Daemons that die and come back: jobs go on, their ends are reported."""
+
+import signal
+
+UNTIL = "echo up; while [ ! -e {} ]; do sleep 0.05; done; echo finished"
+
+
+def running_job(cluster, flag, *options):
+    job = cluster.submit(UNTIL.format(flag), *options)
+    cluster.wait_file(f"slurm-{job}.out")
+    cluster.wait_state(job, "RUNNING")
+    return job
+
+
+def finish(cluster, flag):
+    (cluster.dir / "work" / flag).touch()
+
+
+def finished(cluster, job):
+    return cluster.output(job).endswith("finished\n")
+
+
+def test_a_job_survives_the_death_of_its_slurmd(cluster):
+    job = running_job(cluster, "go", "-w", "n1")
+    cluster.kill("n1")
+    cluster.start_node("n1")
+    assert cluster.state(job) == "RUNNING"
+    finish(cluster, "go")
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    assert cluster.output(job) == "up\nfinished\n"
+
+
+def test_a_job_that_ends_while_slurmd_is_down_is_reported_when_it_is_back(cluster):
+    job = running_job(cluster, "go", "-w", "n1")
+    cluster.kill("n1")
+    finish(cluster, "go")
+    cluster.wait_for(lambda: finished(cluster, job), what="the script to finish")
+    cluster.start_node("n1")
+    record = cluster.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("COMPLETED", "0:0")
+
+
+def test_a_stopped_slurmd_keeps_its_jobs(cluster):
+    job = running_job(cluster, "go", "-w", "n1")
+    assert cluster.kill("n1", signal.SIGTERM) == 0
+    cluster.start_node("n1")
+    finish(cluster, "go")
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+
+
+def test_a_job_that_ends_while_the_controller_is_down_is_reported_when_it_is_back(cluster):
+    job = running_job(cluster, "go")
+    waiting = cluster.submit("true", "--hold")
+    cluster.kill("slurmctld")
+    finish(cluster, "go")
+    cluster.wait_for(lambda: finished(cluster, job), what="the script to finish")
+    cluster.start_controller()
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    assert cluster.state(waiting) == "PENDING"
+
+
+def test_an_orderly_restart_of_the_controller_keeps_everything(cluster):
+    job = running_job(cluster, "go")
+    array = cluster.submit("true", "--array=1-9%3", "--hold")
+    before = cluster.run("squeue", "-h", "-o", "%i %j %t %u %P %C").stdout
+    assert cluster.kill("slurmctld", signal.SIGTERM) == 0
+    cluster.start_controller()
+    assert cluster.run("squeue", "-h", "-o", "%i %j %t %u %P %C").stdout == before
+    finish(cluster, "go")
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    assert cluster.state(array) == "PENDING"
+
+
+def test_a_job_cancelled_while_its_node_is_away_ends_when_it_is_back(cluster):
+    job = running_job(cluster, "never", "-w", "n1")
+    cluster.kill("n1")
+    cluster.run("scancel", job)
+    cluster.start_node("n1", wait=False)
+    assert cluster.wait_end(job)["JobState"] == "CANCELLED"
+    cluster.wait_for(lambda: cluster.node_state("n1") == "idle", what="a free node")
+
+
+def scripts(cluster):
+    return [line for line in cluster.processes().values() if "slurm_script" in line]
+
+
+def lost_node(make_cluster, *options):
+    cluster = make_cluster(extra="SlurmdTimeout=3\nSchedulerParameters=requeue_delay=1")
+    job = running_job(cluster, "go", "-w", "n1", *options)
+    cluster.kill("n1")
+    cluster.wait_for(lambda: cluster.node_state("n1").startswith("down"), 60, "n1 to be down")
+    return cluster, job
+
+
+def test_a_lost_node_fails_the_job_that_may_not_run_again(make_cluster):
+    cluster, job = lost_node(make_cluster, "--no-requeue")
+    assert cluster.wait_end(job)["JobState"] == "NODE_FAIL"
+    other = cluster.submit("echo elsewhere")
+    assert cluster.wait_end(other)["NodeList"] == "n2"
+    cluster.start_node("n1", wait=False)
+    cluster.wait_for(lambda: not scripts(cluster), what="n1 to end what it should not run")
+
+
+def test_a_lost_node_requeues_the_others(make_cluster):
+    cluster, job = lost_node(make_cluster, "--requeue")
+    cluster.wait_for(lambda: cluster.job(job)["Restarts"] == "1", what="the requeue")
+    cluster.start_node("n1")
+    cluster.wait_for(lambda: len(scripts(cluster)) <= 1, what="the first run to be gone")
+    finish(cluster, "go")
+    assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
+
+
+def test_srun_goes_on_while_the_controller_restarts(cluster):
+    step = cluster.popen("srun", "sh", "-c", "echo up; while [ ! -e go ]; do sleep 0.05; done; echo end")
+    assert step.stdout.readline() == "up\n"
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    finish(cluster, "go")
+    output, _ = step.communicate(timeout=60)
+    assert output == "end\n" and step.returncode == 0
+
+
+def test_sbatch_waits_for_a_controller_that_is_restarting(cluster):
+    cluster.kill("slurmctld")
+    sbatch = cluster.popen("sbatch", "--parsable", "--wrap", "true")
+    cluster.start_controller()
+    output, errors = sbatch.communicate(timeout=60)
+    assert sbatch.returncode == 0, errors
+    assert cluster.wait_end(output.strip())["JobState"] == "COMPLETED"
+
+
+def test_without_a_controller_the_commands_say_so(cluster):
+    cluster.kill("slurmctld")
+    result = cluster.run("squeue", check=False)
+    assert result.returncode == 1
+    assert "slurm_load_jobs error: Unable to contact slurm controller" in result.stderr
+    assert "DOWN" in cluster.run("scontrol", "ping", check=False).stdout
+
+
+def test_daemons_in_the_background(cluster):
+    for name in ("n2", "slurmctld"):
+        cluster.kill(name, signal.SIGTERM)
+    for argv in (["slurmctld"], ["slurmd", "-N", "n2"]):
+        assert cluster.run(*argv, cwd="/").returncode == 0
+    assert cluster.run("scontrol", "ping").returncode == 0
+    cluster.wait_for(lambda: cluster.node_state("n2") == "idle", what="n2 to register")
+    for name in ("slurmctld.pid", "slurmd-n2.pid"):
+        pid = int((cluster.dir / name).read_text())
+        assert pid in cluster.processes()
+        cluster.run("kill", pid)
+        cluster.wait_for(lambda: pid not in cluster.processes(), what=f"the end of {name}")
+
+
+def test_a_second_controller_on_the_same_state_is_refused(cluster):
+    result = cluster.run("slurmctld", "-D", check=False, timeout=30)
+    assert result.returncode != 0 and result.stderr
+    assert cluster.run("scontrol", "ping").returncode == 0

@@ -1,0 +1,39 @@
+"""salloc: an allocation around a command."""
+
+import os
+import re
+import signal
+
+
+def test_runs_a_command_inside_and_gives_the_nodes_back(shared):
+    result = shared.run("salloc", "-N2", "sh", "-c",
+                        "echo $SLURM_JOB_ID $SLURM_NNODES; srun -l sh -c 'echo $SLURM_NODEID'")
+    lines = result.stdout.splitlines()
+    job, nodes = lines[0].split()
+    assert nodes == "2" and sorted(lines[1:]) == ["0: 0", "1: 1"]
+    assert re.search(rf"salloc: Granted job allocation {job}\n"
+                     rf"(salloc: .*\n)*salloc: Nodes n\S+ are ready for job\n", result.stderr)
+    assert f"salloc: Relinquishing job allocation {job}" in result.stderr
+    shared.wait_for(lambda: shared.state(job) == "COMPLETED", what="its end")
+
+
+def test_exit_code_is_the_commands(shared):
+    assert shared.run("salloc", "sh", "-c", "exit 9", check=False).returncode == 9
+
+
+def test_no_shell_keeps_the_allocation(shared):
+    said = shared.run("salloc", "--no-shell", "-J", "kept").stderr
+    job = re.search(r"Granted job allocation (\d+)", said).group(1)
+    assert shared.state(job) == "RUNNING"
+    assert shared.run("srun", f"--jobid={job}", "echo", "inside").stdout == "inside\n"
+    shared.run("scancel", job)
+    shared.wait_end(job)
+
+
+def test_when_its_terminal_goes_away_so_does_the_allocation(shared):
+    process = shared.popen("salloc", "-J", "killed", "sleep", "1000", start_new_session=True)
+    shared.wait_for(lambda: shared.run("squeue", "-h", "-t", "R", "-n", "killed").stdout,
+                    what="the allocation")
+    os.killpg(process.pid, signal.SIGHUP)
+    process.communicate(timeout=30)
+    shared.wait_for(lambda: not shared.run("squeue", "-h", "-n", "killed").stdout, what="its end")

@@ -1,0 +1,152 @@
+"""srun: alone, inside jobs, over several nodes; streams, exit codes, signals."""
+
+import os
+import pty
+import signal
+
+import pytest
+
+
+def test_alone_it_allocates_runs_and_gives_back(shared):
+    result = shared.run("srun", "-n2", "sh", "-c", "echo task $SLURM_PROCID of $SLURM_NTASKS")
+    assert sorted(result.stdout.splitlines()) == ["task 0 of 2", "task 1 of 2"]
+    shared.wait_for(lambda: not shared.run("squeue", "-h", "-t", "R,CG").stdout, what="its end")
+
+
+def test_inside_a_job_it_uses_the_jobs_nodes(shared):
+    record, output = shared.run_job("srun sh -c 'echo $SLURM_JOB_ID.$SLURM_STEP_ID.$SLURM_PROCID."
+                                    "$SLURM_NODEID.$SLURMD_NODENAME'", "-N2", "--ntasks-per-node=2")
+    job = record["JobId"]
+    nodes = sorted({line.split(".")[-1] for line in output.splitlines()})
+    assert sorted(line.rsplit(".", 1)[0] for line in output.splitlines()) == \
+        [f"{job}.0.{rank}.{rank // 2}" for rank in range(4)]
+    assert len(nodes) == 2
+
+
+def test_steps_are_numbered(shared):
+    _, output = shared.run_job("for i in 1 2 3; do srun sh -c 'echo $SLURM_STEP_ID'; done")
+    assert output.split() == ["0", "1", "2"]
+
+
+def test_label_puts_the_task_before_each_line(shared):
+    result = shared.run("srun", "-n3", "-l", "sh", "-c", "echo line; echo more")
+    assert sorted(result.stdout.splitlines()) == sorted(
+        f"{task}: {word}" for task in range(3) for word in ("line", "more"))
+
+
+def test_input_reaches_the_tasks(shared):
+    result = shared.run("srun", "-n2", "wc", "-l", input="one\ntwo\nthree\n")
+    assert result.stdout.split() == ["3", "3"]
+
+
+def test_standard_error_stays_apart(shared):
+    result = shared.run("srun", "sh", "-c", "echo out; echo err >&2")
+    assert result.stdout == "out\n" and "err\n" in result.stderr
+
+
+def test_much_output_arrives_whole_and_in_order(shared):
+    result = shared.run("srun", "-N2", "-n2", "-l", "seq", "100000")
+    for task in "01":
+        numbers = [line.split()[1] for line in result.stdout.splitlines() if line[0] == task]
+        assert numbers == [str(i) for i in range(1, 100001)]
+
+
+@pytest.mark.parametrize("body, code", [("exit 7", 7), ("kill -9 $$", 137), ("true", 0)])
+def test_exit_code(shared, body, code):
+    result = shared.run("srun", "sh", "-c", body, check=False)
+    assert result.returncode == code
+    if body.startswith("exit"):
+        assert "task 0: Exited with exit code 7" in result.stderr
+    if body.startswith("kill"):
+        assert "task 0: Killed" in result.stderr
+
+
+def test_the_highest_exit_code_of_all_tasks(shared):
+    assert shared.run("srun", "-n4", "-N2", "sh", "-c", "exit $SLURM_PROCID",
+                      check=False).returncode == 3
+
+
+def test_a_program_that_is_not_there(shared):
+    result = shared.run("srun", "no-such-program", check=False)
+    assert result.returncode == 2
+    assert "execve(): no-such-program: No such file or directory" in result.stderr
+
+
+def test_kill_on_bad_exit(shared):
+    result = shared.run("srun", "-n2", "-K", "sh", "-c",
+                        "[ $SLURM_PROCID = 0 ] && exit 5; sleep 1000", check=False)
+    assert result.returncode != 0
+
+
+def test_interrupt_twice_ends_the_tasks(shared):
+    step = shared.popen("srun", "sh", "-c", "echo up; exec sleep 1000", start_new_session=True)
+    assert step.stdout.readline() == "up\n"
+    step.send_signal(signal.SIGINT)
+    line = step.stderr.readline()
+    while "interrupt" not in line:
+        assert line, "srun said nothing about the interrupt"
+        line = step.stderr.readline()
+    assert "srun: interrupt (one more within 1 sec to abort)" in line
+    step.send_signal(signal.SIGINT)
+    _, rest = step.communicate(timeout=30)
+    assert step.returncode != 0
+    shared.wait_for(lambda: not shared.run("squeue", "-h", "-t", "R,CG").stdout, what="its end")
+
+
+def test_when_srun_is_killed_its_tasks_end(shared):
+    step = shared.popen("srun", "sh", "-c", "echo $$; exec sleep 1000")
+    pid = int(step.stdout.readline())
+    step.kill()
+    step.communicate()
+    shared.wait_for(lambda: pid not in shared.processes(), what="the end of the task")
+
+
+def test_a_step_waits_for_the_one_before(shared):
+    _, output = shared.run_job("srun -n1 -c1 --exact sh -c 'sleep 0.3; echo one' & sleep 0.1\n"
+                               "srun -n1 -c1 --exact echo two; wait", "-n1")
+    assert [line for line in output.splitlines() if "srun" not in line] == ["one", "two"]
+
+
+def test_two_steps_at_once(shared):
+    body = ("srun -n1 --exact sh -c 'touch a; while [ ! -e b ]; do sleep 0.05; done' &\n"
+            "srun -n1 --exact sh -c 'touch b; while [ ! -e a ]; do sleep 0.05; done' & wait\n")
+    assert shared.run_job(body, "-n2")[0]["JobState"] == "COMPLETED"
+
+
+def test_output_to_files_per_task(shared):
+    shared.run("srun", "-n2", "-o", "task-%t.txt", "sh", "-c", "echo $SLURM_PROCID")
+    for task in ("0", "1"):
+        assert (shared.dir / "work" / f"task-{task}.txt").read_text() == f"{task}\n"
+
+
+def test_a_terminal_of_its_own(shared):
+    ours, theirs = pty.openpty()
+    step = shared.popen("srun", "--pty", "sh", "-c", "test -t 0 && test -t 1 && echo a $((20+2)) tty",
+                        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    seen = b""
+    while b"a 22 tty" not in seen:
+        seen += os.read(ours, 1000)
+    assert step.wait(timeout=30) == 0
+    os.close(ours)
+
+
+def test_scancel_of_a_step_leaves_the_job(shared):
+    job = shared.submit("srun sleep 1000; echo after")
+    shared.wait_for(lambda: f"{job}.0" in shared.run("squeue", "-h", "-s", "-o", "%i").stdout,
+                    what="the step")
+    shared.run("scancel", f"{job}.0")
+    shared.wait_end(job)
+    assert "after" in shared.output(job)
+
+
+def test_cancelled_while_it_waits_for_resources(cluster):
+    whole = cluster.submit("sleep 1000", "-N2", "--exclusive")
+    cluster.wait_state(whole, "RUNNING")
+    step = cluster.popen("srun", "-J", "waiting", "true")
+    cluster.wait_for(lambda: cluster.run("squeue", "-h", "-n", "waiting").stdout, what="its job")
+    step.send_signal(signal.SIGINT)
+    step.communicate(timeout=30)
+    assert step.returncode != 0
+    cluster.wait_for(lambda: not cluster.run("squeue", "-h", "-n", "waiting").stdout,
+                     what="the end of its job")

@@ -1,0 +1,29 @@
+"""Limits are whole minutes, so all jobs that run into theirs do so together, in one test."""
+
+STUBBORN = """
+trap '' TERM INT HUP
+sh -c 'trap "" TERM; echo $$ >>{name}.pids; while :; do sleep 1; done' &
+setsid sh -c 'trap "" TERM; echo $$ >>{name}.pids; while :; do sleep 1; done' &
+(setsid sh -c 'echo $$ >>{name}.pids; exec sleep 1000' &)
+echo $$ >>{name}.pids
+while :; do sleep 1; done
+"""
+
+
+def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
+    cluster = make_cluster(nodes=1, cpus=4)
+    plain = cluster.submit("sleep 1000", "--time=1")
+    stubborn = cluster.submit(STUBBORN.format(name="stubborn"), "--time=1")
+    warned = cluster.submit("trap 'echo warned; exit 0' USR1; sleep 1000 & wait", "--time=1",
+                            "--signal=B:USR1@50")
+    longer = cluster.submit("sleep 1000", "--time=2")
+
+    assert cluster.wait_end(warned, timeout=90)["JobState"] == "COMPLETED"
+    assert cluster.output(warned) == "warned\n"
+    for job in (plain, stubborn):
+        assert cluster.wait_end(job, timeout=120)["JobState"] == "TIMEOUT"
+        assert "DUE TO TIME LIMIT ***" in cluster.output(job)
+    pids = {int(pid) for pid in (cluster.dir / "work" / "stubborn.pids").read_text().split()}
+    assert len(pids) == 4
+    cluster.wait_for(lambda: not pids & set(cluster.processes()), what="the end of its processes")
+    assert cluster.state(longer) == "RUNNING"

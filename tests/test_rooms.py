@@ -1,0 +1,68 @@
+"""The rules that the compiler cannot see: who may include whom, and that the core is pure.
+
+The table of ARCHITECTURE.md is the rule; this test reads it, so that the document stays true.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".h", ".cc"))
+
+IMPURE = {
+    "a clock": r"\bnow\s*\(\s*\)|\b(time|clock_gettime|gettimeofday)\s*\(\s*(NULL|nullptr|0|CLOCK)",
+    "dice": r"\b(s?rand|random|getrandom)\s*\(|<random>",
+    "the environment": r"\bgetenv\b",
+    "threads": r"<(thread|mutex|shared_mutex|condition_variable|future)>",
+    "input or output": r"<(fstream|iostream|cstdio|unistd\.h|fcntl\.h|sys/[a-z]+\.h)>",
+}
+
+
+def allowed_rooms():
+    rows = re.findall(r"^\| (\w+) *\|[^|]*\|([^|]*)\|$", (ROOT / "ARCHITECTURE.md").read_text(), re.M)
+    return {room: set(names.split()) for room, names in rows if room != "room"}
+
+
+def code_of(path):
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    return re.sub(r"//.*", "", text)
+
+
+def room_of(path):
+    return path.relative_to(ROOT / "src").parts[0]
+
+
+def test_every_room_is_in_the_table():
+    assert {room_of(path) for path in SOURCES} <= set(allowed_rooms())
+
+
+def test_the_table_has_no_cycle():
+    allowed, done = allowed_rooms(), set()
+    while len(done) < len(allowed):
+        ready = {room for room in allowed if room not in done and allowed[room] <= done}
+        assert ready, f"rooms that include each other: {set(allowed) - done}"
+        done |= ready
+
+
+@pytest.mark.parametrize("room", sorted(allowed_rooms()))
+def test_room_includes_only_what_it_may(room):
+    allowed = allowed_rooms()
+    wrong = []
+    for path in (path for path in SOURCES if room_of(path) == room):
+        for name in re.findall(r'#include "(\w+)/', code_of(path)):
+            if path.name.endswith("_test.cc") and name == "testkit":
+                continue
+            if name != room and name in allowed and name not in allowed[room]:
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}/")
+    assert not wrong
+
+
+@pytest.mark.parametrize("what", sorted(IMPURE))
+def test_core_is_pure(what):
+    pattern = re.compile(IMPURE[what])
+    wrong = [f"{path.relative_to(ROOT)}: {match.group()}" for path in SOURCES
+             if room_of(path) in ("core", "model") and not path.name.endswith("_test.cc")
+             for match in pattern.finditer(code_of(path))]
+    assert not wrong, f"{what} in a room that must not have it"
