@@ -50,9 +50,11 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
     site.hardware = hardware;
     site.cgroups = can_use_cgroups(site.config);
-    // Compat: monitors look for ".../slurm/uid_*/job_*"; several slurmd on a host need more.
-    site.cgroup_top =
-        site.node.name == site.hostname ? "slurm" : fmt::format("slurm_{}", site.node.name);
+    // Compat: monitors look for ".../slurm/uid_*/job_*". Several slurmd on a host, also of several
+    // clusters that number their jobs alike, differ by their ports.
+    site.cgroup_top = site.node.name == site.hostname
+                          ? "slurm"
+                          : fmt::format("slurm_{}_{}", site.node.name, site.node.port);
     std::optional<User> slurm_user = find_user(site.config.slurm_user);
     if (!slurm_user) {
         return Error{ErrorCode::ConfigInvalid,

@@ -315,4 +315,14 @@ std::string host_name() {
     return std::string(text.substr(0, text.find('.')));
 }
 
+bool send_all(int fd, std::string_view bytes) {
+    while (!bytes.empty()) {
+        ssize_t count = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
 }  // namespace sluice

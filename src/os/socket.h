@@ -68,4 +68,7 @@ void set_blocking(const Fd& fd, bool blocking);
 bool is_local_address(std::string_view address);
 std::string host_name();  // as the kernel has it, up to the first dot
 
+// All of it, to a connected socket; false when the other end is gone (never by SIGPIPE).
+bool send_all(int fd, std::string_view bytes);
+
 }  // namespace sluice

@@ -97,7 +97,7 @@ Result<std::string> ClusterClient::credential() {
     request.mutable_token();
     std::string bytes;
     append_frame(bytes, request);
-    if (!write_all(slurmd.fd.get(), bytes)) return Error{ErrorCode::AuthenticationFailed, "slurmd"};
+    if (!send_all(slurmd.fd.get(), bytes)) return Error{ErrorCode::AuthenticationFailed, "slurmd"};
     FrameReader reader(kFrameSizeMax);
     for (bool welcomed = false;;) {
         std::optional<std::string_view> frame = TRY(reader.next());
@@ -137,7 +137,7 @@ Result<Connection> ClusterClient::connect_node(const wire::NodeAddress& node,
     Result<Connection> connection = connect_to(endpoint, config_->message_timeout);
     if (!connection) return Error{ErrorCode::LaunchFailed, connection.error().detail};
     std::string hello = TRY(hello_for(*connection, channel));
-    if (!write_all(connection->fd.get(), hello)) {
+    if (!send_all(connection->fd.get(), hello)) {
         return Error{ErrorCode::LaunchFailed, fmt::format("{}: connection lost", node.name())};
     }
     return connection;
@@ -199,7 +199,7 @@ Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const 
         TRY(connected);
     }
     append_frame(bytes, request);
-    if (!write_all(connection_.fd.get(), bytes)) {
+    if (!send_all(connection_.fd.get(), bytes)) {
         // The server may have refused us in its Welcome before it read the request.
         return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})
                          : receive(request, waiting);

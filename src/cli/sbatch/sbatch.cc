@@ -103,6 +103,11 @@ Result<void> set_identity(const JobOptions& options, wire::SubmitJob& submit) {
 Result<wire::Request> request_for(Submission& submission, const Invocation& invocation,
                                   const Config& config) {
     JobOptions& options = submission.options;
+    if (submission.script.text.size() > config.max_script_size) {
+        return Error{ErrorCode::ScriptTooLarge,
+                     fmt::format("the script has {} bytes, the limit is {} (SchedulerParameters=max_script_size)",
+                                 submission.script.text.size(), config.max_script_size)};
+    }
     TRY(describe_submission(options, invocation, config));
     Environment environment = TRY(environment_for_job(options, invocation, kSbatch));
     if (environment.find("SLURM_GET_USER_ENV") == "1") options.request.get_user_env = true;

@@ -12,8 +12,8 @@ std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobV
     dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
     job.priority = 0;
-    // Compat: an operator's hold on somebody's job can only be lifted by an operator.
-    bool by_operator = is_privileged(cluster, caller) && verb == JobVerb::Hold && job.user != caller.user;
+    // Compat: an operator's hold can only be lifted by an operator, unless it is a user's hold.
+    bool by_operator = is_privileged(cluster, caller) && verb == JobVerb::Hold;
     job.reason = by_operator ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     job.reason_detail.clear();
     cluster.schedule_wanted = true;

@@ -138,6 +138,13 @@ StepState step_state_after(JobState state) {
     }
 }
 
+// A run that we had given up is gone from its node, which may take jobs again.
+void no_longer_there(Cluster& cluster, NodeIndex node, const RunId& run) {
+    if (cluster.node(node).orphans.empty()) return;
+    std::erase(cluster.edit_node(node).orphans, RunId{run.job, run.restarts, kBatchStep});
+    cluster.schedule_wanted = true;
+}
+
 }  // namespace
 
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
@@ -178,11 +185,8 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
 
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts || !found->allocation) {
-        std::erase(cluster.edit_node(event.node).orphans, event.run);
-        cluster.schedule_wanted = true;
-        return;
-    }
+    no_longer_there(cluster, event.node, event.run);
+    if (!found || found->restarts != event.run.restarts || !found->allocation) return;
     if (found->state == JobState::Running && !is_completing(*found)) {
         Job& job = cluster.edit_job(found->id);
         job.exit = event.exit;
@@ -203,11 +207,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
 
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts || !is_completing(*found)) {
-        std::erase(cluster.edit_node(event.node).orphans, event.run);
-        cluster.schedule_wanted = true;
-        return;
-    }
+    no_longer_there(cluster, event.node, event.run);
+    if (!found || found->restarts != event.run.restarts || !is_completing(*found)) return;
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
 

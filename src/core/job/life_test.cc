@@ -123,6 +123,19 @@ TEST(JobLife, ANodeThatStaysSilentLosesItsJobs) {
     )");
 }
 
+TEST(JobLife, AnEndThatIsReportedTwiceLeavesItsNodeUsable) {
+    Scenario scenario;
+    EXPECT_EQ(scenario.run("nodes n1 cpus=1\nsubmit a\nsubmit b\npass\nend a"), "");
+    Cluster& cluster = scenario.cluster();
+    Effects effects;
+    RunId run{scenario.job("a"), 0, kBatchStep};
+    // The acknowledgement was lost: the node lists the run again, then repeats its end.
+    apply(cluster, scenario.now(), NodeRegistered{"n1", {}, {run}}, effects);
+    EXPECT_EQ(cluster.node(NodeIndex{0}).orphans.size(), 1u);
+    apply(cluster, scenario.now(), JobEnded{NodeIndex{0}, run, {}, {}}, effects);
+    EXPECT_EQ(scenario.run("pass\nexpect b running n1"), "");
+}
+
 TEST(JobLife, ArraysStayOneRecordUntilTasksStart) {
     Scenario scenario;
     EXPECT_EQ(scenario.run(R"(

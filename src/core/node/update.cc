@@ -140,12 +140,17 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
     Result<NodeChange> change = node_change(event.changes);
     if (!change) return answer(change.error());
-    for (const std::string& name : event.nodes) {
-        if (!cluster.find_node(name)) return answer(Error{ErrorCode::InvalidNodeName, name});
+    std::vector<NodeIndex> meant;
+    if (event.nodes.size() == 1 && equals_ignoring_case(event.nodes.front(), "ALL")) {
+        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) meant.push_back(NodeIndex{i});
+    } else {
+        for (const std::string& name : event.nodes) {
+            auto index = cluster.find_node(name);
+            if (!index) return answer(Error{ErrorCode::InvalidNodeName, name});
+            meant.push_back(*index);
+        }
     }
-    for (const std::string& name : event.nodes) {
-        change_node(cluster, now, event.caller, *cluster.find_node(name), *change, effects);
-    }
+    for (NodeIndex index : meant) change_node(cluster, now, event.caller, index, *change, effects);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     answer(Done{});
