@@ -59,8 +59,8 @@ Door::Door(EventLoop& loop, std::shared_ptr<Credentials> credentials, Jobs& jobs
       started_(from_unix(std::time(nullptr))) {}
 
 Result<void> Door::open(const Site& site) {
+    listen(TRY(listen_local("slurmd", site.node.port)));  // first: see connect_to()
     listen(TRY(listen_tcp(site.node.port)));
-    listen(TRY(listen_local("slurmd", site.node.port)));
     return {};
 }
 

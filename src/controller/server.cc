@@ -44,8 +44,9 @@ Server::~Server() {
 }
 
 Result<void> Server::listen(const Config& config) {
-    Fd tcp = TRY(listen_tcp(config.slurmctld_port, address_to_listen_on(config)));
+    // The local one first: who finds the other open can count on it.
     Fd local = TRY(listen_local("slurmctld", config.slurmctld_port));
+    Fd tcp = TRY(listen_tcp(config.slurmctld_port, address_to_listen_on(config)));
     for (Fd* fd : {&tcp, &local}) {
         auto& listener = listeners_.emplace_back(home(), fd->release());
         asio::co_spawn(home(), accept(listener), asio::detached);

@@ -127,8 +127,11 @@ Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::millisecond
             failure = *error;
             continue;
         }
-        set_blocking(fd, true);
-        return Connection{std::move(fd), false, {}};
+        // A daemon opens its local door first. If it has just come up, that one is open by now.
+        std::optional<Connection> local = connect_local(endpoint);
+        Connection connection = local ? std::move(*local) : Connection{std::move(fd), false, {}};
+        set_blocking(connection.fd, true);
+        return connection;
     }
     return failure;
 }

@@ -6,8 +6,11 @@ cannot be seen, as on another machine.
 
 import os
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
+from cluster import wait_for
 
 pytestmark = pytest.mark.usefixtures("as_root")
 
@@ -33,26 +36,28 @@ def two_hosts():
 
 
 @pytest.fixture
-def munged(tmp_path_factory):
-    base = tmp_path_factory.mktemp("munge")
-    for path in [base, *base.parents][:3]:
-        os.chmod(path, 0o755)
-    key, socket = base / "key", base / "socket"
-    key.write_bytes(os.urandom(128))
-    key.chmod(0o600)
-    daemon = subprocess.Popen(["munged", "--foreground", "--force", f"--key-file={key}",
-                               f"--socket={socket}", f"--pid-file={base}/pid",
-                               f"--log-file={base}/log", f"--seed-file={base}/seed"],
-                              stderr=subprocess.DEVNULL)
-    yield socket, daemon
-    daemon.kill()
-    daemon.wait()
+def munged():
+    """The socket of a munged that all users can reach, and its process."""
+    with tempfile.TemporaryDirectory(prefix="sluice-munge-") as name:
+        base = Path(name)
+        base.chmod(0o755)
+        key, socket = base / "key", base / "socket"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)
+        daemon = subprocess.Popen(["munged", "--foreground", "--force", f"--key-file={key}",
+                                   f"--socket={socket}", f"--pid-file={base}/pid",
+                                   f"--log-file={base}/log", f"--seed-file={base}/seed"],
+                                  stderr=subprocess.DEVNULL)
+        wait_for(socket.exists, what="munged to listen")
+        yield socket, daemon
+        daemon.kill()
+        daemon.wait()
 
 
 def check_cluster(cluster):
     for user in ("root", "nobody"):
         record, output = cluster.run_job("srun sh -c 'echo $(id -un) $SLURM_PROCID'", "-N2", user=user)
-        assert record["JobState"] == "COMPLETED"
+        assert record["JobState"] == "COMPLETED", output
         assert sorted(output.splitlines()) == [f"{user} 0", f"{user} 1"]
     listed = cluster.run(*cluster.on_host("n2"), "squeue", "-h", "-t", "all", "-o", "%u").stdout
     assert listed.split() and set(listed.split()) == {"root", "nobody"}
