@@ -17,7 +17,7 @@ ci:
 
 # Rewrites the golden transcripts; review the difference.
 bless: all
-	SLUICE_BLESS=1 ctest --test-dir build -R '^cli$$' --output-on-failure
+	BLESS=1 ctest --test-dir build -R '^cli$$' --output-on-failure
 
 fuzz:
 	cmake --preset fuzz

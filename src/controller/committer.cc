@@ -25,6 +25,20 @@ void Committer::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
+void Committer::take(Decided decided, bool nothing_else_to_do) {
+    // In order: only when the thread has nothing left, and it gets nothing from anybody but us.
+    if (nothing_else_to_do && handed_over_ == 0 && try_commit(decided.batch)) {
+        return release(std::move(decided));
+    }
+    ++handed_over_;
+    queue_.push(std::move(decided));
+}
+
+bool Committer::try_commit(const Batch& batch) {
+    if (batch.changes.empty() && batch.blobs.empty()) return true;
+    return store_.commit(batch).has_value();
+}
+
 void Committer::run() {
     while (true) {
         auto next = queue_.take(1);
@@ -35,6 +49,7 @@ void Committer::run() {
             return;
         }
         release(std::move(next.front()));
+        --handed_over_;
     }
 }
 

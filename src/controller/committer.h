@@ -54,8 +54,9 @@ public:
     Committer(Store& store, PublishedState& published, OrderTaker& fleet);
     ~Committer();
 
-    // Waits while the last batch but one is still being written.
-    void take(Decided decided) { queue_.push(std::move(decided)); }
+    // Waits while the last batch but one is still being written. With nothing else to do, the caller
+    // writes the batch itself: handing it to another thread and back would take longer.
+    void take(Decided decided, bool nothing_else_to_do);
     // From now on a store that refuses is not tried again for long.
     void give_up_soon() { stopping_ = true; }
     // Writes what was taken, then ends.
@@ -63,6 +64,7 @@ public:
 
 private:
     void run();
+    bool try_commit(const Batch& batch);
     bool commit(const Batch& batch);
     void release(Decided decided);
 
@@ -71,6 +73,7 @@ private:
     OrderTaker& fleet_;
     Queue<Decided> queue_{1};  // one is being written, one waits
     std::atomic<bool> stopping_{false};
+    std::atomic<std::size_t> handed_over_{0};  // batches that the thread has still to release
     std::thread thread_;
 };
 

@@ -49,7 +49,8 @@ void Loop::run() {
     while (true) {
         std::vector<Incoming> batch = wait();
         if (batch.empty() && inbox_.finished()) return;
-        committer_.take(decide(std::move(batch)));
+        Decided decided = decide(std::move(batch));
+        committer_.take(std::move(decided), inbox_.size() == 0);
     }
 }
 

@@ -30,7 +30,7 @@ def test_nothing_gets_out_of_a_jobs_cgroup(make_cluster, as_root, generation):
     escaped = {int(pid) for pid in (cluster.dir / "work" / "escaped").read_text().split()}
     assert not escaped & set(cluster.processes())
     left = [path for path in Path(mounts()[generation]).rglob(f"job_{record['JobId']}")
-            if "slurm_n1" in str(path)]
+            if f"slurm_n1_{cluster.ports.numbers[1]}/" in str(path)]
     assert left == []
 
 
