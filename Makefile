@@ -1,5 +1,5 @@
 # A few verbs over CMake, for developers.
-.PHONY: all test ci bless fuzz bench format clean
+.PHONY: all test ci bless fuzz format clean
 
 all:
 	cmake --preset release
@@ -23,9 +23,6 @@ fuzz:
 	cmake --preset fuzz
 	cmake --build build-fuzz --target $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cc)))
 	tools/run_fuzz.py build-fuzz 60
-
-bench: all
-	for program in build/*_bench; do [ ! -x $$program ] || $$program; done
 
 format:
 	find src tests -name '*.h' -o -name '*.cc' | xargs clang-format -i

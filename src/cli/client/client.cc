@@ -192,7 +192,9 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
 Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting) {
     std::string bytes;
     if (!connection_.fd) {
-        Result<void> connected = connect_controller(config_->message_timeout, bytes);
+        // Who asks whether it is there wants to know now.
+        milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
+        Result<void> connected = connect_controller(patience, bytes);
         if (!connected && connected.error().code == ErrorCode::ControllerUnreachable) {
             return Error{ErrorCode::ControllerUnreachable, "never connected"};
         }

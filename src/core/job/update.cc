@@ -236,7 +236,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
     Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now};
     for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
-    draft.job.request = std::make_shared<const JobRequest>(std::move(draft.request));
+    draft.job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(draft.request)));
     TRY(check_draft(cluster, draft));
     dequeue(cluster, *job);
     Job& changed = cluster.edit_job(id);
