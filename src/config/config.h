@@ -98,7 +98,7 @@ struct Config {
     Seconds message_timeout{10};
     Seconds batch_start_timeout{10};
     Seconds unkillable_step_timeout{60};
-    Seconds cred_expire{120};  // from AuthInfo; also the delay after a requeue
+    Seconds cred_expire{120};  // from AuthInfo: how long a launch credential is good
     TimeLimit over_time_limit{Seconds{0}};
     Seconds epilog_timeout{0}, prolog_timeout{0};
     std::string enforce_part_limits = "NO";

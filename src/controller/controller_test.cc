@@ -45,7 +45,7 @@ TEST(Settings, CarryOverWhatTheCoreDecidesBy) {
     EXPECT_EQ(settings->slurm_user, UserId{64});
     EXPECT_TRUE(settings->memory_is_consumable);
     EXPECT_FALSE(settings->config_overrides);
-    EXPECT_EQ(settings->requeue_delay, Seconds{120});
+    EXPECT_EQ(settings->requeue_delay, Seconds{1});
 }
 
 TEST(Settings, ReadSwitchesOutOfLists) {

@@ -12,11 +12,14 @@
 namespace sluice {
 namespace {
 
-// SchedulerParameters=requeue_delay=N, else the life of a credential: no two runs of a job may
-// hold a valid one at the same time.
+// SchedulerParameters=requeue_delay=N. Slurm waits for the credential of the last run to expire (two
+// minutes); ours name the run they are for, so a second is enough to slow a script down that always
+// requeues itself.
+constexpr Seconds kRequeueDelay{1};
+
 Result<Seconds> requeue_delay(const Config& config) {
     const auto text = find_parameter(config.scheduler_parameters, "requeue_delay");
-    if (!text) return config.cred_expire;
+    if (!text) return kRequeueDelay;
     const auto number = to_number(*text);
     if (!number || *number > 0xffffffffu) {
         return Error{ErrorCode::ConfigInvalid,

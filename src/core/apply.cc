@@ -47,7 +47,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
                 cluster.forget_job(job->id);
             }
             return;
-        default: return;
+        case TimerKind::NodeTimeout: return;
     }
 }
 

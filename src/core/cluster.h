@@ -127,7 +127,7 @@ struct QueueKey {
     }
 };
 
-enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Kill, Forget, NodeTimeout, RetryLaunch };
+enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout };
 
 struct Timer {
     Time due;

@@ -32,7 +32,7 @@ struct Settings {
     Seconds kill_wait{30};
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
-    Seconds requeue_delay{120};            // cred_expire: what a requeued job waits
+    Seconds requeue_delay{1};              // what a requeued job waits
     Seconds over_time_limit{0};
     bool enforce_part_limits = false;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;

@@ -191,8 +191,6 @@ struct Job {
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
     bool warned = false;                 // --signal was sent
-    std::optional<Time> kill_deadline;   // when TERM becomes KILL
-    bool cancel_signal_sent = false;
     ExitStatus exit;
     ExitStatus derived_exit;             // the worst of its steps
     std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones

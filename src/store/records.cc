@@ -46,7 +46,6 @@ void write_times(const Job& job, wire::JobRecord& out) {
     if (job.end_time) out.set_end_time(to_unix(*job.end_time));
     if (job.last_sched_eval) out.set_last_sched_eval(to_unix(*job.last_sched_eval));
     out.set_suspended(job.suspended.count());
-    if (job.kill_deadline) out.set_kill_deadline(to_unix(*job.kill_deadline));
 }
 
 void write_array(const Job& job, wire::JobRecord& out) {
@@ -70,7 +69,6 @@ void write_run(const Job& job, const std::vector<std::string>& names, wire::JobR
     if (job.kill_reason) out.set_kill_reason(static_cast<std::uint32_t>(*job.kill_reason));
     if (job.killed_by) out.set_killed_by(job.killed_by->value);
     out.set_warned(job.warned);
-    out.set_cancel_signal_sent(job.cancel_signal_sent);
     *out.mutable_exit() = to_wire(job.exit);
     *out.mutable_derived_exit() = to_wire(job.derived_exit);
     for (const auto& step : job.steps) *out.add_steps() = to_record(*step, names);

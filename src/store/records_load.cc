@@ -37,9 +37,6 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
         job.last_sched_eval = TRY(checks::moment("last evaluation", wire.last_sched_eval()));
     }
     job.suspended = TRY(checks::length("suspended", wire.suspended()));
-    if (wire.has_kill_deadline()) {
-        job.kill_deadline = TRY(checks::moment("kill deadline", wire.kill_deadline()));
-    }
     return {};
 }
 
@@ -91,7 +88,6 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
     }
     if (wire.has_killed_by()) job.killed_by = UserId{wire.killed_by()};
     job.warned = wire.warned();
-    job.cancel_signal_sent = wire.cancel_signal_sent();
     job.exit = TRY(from_wire(wire.exit()));
     job.derived_exit = TRY(from_wire(wire.derived_exit()));
     job.next_step = wire.next_step();

@@ -57,8 +57,6 @@ inline Job arbitrary_job(std::uint32_t id) {
     if (coin()) job.kill_reason = one_of(KillReason::Preempted);
     if (coin()) job.killed_by = UserId{number(70000)};
     job.warned = coin();
-    job.kill_deadline = maybe_time();
-    job.cancel_signal_sent = coin();
     job.exit = exit_status();
     job.derived_exit = exit_status();
     for (const Step& made : list([&] { return step(node_count); })) {

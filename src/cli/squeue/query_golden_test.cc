@@ -1,6 +1,6 @@
 // Transcripts of squeue, sinfo and scontrol: tests/golden/{squeue,sinfo,scontrol}/*.golden. Each
 // holds commands after "$ " and what they print, standard error included; "[exit 1]" follows where
-// the exit code is not 0. SLUICE_BLESS=1 rewrites them from what the tools print now.
+// the exit code is not 0. BLESS=1 rewrites them from what the tools print now.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -112,7 +112,7 @@ TEST_P(QueryGolden, PrintsWhatIsRecorded) {
         ++files;
         const std::string expected = content_of(entry.path());
         const std::string actual = replay(expected);
-        if (std::getenv("SLUICE_BLESS")) {
+        if (std::getenv("BLESS")) {
             std::ofstream(entry.path()) << actual;
         } else {
             EXPECT_EQ(expected, actual) << entry.path();
