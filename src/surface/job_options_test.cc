@@ -110,8 +110,9 @@ TEST(JobOptions, NoToolHasALetterOrNameTwice) {
         for (const JobOption& option : job_options()) {
             if (!(option.tools & tool)) continue;
             EXPECT_TRUE(seen.insert(option.name).second) << option.name;
-            if (option.letter)
+            if (option.letter) {
                 EXPECT_TRUE(seen.insert(std::string(1, option.letter)).second) << option.name;
+            }
         }
     }
 }
