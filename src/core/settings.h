@@ -14,6 +14,63 @@
 
 namespace sluice {
 
+// What is handed out whole (SelectTypeParameters): a CPU (thread), a core or a socket; or nodes
+// only (select/linear).
+enum class Unit : std::uint8_t { Cpu, Core, Socket, Node };
+
+// PriorityType and its weights. Factors are between 0 and 1; see core/schedule/priority.h.
+struct PrioritySettings {
+    bool multifactor = false;
+    std::uint32_t weight_age = 0, weight_assoc = 0, weight_fairshare = 0, weight_job_size = 0;
+    std::uint32_t weight_partition = 0, weight_qos = 0;
+    std::vector<std::pair<std::string, double>> weight_tres;  // {"gres/gpu", 1000}
+    Seconds max_age{7 * 24 * 3600};
+    Seconds calc_period{300};
+    bool favor_small = false;
+    std::vector<std::string> flags;        // PriorityFlags, upper case
+};
+
+// SchedulerType and SchedulerParameters.
+struct BackfillSettings {
+    bool enabled = true;                   // sched/backfill; builtin: strictly in order
+    Seconds window{24 * 3600};             // bf_window: how far ahead starts are booked
+    Seconds resolution{60};                // bf_resolution
+    Seconds interval{30};                  // bf_interval: between full plans, at most
+    std::uint32_t max_job_test = 0;        // bf_max_job_test; 0: no limit
+    std::uint32_t max_job_user = 0, max_job_part = 0;
+};
+
+enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend, Within, Priority };
+
+struct PreemptSettings {
+    enum class By : std::uint8_t { Nothing, Partition, Qos } by = By::Nothing;
+    PreemptMode mode = PreemptMode::Off;
+    bool gang = false;
+    Seconds exempt_time{0};                // PreemptExemptTime: safe for so long after the start
+    bool youngest_first = false;
+    bool strict_order = false;
+    std::uint32_t reorder_count = 1;
+    bool send_user_signal = false;
+    Seconds time_slice{30};                // SchedulerTimeSlice
+};
+
+// A quality of service as far as scheduling looks at it.
+struct QosConfig {
+    std::string name;
+    std::uint32_t priority = 0;
+    std::vector<std::string> preempt;      // whom it may preempt
+    std::optional<PreemptMode> preempt_mode;
+    Seconds grace_time{0};
+    std::optional<Seconds> exempt_time;
+};
+
+// A line of topology.conf: a switch over nodes, or over other switches.
+struct SwitchConfig {
+    std::string name;
+    std::vector<std::string> nodes;
+    std::vector<std::string> switches;
+};
+
 struct Settings {
     std::string cluster_name = "cluster";
     std::vector<NodeConfig> nodes;
@@ -26,7 +83,18 @@ struct Settings {
     std::uint32_t max_job_count = 10000;
     std::uint32_t max_array_size = 1001;
     bool job_requeue = true;
+    Unit unit = Unit::Core;
     bool memory_is_consumable = true;      // SelectTypeParameters=*_Memory
+    bool least_loaded = false;             // CR_LLN
+    bool pack_nodes = false;               // CR_Pack_Nodes
+    PrioritySettings priority;
+    BackfillSettings backfill;
+    PreemptSettings preempt;
+    std::vector<QosConfig> qos;
+    std::vector<SwitchConfig> switches;
+    std::vector<std::pair<std::string, std::uint32_t>> licenses;
+    bool kill_invalid_depend = false;
+    std::uint32_t max_depend_depth = 10;
     bool config_overrides = false;         // trust slurm.conf over what nodes report
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};

@@ -32,20 +32,34 @@ struct Shape {
     std::optional<std::uint32_t> nodes_max;       // from -N; absent: as many as it takes
     std::optional<std::uint32_t> ntasks;          // -n
     std::optional<std::uint32_t> ntasks_per_node;
+    std::optional<std::uint32_t> ntasks_per_socket, ntasks_per_core, ntasks_per_gpu;
     std::uint32_t cpus_per_task = 1;
     bool cpus_per_task_set = false;               // -c was given (SLURM_CPUS_PER_TASK, CPUs/Task)
     std::optional<Megabytes> mem_per_node;        // --mem; 0 means all of the node's memory
     std::optional<Megabytes> mem_per_cpu;
+    std::optional<Megabytes> mem_per_gpu;
+    std::optional<std::uint32_t> cpus_per_gpu;
     std::vector<GresCount> gres_per_node;         // --gres, --gpus-per-node
     std::vector<GresCount> gpus;                  // --gpus (whole job)
     std::vector<GresCount> gpus_per_task;
-    std::string constraint;                       // -C, as written; first slice: one feature
+    std::vector<GresCount> gpus_per_socket;
+    std::optional<std::uint32_t> sockets_per_node, cores_per_socket, threads_per_core;  // -B, at least
+    bool one_thread_per_core = false;             // --hint=nomultithread: the others stay idle
+    std::string constraint;                       // -C, as written
+    std::string prefer;                           // --prefer, as written
     std::string nodelist;                         // -w, compact
     std::string exclude;                          // -x, compact
     Exclusive exclusive = Exclusive::No;
     bool oversubscribe = false;
     std::optional<std::uint32_t> cpus_min_per_node;  // --mincpus
     std::optional<Megabytes> tmp_min;                // --tmp
+    std::optional<std::uint32_t> core_spec;          // --core-spec: cores left to the system
+    bool spread = false;                             // --spread-job: as many nodes as possible
+    bool use_min_nodes = false;                      // --use-min-nodes
+    bool contiguous = false;                         // neighbours in the node table
+    bool bind_gpus_to_cores = false;                 // --gres-flags=enforce-binding
+    std::optional<std::uint32_t> switches_max;       // --switches
+    Seconds switches_wait{0};                        // and how long to insist on it; 0: always
 
     bool operator==(const Shape&) const = default;
 };
