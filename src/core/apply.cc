@@ -1,6 +1,7 @@
 // core/apply.cc
 //
 // The table of contents: every event, and who handles it.
+#include "core/job/preempt.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
 #include "core/schedule/queue.h"
@@ -47,6 +48,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
                 cluster.forget_job(job->id);
             }
             return;
+        case TimerKind::Preempt: end_preempted(cluster, now, job->id, effects); return;
+        case TimerKind::Plan:
         case TimerKind::NodeTimeout: return;
     }
 }
@@ -55,6 +58,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
     for (const Timer& timer : cluster.due_timers(now)) {
         if (timer.kind == TimerKind::NodeTimeout) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
+        } else if (timer.kind == TimerKind::Plan) {
+            cluster.schedule_wanted = true;
         } else {
             on_job_timer(cluster, now, timer, effects);
         }

@@ -16,6 +16,7 @@
 #include "core/cow_table.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "core/plan_view.h"
 #include "core/settings.h"
 
 namespace sluice {
@@ -29,6 +30,7 @@ struct GresPool {
     std::vector<bool> used;        // by device index, when there are devices
     std::uint64_t used_count = 0;
     std::uint32_t first_index = 0; // of this type among all devices of the name (CUDA numbering)
+    std::vector<std::vector<std::uint32_t>> cores;  // by device: the cores close to it; empty: unknown
     bool operator==(const GresPool&) const = default;
 };
 
@@ -67,7 +69,6 @@ bool may_take_jobs(const Node& node);    // registered, connected or recently so
 struct Partition {
     PartitionConfig config;
     std::vector<NodeIndex> nodes;        // by weight, then by place in slurm.conf
-    std::optional<JobId> first_blocked;  // the job that waits for resources; those behind it wait for it
     std::uint32_t total_cpus = 0;
 };
 
@@ -86,6 +87,7 @@ struct Snapshot {
     CowTable<Node> nodes;                // by NodeIndex
     std::shared_ptr<const std::vector<Partition>> partitions;
     std::shared_ptr<const Settings> settings;
+    std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -127,7 +129,7 @@ struct QueueKey {
     }
 };
 
-enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout };
+enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt };
 
 struct Timer {
     Time due;
@@ -148,9 +150,14 @@ struct StepWaiter {
     StepWish wish;
 };
 
+struct Scheduler;
+
 class Cluster {
 public:
     explicit Cluster(std::shared_ptr<const Settings> settings, Time now);
+    ~Cluster();
+    Cluster(Cluster&&) noexcept;
+    Cluster& operator=(Cluster&&) noexcept;
 
     // Takes over what the store kept. Nodes are expected to register before they time out.
     void restore(const StoredState& stored, Time now);
@@ -188,8 +195,17 @@ public:
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
 
-    // The queue, kept by enqueue/dequeue (core/schedule/queue.cc).
-    std::map<std::string, std::set<QueueKey>> queue;   // by partition (first of a list)
+    // Who waits, and the plan (core/schedule/scheduler.h).
+    Scheduler& scheduler() { return *scheduler_; }
+    const Scheduler& scheduler() const { return *scheduler_; }
+    // Nodes that were edited since the last call.
+    std::vector<NodeIndex> take_touched_nodes();
+    // Features, devices or partitions are others than before: what was worked out for them is void.
+    void layout_has_changed() { layout_is_old_ = true; }
+    void refresh_layout();
+    void publish_plan(std::shared_ptr<const PlanView> plan);
+    std::shared_ptr<const PlanView> plan() const { return plan_; }
+
     std::set<JobId> parked;              // wait for something other than a free place
     bool schedule_wanted = false;        // something changed that may let a job start
 
@@ -214,6 +230,10 @@ private:
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;
     std::set<Timer> timers_;
+    std::unique_ptr<Scheduler> scheduler_;
+    std::shared_ptr<const PlanView> plan_;
+    std::set<std::uint32_t> touched_nodes_;
+    bool layout_is_old_ = true;
     std::unordered_map<std::size_t, std::weak_ptr<const JobRequest>> requests_;  // by hash
     std::size_t requests_swept_ = 0;
     std::uint32_t next_job_id_ = 1;

@@ -33,8 +33,7 @@ struct PrioritySettings {
 // SchedulerType and SchedulerParameters.
 struct BackfillSettings {
     bool enabled = true;                   // sched/backfill; builtin: strictly in order
-    Seconds window{24 * 3600};             // bf_window: how far ahead starts are booked
-    Seconds resolution{60};                // bf_resolution
+    Seconds window{0};                     // bf_window: how far ahead starts are booked; 0: no limit
     Seconds interval{30};                  // bf_interval: between full plans, at most
     std::uint32_t max_job_test = 0;        // bf_max_job_test; 0: no limit
     std::uint32_t max_job_user = 0, max_job_part = 0;

@@ -170,7 +170,9 @@ struct Step {
 };
 
 // Why a job is being ended by us, while it is still running.
-enum class KillReason : std::uint8_t { Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted };
+enum class KillReason : std::uint8_t {
+    Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted, PreemptedRequeue,
+};
 
 // One job, or one array while its tasks have not started. Facts are stored, flags derived.
 struct Job {
@@ -205,6 +207,7 @@ struct Job {
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
     bool warned = false;                 // --signal was sent
+    std::optional<Time> preempt_time;    // it was told to make room
     ExitStatus exit;
     ExitStatus derived_exit;             // the worst of its steps
     std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/query/reason.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/times.h"
@@ -99,7 +100,19 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
     if (options.contains("maxtime")) partition.max_time = parse_time_limit(options.at("maxtime")).value();
     if (options.contains("maxnodes")) partition.max_nodes = as_number(options.at("maxnodes"));
     partition.priority_tier = as_number(option(options, "tier", "1"));
+    partition.grace_time = Seconds{as_number(option(options, "grace", "0"))};
+    partition.preempt_mode = option(options, "mode");
     settings_.partitions.push_back(std::move(partition));
+}
+
+void Scenario::set_rules(const Words& options) {
+    settings_.backfill.enabled = option(options, "backfill") != "off";
+    settings_.backfill.max_job_test = as_number(option(options, "bookings", "0"));
+    if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
+    if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
+    if (option(options, "mode") == "cancel") settings_.preempt.mode = PreemptMode::Cancel;
+    if (option(options, "mode") == "requeue") settings_.preempt.mode = PreemptMode::Requeue;
+    settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
 }
 
 std::string Scenario::submit(const std::string& name, const Words& options) {
@@ -143,18 +156,30 @@ JobId Scenario::find(const std::string& name) const {
 std::string Scenario::expect(const std::string& name, const std::vector<std::string>& words) {
     const Job& job = cluster_->job(find(name));
     std::string shown = to_lower(state_name(shown_state(job)));
+    Reason reason = shown_reason(job, cluster_->partitions(), cluster_->plan().get());
     const std::string& wanted = words.at(2);
-    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(job.reason));
+    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(reason));
     if (words.size() < 4) return {};
     if (wanted == "running") {
         return job.allocation->node_names == words[3] ? "" : "runs on " + job.allocation->node_names;
     }
-    return reason_name(job.reason) == words[3] ? "" : fmt::format("waits for {}", reason_name(job.reason));
+    for (std::size_t i = 3; i < words.size(); ++i) {
+        if (words[i].starts_with("starts=")) {
+            const StartEstimate* estimate = cluster_->plan() ? cluster_->plan()->find(job.id) : nullptr;
+            if (!estimate) return "no start is planned";
+            auto minutes = std::chrono::duration_cast<Minutes>(estimate->start - start_).count();
+            if (minutes != as_number(words[i].substr(7))) return fmt::format("is planned for minute {}", minutes);
+        } else if (reason_name(reason) != words[i]) {
+            return fmt::format("waits for {}", reason_name(reason));
+        }
+    }
+    return {};
 }
 
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
+    if (verb == "settings") return set_rules(options_in(words, 1)), "";
     ensure_cluster();
     Caller root{UserId{0}, GroupId{0}};
     if (verb == "pass") return schedule(*cluster_, now_, effects_), "";

@@ -3,14 +3,15 @@
 // Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
-//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N]
+//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE]
+//   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=cancel|requeue] [exempt=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [user=UID] [refused]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue NAME
 //   down|lost|back NODE
-//   expect    NAME pending [REASON] | running [NODES] | completing | STATE
+//   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
 #pragma once
@@ -44,6 +45,7 @@ private:
     std::string expect(const std::string& name, const std::vector<std::string>& words);
     void add_nodes(const std::string& names, const Words& options);
     void add_partition(const std::string& name, const Words& options);
+    void set_rules(const Words& options);
     JobId find(const std::string& name) const;
 
     Settings settings_;

@@ -23,6 +23,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects&) {
     job.next_step = 0;
     job.launched = false;
     job.warned = false;
+    job.preempt_time.reset();
     job.reason_detail.clear();
     job.eligible_time = now + cluster.settings().requeue_delay;
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;

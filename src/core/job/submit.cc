@@ -8,6 +8,7 @@
 #include "core/job/verbs.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
+#include "core/schedule/estimate.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
@@ -116,7 +117,8 @@ bool over_memory_limit(const Cluster& cluster, const PartitionConfig& config, co
 }
 
 // Can it ever run, with all nodes up and idle, in one of its partitions?
-Result<void> check_possible(const Cluster& cluster, const Job& job) {
+Result<void> check_possible(Cluster& cluster, const Job& job) {
+    cluster.refresh_layout();
     Error why = refuse(ErrorCode::NodeConfigUnavailable);
     for (const std::string& name : partitions_of(job)) {
         const Partition& partition = *cluster.find_partition(name);
@@ -129,7 +131,7 @@ Result<void> check_possible(const Cluster& cluster, const Job& job) {
             why = refuse(ErrorCode::InvalidNodeCount);
         } else if (over_memory_limit(cluster, config, need)) {
             why = refuse(ErrorCode::MemoryInvalid);
-        } else if (place(cluster, need, true).allocation) {
+        } else if (!on_idle_nodes(cluster, need).empty()) {
             return {};
         }
     }
@@ -178,37 +180,14 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     }
 }
 
-// When everything that runs in the partition will be over at the latest.
-Time all_free(const Cluster& cluster, Time now, const Partition& partition) {
-    constexpr Seconds kYear{365 * 24 * 3600};  // Compat: the horizon for jobs without a limit
-    Time latest = now;
-    for (NodeIndex index : partition.nodes) {
-        for (JobId id : cluster.node(index).jobs) {
-            const Job& job = cluster.job(id);
-            bool limited = job.start_time && !job.time_limit.unlimited();
-            latest = std::max(latest, limited ? *job.start_time + job.time_limit.length() : now + kYear);
-        }
-    }
-    return latest;
-}
-
-// --test-only: now if there is a place, else when all is free. The scheduler's plan will know better.
-Submitted test_answer(const Cluster& cluster, Time now, const Job& job) {
+Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
     Submitted answer{.job = JobId{0}, .warnings = {}};
-    for (const std::string& name : partitions_of(job)) {
-        const Partition& partition = *cluster.find_partition(name);
-        Result<Need> need = need_of(cluster, job, partition);
-        if (!need) continue;
-        Placement placement = place(cluster, *need);
-        bool at_once = placement.allocation.has_value();
-        if (!at_once) placement = place(cluster, *need, true);
-        if (!placement.allocation || (answer.start_estimate && !at_once)) continue;
-        answer.partition = name;
-        answer.start_estimate = at_once ? now : all_free(cluster, now, partition);
-        answer.nodes = placement.allocation->node_names;
-        answer.cpus = placement.allocation->cpus();
-        if (at_once) break;
-    }
+    auto estimate = estimate_start(cluster, now, job);
+    if (!estimate) return answer;
+    answer.partition = estimate->partition;
+    answer.start_estimate = estimate->start;
+    answer.nodes = names_of(cluster, estimate->nodes);
+    for (const Chosen& chosen : estimate->nodes) answer.cpus += static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
     return answer;
 }
 

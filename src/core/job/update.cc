@@ -218,14 +218,15 @@ Result<void> set_field(Draft& draft, const std::string& key, const std::string& 
     return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
 }
 
-Result<void> check_draft(const Cluster& cluster, const Draft& draft) {
+Result<void> check_draft(Cluster& cluster, const Draft& draft) {
+    cluster.refresh_layout();
     if (draft.job.state != JobState::Pending) return {};
     Error why{ErrorCode::NodeConfigUnavailable, {}};
     for (const std::string& name : partitions_of(draft.job)) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) return Error{ErrorCode::InvalidPartition, name};
         Need need = TRY(need_of(cluster, draft.job, *partition));
-        if (place(cluster, need, true).allocation) return {};
+        if (!on_idle_nodes(cluster, need).empty()) return {};
     }
     return why;
 }

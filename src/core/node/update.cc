@@ -86,6 +86,7 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     if (change.has_comment) node.comment = change.comment;
     if (change.weight) node.config.weight = *change.weight;
     if (change.features) node.config.features = *change.features;
+    if (change.weight || change.features) cluster.layout_has_changed();
     cluster.mark_stored(index);
     if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/query/columns_of.h"
+#include "core/query/reason.h"
 #include "core/schedule/queue.h"
 #include "model/hostlist.h"
 
@@ -19,21 +20,16 @@ const Shape& shape_of(const Job& job) { return job.request->shape; }
 
 const Node& node_of(const Snapshot& snapshot, NodeIndex index) { return *snapshot.nodes.find(index.value); }
 
-// A job that waits its turn has no reason of its own: the first one that found no place waits for
-// resources, those behind it for their priority.
 std::int64_t reason_of(const Job& job, View view) {
-    if (job.state != JobState::Pending || job.reason != Reason::None || job.priority == 0) {
-        return static_cast<std::int64_t>(job.reason);
-    }
-    bool evaluated = false;
-    for (const std::string& name : partitions_of(job)) {
-        for (const Partition& partition : *view.partitions) {
-            if (partition.config.name != name || !partition.first_blocked) continue;
-            if (*partition.first_blocked == job.id) return static_cast<std::int64_t>(Reason::Resources);
-            evaluated = true;
-        }
-    }
-    return static_cast<std::int64_t>(evaluated ? Reason::Priority : Reason::None);
+    return static_cast<std::int64_t>(shown_reason(job, *view.partitions, view.plan.get()));
+}
+
+// When it started, or is expected to.
+std::int64_t start_of(const Job& job, View view) {
+    if (job.start_time) return to_unix(*job.start_time);
+    if (job.reason == Reason::BeginTime) return to_unix(job.eligible_time);
+    const StartEstimate* estimate = view.plan && job.state == JobState::Pending ? view.plan->find(job.id) : nullptr;
+    return estimate ? to_unix(estimate->start) : kAbsent;
 }
 
 std::int64_t end_of(const Job& job, View) {
@@ -155,8 +151,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::DerivedExitCode,  [](const Job& j, View) { return exit_of(j.derived_exit); }},
     {C::SubmitTime,       [](const Job& j, View) { return to_unix(j.submit_time); }},
     {C::EligibleTime,     [](const Job& j, View) { return j.priority == 0 && j.state == JobState::Pending ? kAbsent : to_unix(j.eligible_time); }},
-    {C::StartTime,        [](const Job& j, View) { return j.start_time ? to_unix(*j.start_time)
-                                                   : j.reason == Reason::BeginTime ? to_unix(j.eligible_time) : kAbsent; }},
+    {C::StartTime,        start_of},
     {C::EndTime,          end_of},
     {C::Deadline,         [](const Job& j, View) { return unix_or_absent(j.request->deadline); }},
     {C::TimeLimit, [](const Job& j, View) { return seconds_of(j.time_limit); }},
