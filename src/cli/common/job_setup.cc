@@ -138,7 +138,8 @@ int refuse_options(const Error& error, std::string_view submitting, const Invoca
         return exit_code_for_error(invocation, kUsageExitCode);
     }
     bool is_controllers_word =
-        error.code == ErrorCode::InvalidArray || error.code == ErrorCode::InvalidNodeCount;
+        error.code == ErrorCode::InvalidArray || error.code == ErrorCode::InvalidNodeCount ||
+        error.code == ErrorCode::InvalidFeature || error.code == ErrorCode::InvalidPrefer;
     if (error.detail.empty() && is_controllers_word) {
         print_error(streams, invocation, fmt::format("{}: {}", submitting, text_of(error.code)));
     } else if (error.detail.empty()) {
