@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/features.h"
 #include "model/hostlist.h"
 #include "surface/job_options.h"
 #include "surface/job_options_setters.h"
@@ -224,6 +225,20 @@ Result<void> settle_layout(JobOptions& options) {
     return {};
 }
 
+// The nodes that other wishes need: counted features, and a total of GPUs of which each node has so
+// many. Never more than there are tasks.
+std::uint32_t nodes_implied(const JobOptions& options) {
+    const Shape& shape = options.request.shape;
+    std::uint64_t nodes = 1;
+    if (Result<FeatureExpression> wish = FeatureExpression::parse(shape.constraint)) {
+        nodes = std::max<std::uint64_t>(nodes, wish->nodes_min());
+    }
+    const std::uint64_t per_node = gpu_count(options.gres) + gpu_count(options.gpus_per_node);
+    if (per_node > 0) nodes = std::max(nodes, (gpu_count(shape.gpus) + per_node - 1) / per_node);
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(nodes, shape.ntasks.value_or(kTasksMax)));
+}
+
 void settle_nodes(JobOptions& options) {
     Shape& shape = options.request.shape;
     if (shape.ntasks && *shape.ntasks < shape.nodes_min) {
@@ -234,7 +249,9 @@ void settle_nodes(JobOptions& options) {
         shape.nodes_max = *shape.ntasks;
         return;
     }
-    if (options.nodes_given || shape.nodelist.empty()) return;
+    if (options.nodes_given) return;
+    shape.nodes_min = std::max(shape.nodes_min, nodes_implied(options));
+    if (shape.nodelist.empty()) return;
     // Nodes that are named are wanted all; a list that does not parse is the controller's to
     // refuse.
     Result<Hostlist> hosts = Hostlist::parse(shape.nodelist);

@@ -79,6 +79,8 @@ TEST(JobOptions, SizesThatFollowFromOthersAreFilledIn) {
               (std::vector<GresCount>{{"gpu", "", 3}}));
     EXPECT_EQ(read(kSbatch, {"--gpus=4", "--gpus-per-task=2"})->request.shape.ntasks, 2u);
     EXPECT_EQ(read(kSbatch, {"-B", "2:4:1"})->request.shape.ntasks, 8u);
+    EXPECT_EQ(read(kSbatch, {"-C", "[a*2&b*1]"})->request.shape.nodes_min, 3u);
+    EXPECT_EQ(read(kSbatch, {"--gpus=4", "--gpus-per-node=2"})->request.shape.nodes_min, 2u);
     EXPECT_EQ(read(kSbatch, {"-w", "n[1-3]"})->request.shape.nodes_min, 3u);
     EXPECT_EQ(read(kSbatch, {"--tres-per-task=cpu=4,gres/gpu:h100=1", "-n1"})
                   ->request.shape.cpus_per_task,
