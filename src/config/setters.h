@@ -35,6 +35,16 @@ inline void set_select_type(Config& config, const Value& value) {
     config.select_type = value.text == "select/cons_res" ? "select/cons_tres" : value.text;
 }
 
+template <typename Target>
+void set_preempt_mode(Target& target, const Value& value) {
+    target.preempt_mode = to_upper(value.text);
+}
+
+inline void set_preempt_type(Config& config, const Value& value) {
+    config.preempt_type = to_lower(value.text);
+    if (config.preempt_type == "preempt/none") config.preempt_type.clear();
+}
+
 inline void set_task_plugin(Config& config, const Value& value) {
     bool none = equals_ignoring_case(value.text, "task/none");
     config.task_plugin = none ? std::string_view{} : value.text;
@@ -68,10 +78,12 @@ void put_job_default(std::string& list, std::string_view name, std::uint64_t num
 template <typename Target>
 void set_def_cpu_per_gpu(Target& target, const Value& value) {
     put_job_default(target.job_defaults, "DefCpuPerGPU", value.number);
+    assign(target.def_cpus_per_gpu, value);
 }
 template <typename Target>
 void set_def_mem_per_gpu(Target& target, const Value& value) {
     put_job_default(target.job_defaults, "DefMemPerGPU", value.number);
+    assign(target.def_mem_per_gpu, value);
 }
 
 }  // namespace sluice

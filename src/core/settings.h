@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -40,6 +41,10 @@ struct BackfillSettings {
 };
 
 enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend, Within, Priority };
+// What is done to a job, out of PreemptMode as slurm.conf and partitions have it ("SUSPEND,GANG",
+// upper case); the words that only say among whom (GANG, WITHIN, PRIORITY) are asked for by name.
+PreemptMode preempt_mode_in(std::string_view words);
+bool has_preempt_word(std::string_view words, std::string_view word);
 
 struct PreemptSettings {
     enum class By : std::uint8_t { Nothing, Partition, Qos } by = By::Nothing;
@@ -51,6 +56,8 @@ struct PreemptSettings {
     std::uint32_t reorder_count = 1;
     bool send_user_signal = false;
     Seconds time_slice{30};                // SchedulerTimeSlice
+    bool within = false;                   // jobs of one QOS may preempt each other
+    bool only_lower_priority = false;      // PreemptMode=...,PRIORITY
 };
 
 // A quality of service as far as scheduling looks at it.
@@ -103,6 +110,9 @@ struct Settings {
     Seconds over_time_limit{0};
     bool enforce_part_limits = false;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
+    std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
+    std::optional<Megabytes> def_mem_per_gpu;
+    Seconds max_switch_wait{300};          // --switches waits no longer
 };
 
 }  // namespace sluice

@@ -71,6 +71,8 @@ enum class ErrorCode : unsigned short {
     InvalidDirectory,
     UserUnknown,
     LaunchFailed,
+    InvalidPrefer,
+    InvalidTimeMin,
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -229,6 +229,32 @@ int show_daemons(Session& session, Id) {
     return 0;
 }
 
+// The switches of topology.conf; with a name, that switch or those above that node.
+int show_topology(Session& session, Id id) {
+    if (!has_configuration(session.invocation, session.client, session.streams)) return 1;
+    const Config& config = **session.client.config();
+    std::string out;
+    for (const SwitchLine& line : config.switches) {
+        const std::vector<std::string> nodes = nodes_below(config, line);
+        const bool wanted = !id || line.name == *id ||
+                            std::find(nodes.begin(), nodes.end(), *id) != nodes.end();
+        if (!wanted) continue;
+        out += fmt::format("SwitchName={} Level={} LinkSpeed={} Nodes={}", line.name,
+                           switch_level(config, line),
+                           line.link_speed.empty() ? "1" : line.link_speed,
+                           Hostlist(nodes).sorted().to_string());
+        if (!line.switches.empty()) {
+            out += fmt::format(" Switches={}", Hostlist(line.switches).to_string());
+        }
+        out += '\n';
+    }
+    session.streams.out(out);
+    if (!id || !out.empty() || config.switches.empty()) return 0;
+    print_error(session.streams, session.invocation,
+                fmt::format("Topology information contains no switch or node named {}", *id));
+    return 1;
+}
+
 int show_nothing(Session&, Id) {
     return 0;
 }
@@ -265,7 +291,7 @@ constexpr Row kEntities[] = {
     {"reservations", 1, show_reservations},
     {"licenses", 2, show_licenses},
     {"daemons", 2, show_daemons},
-    {"topology", 1, show_nothing},
+    {"topology", 1, show_topology},
     {"federation", 1, show_nothing},
     {"aliases", 1, nullptr},
     {"assoc_mgr", 2, nullptr},

@@ -11,6 +11,7 @@
 #include "core/schedule/estimate.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/features.h"
 #include "model/hostlist.h"
 
 #include <fmt/format.h>
@@ -70,13 +71,14 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
         }
         return false;
     };
-    if (!shape.constraint.empty() && !any_node([&](const Node& node) {
-            const auto& features = node.config.features;
-            return std::find(features.begin(), features.end(), shape.constraint) != features.end();
-        })) {
-        return refuse(ErrorCode::InvalidFeature, fmt::format("no node has the feature {}", shape.constraint));
+    for (const auto* text : {&shape.constraint, &shape.prefer}) {
+        ErrorCode code = text == &shape.prefer ? ErrorCode::InvalidPrefer : ErrorCode::InvalidFeature;
+        for (const std::string& name : TRY(FeatureExpression::parse(*text)).names()) {
+            bool known = any_node([&](const Node& node) { return contains(node.config.features, name); });
+            if (!known) return refuse(code, fmt::format("no node has the feature {}", name));
+        }
     }
-    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
+    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
         for (const GresCount& wish : *wishes) {
             bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
             if (!known) return refuse(ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name));
@@ -109,6 +111,18 @@ TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
         return *wish.time_limit;
     }
     return partition.config.default_time.value_or(partition.config.max_time);
+}
+
+// Is there time enough for it? A deadline that cannot be met is no use to anybody.
+Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
+    if (wish.time_min && *wish.time_min > limit) return refuse(ErrorCode::InvalidTimeMin);
+    if (!wish.deadline) return {};
+    TimeLimit least = wish.time_min.value_or(wish.time_limit.value_or(TimeLimit{}));
+    Seconds length = least.unlimited() ? Seconds{1} : least.length();
+    if (std::max(now, wish.begin.value_or(now)) + length > *wish.deadline) {
+        return refuse(ErrorCode::InvalidTimeLimit);
+    }
+    return {};
 }
 
 bool over_memory_limit(const Cluster& cluster, const PartitionConfig& config, const Need& need) {
@@ -148,6 +162,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
+    TRY(check_times(now, wish, job.time_limit));
     TRY(check_possible(cluster, job));
     bool full = cluster.jobs().size() >= cluster.settings().max_job_count;
     if (full && !event.test_only) return refuse(ErrorCode::QueueFull);

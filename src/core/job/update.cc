@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/job/update_shape.h"
 #include "core/job/verbs.h"
 #include "core/place/place.h"
 #include "core/schedule/queue.h"
@@ -171,6 +172,23 @@ Result<void> set_admin_comment(Draft& draft, const std::string&, const std::stri
     return {};
 }
 
+Result<void> set_time_min(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    Result<TimeLimit> least = parse_time_limit(value);
+    if (!least) return bad(key, value);
+    if (*least > draft.job.time_limit) return Error{ErrorCode::InvalidTimeMin, value};
+    draft.request.time_min = *least;
+    return {};
+}
+
+Result<void> set_deadline(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    Result<Time> deadline = parse_moment(value, draft.now);
+    if (!deadline || *deadline <= draft.now) return bad(key, value);
+    draft.request.deadline = *deadline;
+    return {};
+}
+
 struct Row {
     std::string_view key;
     Setter set;
@@ -182,9 +200,9 @@ constexpr Row kRows[] = {
     {"ArrayTaskThrottle", set_throttle},
     {"Comment", set_text<&JobRequest::comment>},
     {"CPUsPerTask", set_cpus_per_task},
+    {"Deadline", set_deadline},
     {"EligibleTime", set_begin},
     {"ExcNodeList", set_shape_text<&Shape::exclude>},
-    {"Features", set_shape_text<&Shape::constraint>},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},
     {"MailUser", set_text<&JobRequest::mail_user>},
@@ -198,12 +216,15 @@ constexpr Row kRows[] = {
     {"Priority", set_priority},
     {"QOS", set_text<&JobRequest::qos>},
     {"ReqNodeList", set_shape_text<&Shape::nodelist>},
+    {"ReqNodes", set_nodes},
+    {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
     {"StartTime", set_begin},
     {"StdErr", set_text<&JobRequest::std_err>},
     {"StdIn", set_text<&JobRequest::std_in>},
     {"StdOut", set_text<&JobRequest::std_out>},
     {"TimeLimit", set_time_limit},
+    {"TimeMin", set_time_min},
     {"TresPerNode", set_gres},
     {"WCKey", set_text<&JobRequest::wckey>},
     {"WorkDir", set_text<&JobRequest::work_dir>},
@@ -214,6 +235,10 @@ Result<void> set_field(Draft& draft, const std::string& key, const std::string& 
     while (name.ends_with('+') || name.ends_with('-')) name.remove_suffix(1);
     for (const Row& row : kRows) {
         if (equals_ignoring_case(row.key, name)) return row.set(draft, key, value);
+    }
+    if (is_shape_field(name)) {
+        TRY(only_pending(draft));
+        return update_shape(draft.request.shape, name, value);
     }
     return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
 }

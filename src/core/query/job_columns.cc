@@ -60,6 +60,7 @@ std::int64_t task_count(const Job& job, View) {
 
 std::optional<Megabytes> default_memory(const Job& job, View view, bool per_cpu) {
     const Shape& shape = shape_of(job);
+    if (shape.mem_per_gpu) return std::nullopt;
     if (shape.mem_per_cpu || shape.mem_per_node) return per_cpu ? shape.mem_per_cpu : shape.mem_per_node;
     std::vector<std::string> names = partitions_of(job);
     for (const Partition& partition : *view.partitions) {
@@ -77,6 +78,31 @@ std::int64_t min_cpus_node(const Job& job, View) {
     const Shape& shape = shape_of(job);
     return std::max(shape.cpus_min_per_node.value_or(1), shape.cpus_per_task * shape.ntasks_per_node.value_or(1));
 }
+
+std::int64_t over_subscribe(const Job& job, View view) {
+    if (shape_of(job).oversubscribe) return 1;
+    std::vector<std::string> names = partitions_of(job);
+    for (const Partition& partition : *view.partitions) {
+        bool mine = !names.empty() && partition.config.name == names.front();
+        if (mine && partition.config.oversubscribe != "NO") return 2;
+    }
+    return 0;
+}
+
+std::int64_t switches_wait(const Job& job, View view) {
+    return std::min(shape_of(job).switches_wait, view.settings->max_switch_wait).count();
+}
+
+template <typename T>
+std::string_view per_gpu(const std::optional<T>& amount, Scratch scratch) {
+    return scratch = amount ? fmt::format("gres/gpu:{}", *amount) : "";
+}
+
+template <std::optional<std::uint32_t> Shape::*Member>
+std::int64_t shape_number(const Job& job, View) { return or_absent(shape_of(job).*Member); }
+
+template <bool Shape::*Member>
+std::int64_t shape_flag(const Job& job, View) { return shape_of(job).*Member; }
 
 std::string_view batch_host(const Job& job, View view, Scratch) {
     if (!job.allocation) return {};
@@ -182,7 +208,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::TresPerJob,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus); }},
     {C::TresPerTask,      tres_per_task},
     {C::Features,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).constraint; }},
-    {C::OverSubscribe,    [](const Job& j, View) -> std::int64_t { return shape_of(j).oversubscribe; }},
+    {C::OverSubscribe,    over_subscribe},
     {C::Exclusive, [](const Job& j, View) { return static_cast<std::int64_t>(shape_of(j).exclusive); }},
     {C::Licenses,         wish<&JobRequest::licenses>},
     {C::Reservation,      wish<&JobRequest::reservation>},
@@ -202,6 +228,24 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::KilledBy,         [](const Job& j, View) { return j.killed_by ? std::int64_t{j.killed_by->value} : kAbsent; }},
     {C::AllocDetail,      alloc_detail},
     {C::OpenMode, [](const Job& j, View) { return static_cast<std::int64_t>(j.request->open_mode); }},
+    {C::NtasksPerSocket,  shape_number<&Shape::ntasks_per_socket>},
+    {C::NtasksPerCore,    shape_number<&Shape::ntasks_per_core>},
+    {C::NtasksPerGpu,     shape_number<&Shape::ntasks_per_gpu>},
+    {C::SocketsPerNode,   shape_number<&Shape::sockets_per_node>},
+    {C::CoresPerSocket,   shape_number<&Shape::cores_per_socket>},
+    {C::ThreadsPerCore,   shape_number<&Shape::threads_per_core>},
+    {C::CoreSpec,         shape_number<&Shape::core_spec>},
+    {C::MemPerGpu,        [](const Job& j, View) { return or_absent(shape_of(j).mem_per_gpu); }},
+    {C::Contiguous,       shape_flag<&Shape::contiguous>},
+    {C::SpreadJob,        shape_flag<&Shape::spread>},
+    {C::UseMinNodes,      shape_flag<&Shape::use_min_nodes>},
+    {C::GresEnforceBind,  shape_flag<&Shape::bind_gpus_to_cores>},
+    {C::SwitchesMax,      shape_number<&Shape::switches_max>},
+    {C::SwitchesWait,     switches_wait},
+    {C::Prefer,           [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).prefer; }},
+    {C::CpusPerTres,      [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).cpus_per_gpu, s); }},
+    {C::MemPerTres,       [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).mem_per_gpu, s); }},
+    {C::TresPerSocket,    [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus_per_socket); }},
 };
 // clang-format on
 
