@@ -1,6 +1,8 @@
 // core/apply.cc
 //
 // The table of contents: every event, and who handles it.
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
 #include "core/schedule/queue.h"
@@ -48,6 +50,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             }
             return;
         case TimerKind::NodeTimeout: return;
+        case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
+        case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
     }
 }
 

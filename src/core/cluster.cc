@@ -212,7 +212,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_});
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, licenses_used});
 }
 
 }  // namespace sluice

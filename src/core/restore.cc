@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include "core/cluster.h"
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/schedule/queue.h"
@@ -73,6 +76,7 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
         take_share(cluster, job, share, now);
         if (completing) ++cluster.edit_node(share.node).completing;
     }
+    if (running || is_completing(job)) hold_licenses(cluster, job);
     if (job.array_job && (running || is_completing(job))) ++cluster.array_running[job.array_job->value];
 }
 
@@ -100,7 +104,9 @@ void Cluster::restore(const StoredState& stored, Time now) {
         hold_resources(*this, added, now);
         restore_timers(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);
+        watch_deadline(*this, added);
     }
+    restore_dependencies(*this, now);
     changed_jobs_.clear();  // all of it is in the store already
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         edit_node(NodeIndex{i}).last_seen = now;

@@ -71,6 +71,9 @@ enum class ErrorCode : unsigned short {
     InvalidDirectory,
     UserUnknown,
     LaunchFailed,
+    JobNotPending,
+    JobNotSuspended,
+    CircularDependency,
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

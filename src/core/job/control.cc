@@ -1,4 +1,5 @@
 // core/job/control.cc: scontrol hold, release, requeue.
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -33,7 +34,7 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
     if (wish.priority == 0u) wish.priority.reset();
     job.priority = initial_priority(cluster, wish, job.id);
     job.eligible_time = std::max(job.eligible_time, now);
-    job.reason = wish.begin && *wish.begin > now ? Reason::BeginTime : Reason::None;
+    job.reason = reason_to_wait(job, now);
     enqueue(cluster, cluster.job(id), now);
     return {};
 }

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -92,19 +94,19 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
     if (running != cluster.array_running.end() && --running->second == 0) {
         cluster.array_running.erase(running);
     }
-    std::vector<JobId> waiting;
-    for (JobId id : cluster.parked) {
-        if (cluster.job(id).array_job == array) waiting.push_back(id);
-    }
+    auto found = cluster.array_waiting.find(array.value);
+    if (found == cluster.array_waiting.end()) return;
+    std::set<JobId> waiting = std::move(found->second);
+    cluster.array_waiting.erase(found);
     for (JobId id : waiting) {
-        cluster.parked.erase(id);
-        enqueue(cluster, cluster.job(id), now);
+        if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
     }
 }
 
 // All nodes are clean.
 void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
+    give_licenses(cluster, now, job);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
     if (will_run_again(job)) {
         requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
@@ -115,6 +117,7 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     // Whoever still waits for an allocation or a step hears that there will be none.
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     retry_waiting_steps(cluster, now, id, effects);
+    tell_of_end(cluster, now, id, effects);
 }
 
 void end_steps(Job& job, Time now, StepState state) {

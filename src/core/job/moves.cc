@@ -17,6 +17,7 @@ constexpr Move kJobMoves[] = {
     {JobState::Pending, JobState::Running},      // started by a scheduling pass
     {JobState::Pending, JobState::Cancelled},    // cancelled before it started
     {JobState::Pending, JobState::Failed},       // can never start
+    {JobState::Pending, JobState::Deadline},     // could no longer end in time
     {JobState::Running, JobState::Completed},    // the script exited 0
     {JobState::Running, JobState::Failed},       // it did not, or could not be launched
     {JobState::Running, JobState::Cancelled},    // by its owner or an operator

@@ -1,6 +1,9 @@
 // core/job/start.cc
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/schedule/queue.h"
 
@@ -37,6 +40,9 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     job.last_sched_eval = now;
     job.launched = false;
     job.allocation = std::make_shared<Allocation>(std::move(allocation));
+    job.time_limit = limit_before_deadline(job, now);
+    job.licenses_held = choose_licenses(cluster, job);
+    hold_licenses(cluster, job);
     if (job.array_job) ++cluster.array_running[job.array_job->value];
     std::shared_ptr<const Allocation> held = job.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
@@ -48,6 +54,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
         effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
     }
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    tell_of_start(cluster, now, id);
 }
 
 }  // namespace sluice

@@ -33,6 +33,9 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
 
 // cancel.cc
 void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects);
+// A job that never started is over; whoever depends on it is not told: see tell_of_end().
+void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::optional<UserId> by,
+                 Effects& effects);
 void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects);
 
 // control.cc

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/place/place.h"
 #include "core/schedule/queue.h"
 
@@ -50,6 +51,12 @@ Outcome try_start(Cluster& cluster, Time now, JobId id, const Partition& partiti
     }
     if (array_limit_reached(cluster, *job)) {
         park(cluster, id, partition.config.name, Reason::JobArrayTaskLimit, {});
+        cluster.array_waiting[job->array_job->value].insert(id);
+        return Outcome::Parked;
+    }
+    if (auto reason = licenses_missing(cluster, *job)) {
+        park(cluster, id, partition.config.name, *reason, {});
+        cluster.license_waiting.insert(id);
         return Outcome::Parked;
     }
     Result<Need> need = need_of(cluster, *job, partition);
