@@ -85,6 +85,9 @@ enum class JobColumn : std::uint16_t {
     KilledBy,         // user id; absent unless cancelled by somebody
     AllocDetail,      // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
     OpenMode,
+    SuspendTime,      // last suspended or resumed; absent: never
+    LicensesAlloc,    // (t) "matlab:2"
+    KillOnInvalidDep, // 1: asked for; 0: forbidden; absent: neither
 };
 
 enum class NodeColumn : std::uint16_t {
@@ -188,6 +191,12 @@ enum class StepColumn : std::uint16_t {
     TresPerNode,      // (t)
     SubmitHost,       // (t)
     ExitCode,
+};
+
+enum class LicenseColumn : std::uint16_t {
+    Name,             // (t)
+    Total,
+    Used,
 };
 
 }  // namespace sluice

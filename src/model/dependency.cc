@@ -1,9 +1,9 @@
 // model/dependency.cc: the words of --dependency.
 #include "model/dependency.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "model/errors.h"

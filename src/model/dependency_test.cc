@@ -28,10 +28,26 @@ TEST(Dependencies, AreShownAsSqueueShowsThem) {
 }
 
 TEST(Dependencies, WhatMakesNoSenseIsRefusedWithItsText) {
-    for (const char* text : {"foo:12", "afterok:", "afterok", "afterok:x", "afterok:3,", ",", "?", "afterok:0",
-                             "afterok:3?", "afterok:1,afterok:2?afterok:3", "afterok:3+5", "after:3+",
-                             "after:3+99999999999", "singleton:3", "afterok:3_", "afterok:3_x", "afterok:-3",
-                             "afterok:99999999999", "afterok:3 ,afterok:4", "afterok:12(unfulfilled)"}) {
+    for (const char* text : {"foo:12",
+                             "afterok:",
+                             "afterok",
+                             "afterok:x",
+                             "afterok:3,",
+                             ",",
+                             "?",
+                             "afterok:0",
+                             "afterok:3?",
+                             "afterok:1,afterok:2?afterok:3",
+                             "afterok:3+5",
+                             "after:3+",
+                             "after:3+99999999999",
+                             "singleton:3",
+                             "afterok:3_",
+                             "afterok:3_x",
+                             "afterok:-3",
+                             "afterok:99999999999",
+                             "afterok:3 ,afterok:4",
+                             "afterok:12(unfulfilled)"}) {
         EXPECT_EQ(shown(text), std::string("Job dependency problem: --dependency=") + text);
     }
     EXPECT_EQ(parse_dependency("expand:3").error().code, ErrorCode::NotSupported);
@@ -54,14 +70,19 @@ TEST(Dependencies, ReadWhatTheyPrint) {
         dependency.any = *rc::gen::arbitrary<bool>();
         const auto count = *rc::gen::inRange<std::size_t>(2, 6);
         for (std::uint32_t i = 1; i <= count; ++i) {
-            Condition condition{.kind = static_cast<DependencyKind>(*rc::gen::inRange(0, 6)), .job = JobId{i}};
-            if (*rc::gen::arbitrary<bool>()) condition.task = *rc::gen::inRange(0u, kArrayTaskMax);
-            else condition.all_tasks = *rc::gen::arbitrary<bool>();
-            if (condition.kind == DependencyKind::After) condition.delay = Minutes{*rc::gen::inRange(0, 1000)};
+            Condition condition{.kind = static_cast<DependencyKind>(*rc::gen::inRange(0, 6)),
+                                .job = JobId{i}};
+            if (*rc::gen::arbitrary<bool>())
+                condition.task = *rc::gen::inRange(0u, kArrayTaskMax);
+            else
+                condition.all_tasks = *rc::gen::arbitrary<bool>();
+            if (condition.kind == DependencyKind::After)
+                condition.delay = Minutes{*rc::gen::inRange(0, 1000)};
             dependency.left.push_back(condition);
         }
         std::string text = print_dependency(dependency);
-        for (std::size_t at; (at = text.find("(unfulfilled)")) != std::string::npos;) text.erase(at, 13);
+        for (std::size_t at; (at = text.find("(unfulfilled)")) != std::string::npos;)
+            text.erase(at, 13);
         RC_ASSERT(parse_dependency(text).value() == dependency);
     }));
 }

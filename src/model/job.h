@@ -204,6 +204,7 @@ struct Job {
     std::optional<Time> last_sched_eval;
     Seconds suspended{0};                // in all, without the time since suspend_time if it is now
     std::optional<Time> suspend_time;    // when it was last suspended or resumed
+    bool cpus_lent = false;              // suspended: others may use its CPUs; memory and GRES stay
 
     std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
@@ -223,6 +224,12 @@ struct Job {
 };
 
 inline bool is_completing(const Job& job) { return !job.completing_nodes.empty(); }
+// It has its nodes and is to keep them: running or suspended.
+inline bool is_live(const Job& job) {
+    return (job.state == JobState::Running || job.state == JobState::Suspended) && !is_completing(job);
+}
+// When its time is up, as far as is known; it has started and has a limit.
+inline Time limit_end(const Job& job) { return *job.start_time + job.suspended + job.time_limit.length(); }
 inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
 ShownState shown_state(const Job& job);
 // "12", "12_3", "12_[1-5%2]".

@@ -1,9 +1,9 @@
 // model/license.cc: the words of --licenses.
 #include "model/license.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "model/errors.h"

@@ -64,5 +64,6 @@ Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_priority, set_propag
     set_no_requeue;
 Setter set_send_libs, set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
 Setter set_wait, set_wait_all_nodes, set_wrap;
+Setter set_kill_on_invalid_dep;
 
 }  // namespace sluice::job_option

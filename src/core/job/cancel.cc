@@ -29,7 +29,7 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
     if (event.signal != 0) {
-        if (job->state != JobState::Running) return Error{ErrorCode::JobNotRunning, {}};
+        if (!is_live(*job) && !is_completing(*job)) return Error{ErrorCode::JobNotRunning, {}};
         signal_running(*job, event, effects);
     } else if (job->state == JobState::Pending) {
         cancel_pending(cluster, now, id, event.caller.user, effects);
@@ -45,7 +45,7 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
                                  Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
-    if (job->state != JobState::Running) return Error{ErrorCode::JobFinished, {}};
+    if (!is_live(*job)) return Error{ErrorCode::JobFinished, {}};
     if (step == kBatchStep && job->request->kind == JobKind::Batch) {
         NodeIndex head = job->allocation->nodes.front().node;
         int signal = event.signal == 0 ? 9 : event.signal;

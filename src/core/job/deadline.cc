@@ -19,7 +19,9 @@ Seconds needed_length(const JobRequest& wish) {
     return Seconds{0};
 }
 
-Time latest_start(const JobRequest& wish) { return *wish.deadline - needed_length(wish); }
+Time latest_start(const JobRequest& wish) {
+    return *wish.deadline - needed_length(wish);
+}
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 #include "core/job/dependency.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/job/verbs.h"
 #include "core/schedule/queue.h"
@@ -23,7 +23,9 @@ struct Target {
     Time start;        // of the last one
 };
 
-bool is_over(const Job& job) { return is_finished(job.state) && !is_completing(job); }
+bool is_over(const Job& job) {
+    return is_finished(job.state) && !is_completing(job);
+}
 
 void add(Target& target, const Job& job) {
     target.known = true;
@@ -41,7 +43,8 @@ AwaitedKey key_of(const Condition& condition) {
 std::shared_ptr<const Job> any_of(const Cluster& cluster, JobId array) {
     if (auto record = cluster.find_job(array)) return record;
     auto members = cluster.array_members.find(array.value);
-    return members == cluster.array_members.end() ? nullptr : cluster.find_job(members->second.back());
+    return members == cluster.array_members.end() ? nullptr
+                                                  : cluster.find_job(members->second.back());
 }
 
 bool has_task(const Job& of_array, std::uint32_t task) {
@@ -51,7 +54,8 @@ bool has_task(const Job& of_array, std::uint32_t task) {
 Target look_at_task(const Cluster& cluster, JobId array, std::uint32_t task) {
     Target target;
     auto record = cluster.find_job(array);
-    if (record && is_array_record(*record) && record->array_tasks.contains(task)) add(target, *record);
+    if (record && is_array_record(*record) && record->array_tasks.contains(task))
+        add(target, *record);
     auto members = cluster.array_members.find(array.value);
     if (target.known || members == cluster.array_members.end()) return target;
     for (JobId id : members->second) {
@@ -77,7 +81,8 @@ Target look_at_array(const Cluster& cluster, const Condition& condition) {
 }
 
 Target look_at(const Cluster& cluster, const Job& job, const Condition& condition) {
-    bool by_task = condition.kind == DependencyKind::AfterCorr && condition.all_tasks && job.array_task;
+    bool by_task =
+        condition.kind == DependencyKind::AfterCorr && condition.all_tasks && job.array_task;
     if (by_task) {
         auto array = any_of(cluster, condition.job);
         // Compat: a task that has no counterpart waits for the whole array.
@@ -92,7 +97,8 @@ Target look_at(const Cluster& cluster, const Job& job, const Condition& conditio
     return target;
 }
 
-Verdict judge_start(Cluster& cluster, Time now, const Job& job, Condition& condition, const Target& target) {
+Verdict judge_start(Cluster& cluster, Time now, const Job& job, Condition& condition,
+                    const Target& target) {
     if (!target.known) return Verdict::Fulfilled;
     if (!condition.due && target.started) {
         condition.due = target.start + condition.delay;
@@ -101,15 +107,18 @@ Verdict judge_start(Cluster& cluster, Time now, const Job& job, Condition& condi
     return condition.due && *condition.due <= now ? Verdict::Fulfilled : Verdict::Waiting;
 }
 
-Verdict judge(Cluster& cluster, Time now, const Job& job, Condition& condition, const Target& target) {
+Verdict judge(Cluster& cluster, Time now, const Job& job, Condition& condition,
+              const Target& target) {
     bool well = target.well && !condition.seen_failure;
     auto when = [](bool fulfilled) { return fulfilled ? Verdict::Fulfilled : Verdict::Never; };
     switch (condition.kind) {
         case DependencyKind::Singleton:
             return may_run_alone(cluster, job) ? Verdict::Fulfilled : Verdict::Waiting;
-        case DependencyKind::After: return judge_start(cluster, now, job, condition, target);
+        case DependencyKind::After:
+            return judge_start(cluster, now, job, condition, target);
         case DependencyKind::AfterAny:
-        case DependencyKind::AfterBurstBuffer: break;
+        case DependencyKind::AfterBurstBuffer:
+            break;
         case DependencyKind::AfterCorr:
         case DependencyKind::AfterOk:
             if (target.ended) return when(target.known && well);
@@ -126,15 +135,18 @@ bool kills_invalid(const Cluster& cluster, const Job& job) {
 }
 
 // Writes down what is left and acts on it. Jobs that end by it are added to `ended`.
-void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector<JobId>& ended, Effects& effects) {
+void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector<JobId>& ended,
+              Effects& effects) {
     if (cluster.job(id).dependency != left) {
         Job& job = cluster.edit_job(id);
         job.dependency = std::move(left);
-        if (job.dependency.empty()) job.eligible_time = std::max(now, job.request->begin.value_or(now));
+        if (job.dependency.empty())
+            job.eligible_time = std::max(now, job.request->begin.value_or(now));
     }
     const Job& job = cluster.job(id);
     bool kill = job.dependency.never() && kills_invalid(cluster, job);
-    Reason reason = job.priority == 0 && !kill ? job.reason : reason_to_wait(job, now);  // a hold comes first
+    Reason reason =
+        job.priority == 0 && !kill ? job.reason : reason_to_wait(job, now);  // a hold comes first
     if (job.reason != reason) cluster.edit_job(id).reason = reason;
     if (kill) {
         end_pending(cluster, now, id, JobState::Cancelled, cluster.settings().slurm_user, effects);
@@ -146,8 +158,8 @@ void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector
 
 // The conditions for which `concerned`, judged anew.
 template <typename Concerned>
-void reconsider(Cluster& cluster, Time now, JobId id, Concerned concerned, std::vector<JobId>& ended,
-                Effects& effects) {
+void reconsider(Cluster& cluster, Time now, JobId id, Concerned concerned,
+                std::vector<JobId>& ended, Effects& effects) {
     std::shared_ptr<const Job> job = cluster.find_job(id);
     Dependency left{.left = {}, .any = job->dependency.any};
     bool enough = false;
@@ -167,13 +179,14 @@ void reconsider(Cluster& cluster, Time now, JobId id, Concerned concerned, std::
 }
 
 bool is_by_task(const Job& job, const Condition& condition) {
-    return condition.kind == DependencyKind::AfterCorr && condition.all_tasks && is_array_record(job);
+    return condition.kind == DependencyKind::AfterCorr && condition.all_tasks &&
+           is_array_record(job);
 }
 
 // aftercorr between arrays: tasks whose counterpart is over leave the array's record and are judged
 // on their own. All of them at once, when the counterparts were cancelled before any started.
-void match_tasks(Cluster& cluster, Time now, JobId id, const Job& awaited, std::vector<JobId>& ended,
-                 Effects& effects) {
+void match_tasks(Cluster& cluster, Time now, JobId id, const Job& awaited,
+                 std::vector<JobId>& ended, Effects& effects) {
     if (!is_over(awaited)) return;
     auto record = cluster.find_job(id);
     std::vector<std::uint32_t> tasks;
@@ -186,17 +199,22 @@ void match_tasks(Cluster& cluster, Time now, JobId id, const Job& awaited, std::
     }
     for (std::uint32_t task : tasks) {
         JobId split = split_task(cluster, id, task);
-        reconsider(cluster, now, split, [&](const Condition& condition) {
-            return condition.job == awaited.array_job && condition.kind == DependencyKind::AfterCorr;
-        }, ended, effects);
+        reconsider(
+            cluster, now, split,
+            [&](const Condition& condition) {
+                return condition.job == awaited.array_job &&
+                       condition.kind == DependencyKind::AfterCorr;
+            },
+            ended, effects);
     }
 }
 
 bool waits_on(const Job& job, const AwaitedKey& key) {
     return job.state == JobState::Pending &&
-           std::any_of(job.dependency.left.begin(), job.dependency.left.end(), [&](const Condition& condition) {
-               return !condition.failed && key_of(condition) == key;
-           });
+           std::any_of(job.dependency.left.begin(), job.dependency.left.end(),
+                       [&](const Condition& condition) {
+                           return !condition.failed && key_of(condition) == key;
+                       });
 }
 
 // A task of an awaited array did not end well: remembered, as the task's record will be forgotten.
@@ -225,8 +243,9 @@ void hear_of(Cluster& cluster, Time now, JobId id, const Job& awaited, const Awa
     auto concerned = [&](const Condition& condition) {
         if (key_of(condition) != key) return false;
         // Of the many tasks of an array, a task with a counterpart waits for that one only.
-        bool other_task = condition.kind == DependencyKind::AfterCorr && condition.all_tasks && job->array_task &&
-                          awaited.array_task && *awaited.array_task != *job->array_task &&
+        bool other_task = condition.kind == DependencyKind::AfterCorr && condition.all_tasks &&
+                          job->array_task && awaited.array_task &&
+                          *awaited.array_task != *job->array_task &&
                           has_task(awaited, *job->array_task);
         return !other_task;
     };
@@ -268,15 +287,18 @@ void for_each_dependent(Cluster& cluster, const Job& job, Hear hear) {
 }
 
 // Does anything that `job` waits for wait, in the end, for `self`?
-bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self, std::set<JobId>& seen) {
+bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self,
+              std::set<JobId>& seen) {
     for (const Condition& condition : dependency.left) {
-        if (condition.kind == DependencyKind::Singleton || !seen.insert(condition.job).second) continue;
+        if (condition.kind == DependencyKind::Singleton || !seen.insert(condition.job).second)
+            continue;
         if (condition.job == self) return true;
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
         for (JobId id : find_jobs(cluster, ref)) {
             const Job& job = cluster.job(id);
             if (job.id == self || job.array_job == self) return true;
-            if (job.state == JobState::Pending && leads_to(cluster, job.dependency, self, seen)) return true;
+            if (job.state == JobState::Pending && leads_to(cluster, job.dependency, self, seen))
+                return true;
         }
     }
     return false;
@@ -304,7 +326,8 @@ Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view t
         bool must_be_known = condition.kind == DependencyKind::AfterOk ||
                              condition.kind == DependencyKind::AfterNotOk ||
                              condition.kind == DependencyKind::AfterCorr;
-        bool forgotten = job && condition.task && !look_at_task(cluster, condition.job, *condition.task).known;
+        bool forgotten =
+            job && condition.task && !look_at_task(cluster, condition.job, *condition.task).known;
         if (must_be_known && (!job || forgotten)) return problem;
         if (self.value != 0 && condition.job == self) return problem;
     }
@@ -338,7 +361,8 @@ void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
         }
     }
     if (cluster.job(id).state == JobState::Pending) {
-        reconsider(cluster, now, id, [](const Condition&) { return true; }, ended, effects);
+        reconsider(
+            cluster, now, id, [](const Condition&) { return true; }, ended, effects);
     }
     for (JobId over : ended) tell_of_end(cluster, now, over, effects);
 }
@@ -347,13 +371,17 @@ void on_dependency_timer(Cluster& cluster, Time now, JobId id, Effects& effects)
     auto job = cluster.find_job(id);
     if (!job || job->state != JobState::Pending) return;
     std::vector<JobId> ended;
-    reconsider(cluster, now, id, [](const Condition& condition) {
-        return condition.due || condition.kind == DependencyKind::Singleton;
-    }, ended, effects);
+    reconsider(
+        cluster, now, id,
+        [](const Condition& condition) {
+            return condition.due || condition.kind == DependencyKind::Singleton;
+        },
+        ended, effects);
     for (JobId over : ended) tell_of_end(cluster, now, over, effects);
 }
 
-// Nothing is released from within a scheduling pass: a start sets the clock, the timer does the rest.
+// Nothing is released from within a scheduling pass: a start sets the clock, the timer does the
+// rest.
 void tell_of_start(Cluster& cluster, Time now, JobId id) {
     job_is_here(cluster, cluster.job(id));
     std::shared_ptr<const Job> started = cluster.find_job(id);
@@ -361,7 +389,9 @@ void tell_of_start(Cluster& cluster, Time now, JobId id) {
         std::shared_ptr<const Job> job = cluster.find_job(dependent);
         for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
             Condition condition = job->dependency.left[i];
-            if (condition.kind != DependencyKind::After || condition.due || key_of(condition) != key) continue;
+            if (condition.kind != DependencyKind::After || condition.due ||
+                key_of(condition) != key)
+                continue;
             judge_start(cluster, now, *job, condition, look_at(cluster, *job, condition));
             if (condition.due) cluster.edit_job(dependent).dependency.left[i] = condition;
         }
@@ -377,9 +407,12 @@ void tell_of_end(Cluster& cluster, Time now, JobId id, Effects& effects) {
             hear_of(cluster, now, dependent, *job, key, ended, effects);
         });
         for (JobId next : job_is_gone(cluster, *job)) {
-            reconsider(cluster, now, next, [](const Condition& condition) {
-                return condition.kind == DependencyKind::Singleton;
-            }, ended, effects);
+            reconsider(
+                cluster, now, next,
+                [](const Condition& condition) {
+                    return condition.kind == DependencyKind::Singleton;
+                },
+                ended, effects);
         }
     }
 }

@@ -13,7 +13,8 @@ namespace sluice {
 
 // Reads --dependency. Refused: a job that must end well and is not known, and for a job that exists
 // already (`self`), itself and a cycle.
-Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view text, JobId self = JobId{0});
+Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view text,
+                                      JobId self = JobId{0});
 
 // A pending job's conditions are looked at anew: it is queued, or waits in the index. One that can
 // never run is cancelled, if that was asked for.
@@ -34,8 +35,8 @@ void restore_dependencies(Cluster& cluster, Time now);
 Reason reason_to_wait(const Job& job, Time now);
 
 // singleton.cc: the jobs of one user and name.
-bool may_run_alone(Cluster& cluster, const Job& job);       // joins the group, if it has to wait
-void job_is_here(Cluster& cluster, const Job& job);         // new, split off, started or requeued
+bool may_run_alone(Cluster& cluster, const Job& job);  // joins the group, if it has to wait
+void job_is_here(Cluster& cluster, const Job& job);    // new, split off, started or requeued
 // It is over or has another name now: the singletons that may have waited for it.
 std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job);
 

@@ -8,6 +8,7 @@
 
 #include "core/job/dependency.h"
 #include "core/job/moves.h"
+#include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/node/use.h"
@@ -166,6 +167,7 @@ void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
     Job& job = cluster.edit_job(id);
+    leave_suspension(job, now);
     CHECK(job.state == JobState::Running);
     if (is_completing(job)) {  // already on its way out to run again: a stronger reason may change that
         job.kill_reason = reason;
@@ -190,8 +192,9 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     auto found = cluster.find_job(event.run.job);
     no_longer_there(cluster, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !found->allocation) return;
-    if (found->state == JobState::Running && !is_completing(*found)) {
+    if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
+        leave_suspension(job, now);
         job.exit = event.exit;
         move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
@@ -217,7 +220,7 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
 
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts || found->state != JobState::Running) return;
+    if (!found || found->restarts != event.run.restarts || !is_live(*found)) return;
     if (event.error) {
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {
@@ -237,8 +240,9 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
     }
     if (found->state == JobState::Pending) {
         cancel_pending(cluster, now, found->id, event.caller.user, effects);
-    } else if (found->state == JobState::Running && !is_completing(*found)) {
+    } else if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
+        leave_suspension(job, now);
         job.exit = event.exit;
         move_to(job, ending_of(event.exit));
         job.reason = reason_of(job.state, event.exit);

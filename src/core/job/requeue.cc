@@ -25,6 +25,10 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.next_step = 0;
     job.launched = false;
     job.warned = false;
+    job.suspended = Seconds{0};
+    job.suspend_time.reset();
+    job.cpus_lent = false;
+    job.licenses_held.clear();
     job.reason_detail.clear();
     job.eligible_time = now + cluster.settings().requeue_delay;
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;

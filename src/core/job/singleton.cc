@@ -10,9 +10,13 @@ namespace sluice {
 
 namespace {
 
-NameGroup::Key key_of(const Job& job) { return {job.array_job.value_or(job.id), job.id}; }
+NameGroup::Key key_of(const Job& job) {
+    return {job.array_job.value_or(job.id), job.id};
+}
 
-bool is_over(const Job& job) { return is_finished(job.state) && !is_completing(job); }
+bool is_over(const Job& job) {
+    return is_finished(job.state) && !is_completing(job);
+}
 
 NameGroup* find_group(Cluster& cluster, const Job& job) {
     if (cluster.name_groups.empty()) return nullptr;
@@ -23,18 +27,22 @@ NameGroup* find_group(Cluster& cluster, const Job& job) {
 void join(NameGroup& group, const Job& job) {
     if (is_over(job)) return;
     group.live.insert(key_of(job));
-    if (job.state != JobState::Pending) group.started.insert(key_of(job));
-    else group.started.erase(key_of(job));
+    if (job.state != JobState::Pending)
+        group.started.insert(key_of(job));
+    else
+        group.started.erase(key_of(job));
 }
 
 NameGroup& make_group(Cluster& cluster, const Job& job) {
     NameGroup& group = cluster.name_groups[{job.user, job.request->name}];
     cluster.jobs().for_each(
         [&](const ChunkSummary<Job>& summary) {
-            return std::find(summary.users.begin(), summary.users.end(), job.user) != summary.users.end();
+            return std::find(summary.users.begin(), summary.users.end(), job.user) !=
+                   summary.users.end();
         },
         [&](const Job& other) {
-            if (other.user == job.user && other.request->name == job.request->name) join(group, other);
+            if (other.user == job.user && other.request->name == job.request->name)
+                join(group, other);
         });
     return group;
 }
@@ -53,8 +61,10 @@ bool may_run_alone(Cluster& cluster, const Job& job) {
     NameGroup* known = find_group(cluster, job);
     NameGroup& group = known ? *known : make_group(cluster, job);
     bool first = is_first(group, job);
-    if (first) group.waiting.erase(job.id);
-    else group.waiting.insert(job.id);
+    if (first)
+        group.waiting.erase(job.id);
+    else
+        group.waiting.insert(job.id);
     if (group.waiting.empty()) cluster.name_groups.erase({job.user, job.request->name});
     return first;
 }

@@ -9,19 +9,14 @@
 
 namespace sluice {
 
-namespace {
-
 void set_clocks(Cluster& cluster, const Job& job) {
-    if (!job.time_limit.unlimited()) {
-        Time end = *job.start_time + job.time_limit.length();
-        cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
-        if (job.request->warn_signal) {
-            cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
-        }
+    if (job.time_limit.unlimited()) return;
+    Time end = limit_end(job);
+    cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
+    if (job.request->warn_signal && !job.warned) {
+        cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
     }
 }
-
-}  // namespace
 
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
                Effects& effects) {

@@ -34,7 +34,7 @@ Error bad(const std::string& key, const std::string& value) {
 
 Result<void> only_pending(const Draft& draft) {
     if (draft.job.state == JobState::Pending) return {};
-    return Error{draft.job.state == JobState::Running ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
+    return Error{is_live(draft.job) ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
                  "only a pending job can be changed so"};
 }
 
@@ -68,7 +68,7 @@ Result<void> set_time_limit(Draft& draft, const std::string& key, const std::str
         if (limit.length().count() <= 0) return bad(key, value);
     }
     bool longer = limit > draft.job.time_limit;
-    if (longer && draft.job.state == JobState::Running && !draft.privileged) {
+    if (longer && is_live(draft.job) && !draft.privileged) {
         return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
     }
     draft.job.time_limit = limit;
@@ -274,10 +274,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
     cluster.schedule_wanted = true;
-    if (changed.state == JobState::Running && !changed.time_limit.unlimited()) {
-        Time end = *changed.start_time + changed.time_limit.length() + cluster.settings().over_time_limit;
-        cluster.add_timer({end, TimerKind::TimeLimit, id.value});
-    }
+    if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (changed.dependency.empty()) enqueue(cluster, changed, now);
     else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
     return {};

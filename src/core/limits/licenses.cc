@@ -1,8 +1,8 @@
 #include "core/limits/licenses.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/schedule/queue.h"
 #include "model/errors.h"
