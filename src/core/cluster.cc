@@ -222,7 +222,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_});
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used});
 }
 
 std::vector<NodeIndex> Cluster::take_touched_nodes() {

@@ -88,6 +88,7 @@ struct Snapshot {
     std::shared_ptr<const std::vector<Partition>> partitions;
     std::shared_ptr<const Settings> settings;
     std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
+    std::map<std::string, std::uint32_t> licenses_used;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -129,13 +130,28 @@ struct QueueKey {
     }
 };
 
-enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt };
+enum class TimerKind : std::uint8_t {
+    Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline,
+};
 
 struct Timer {
     Time due;
     TimerKind kind = TimerKind::Begin;
     std::uint32_t subject = 0;           // job id or node index
     auto operator<=>(const Timer&) const = default;
+};
+
+// Which awaited job: its id or its array's, and the task; kWholeJob: the job or all of the array.
+using AwaitedKey = std::pair<std::uint32_t, std::uint32_t>;
+constexpr std::uint32_t kWholeJob = 0xffffffff;
+
+// The jobs of one user and name that are not over, while a singleton among them waits. Keys are the
+// array's id (or the job's own), then its own: tasks of one array do not wait for each other.
+struct NameGroup {
+    using Key = std::pair<JobId, JobId>;
+    std::set<Key> live;
+    std::set<Key> started;
+    std::set<JobId> waiting;
 };
 
 struct Waiter {
@@ -214,6 +230,14 @@ public:
     std::unordered_map<std::string, JobId> submissions;                       // by idempotency key
     std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs
     std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes
+
+    std::unordered_map<std::uint32_t, std::set<JobId>> array_waiting;         // array id: parked for its %limit
+
+    // Kept by core/job/dependency.cc and singleton.cc.
+    std::map<AwaitedKey, std::set<JobId>> dependents;                         // awaited: who waits
+    std::map<std::pair<UserId, std::string>, NameGroup> name_groups;          // by user and job name
+    std::map<std::string, std::uint32_t> licenses_used;                       // core/limits/licenses.cc
+    std::set<JobId> license_waiting;                                          // parked for a licence
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.

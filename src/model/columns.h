@@ -103,6 +103,9 @@ enum class JobColumn : std::uint16_t {
     CpusPerTres,      // (t) "gres/gpu:3"
     MemPerTres,       // (t) "gres/gpu:2048"
     TresPerSocket,    // (t) "gres/gpu:a40:1"
+    SuspendTime,      // last suspended or resumed; absent: never
+    LicensesAlloc,    // (t) "matlab:2"
+    KillOnInvalidDep, // 1: asked for; 0: forbidden; absent: neither
 };
 
 enum class NodeColumn : std::uint16_t {
@@ -206,6 +209,12 @@ enum class StepColumn : std::uint16_t {
     TresPerNode,      // (t)
     SubmitHost,       // (t)
     ExitCode,
+};
+
+enum class LicenseColumn : std::uint16_t {
+    Name,             // (t)
+    Total,
+    Used,
 };
 
 }  // namespace sluice

@@ -73,6 +73,9 @@ enum class ErrorCode : unsigned short {
     LaunchFailed,
     InvalidPrefer,
     InvalidTimeMin,
+    JobNotPending,
+    JobNotSuspended,
+    CircularDependency,
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/dependency.h"
 #include "model/job_id.h"
 #include "model/quantity.h"
 #include "model/signals.h"
@@ -100,6 +101,7 @@ struct JobRequest {
     bool requeue_set = false;
     bool immediate = false;           // --immediate: now or never
     bool kill_on_node_fail = true;    // --no-kill
+    std::optional<bool> kill_on_invalid_dep;  // absent: as kill_invalid_depend of slurm.conf says
     bool wait_all_nodes = false;
     bool get_user_env = false;        // start from a login environment (--get-user-env, --export=NONE)
     std::optional<WarnSignal> warn_signal;
@@ -194,12 +196,17 @@ struct Job {
     TaskSet array_tasks;                 // not yet started (the array's own record)
     std::uint32_t array_limit = 0;
 
+    Dependency dependency;               // what it still waits for; the request has all of it
+    std::string licenses_held;           // "matlab:2": taken at the start, kept for the record
+
     Time submit_time;
     Time eligible_time;
     std::optional<Time> start_time;
     std::optional<Time> end_time;        // when it ended; while running: see time_limit
     std::optional<Time> last_sched_eval;
-    Seconds suspended{0};
+    Seconds suspended{0};                // in all, without the time since suspend_time if it is now
+    std::optional<Time> suspend_time;    // when it was last suspended or resumed
+    bool cpus_lent = false;              // suspended: others may use its CPUs; memory and GRES stay
 
     std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
@@ -220,6 +227,12 @@ struct Job {
 };
 
 inline bool is_completing(const Job& job) { return !job.completing_nodes.empty(); }
+// It has its nodes and is to keep them: running or suspended.
+inline bool is_live(const Job& job) {
+    return (job.state == JobState::Running || job.state == JobState::Suspended) && !is_completing(job);
+}
+// When its time is up, as far as is known; it has started and has a limit.
+inline Time limit_end(const Job& job) { return *job.start_time + job.suspended + job.time_limit.length(); }
 inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
 ShownState shown_state(const Job& job);
 // "12", "12_3", "12_[1-5%2]".

@@ -133,6 +133,7 @@ inline JobRequest request() {
     request.begin = maybe_time();
     request.deadline = maybe_time();
     request.priority = maybe_number();
+    if (coin()) request.kill_on_invalid_dep = coin();
     request.nice = *rc::gen::inRange(-2147483645, 2147483645);
     request.warn_signal = maybe([] {
         return WarnSignal{static_cast<int>(number(65)), Seconds{number(65536)}, coin(), coin()};

@@ -313,7 +313,7 @@ constexpr JobField kJobFields[] = {
     {0,   "HetJobIDSet",        "HET_JOB_ID_SET",       kNone,                           word_cell<Word::NotAvailable>},
     {0,   "HetJobOffset",       "HET_JOB_OFFSET",       kNone,                           word_cell<Word::NotAvailable>},
     {0,   "LastSchedEval",      "LAST_SCHED_EVAL",      needs(C::LastSchedEval),         moment_cell<C::LastSchedEval>},
-    {0,   "LicensesAlloc",      "LICENSES_ALLOC",       kNone,                           word_cell<Word::Null>},
+    {0,   "LicensesAlloc",      "LICENSES_ALLOC",       needs(C::LicensesAlloc),         text_cell<C::LicensesAlloc>},
     {0,   "MaxCPUs",            "MAX_CPUS",             needs(C::CpuCount),              number_cell<C::CpuCount>},
     {0,   "MaxNodes",           "MAX_NODES",            needs(C::NodeCountMax, C::NodeCount), nodes_max},
     {0,   "MCSLabel",           "MCSLABEL",             kNone,                           word_cell<Word::Null>},

@@ -77,6 +77,12 @@ Result<void> set_begin(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
+Result<void> set_kill_on_invalid_dep(JobOptions& options, const OptionUse& use) {
+    if (!is_one_of(use.value, {"yes", "no"})) return invalid(use);
+    options.request.kill_on_invalid_dep = is_one_of(use.value, {"yes"});
+    return {};
+}
+
 Result<void> set_deadline(JobOptions& options, const OptionUse& use) {
     Result<Time> time = parse_moment(use.value, use.now);
     if (!time) return invalid(use);

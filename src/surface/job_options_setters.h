@@ -67,5 +67,6 @@ Setter set_wait, set_wait_all_nodes, set_wrap;
 // job_options_layout.cc
 Setter set_core_spec, set_extra_node_info, set_gpus_per_socket, set_gres_flags, set_switches;
 Setter set_threads_per_core;
+Setter set_kill_on_invalid_dep;
 
 }  // namespace sluice::job_option

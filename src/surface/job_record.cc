@@ -72,8 +72,13 @@ void add_times(const SheetRow& job, Record& record) {
     record.line("AccrueTime={}", moment(C::EligibleTime, "Unknown"));
     record.line("StartTime={} EndTime={} Deadline={}", moment(C::StartTime, "Unknown"),
                 moment(C::EndTime, "Unknown"), moment(C::Deadline, "N/A"));
-    record.line("SuspendTime=None SecsPreSuspend={} LastSchedEval={} Scheduler=Main",
-                or_zero(job.number(C::SuspendedSeconds)), moment(C::LastSchedEval, "Unknown"));
+    const std::int64_t suspended = job.number(C::SuspendTime);
+    std::int64_t before = 0;  // how long it had run by then
+    if (suspended > 0) {
+        before = suspended - job.number(C::StartTime) - or_zero(job.number(C::SuspendedSeconds));
+    }
+    record.line("SuspendTime={} SecsPreSuspend={} LastSchedEval={} Scheduler=Main",
+                moment(C::SuspendTime, "None"), before, moment(C::LastSchedEval, "Unknown"));
 }
 
 void add_places(const SheetRow& job, Record& record) {
@@ -198,10 +203,10 @@ void add_wishes(const SheetRow& job, Record& record) {
     add_text_line(job, "Prefer", C::Prefer, record);
     if (!job.text(C::Reservation).empty()) record.line("Reservation={}", job.text(C::Reservation));
     record.line(
-        "OverSubscribe={} Exclusive={} Contiguous={} Licenses={} LicensesAlloc=(null) "
+        "OverSubscribe={} Exclusive={} Contiguous={} Licenses={} LicensesAlloc={} "
         "Network=(null)",
         over_subscribe_word(job), exclusive_word(job), job.number(C::Contiguous) == 1 ? 1 : 0,
-        or_null(job.text(C::Licenses)));
+        or_null(job.text(C::Licenses)), or_null(job.text(C::LicensesAlloc)));
     record.line("Command={}", or_null(job.text(C::Command)));
     if (!job.text(C::SubmitLine).empty()) record.line("SubmitLine={}", job.text(C::SubmitLine));
     record.line("WorkDir={}", or_null(job.text(C::WorkDir)));
@@ -218,6 +223,7 @@ void add_wishes(const SheetRow& job, Record& record) {
         record.line("MailUser={} MailType={}", or_null(job.text(C::MailUser)),
                     job.text(C::MailType));
     }
+    if (job.number(C::KillOnInvalidDep) == 1) record.line("KillOnInvalidDependent=Yes");
 }
 
 }  // namespace

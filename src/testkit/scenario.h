@@ -8,8 +8,13 @@
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [user=UID] [refused]
+//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
-//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue NAME
+//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
+//   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
+//   settings  licenses=matlab:2 [killdep] [arraymax=N]  before nodes are used; later: a reconfiguration
+//   restart   the controller comes back with what was in its records
+//   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
@@ -45,8 +50,13 @@ private:
     std::string expect(const std::string& name, const std::vector<std::string>& words);
     void add_nodes(const std::string& names, const Words& options);
     void add_partition(const std::string& name, const Words& options);
-    void set_rules(const Words& options);
     JobId find(const std::string& name) const;
+    std::string with_ids(const std::string& text) const;
+    std::string change_settings(const Words& options);
+    std::string update(const std::string& name, const std::vector<std::string>& words);
+    std::string depends(const std::string& name, const std::string& wanted);
+    std::string control(const std::string& verb, const std::string& name);
+    void restart();
 
     Settings settings_;
     std::unique_ptr<Cluster> cluster_;

@@ -13,6 +13,7 @@
 #include "model/hostlist.h"
 #include "surface/job_json.h"
 #include "surface/jobs.h"
+#include "surface/licenses.h"
 #include "surface/node_json.h"
 
 namespace sluice {
@@ -204,9 +205,26 @@ int show_reservations(Session& session, Id id) {
     return id ? 1 : 0;
 }
 
-int show_licenses(Session& session, Id) {
-    session.streams.out("No licenses configured in Slurm.\n");
-    return 0;
+int show_licenses(Session& session, Id id) {
+    Filter filter;
+    if (id) filter.names = {*id};
+    Result<Listed> listed = fetch(session, TableKind::Licenses, filter);
+    if (!listed) {
+        print_api_error(session.streams, "slurm_load_licenses", listed.error());
+        return 1;
+    }
+    const Sheet sheet(listed->table, listed->looks);
+    if (session.json) {
+        session.streams.out(licenses_json(
+            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
+            compact(session)));
+        return 0;
+    }
+    session.streams.out(records_of(session, sheet, append_license_record));
+    if (sheet.rows() > 0) return 0;
+    session.streams.out(id ? fmt::format("License {} not found\n", *id)
+                           : std::string("No licenses configured in Slurm.\n"));
+    return id ? 1 : 0;
 }
 
 // Which daemons belong on this host.

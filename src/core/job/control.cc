@@ -1,4 +1,6 @@
-// core/job/control.cc: scontrol hold, release, requeue.
+// core/job/control.cc: scontrol hold, release, requeue, suspend, resume.
+#include "core/job/dependency.h"
+#include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -33,7 +35,7 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
     if (wish.priority == 0u) wish.priority.reset();
     job.priority = initial_priority(cluster, wish, job.id);
     job.eligible_time = std::max(job.eligible_time, now);
-    job.reason = wish.begin && *wish.begin > now ? Reason::BeginTime : Reason::None;
+    job.reason = reason_to_wait(job, now);
     enqueue(cluster, cluster.job(id), now);
     return {};
 }
@@ -43,7 +45,7 @@ std::optional<Error> requeue(Cluster& cluster, Time now, JobId id, bool held, Ef
     if (job.request->kind != JobKind::Batch) return Error{ErrorCode::DisabledForJob, {}};
     if (job.state == JobState::Pending) return held ? std::nullopt : std::optional(Error{ErrorCode::JobPending, {}});
     if (!job.request->requeue) return Error{ErrorCode::DisabledForJob, {}};
-    if (job.state == JobState::Running) {
+    if (job.state == JobState::Running || job.state == JobState::Suspended) {
         end_running(cluster, now, id, held ? KillReason::RequeueHold : KillReason::Requeue, effects);
     } else if (is_completing(job)) {
         return Error{ErrorCode::JobFinished, {}};
@@ -66,9 +68,13 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
                            : requeue(cluster, now, id, true, effects);
         }
         case JobVerb::Suspend:
-        case JobVerb::Resume: break;
+        case JobVerb::Resume: {
+            if (!is_privileged(cluster, event.caller)) return Error{ErrorCode::AccessDenied, {}};
+            return event.verb == JobVerb::Suspend ? suspend_job(cluster, now, id, effects)
+                                                  : resume_job(cluster, now, id, effects);
+        }
     }
-    return Error{ErrorCode::NotSupported, "suspend and resume"};
+    return Error{ErrorCode::NotSupported, {}};
 }
 
 }  // namespace

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
@@ -164,6 +167,9 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
     TRY(check_times(now, wish, job.time_limit));
     TRY(check_possible(cluster, job));
+    job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
+    TRY(check_deadline(wish, now));
+    TRY(check_licenses(cluster, wish.licenses));
     bool full = cluster.jobs().size() >= cluster.settings().max_job_count;
     if (full && !event.test_only) return refuse(ErrorCode::QueueFull);
     if (wish.priority && *wish.priority > 0 && !is_privileged(cluster, event.caller)) {
@@ -227,7 +233,11 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
     job->request = cluster.shared_request(event.wish);
     JobId id = job->id;
     bool immediate = event.wish->immediate;
-    enqueue(cluster, cluster.add_job(*std::move(job)), now);
+    const Job& added = cluster.add_job(*std::move(job));
+    job_is_here(cluster, added);
+    watch_deadline(cluster, added);
+    if (added.dependency.empty()) enqueue(cluster, added, now);
+    else wait_for_others(cluster, now, id, effects);
     effects.push_back(Reply{event.request, Submitted{.job = id}});
     if (!immediate) return;
     schedule(cluster, now, effects);

@@ -6,7 +6,10 @@
 
 #include "base/text.h"
 #include "core/job/update_shape.h"
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/place/place.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -21,6 +24,7 @@ struct Draft {
     JobRequest request;
     bool privileged = false;
     Time now;
+    const Cluster& cluster;
 };
 
 using Setter = Result<void> (*)(Draft& draft, const std::string& key, const std::string& value);
@@ -31,7 +35,7 @@ Error bad(const std::string& key, const std::string& value) {
 
 Result<void> only_pending(const Draft& draft) {
     if (draft.job.state == JobState::Pending) return {};
-    return Error{draft.job.state == JobState::Running ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
+    return Error{is_live(draft.job) ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
                  "only a pending job can be changed so"};
 }
 
@@ -65,7 +69,7 @@ Result<void> set_time_limit(Draft& draft, const std::string& key, const std::str
         if (limit.length().count() <= 0) return bad(key, value);
     }
     bool longer = limit > draft.job.time_limit;
-    if (longer && draft.job.state == JobState::Running && !draft.privileged) {
+    if (longer && is_live(draft.job) && !draft.privileged) {
         return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
     }
     draft.job.time_limit = limit;
@@ -110,6 +114,14 @@ Result<void> set_begin(Draft& draft, const std::string&, const std::string& valu
     draft.request.begin = begin;
     draft.job.eligible_time = std::max(begin, draft.now);
     if (draft.job.priority > 0) draft.job.reason = begin > draft.now ? Reason::BeginTime : Reason::None;
+    return {};
+}
+
+Result<void> set_dependency(Draft& draft, const std::string&, const std::string& value) {
+    if (draft.job.state != JobState::Pending) return Error{ErrorCode::JobNotPending, {}};
+    draft.job.dependency = TRY(resolve_dependency(draft.cluster, value, draft.job.array_job.value_or(draft.job.id)));
+    draft.request.dependency = value;
+    if (draft.job.priority > 0) draft.job.reason = Reason::None;
     return {};
 }
 
@@ -166,6 +178,19 @@ Result<void> set_gres(Draft& draft, const std::string&, const std::string& value
     return {};
 }
 
+Result<void> set_deadline(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.deadline = TRY(parse_moment(value, draft.now));
+    return {};
+}
+
+Result<void> set_licenses(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    TRY(check_licenses(draft.cluster, value));
+    draft.request.licenses = value;
+    return {};
+}
+
 Result<void> set_admin_comment(Draft& draft, const std::string&, const std::string& value) {
     if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     draft.job.admin_comment = value;
@@ -201,10 +226,12 @@ constexpr Row kRows[] = {
     {"Comment", set_text<&JobRequest::comment>},
     {"CPUsPerTask", set_cpus_per_task},
     {"Deadline", set_deadline},
+    {"Dependency", set_dependency},
     {"EligibleTime", set_begin},
     {"ExcNodeList", set_shape_text<&Shape::exclude>},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},
+    {"Licenses", set_licenses},
     {"MailUser", set_text<&JobRequest::mail_user>},
     {"MinMemoryCPU", set_mem_cpu},
     {"MinMemoryNode", set_mem_node},
@@ -256,23 +283,25 @@ Result<void> check_draft(Cluster& cluster, const Draft& draft) {
     return why;
 }
 
-Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id) {
+Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id, Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
-    Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now};
+    Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now, cluster};
     for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
     draft.job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(draft.request)));
     TRY(check_draft(cluster, draft));
     dequeue(cluster, *job);
+    std::vector<JobId> alone = job_is_gone(cluster, *job);  // perhaps it has another name now
     Job& changed = cluster.edit_job(id);
     changed = std::move(draft.job);
-    enqueue(cluster, cluster.job(id), now);
+    job_is_here(cluster, changed);
+    for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
+    watch_deadline(cluster, changed);
     cluster.schedule_wanted = true;
-    if (changed.state == JobState::Running && !changed.time_limit.unlimited()) {
-        Time end = *changed.start_time + changed.time_limit.length() + cluster.settings().over_time_limit;
-        cluster.add_timer({end, TimerKind::TimeLimit, id.value});
-    }
+    if (changed.state == JobState::Running) set_clocks(cluster, changed);
+    if (changed.dependency.empty()) enqueue(cluster, changed, now);
+    else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
     return {};
 }
 
@@ -284,7 +313,7 @@ void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& 
     bool any = false;
     for (JobId id : ids) {
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;
-        Result<void> done = update_one(cluster, now, event, id);
+        Result<void> done = update_one(cluster, now, event, id, effects);
         any = any || done.has_value();
         if (!done) outcome = done;
     }

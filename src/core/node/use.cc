@@ -65,13 +65,17 @@ void set_gres(Node& node, const NodeShare& share, bool taken) {
     }
 }
 
-void set_use(Node& node, const NodeShare& share, bool taken) {
+void set_cpus(Node& node, const NodeShare& share, bool taken) {
     for (std::uint32_t cpu : share.cpus) {
         CHECK(cpu < node.cpu_used.size() && node.cpu_used[cpu] != taken);
         node.cpu_used[cpu] = taken;
     }
     auto cpus = static_cast<std::uint32_t>(share.cpus.size());
     node.cpus_used += taken ? cpus : -cpus;
+}
+
+void set_use(Node& node, const Job& job, const NodeShare& share, bool taken) {
+    if (!job.cpus_lent) set_cpus(node, share, taken);
     node.memory_used += taken ? share.memory : -share.memory;
     set_gres(node, share, taken);
 }
@@ -114,16 +118,16 @@ void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time n
     const Partition* partition = cluster.find_partition(job.partition);
     Exclusive exclusive = exclusive_in(job, partition ? partition->config : PartitionConfig{});
     Node& node = cluster.edit_node(share.node);
-    set_use(node, share, true);
+    set_use(node, job, share, true);
     node.jobs.push_back(job.id);
     node.last_busy = now;
-    if (exclusive == Exclusive::Node) node.exclusive = true;
+    if (exclusive == Exclusive::Node && !job.cpus_lent) node.exclusive = true;
     if (exclusive == Exclusive::User) node.exclusive_user = job.user;
 }
 
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
     Node& node = cluster.edit_node(share.node);
-    set_use(node, share, false);
+    set_use(node, job, share, false);
     std::erase(node.jobs, job.id);
     node.last_busy = now;
     if (node.jobs.empty()) {
@@ -131,6 +135,31 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
         node.exclusive_user.reset();
     }
     cluster.schedule_wanted = true;
+}
+
+void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
+    Node& node = cluster.edit_node(share.node);
+    set_cpus(node, share, false);
+    node.exclusive = false;  // if it was, it was this job's
+    cluster.schedule_wanted = true;
+    CHECK(std::find(node.jobs.begin(), node.jobs.end(), job.id) != node.jobs.end());
+}
+
+bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& share) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    const Node& node = cluster.node(share.node);
+    if (node.exclusive) return false;
+    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node && node.cpus_used > 0) {
+        return false;
+    }
+    return std::none_of(share.cpus.begin(), share.cpus.end(), [&](std::uint32_t cpu) { return node.cpu_used[cpu]; });
+}
+
+void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    Node& node = cluster.edit_node(share.node);
+    set_cpus(node, share, true);
+    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node) node.exclusive = true;
 }
 
 std::uint64_t gres_count(const Node& node, const GresCount& wish) {

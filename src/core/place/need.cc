@@ -5,6 +5,7 @@
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
 #include "model/errors.h"
+#include "model/features.h"
 #include "model/hostlist.h"
 
 namespace sluice {
@@ -66,8 +67,14 @@ void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
     need.mem_per_node = shape.mem_per_node;
     need.mem_per_gpu = shape.mem_per_gpu;
     need.cpus_per_gpu = shape.cpus_per_gpu;
+    if (!need.cpus_per_gpu && !shape.cpus_per_task_set) {
+        need.cpus_per_gpu = config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
+    }
     if (need.mem_per_cpu || need.mem_per_node || need.mem_per_gpu || !need.memory_counts) return;
-    if (config.def_mem_per_cpu) need.mem_per_cpu = config.def_mem_per_cpu;
+    bool uses_gpus = gpus_on_node(need, need.tasks, {}) + count_of(need.gpus) > 0;
+    auto per_gpu = config.def_mem_per_gpu ? config.def_mem_per_gpu : settings.def_mem_per_gpu;
+    if (uses_gpus && per_gpu) need.mem_per_gpu = per_gpu;
+    else if (config.def_mem_per_cpu) need.mem_per_cpu = config.def_mem_per_cpu;
     else if (config.def_mem_per_node) need.mem_per_node = config.def_mem_per_node;
     else if (settings.def_mem_per_cpu) need.mem_per_cpu = settings.def_mem_per_cpu;
     else need.mem_per_node = settings.def_mem_per_node.value_or(0);
@@ -91,13 +98,31 @@ Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) 
     return {};
 }
 
-std::vector<bool> kinds_with(const Layout& layout, const std::string& feature) {
+std::vector<bool> kinds_with(const Layout& layout, const FeatureChoice& choice) {
     std::vector<bool> kinds;
-    for (const NodeKind& kind : layout.kinds) {
-        kinds.push_back(feature.empty() || std::find(kind.features.begin(), kind.features.end(), feature) !=
-                                               kind.features.end());
-    }
+    for (const NodeKind& kind : layout.kinds) kinds.push_back(matches(choice, kind.features));
     return kinds;
+}
+
+// [a|b] is one way for each alternative; counts apply to all of them.
+Result<void> fill_features(Need& need, const Shape& shape, const Layout& layout) {
+    FeatureExpression wish = TRY(FeatureExpression::parse(shape.constraint));
+    FeatureWay way{kinds_with(layout, wish.every), {}};
+    for (const FeatureExpression::Counted& counted : wish.counted) {
+        way.counts.push_back({counted.count, kinds_with(layout, counted.choice)});
+    }
+    if (wish.same.empty()) need.ways.push_back(way);
+    for (const FeatureChoice& choice : wish.same) {
+        FeatureWay one = way;
+        std::vector<bool> same = kinds_with(layout, choice);
+        for (std::size_t k = 0; k < same.size(); ++k) one.kinds[k] = one.kinds[k] && same[k];
+        need.ways.push_back(std::move(one));
+    }
+    need.nodes_min = std::max(need.nodes_min, wish.nodes_min());
+    if (shape.prefer.empty()) return {};
+    FeatureExpression preferred = TRY(FeatureExpression::parse(shape.prefer));
+    for (const NodeKind& kind : layout.kinds) need.preferred.push_back(preferred.matches(kind.features));
+    return {};
 }
 
 // Sockets, cores and threads as -B asks for them, at least.
@@ -202,8 +227,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     fill_tasks(need, shape);
     fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));
-    need.ways.push_back({kinds_with(layout, shape.constraint), {}});
-    if (!shape.prefer.empty()) need.preferred = kinds_with(layout, shape.prefer);
+    TRY(fill_features(need, shape, layout));
     for (const NodeKind& kind : layout.kinds) {
         bool has_devices = true;
         for (const auto* wishes : std::initializer_list<const std::vector<GresCount>*>{

@@ -35,7 +35,7 @@ std::int64_t start_of(const Job& job, View view) {
 std::int64_t end_of(const Job& job, View) {
     if (job.end_time) return to_unix(*job.end_time);
     if (!job.start_time || job.time_limit.unlimited()) return kAbsent;
-    return to_unix(*job.start_time + job.time_limit.length());
+    return to_unix(limit_end(job));
 }
 
 std::int64_t exit_of(const ExitStatus& exit) { return exit.code * 256 + exit.signal; }
@@ -176,7 +176,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::ExitCode,         [](const Job& j, View) { return exit_of(j.exit); }},
     {C::DerivedExitCode,  [](const Job& j, View) { return exit_of(j.derived_exit); }},
     {C::SubmitTime,       [](const Job& j, View) { return to_unix(j.submit_time); }},
-    {C::EligibleTime,     [](const Job& j, View) { return j.priority == 0 && j.state == JobState::Pending ? kAbsent : to_unix(j.eligible_time); }},
+    {C::EligibleTime,     [](const Job& j, View) { return j.state == JobState::Pending && (j.priority == 0 || !j.dependency.empty()) ? kAbsent : to_unix(j.eligible_time); }},
     {C::StartTime,        start_of},
     {C::EndTime,          end_of},
     {C::Deadline,         [](const Job& j, View) { return unix_or_absent(j.request->deadline); }},
@@ -212,7 +212,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Exclusive, [](const Job& j, View) { return static_cast<std::int64_t>(shape_of(j).exclusive); }},
     {C::Licenses,         wish<&JobRequest::licenses>},
     {C::Reservation,      wish<&JobRequest::reservation>},
-    {C::Dependency,       wish<&JobRequest::dependency>},
+    {C::Dependency,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_dependency(j.dependency); }},
     {C::Command,          wish<&JobRequest::command>},
     {C::SubmitLine,       wish<&JobRequest::submit_line>},
     {C::WorkDir,          wish<&JobRequest::work_dir>},
@@ -246,6 +246,9 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::CpusPerTres,      [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).cpus_per_gpu, s); }},
     {C::MemPerTres,       [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).mem_per_gpu, s); }},
     {C::TresPerSocket,    [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus_per_socket); }},
+    {C::SuspendTime,      [](const Job& j, View) { return unix_or_absent(j.suspend_time); }},
+    {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.licenses_held; }},
+    {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
 };
 // clang-format on
 

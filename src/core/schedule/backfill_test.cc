@@ -95,7 +95,7 @@ TEST(Backfill, GpusAreCountedByType) {
 
 TEST(Preemption, AHigherTierTakesTheYoungestAndNoMoreThanNeeded) {
     EXPECT_SCENARIO(R"(
-        settings  preempt=partition mode=requeue
+        settings  preempt=partition mode=REQUEUE
         nodes     n[1-2] cpus=8 gres=gpu:4
         partition overcap default tier=1
         partition lab     tier=10
@@ -122,7 +122,7 @@ TEST(Preemption, AHigherTierTakesTheYoungestAndNoMoreThanNeeded) {
 
 TEST(Preemption, GraceTimeComesFirst) {
     EXPECT_SCENARIO(R"(
-        settings  preempt=partition mode=cancel
+        settings  preempt=partition mode=CANCEL
         nodes     n1 cpus=1
         partition low  default tier=1 grace=120
         partition high tier=2
@@ -144,7 +144,7 @@ TEST(Preemption, GraceTimeComesFirst) {
 
 TEST(Preemption, NobodyIsPreemptedInVain) {
     EXPECT_SCENARIO(R"(
-        settings  preempt=partition mode=cancel
+        settings  preempt=partition mode=CANCEL
         nodes     n[1-2] cpus=2
         partition low  default tier=1
         partition high tier=2

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/place/place.h"
 
 namespace sluice {
@@ -120,6 +121,12 @@ bool Pass::start(const Entry& entry, JobId id, const Choice& choice) {
 bool Pass::may_run(const Job& job) {
     if (array_limit_reached(cluster_, job)) {
         park(cluster_, job.id, Reason::JobArrayTaskLimit, {});
+        cluster_.array_waiting[job.array_job->value].insert(job.id);
+        return false;
+    }
+    if (auto reason = licenses_missing(cluster_, job)) {
+        park(cluster_, job.id, *reason, {});
+        cluster_.license_waiting.insert(job.id);
         return false;
     }
     return true;

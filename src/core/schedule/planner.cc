@@ -46,7 +46,7 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
         for (const NodeShare& share : job.allocation->nodes) {
             if (share.node != index) continue;
             Amounts held = kind.amounts_of(share);
-            if (job.state == JobState::Suspended) held[Amounts::kCpus] = 0;
+            if (job.cpus_lent) held[Amounts::kCpus] = 0;
             if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
             plan_.take(index, held, 0, end);
         }

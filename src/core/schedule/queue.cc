@@ -140,7 +140,7 @@ std::vector<std::string> partitions_of(const Job& job) {
 }
 
 void enqueue(Cluster& cluster, const Job& job, Time now) {
-    if (job.state != JobState::Pending || job.priority == 0) return;
+    if (job.state != JobState::Pending || job.priority == 0 || !job.dependency.empty()) return;
     if (job.eligible_time > now) {
         cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
         return;
