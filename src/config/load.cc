@@ -160,6 +160,7 @@ Result<void> finish(Draft& draft) {
     }
     TRY(settle_controllers(config));
     TRY(settle_list_options(config));
+    TRY(settle_priority(config));
     TRY(check_numbers(config));
     if (!written(config, "UnkillableStepTimeout")) {
         config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);

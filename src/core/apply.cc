@@ -3,6 +3,7 @@
 // The table of contents: every event, and who handles it.
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -47,7 +48,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
                 cluster.forget_job(job->id);
             }
             return;
-        case TimerKind::NodeTimeout: return;
+        case TimerKind::NodeTimeout:
+        case TimerKind::Priority: return;
     }
 }
 
@@ -55,6 +57,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
     for (const Timer& timer : cluster.due_timers(now)) {
         if (timer.kind == TimerKind::NodeTimeout) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
+        } else if (timer.kind == TimerKind::Priority) {
+            on_priority_timer(cluster, now, timer);
         } else {
             on_job_timer(cluster, now, timer, effects);
         }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/node/use.h"
+#include "core/schedule/priority.h"
 
 namespace sluice {
 
@@ -21,6 +22,8 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
       next_job_id_(settings_->first_job_id) {
     build_nodes(now);
     build_partitions();
+    set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
+    watch_priorities(*this, now);
 }
 
 void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now) {
@@ -29,6 +32,8 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     build_partitions();
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;
+    reprioritize_all(*this, now, true);
+    watch_priorities(*this, now);
 }
 
 void Cluster::build_nodes(Time now) {
@@ -79,6 +84,18 @@ Job& Cluster::edit_job(JobId id) {
     changed_jobs_.insert(id.value);
     visible_change_ = true;
     return *job;
+}
+
+Job& Cluster::edit_shown(JobId id) {
+    Job* job = jobs_.edit(id.value);
+    CHECK(job);
+    visible_change_ = true;
+    return *job;
+}
+
+void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
+    priority_scale_ = std::move(scale);
+    visible_change_ = true;
 }
 
 Job& Cluster::add_job(Job job) {
@@ -212,7 +229,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_});
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, priority_scale_});
 }
 
 }  // namespace sluice

@@ -16,9 +16,12 @@
 #include "core/cow_table.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "core/schedule/fair_share.h"
 #include "core/settings.h"
 
 namespace sluice {
+
+struct PriorityScale;  // core/schedule/priority.h
 
 // What of a node is in use. CPUs and devices by index: nothing is handed out twice.
 struct GresPool {
@@ -86,6 +89,7 @@ struct Snapshot {
     CowTable<Node> nodes;                // by NodeIndex
     std::shared_ptr<const std::vector<Partition>> partitions;
     std::shared_ptr<const Settings> settings;
+    std::shared_ptr<const PriorityScale> priority_scale;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -127,7 +131,7 @@ struct QueueKey {
     }
 };
 
-enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout };
+enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout, Priority };
 
 struct Timer {
     Time due;
@@ -161,6 +165,7 @@ public:
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
     Job& edit_job(JobId id);             // marks it changed
+    Job& edit_shown(JobId id);           // what is derived only: readers see it, the store does not
     Job& add_job(Job job);
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
@@ -187,6 +192,12 @@ public:
     void add_timer(Timer timer) { timers_.insert(timer); }
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
+
+    // What priorities are measured against (core/schedule/priority.cc), and what accounting knows.
+    const PriorityScale& priority_scale() const { return *priority_scale_; }
+    void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
+    std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
+    std::optional<Time> priorities_due;  // the next calculation
 
     // The queue, kept by enqueue/dequeue (core/schedule/queue.cc).
     std::map<std::string, std::set<QueueKey>> queue;   // by partition (first of a list)
@@ -222,6 +233,7 @@ private:
     std::vector<JobId> forgotten_jobs_;
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
+    std::shared_ptr<const PriorityScale> priority_scale_;
     std::uint64_t version_ = 0;
 };
 

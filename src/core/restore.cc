@@ -6,6 +6,7 @@
 #include "core/cluster.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -101,6 +102,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         restore_timers(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);
     }
+    reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         edit_node(NodeIndex{i}).last_seen = now;

@@ -85,6 +85,7 @@ enum class JobColumn : std::uint16_t {
     KilledBy,         // user id; absent unless cancelled by somebody
     AllocDetail,      // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
     OpenMode,
+    PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
 
 enum class NodeColumn : std::uint16_t {

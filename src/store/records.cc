@@ -90,6 +90,8 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     out.set_partition(job.partition);
     *out.mutable_time_limit() = to_wire(job.time_limit);
     out.set_priority(job.priority);
+    out.set_priority_by_hand(job.priority_by_hand);
+    out.set_site_factor(job.site_factor);
     out.set_restarts(job.restarts);
     out.set_idempotency_key(job.idempotency_key);
     out.set_admin_comment(job.admin_comment);

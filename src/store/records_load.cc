@@ -108,6 +108,8 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.partition = wire.partition();
     job.time_limit = TRY(from_wire(wire.time_limit()));
     job.priority = wire.priority();
+    job.priority_by_hand = wire.priority_by_hand();
+    job.site_factor = wire.site_factor();
     job.restarts = wire.restarts();
     job.idempotency_key = wire.idempotency_key();
     job.admin_comment = wire.admin_comment();

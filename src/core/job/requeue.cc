@@ -1,6 +1,7 @@
 // core/job/requeue.cc
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -28,9 +29,10 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects&) {
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;
     if (hold) {
         job.priority = 0;
+        job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
-    } else if (job.priority == 0) {
-        job.priority = initial_priority(cluster, *job.request, job.id);
+    } else if (!job.priority_by_hand) {
+        calculate_priority(cluster, job);
     }
     cluster.jobs_changed_state(id);
     enqueue(cluster, cluster.job(id), now);

@@ -53,7 +53,20 @@ Tres tres_of(const Allocation& allocation) {
     return tres;
 }
 
+Tres cfg_tres(const Node& node) {
+    Tres tres{{"cpu", node.config.cpus}, {"mem", node.config.real_memory}, {"billing", node.config.cpus}};
+    for (const GresPool& pool : node.gres) {
+        tres["gres/" + pool.name] += pool.count;
+        if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;
+    }
+    return tres;
+}
+
 Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
+    return tres_wanted(job, first_partition(job, snapshot), *snapshot.settings);
+}
+
+Tres tres_wanted(const Job& job, const Partition* partition, const Settings& settings) {
     const Shape& shape = job.request->shape;
     std::uint64_t nodes = std::max(1u, shape.nodes_min);
     std::uint64_t tasks = shape.ntasks.value_or(nodes * std::max(1u, shape.ntasks_per_node.value_or(1)));
@@ -62,10 +75,8 @@ Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
     }
     std::uint64_t cpus = std::max(tasks * shape.cpus_per_task, nodes * shape.cpus_min_per_node.value_or(1));
     Tres tres{{"cpu", cpus}, {"node", nodes}, {"billing", cpus}};
-    const Partition* partition = first_partition(job, snapshot);
     std::optional<Megabytes> per_cpu = shape.mem_per_cpu, per_node = shape.mem_per_node;
-    if (!per_cpu && !per_node && snapshot.settings->memory_is_consumable) {
-        const Settings& settings = *snapshot.settings;
+    if (!per_cpu && !per_node && settings.memory_is_consumable) {
         if (partition && partition->config.def_mem_per_cpu) per_cpu = partition->config.def_mem_per_cpu;
         else if (partition && partition->config.def_mem_per_node) per_node = partition->config.def_mem_per_node;
         else if (settings.def_mem_per_cpu) per_cpu = settings.def_mem_per_cpu;

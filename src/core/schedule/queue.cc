@@ -1,15 +1,10 @@
 #include "core/schedule/queue.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 
 namespace sluice {
 
 namespace {
-// Compat: priority/basic counts down from here, so that earlier jobs come first.
-constexpr std::uint32_t kPriorityTop = 4294901760;
-
 void leave(Cluster& cluster, const Job& job, const std::string& partition) {
     auto queue = cluster.queue.find(partition);
     if (queue == cluster.queue.end()) return;
@@ -66,13 +61,6 @@ std::uint64_t next_sluid(Cluster&, const Job& job) {
     auto seconds = static_cast<std::uint64_t>(to_unix(job.submit_time));
     return seconds << 32 | (static_cast<std::uint64_t>(job.id.value) << 4 & 0xffffffff) |
            (job.restarts & 0xf);
-}
-
-std::uint32_t initial_priority(const Cluster&, const JobRequest& request, JobId id) {
-    if (request.hold || request.priority == 0u) return 0;
-    if (request.priority) return *request.priority;
-    std::int64_t priority = std::int64_t{kPriorityTop} - id.value - request.nice;
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, kPriorityTop));
 }
 
 }  // namespace sluice

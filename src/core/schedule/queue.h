@@ -21,6 +21,5 @@ void unpark_all(Cluster& cluster, Time now);
 
 std::vector<std::string> partitions_of(const Job& job);
 std::uint64_t next_sluid(Cluster& cluster, const Job& job);
-std::uint32_t initial_priority(const Cluster& cluster, const JobRequest& request, JobId id);
 
 }  // namespace sluice
