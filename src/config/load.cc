@@ -4,6 +4,7 @@
 
 #include "config/draft.h"
 #include "config/keys.h"
+#include "config/setters.h"
 #include "config/values.h"
 
 namespace sluice {

@@ -90,7 +90,7 @@ constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"OverTimeLimit",        Minutes,        "0", set_over_time_limit, {}, true},
     {"PreemptMode",          Words,          "OFF", set_preempt_mode, "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY", true},
     {"Priority",             Priority,       "",  set_priority},
-    {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>, {}, true},
+    {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>},
     {"PriorityTier",         Priority,       "",  set<&P::priority_tier>},
     {"QOS",                  Text,           "", set<&P::qos>, {}, true},
     {"ReqResv",              YesNo,          "NO", set<&P::req_resv>, {}, true},

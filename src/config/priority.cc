@@ -1,12 +1,12 @@
 // config/priority.cc
 //
 // The lists among the Priority keys: which words they may hold, and which of them do something.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "config/setters.h"
 #include "model/errors.h"
-
-#include <fmt/format.h>
 
 namespace sluice {
 
@@ -18,10 +18,18 @@ struct Flag {
 };
 
 constexpr Flag kFlags[] = {
-    {"ACCRUE_ALWAYS", true},   {"CALCULATE_RUNNING", true}, {"DEPTH_OBLIVIOUS", false},
-    {"INCR_ONLY", true},       {"MAX_TRES", false},         {"MAX_TRES_GRES", false},
-    {"NO_FAIR_TREE", false},   {"NO_NORMAL_ALL", true},     {"NO_NORMAL_ASSOC", true},
-    {"NO_NORMAL_PART", true},  {"NO_NORMAL_QOS", true},     {"NO_NORMAL_TRES", true},
+    {"ACCRUE_ALWAYS", true},
+    {"CALCULATE_RUNNING", true},
+    {"DEPTH_OBLIVIOUS", false},
+    {"INCR_ONLY", true},
+    {"MAX_TRES", false},
+    {"MAX_TRES_GRES", false},
+    {"NO_FAIR_TREE", false},
+    {"NO_NORMAL_ALL", true},
+    {"NO_NORMAL_ASSOC", true},
+    {"NO_NORMAL_PART", true},
+    {"NO_NORMAL_QOS", true},
+    {"NO_NORMAL_TRES", true},
     {"SMALL_RELATIVE_TO_TIME", true},
 };
 
@@ -42,13 +50,17 @@ Result<void> settle_flags(Config& config) {
         for (const Flag& each : kFlags) {
             if (each.name == name) flag = &each;
         }
-        if (!flag) return wrong(config, fmt::format("PriorityFlags={}: '{}' is unknown", config.priority_flags, word));
+        if (!flag)
+            return wrong(config, fmt::format("PriorityFlags={}: '{}' is unknown",
+                                             config.priority_flags, word));
         if (!flag->has_effect) {
-            config.warnings.push_back(fmt::format("slurm.conf: PriorityFlags={} has no effect in Sluice", name));
+            config.warnings.push_back(
+                fmt::format("slurm.conf: PriorityFlags={} has no effect in Sluice", name));
         }
         config.priority_flag_words.push_back(name);
         if (name != "NO_NORMAL_ALL") continue;
-        for (const char* each : {"NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES"}) {
+        for (const char* each :
+             {"NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES"}) {
             config.priority_flag_words.emplace_back(each);
         }
     }
@@ -60,7 +72,8 @@ std::optional<std::string> tres_name(std::string_view text) {
     const std::size_t slash = text.find('/');
     std::string kind = to_lower(text.substr(0, slash));
     if (slash == std::string_view::npos) {
-        bool known = std::find(std::begin(kTresNames), std::end(kTresNames), kind) != std::end(kTresNames);
+        bool known =
+            std::find(std::begin(kTresNames), std::end(kTresNames), kind) != std::end(kTresNames);
         return known ? std::optional(kind) : std::nullopt;
     }
     if ((kind != "gres" && kind != "license") || slash + 1 == text.size()) return {};
@@ -74,14 +87,18 @@ Result<void> settle_tres_weights(Config& config) {
         const std::size_t equals = word.find('=');
         auto name = tres_name(trim(word.substr(0, equals)));
         if (!name || equals == std::string_view::npos) {
-            return wrong(config, fmt::format("PriorityWeightTRES: {}: expected cpu, mem, node, billing, gres/NAME "
-                                             "or license/NAME, and =WEIGHT", word));
+            return wrong(
+                config,
+                fmt::format("PriorityWeightTRES: {}: expected cpu, mem, node, billing, gres/NAME "
+                            "or license/NAME, and =WEIGHT",
+                            word));
         }
         // Weights may be negative, unlike the numbers of other keys.
         std::string_view text = trim(word.substr(equals + 1));
         const bool negative = text.starts_with('-');
         Result<Value> weight = parse_value(Kind::Real, {}, negative ? text.substr(1) : text);
-        if (!weight) return wrong(config, fmt::format("PriorityWeightTRES: {}: expected a number", word));
+        if (!weight)
+            return wrong(config, fmt::format("PriorityWeightTRES: {}: expected a number", word));
         config.priority_tres_weights.emplace_back(*name, negative ? -weight->real : weight->real);
     }
     return {};
@@ -92,7 +109,8 @@ Result<void> settle_tres_weights(Config& config) {
 Result<void> settle_priority(Config& config) {
     TRY(settle_flags(config));
     TRY(settle_tres_weights(config));
-    if (config.priority_max_age <= Seconds{0}) return wrong(config, "PriorityMaxAge: expected a time above 0");
+    if (config.priority_max_age <= Seconds{0})
+        return wrong(config, "PriorityMaxAge: expected a time above 0");
     if (config.priority_calc_period <= Seconds{0}) {
         return wrong(config, "PriorityCalcPeriod: expected a number of minutes above 0");
     }

@@ -21,12 +21,12 @@ struct Factor {
 struct PriorityFactors {
     Factor job_size, partition, qos;  // these follow from what was asked for
     struct OfTres {
-        std::string name;             // "gres/gpu"
+        std::string name;  // "gres/gpu"
         Factor factor;
         bool operator==(const OfTres&) const = default;
     };
-    std::vector<OfTres> tres;         // in the order of PriorityWeightTRES
-    Factor age, assoc, fair_share;    // these move on by themselves
+    std::vector<OfTres> tres;       // in the order of PriorityWeightTRES
+    Factor age, assoc, fair_share;  // these move on by themselves
     double site = 0;
     double nice = 0;
 

@@ -48,7 +48,8 @@ void weighted_tres(const PriorityRow& row, std::string& out) {
     }
     const char* before = "";
     for (const F::OfTres& each : row.line->factors.tres) {
-        fmt::format_to(std::back_inserter(out), "{}{}={:.0f}", before, each.name, each.factor.weighted);
+        fmt::format_to(std::back_inserter(out), "{}{}={:.0f}", before, each.name,
+                       each.factor.weighted);
         before = ",";
     }
 }

@@ -36,7 +36,8 @@ Outcome set_jobs(Reader& reader, const std::string& value) {
 Outcome set_users(Reader& reader, const std::string& value) {
     Filter& filter = reader.options.filter;
     for (const std::string& word : split_list(value)) {
-        if (std::optional<std::uint64_t> number = to_number(word); number && *number <= 0xffffffff) {
+        if (std::optional<std::uint64_t> number = to_number(word);
+            number && *number <= 0xffffffff) {
             filter.users.push_back(UserId{static_cast<std::uint32_t>(*number)});
         } else if (std::optional<User> user = find_user(word)) {
             filter.users.push_back(UserId{user->uid});

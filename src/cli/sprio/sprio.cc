@@ -138,9 +138,10 @@ int run_sprio(const Invocation& invocation, Client& client, Streams& streams) {
     if (!has_configuration(invocation, client, streams)) return 1;
     const Config& config = **client.config();
     if (config.priority_type != "priority/multifactor") {
-        streams.err(fmt::format("You are not running a supported priority plugin\n({}).\n"
-                                "Only 'priority/multifactor' is supported.\n",
-                                config.priority_type));
+        streams.err(
+            fmt::format("You are not running a supported priority plugin\n({}).\n"
+                        "Only 'priority/multifactor' is supported.\n",
+                        config.priority_type));
         return 1;
     }
     const PriorityWeights weights = weights_of(config);

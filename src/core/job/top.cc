@@ -20,7 +20,8 @@ Result<JobId> job_to_move(const Cluster& cluster, const Caller& caller, const Jo
     auto job = cluster.find_job(ref.job);
     if (!job || ref.tasks) return Error{ErrorCode::InvalidJobId, {}};
     if (!may_reorder(cluster, caller, *job)) return Error{ErrorCode::AccessDenied, {}};
-    if (job->state != JobState::Pending) return Error{ErrorCode::JobFinished, "only a pending job can be moved"};
+    if (job->state != JobState::Pending)
+        return Error{ErrorCode::JobFinished, "only a pending job can be moved"};
     if (job->priority == 0) return Error{ErrorCode::JobHeld, {}};
     if (job->partition.find(',') != std::string::npos) {
         return Error{ErrorCode::DisabledForJob, "the job waits in several partitions"};
@@ -29,8 +30,8 @@ Result<JobId> job_to_move(const Cluster& cluster, const Caller& caller, const Jo
 }
 
 bool same_group(const Job& a, const Job& b) {
-    return a.user == b.user && a.partition == b.partition && a.request->account == b.request->account &&
-           a.request->qos == b.request->qos;
+    return a.user == b.user && a.partition == b.partition &&
+           a.request->account == b.request->account && a.request->qos == b.request->qos;
 }
 
 // The same priority but for the nice value.

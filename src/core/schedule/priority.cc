@@ -15,7 +15,9 @@ namespace {
 constexpr std::uint32_t kPriorityTop = 4294901760;
 constexpr double kPriorityMax = 4294967294;
 
-Factor weigh(double raw, double weight) { return {raw, raw * weight}; }
+Factor weigh(double raw, double weight) {
+    return {raw, raw * weight};
+}
 
 bool has_flag(const PrioritySettings& settings, std::string_view flag) {
     return std::find(settings.flags.begin(), settings.flags.end(), flag) != settings.flags.end();
@@ -62,7 +64,8 @@ PartitionScale partition_scale(const Cluster& cluster, const Partition& partitio
 
 double highest_partition(const std::vector<PartitionScale>& partitions) {
     double highest = 0;
-    for (const PartitionScale& partition : partitions) highest = std::max(highest, partition.factor);
+    for (const PartitionScale& partition : partitions)
+        highest = std::max(highest, partition.factor);
     return highest > 0 ? highest : 1;
 }
 
@@ -132,13 +135,16 @@ void add_asked_for(const PriorityScale& scale, const Job& job, const PartitionSc
     }
 }
 
-void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name, PriorityFactors& factors) {
+void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name,
+               PriorityFactors& factors) {
     const PrioritySettings& weights = scale.weights();
     const PartitionScale* partition = scale.find_partition(name);
     if (!partition) return;  // it is gone from slurm.conf; the job waits for its return
-    if (weights.weight_partition != 0) factors.partition = weigh(partition->factor, weights.weight_partition);
+    if (weights.weight_partition != 0)
+        factors.partition = weigh(partition->factor, weights.weight_partition);
     auto qos = scale.qos.find(job.request->qos);
-    if (weights.weight_qos != 0 && qos != scale.qos.end()) factors.qos = weigh(qos->second, weights.weight_qos);
+    if (weights.weight_qos != 0 && qos != scale.qos.end())
+        factors.qos = weigh(qos->second, weights.weight_qos);
     add_asked_for(scale, job, *partition, factors);
 }
 
@@ -148,8 +154,10 @@ void add_moving(const PriorityScale& scale, const Job& job, PriorityFactors& fac
     bool shares = weights.weight_fairshare != 0 || weights.weight_assoc != 0;
     if (shares && !scale.shares->associations.empty()) {
         FairShare::Association own = scale.shares->of(job.request->account, job.user);
-        factors.fair_share = weigh(weights.weight_fairshare != 0 ? own.factor : 0, weights.weight_fairshare);
-        factors.assoc = weigh(weights.weight_assoc != 0 ? own.priority / scale.assoc_top : 0, weights.weight_assoc);
+        factors.fair_share =
+            weigh(weights.weight_fairshare != 0 ? own.factor : 0, weights.weight_fairshare);
+        factors.assoc = weigh(weights.weight_assoc != 0 ? own.priority / scale.assoc_top : 0,
+                              weights.weight_assoc);
     }
     factors.site = job.site_factor;
     factors.nice = job.request->nice;
@@ -177,7 +185,8 @@ struct Change {
     double fixed = 0;
 };
 
-// The new priority of a job whose priority is calculated; `fixed` is what of it follows from its wishes.
+// The new priority of a job whose priority is calculated; `fixed` is what of it follows from its
+// wishes.
 std::uint32_t calculated(const PriorityScale& scale, const Job& job, double fixed) {
     if (!scale.weights().multifactor) return basic_priority(job);
     PriorityFactors factors;
@@ -243,14 +252,15 @@ const PartitionScale* PriorityScale::find_partition(std::string_view name) const
 
 PriorityScale make_scale(const Cluster& cluster, Time now) {
     const PrioritySettings& settings = cluster.settings().priority;
-    PriorityScale scale{.settings = cluster.settings_ptr(),
-                        .cluster_partitions = cluster.partitions_ptr(),
-                        .shares = cluster.fair_share,
-                        .time = now,
-                        .nodes = std::max<double>(1, static_cast<double>(cluster.settings().nodes.size())),
-                        .cpus = 0,
-                        .partitions = {},
-                        .qos = qos_factors(cluster.settings())};
+    PriorityScale scale{
+        .settings = cluster.settings_ptr(),
+        .cluster_partitions = cluster.partitions_ptr(),
+        .shares = cluster.fair_share,
+        .time = now,
+        .nodes = std::max<double>(1, static_cast<double>(cluster.settings().nodes.size())),
+        .cpus = 0,
+        .partitions = {},
+        .qos = qos_factors(cluster.settings())};
     for (const NodeConfig& node : cluster.settings().nodes) scale.cpus += node.cpus;
     scale.cpus = std::max<double>(1, scale.cpus);
     for (const Partition& partition : cluster.partitions()) {
@@ -285,7 +295,9 @@ std::uint32_t priority_in(const PriorityScale& scale, const Job& job, std::strin
     return priority_of(factors_of(scale, job, partition).total());
 }
 
-bool is_calculated(const Job& job) { return job.priority != 0 && !job.priority_by_hand; }
+bool is_calculated(const Job& job) {
+    return job.priority != 0 && !job.priority_by_hand;
+}
 
 void set_first_priority(const Cluster& cluster, Job& job) {
     const JobRequest& wish = *job.request;
@@ -318,21 +330,25 @@ void reprioritize_all(Cluster& cluster, Time now, bool anew) {
     unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
     if (scale.calculate_running) states |= 1u << static_cast<unsigned>(JobState::Running);
     std::vector<Change> changes;
-    cluster.jobs().for_each([&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
-                            [&](const Job& job) {
-        if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job)) return;
-        double fixed = job.priority_base;
-        if (anew) fixed = scale.weights().multifactor ? best_fixed(scale, job) : 0;
-        std::uint32_t priority = calculated(scale, job, fixed);
-        if (scale.incr_only && !anew) priority = std::max(priority, job.priority);
-        if (priority != job.priority || fixed != job.priority_base) changes.push_back({job.id, priority, fixed});
-    });
+    cluster.jobs().for_each(
+        [&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
+        [&](const Job& job) {
+            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job))
+                return;
+            double fixed = job.priority_base;
+            if (anew) fixed = scale.weights().multifactor ? best_fixed(scale, job) : 0;
+            std::uint32_t priority = calculated(scale, job, fixed);
+            if (scale.incr_only && !anew) priority = std::max(priority, job.priority);
+            if (priority != job.priority || fixed != job.priority_base)
+                changes.push_back({job.id, priority, fixed});
+        });
     rekey(cluster, changes);
 }
 
 void watch_priorities(Cluster& cluster, Time now) {
     const PrioritySettings& settings = cluster.settings().priority;
-    bool moves = settings.weight_age != 0 || settings.weight_fairshare != 0 || settings.weight_assoc != 0;
+    bool moves =
+        settings.weight_age != 0 || settings.weight_fairshare != 0 || settings.weight_assoc != 0;
     cluster.priorities_due.reset();
     if (!settings.multifactor || !moves) return;
     cluster.priorities_due = now + std::max(settings.calc_period, Seconds{1});

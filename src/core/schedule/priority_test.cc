@@ -1,8 +1,9 @@
+#include "core/schedule/priority.h"
+
 #include <gtest/gtest.h>
 
 #include "core/job/verbs.h"
 #include "core/query/listing.h"
-#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -16,7 +17,8 @@ const Caller kUser{UserId{1000}, GroupId{100}};
 Settings small_site() {
     Settings settings;
     for (int i = 1; i <= 6; ++i) {
-        NodeConfig node{.name = "n" + std::to_string(i), .cpus = 16, .sockets = 16, .real_memory = 100'000};
+        NodeConfig node{
+            .name = "n" + std::to_string(i), .cpus = 16, .sockets = 16, .real_memory = 100'000};
         if (i > 4) node.gres = {{"gpu", "", 8}};
         settings.nodes.push_back(node);
     }
@@ -44,7 +46,9 @@ public:
     JobId submit(JobRequest wish, Caller caller = kRoot) {
         Effects effects;
         if (wish.shape.mem_per_node == std::nullopt) wish.shape.mem_per_node = 1000;
-        apply(cluster, now, SubmitJob{RequestId{1}, caller, std::make_shared<JobRequest>(wish), "", false}, effects);
+        apply(cluster, now,
+              SubmitJob{RequestId{1}, caller, std::make_shared<JobRequest>(wish), "", false},
+              effects);
         const Answer& answer = std::get<Reply>(effects.back()).answer;
         EXPECT_TRUE(std::holds_alternative<Submitted>(answer));
         return std::get<Submitted>(answer).job;
@@ -58,7 +62,8 @@ public:
     std::vector<JobResult> control(JobVerb verb, std::vector<JobId> ids, Caller caller = kRoot) {
         Effects effects;
         ControlJobs event{RequestId{1}, caller, verb, {}};
-        for (JobId id : ids) event.jobs.push_back({.job = id, .tasks = {}, .het_component = {}, .step = {}});
+        for (JobId id : ids)
+            event.jobs.push_back({.job = id, .tasks = {}, .het_component = {}, .step = {}});
         apply(cluster, now, event, effects);
         return std::get<std::vector<JobResult>>(std::get<Reply>(effects.back()).answer);
     }
@@ -103,11 +108,12 @@ TEST(Priority, IsTheSumOfItsWeightedFactors) {
     gpus.shape.gres_per_node = {{"gpu", "", 4}};
     gpus.nice = 50;
     JobId two = site.submit(gpus);
-    PriorityFactors factors = factors_of(site.cluster.priority_scale(), site.cluster.job(one), "short");
+    PriorityFactors factors =
+        factors_of(site.cluster.priority_scale(), site.cluster.job(one), "short");
     EXPECT_NEAR(factors.job_size.raw, 0.0885417, 1e-7);
     EXPECT_NEAR(factors.partition.raw, 0.5, 1e-9);
     EXPECT_NEAR(factors.tres.at(0).factor.weighted, 2000.0 / 96, 1e-9);
-    EXPECT_EQ(site.priority(one), 609u);  // 88.54 + 500 + 20.83
+    EXPECT_EQ(site.priority(one), 609u);   // 88.54 + 500 + 20.83
     EXPECT_EQ(site.priority(two), 2241u);  // 125 + 1000 + 166.67 + 1000 - 50
 }
 
@@ -132,7 +138,8 @@ TEST(Priority, SizeFollowsTheFlags) {
         JobRequest wish = asks("short", 32, 2);
         wish.time_limit = TimeLimit{Minutes{2}};
         JobId id = site.submit(wish);
-        double size = factors_of(site.cluster.priority_scale(), site.cluster.job(id), "short").job_size.raw;
+        double size =
+            factors_of(site.cluster.priority_scale(), site.cluster.job(id), "short").job_size.raw;
         EXPECT_NEAR(size, each.expected, 1e-9);
     }
 }
@@ -142,7 +149,8 @@ TEST(Priority, UnnormalizedFactorsAreTheNumbersThemselves) {
     settings.priority.weight_partition = settings.priority.weight_qos = 1;
     settings.priority.weight_tres = {{"mem", 2}};
     settings.priority.flags = {"NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES"};
-    settings.qos = {{.name = "high", .priority = 70, .preempt = {}, .preempt_mode = {}, .exempt_time = {}}};
+    settings.qos = {
+        {.name = "high", .priority = 70, .preempt = {}, .preempt_mode = {}, .exempt_time = {}}};
     Site site(settings);
     JobRequest wish = asks("debug");
     wish.qos = "high";
@@ -152,8 +160,9 @@ TEST(Priority, UnnormalizedFactorsAreTheNumbersThemselves) {
 TEST(Priority, QosAndPartitionAreMeasuredAgainstTheHighest) {
     Settings settings = small_site();
     settings.priority.weight_partition = settings.priority.weight_qos = 1000;
-    settings.qos = {{.name = "high", .priority = 50, .preempt = {}, .preempt_mode = {}, .exempt_time = {}},
-                    {.name = "low", .priority = 5, .preempt = {}, .preempt_mode = {}, .exempt_time = {}}};
+    settings.qos = {
+        {.name = "high", .priority = 50, .preempt = {}, .preempt_mode = {}, .exempt_time = {}},
+        {.name = "low", .priority = 5, .preempt = {}, .preempt_mode = {}, .exempt_time = {}}};
     Site site(settings);
     JobRequest high = asks("long"), low = asks("debug");
     high.qos = "high";
@@ -294,7 +303,8 @@ TEST(Priority, FollowsTheConfiguration) {
     JobId one = site.submit(asks("short")), two = site.submit(asks("debug"));
     settings.partitions[1].priority_job_factor = 20;
     Effects effects;
-    apply(site.cluster, site.now, Reconfigure{RequestId{0}, kRoot, std::make_shared<Settings>(settings)}, effects);
+    apply(site.cluster, site.now,
+          Reconfigure{RequestId{0}, kRoot, std::make_shared<Settings>(settings)}, effects);
     EXPECT_EQ(site.priority(one), 1000u);
     EXPECT_EQ(site.priority(two), 500u);
     apply(site.cluster, site.now,
@@ -302,7 +312,8 @@ TEST(Priority, FollowsTheConfiguration) {
     EXPECT_EQ(site.priority(one), 500u);
     EXPECT_EQ(site.priority(two), 1000u);
     settings.priority.multifactor = false;
-    apply(site.cluster, site.now, Reconfigure{RequestId{0}, kRoot, std::make_shared<Settings>(settings)}, effects);
+    apply(site.cluster, site.now,
+          Reconfigure{RequestId{0}, kRoot, std::make_shared<Settings>(settings)}, effects);
     EXPECT_EQ(site.priority(one), 4294901760u - one.value);
 }
 
@@ -343,7 +354,8 @@ TEST(Priority, ManyJobsAreReorderedAtOnce) {
     Site site(settings);
     FairShare shares;
     for (std::uint32_t user = 0; user < 100; ++user) {
-        shares.associations[{"vision", UserId{user}}] = {.factor = (user * 37 % 100) / 100.0, .priority = 0};
+        shares.associations[{"vision", UserId{user}}] = {.factor = (user * 37 % 100) / 100.0,
+                                                         .priority = 0};
     }
     for (std::uint32_t i = 0; i < 2000; ++i) {
         JobRequest wish = asks(i % 3 ? "short" : "short,long");
@@ -367,7 +379,8 @@ TEST(Top, PutsTheNamedJobsFirstWithoutRaisingTheGroup) {
     JobId c = site.submit(asks("short"), kUser), other = site.submit(asks("short"));
     JobId several = site.submit(asks("short,long"), kUser);
     EXPECT_FALSE(site.control(JobVerb::Top, {c, b}).front().error);
-    EXPECT_EQ(site.order("short"), (std::vector<std::uint32_t>{c.value, other.value, several.value, b.value, a.value}));
+    EXPECT_EQ(site.order("short"),
+              (std::vector<std::uint32_t>{c.value, other.value, several.value, b.value, a.value}));
     EXPECT_EQ(site.priority(c), 500u);
     EXPECT_EQ(site.priority(b), 499u);
     EXPECT_EQ(site.priority(a), 498u);
