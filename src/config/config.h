@@ -123,6 +123,16 @@ struct Config {
     std::string propagate_resource_limits = "ALL";
     std::string propagate_resource_limits_except;
     std::string priority_type = "priority/multifactor";
+    std::uint32_t priority_weight_age = 0, priority_weight_assoc = 0, priority_weight_fairshare = 0;
+    std::uint32_t priority_weight_job_size = 0, priority_weight_partition = 0;
+    std::uint32_t priority_weight_qos = 0;
+    std::string priority_weight_tres;  // as written
+    std::vector<std::pair<std::string, double>> priority_tres_weights;  // {"gres/gpu", 1000}
+    std::string priority_flags;        // as written
+    std::vector<std::string> priority_flag_words;  // upper case, NO_NORMAL_ALL spelled out
+    Seconds priority_max_age{7 * 24 * 3600};
+    Seconds priority_calc_period{300};
+    bool priority_favor_small = false;
     std::string private_data;
     std::string job_defaults;  // "DefCpuPerGPU=2,DefMemPerGPU=4096"
     std::optional<std::uint32_t> def_cpus_per_gpu;

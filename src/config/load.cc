@@ -5,6 +5,7 @@
 #include "config/draft.h"
 #include "config/keys.h"
 #include "config/scheduler_options.h"
+#include "config/setters.h"
 #include "config/values.h"
 
 namespace sluice {
@@ -232,6 +233,7 @@ Result<void> finish(Draft& draft) {
     }
     TRY(settle_controllers(config));
     TRY(settle_list_options(config));
+    TRY(settle_priority(config));
     TRY(check_numbers(config));
     TRY(check_scheduling(config));
     if (!written(config, "UnkillableStepTimeout")) {

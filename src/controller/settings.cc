@@ -73,6 +73,24 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
     return {};
 }
 
+PrioritySettings priority_from(const Config& config) {
+    PrioritySettings priority;
+    priority.multifactor = config.priority_type == "priority/multifactor";
+    priority.weight_age = config.priority_weight_age;
+    priority.weight_assoc = config.priority_weight_assoc;
+    priority.weight_fairshare = config.priority_weight_fairshare;
+    priority.weight_job_size = config.priority_weight_job_size;
+    priority.weight_partition = config.priority_weight_partition;
+    priority.weight_qos = config.priority_weight_qos;
+    priority.weight_tres = config.priority_tres_weights;
+    priority.max_age = config.priority_max_age;
+    priority.calc_period = config.priority_calc_period;
+    priority.favor_small = config.priority_favor_small;
+    priority.flags = config.priority_flag_words;
+    priority.user_top = config.has_flag(config.scheduler_parameters, "enable_user_top");
+    return priority;
+}
+
 }  // namespace
 
 std::optional<std::string_view> find_parameter(std::string_view list, std::string_view name) {
@@ -109,6 +127,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     // A hundred years: nothing in the core needs to know a special case for "never".
     settings.over_time_limit = config.over_time_limit.unlimited() ? Seconds{3'155'760'000}
                                                                   : config.over_time_limit.length();
+    settings.priority = priority_from(config);
     settings.enforce_part_limits = !equals_ignoring_case(config.enforce_part_limits, "NO");
     settings.def_mem_per_cpu = config.def_mem_per_cpu;
     settings.def_mem_per_node = config.def_mem_per_node;

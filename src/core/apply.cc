@@ -6,6 +6,7 @@
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -54,10 +55,11 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             }
             return;
         case TimerKind::Preempt: end_preempted(cluster, now, job->id, effects); return;
-        case TimerKind::Plan:
-        case TimerKind::NodeTimeout: return;
         case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
+        case TimerKind::Plan:
+        case TimerKind::NodeTimeout:
+        case TimerKind::Priority: return;
     }
 }
 
@@ -67,6 +69,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
         } else if (timer.kind == TimerKind::Plan) {
             cluster.schedule_wanted = true;
+        } else if (timer.kind == TimerKind::Priority) {
+            on_priority_timer(cluster, now, timer);
         } else {
             on_job_timer(cluster, now, timer, effects);
         }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/priority.h"
 
 namespace sluice {
 
@@ -24,6 +25,8 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     build_nodes(now);
     build_partitions();
     refresh_layout();
+    set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
+    watch_priorities(*this, now);
 }
 
 Cluster::~Cluster() = default;
@@ -37,6 +40,8 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     layout_has_changed();
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;
+    reprioritize_all(*this, now, true);
+    watch_priorities(*this, now);
 }
 
 void Cluster::build_nodes(Time now) {
@@ -87,6 +92,18 @@ Job& Cluster::edit_job(JobId id) {
     changed_jobs_.insert(id.value);
     visible_change_ = true;
     return *job;
+}
+
+Job& Cluster::edit_shown(JobId id) {
+    Job* job = jobs_.edit(id.value);
+    CHECK(job);
+    visible_change_ = true;
+    return *job;
+}
+
+void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
+    priority_scale_ = std::move(scale);
+    visible_change_ = true;
 }
 
 Job& Cluster::add_job(Job job) {
@@ -222,7 +239,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used});
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_});
 }
 
 std::vector<NodeIndex> Cluster::take_touched_nodes() {

@@ -17,9 +17,12 @@
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/plan_view.h"
+#include "core/schedule/fair_share.h"
 #include "core/settings.h"
 
 namespace sluice {
+
+struct PriorityScale;  // core/schedule/priority.h
 
 // What of a node is in use. CPUs and devices by index: nothing is handed out twice.
 struct GresPool {
@@ -89,6 +92,7 @@ struct Snapshot {
     std::shared_ptr<const Settings> settings;
     std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
     std::map<std::string, std::uint32_t> licenses_used;
+    std::shared_ptr<const PriorityScale> priority_scale;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -131,7 +135,7 @@ struct QueueKey {
 };
 
 enum class TimerKind : std::uint8_t {
-    Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline,
+    Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
 };
 
 struct Timer {
@@ -184,6 +188,7 @@ public:
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
     Job& edit_job(JobId id);             // marks it changed
+    Job& edit_shown(JobId id);           // what is derived only: readers see it, the store does not
     Job& add_job(Job job);
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
@@ -221,6 +226,12 @@ public:
     void refresh_layout();
     void publish_plan(std::shared_ptr<const PlanView> plan);
     std::shared_ptr<const PlanView> plan() const { return plan_; }
+
+    // What priorities are measured against (core/schedule/priority.cc), and what accounting knows.
+    const PriorityScale& priority_scale() const { return *priority_scale_; }
+    void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
+    std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
+    std::optional<Time> priorities_due;  // the next calculation
 
     std::set<JobId> parked;              // wait for something other than a free place
     bool schedule_wanted = false;        // something changed that may let a job start
@@ -266,6 +277,7 @@ private:
     std::vector<JobId> forgotten_jobs_;
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
+    std::shared_ptr<const PriorityScale> priority_scale_;
     std::uint64_t version_ = 0;
 };
 

@@ -29,6 +29,7 @@ struct PrioritySettings {
     Seconds calc_period{300};
     bool favor_small = false;
     std::vector<std::string> flags;        // PriorityFlags, upper case
+    bool user_top = false;                 // SchedulerParameters=enable_user_top
 };
 
 // SchedulerType and SchedulerParameters.

@@ -3,6 +3,7 @@
 #include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -35,9 +36,10 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;
     if (hold) {
         job.priority = 0;
+        job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
-    } else if (job.priority == 0) {
-        job.priority = initial_priority(cluster, *job.request, job.id);
+    } else if (!job.priority_by_hand) {
+        calculate_priority(cluster, job);
     }
     // What it waited for has happened; that it must be alone is so every time.
     if (auto asked = parse_dependency(job.request->dependency)) {

@@ -12,6 +12,7 @@
 #include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/features.h"
@@ -188,7 +189,7 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     const JobRequest& wish = *event.wish;
     job.id = cluster.take_job_id();
     job.sluid = next_sluid(cluster, job);
-    job.priority = initial_priority(cluster, wish, job.id);
+    set_first_priority(cluster, job);
     if (job.priority == 0) {
         job.reason = Reason::JobHeldUser;
     } else if (job.eligible_time > now) {

@@ -11,6 +11,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/place/place.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -43,6 +44,16 @@ Result<std::uint32_t> number(const std::string& key, const std::string& value) {
     auto parsed = to_number(value);
     if (!parsed || *parsed > 0xfffffffe) return bad(key, value);
     return static_cast<std::uint32_t>(*parsed);
+}
+
+// A nice value or a site factor.
+Result<std::int32_t> adjustment(const std::string& key, const std::string& value) {
+    constexpr std::uint64_t kMost = 2147483645;
+    bool negative = value.starts_with('-');
+    auto amount = to_number(negative ? std::string_view(value).substr(1) : value);
+    if (!amount || *amount > kMost) return bad(key, value);
+    auto size = static_cast<std::int32_t>(*amount);
+    return negative ? -size : size;
 }
 
 template <std::string JobRequest::*Member>
@@ -82,6 +93,9 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
     std::uint32_t priority = TRY(number(key, value));
     if (!draft.privileged && priority > draft.job.priority) return Error{ErrorCode::AccessDenied, {}};
     draft.job.priority = priority;
+    // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
+    draft.job.priority_by_hand = priority > 0;
+    draft.request.nice = 0;
     if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     else if (draft.job.reason == Reason::JobHeldAdmin || draft.job.reason == Reason::JobHeldUser) draft.job.reason = Reason::None;
     return {};
@@ -89,15 +103,21 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
 
 Result<void> set_nice(Draft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    bool negative = value.starts_with('-');
-    std::uint32_t amount = TRY(number(key, negative ? value.substr(1) : value));
-    if (negative && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
-    std::int64_t nice = negative ? -std::int64_t{amount} : amount;
+    std::int32_t nice = TRY(adjustment(key, value));
+    if (nice < 0 && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     std::int64_t priority = std::int64_t{draft.job.priority} + draft.request.nice - nice;
-    draft.request.nice = static_cast<std::int32_t>(nice);
-    if (draft.job.priority > 0) {
+    draft.request.nice = nice;
+    if (draft.job.priority_by_hand) {
         draft.job.priority = static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, 0xfffffffe));
     }
+    return {};
+}
+
+// What an administrator adds to the calculated priority.
+Result<void> set_site_factor(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    draft.job.site_factor = TRY(adjustment(key, value));
     return {};
 }
 
@@ -246,6 +266,7 @@ constexpr Row kRows[] = {
     {"ReqNodes", set_nodes},
     {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
+    {"SiteFactor", set_site_factor},
     {"StartTime", set_begin},
     {"StdErr", set_text<&JobRequest::std_err>},
     {"StdIn", set_text<&JobRequest::std_in>},
@@ -298,6 +319,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     job_is_here(cluster, changed);
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
+    if (changed.state == JobState::Pending && is_calculated(changed)) calculate_priority(cluster, changed);
     cluster.schedule_wanted = true;
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (changed.dependency.empty()) enqueue(cluster, changed, now);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -170,6 +171,7 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
         if (changed.is_default && entry.config.name != changed.name) entry.config.is_default = false;
         if (entry.config.name == changed.name) entry.config = changed;
     }
+    reprioritize_all(cluster, now, true);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     answer(Done{});

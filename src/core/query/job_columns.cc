@@ -5,6 +5,7 @@
 
 #include "core/query/columns_of.h"
 #include "core/query/reason.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/hostlist.h"
 
@@ -148,6 +149,25 @@ std::string_view std_out(const Job& job, View, Scratch) {
     return job.array_job ? "slurm-%A_%a.out" : "slurm-%j.out";
 }
 
+// Compat: jobs that are held or wait for their begin time are not listed with their factors, except
+// that with ACCRUE_ALWAYS the latter are.
+std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
+    scratch.clear();
+    const PriorityScale& scale = *view.priority_scale;
+    if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor) return scratch;
+    if (job.eligible_time > view.time && !scale.accrue_always) return scratch;
+    for (std::string& name : partitions_of(job)) {
+        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(job.priority),
+                          .by_hand = job.priority_by_hand, .factors = {}};
+        if (is_calculated(job)) {
+            line.factors = factors_of(scale, job, line.partition);
+            line.total = line.factors.total();
+        }
+        append_priority_line(line, scratch);
+    }
+    return scratch;
+}
+
 template <std::string JobRequest::*Member>
 std::string_view wish(const Job& job, View, Scratch) { return (*job.request).*Member; }
 
@@ -249,6 +269,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::SuspendTime,      [](const Job& j, View) { return unix_or_absent(j.suspend_time); }},
     {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.licenses_held; }},
     {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
+    {C::PriorityFactors,  priority_factors},
 };
 // clang-format on
 

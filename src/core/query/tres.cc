@@ -86,13 +86,11 @@ Sizes sizes_wanted(const Shape& shape) {
     return sizes;
 }
 
-std::uint64_t memory_wanted(const Job& job, const Snapshot& snapshot, const Sizes& sizes) {
-    const Shape& shape = job.request->shape;
+std::uint64_t memory_wanted(const Shape& shape, const Partition* partition, const Settings& settings,
+                            const Sizes& sizes) {
     if (shape.mem_per_gpu) return *shape.mem_per_gpu * sizes.gpus;
     std::optional<Megabytes> per_cpu = shape.mem_per_cpu, per_node = shape.mem_per_node;
-    if (!per_cpu && !per_node && snapshot.settings->memory_is_consumable) {
-        const Partition* partition = first_partition(job, snapshot);
-        const Settings& settings = *snapshot.settings;
+    if (!per_cpu && !per_node && settings.memory_is_consumable) {
         if (partition && partition->config.def_mem_per_cpu) per_cpu = partition->config.def_mem_per_cpu;
         else if (partition && partition->config.def_mem_per_node) per_node = partition->config.def_mem_per_node;
         else if (settings.def_mem_per_cpu) per_cpu = settings.def_mem_per_cpu;
@@ -103,7 +101,20 @@ std::uint64_t memory_wanted(const Job& job, const Snapshot& snapshot, const Size
 
 }  // namespace
 
+Tres cfg_tres(const Node& node) {
+    Tres tres{{"cpu", node.config.cpus}, {"mem", node.config.real_memory}, {"billing", node.config.cpus}};
+    for (const GresPool& pool : node.gres) {
+        tres["gres/" + pool.name] += pool.count;
+        if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;
+    }
+    return tres;
+}
+
 Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
+    return tres_wanted(job, first_partition(job, snapshot), *snapshot.settings);
+}
+
+Tres tres_wanted(const Job& job, const Partition* partition, const Settings& settings) {
     const Shape& shape = job.request->shape;
     Sizes sizes = sizes_wanted(shape);
     Tres tres;
@@ -112,7 +123,7 @@ Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
                            sizes.gpus * shape.cpus_per_gpu.value_or(0)});
     tres["cpu"] = tres["billing"] = sizes.cpus;
     tres["node"] = sizes.nodes;
-    if (std::uint64_t memory = memory_wanted(job, snapshot, sizes)) tres["mem"] = memory;
+    if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes)) tres["mem"] = memory;
     return tres;
 }
 

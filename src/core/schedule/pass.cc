@@ -99,8 +99,10 @@ std::vector<Pass::Entry> Pass::entries() {
 SelectOptions Pass::options_for(const Entry& entry, const Job& job) const {
     const Shape& shape = *entry.in->need.shape;
     Seconds waited = now_ - job.eligible_time;
+    Seconds most = cluster_.settings().max_switch_wait;
+    Seconds insists = shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most;
     return {.least_loaded = cluster_.settings().least_loaded || entry.in->need.partition->config.lln,
-            .any_switches = shape.switches_wait.count() > 0 && waited >= shape.switches_wait};
+            .any_switches = waited >= insists};
 }
 
 Search Pass::search_for(const Entry& entry, const Job& job) const {

@@ -1,16 +1,11 @@
 #include "core/schedule/queue.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
 
 namespace {
-
-// Compat: priority/basic counts down from here, so that earlier jobs come first.
-constexpr std::uint32_t kPriorityTop = 4294901760;
 
 UserId user_that_matters(const Job& job) {
     return job.request->shape.exclusive == Exclusive::User ? job.user : UserId{};
@@ -108,6 +103,15 @@ void Queue::remove(const Job& job) {
     by_job_.erase(found);
 }
 
+void Queue::move(const QueueKey& from, std::uint32_t priority) {
+    auto found = by_job_.find(from.job.value);
+    if (found == by_job_.end()) return;
+    JobClass& job_class = *classes_[found->second];
+    job_class.waiting.erase(from);
+    job_class.waiting.insert({priority, from.job});
+    job_class.is_fresh = true;
+}
+
 const JobClass* Queue::find_class(JobId job) const {
     auto found = by_job_.find(job.value);
     return found == by_job_.end() ? nullptr : classes_[found->second].get();
@@ -177,13 +181,6 @@ std::uint64_t next_sluid(Cluster&, const Job& job) {
     auto seconds = static_cast<std::uint64_t>(to_unix(job.submit_time));
     return seconds << 32 | (static_cast<std::uint64_t>(job.id.value) << 4 & 0xffffffff) |
            (job.restarts & 0xf);
-}
-
-std::uint32_t initial_priority(const Cluster&, const JobRequest& request, JobId id) {
-    if (request.hold || request.priority == 0u) return 0;
-    if (request.priority) return *request.priority;
-    std::int64_t priority = std::int64_t{kPriorityTop} - id.value - request.nice;
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, kPriorityTop));
 }
 
 }  // namespace sluice

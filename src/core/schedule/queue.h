@@ -41,6 +41,7 @@ public:
     // Adds a job to its class; whether it may be the first of it, so that a pass is worth the while.
     bool add(const Job& job);
     void remove(const Job& job);
+    void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
     bool empty() const { return by_job_.empty(); }
     std::size_t size() const { return by_job_.size(); }
     bool contains(JobId job) const { return by_job_.contains(job.value); }
@@ -77,6 +78,5 @@ void unpark_all(Cluster& cluster, Time now);
 
 std::vector<std::string> partitions_of(const Job& job);
 std::uint64_t next_sluid(Cluster& cluster, const Job& job);
-std::uint32_t initial_priority(const Cluster& cluster, const JobRequest& request, JobId id);
 
 }  // namespace sluice
