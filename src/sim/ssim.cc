@@ -9,6 +9,7 @@
 
 #include "config/settings.h"
 #include "model/errors.h"
+#include "sim/faults.h"
 #include "sim/options.h"
 #include "sim/report.h"
 
@@ -100,12 +101,20 @@ Result<int> write_trace(const SimOptions& options) {
     return 0;
 }
 
+int faults(const SimOptions& options) {
+    FaultRuns runs{.first = options.seed_first, .last = options.seed_last};
+    if (options.nodes > 0) runs.nodes = options.nodes;
+    if (options.jobs > 0) runs.jobs = options.jobs;
+    runs.print_events = options.print_events;
+    return run_faults(runs, stdout);
+}
+
 Result<int> perform(const SimOptions& options) {
     switch (options.command) {
         case SimCommand::Run: return run(options);
         case SimCommand::Compare: return compare(options);
         case SimCommand::Generate: return write_trace(options);
-        case SimCommand::Faults:
+        case SimCommand::Faults: return faults(options);
         case SimCommand::None: break;
     }
     return Error{ErrorCode::NotSupported, "no such command"};
