@@ -102,7 +102,7 @@ void FaultWorld::decide() {
     check_invariants("pass");
     decided.changes = cluster_->take_changes();
     writing_.push_back(std::move(decided));
-    later(Seconds{random_.between(0, 1)}, [this, me = incarnation_] {
+    later(Seconds{random_.between(0, calm_ ? 1 : commit_most_)}, [this, me = incarnation_] {
         if (me == incarnation_ && cluster_) commit();
     });
     maybe_crash(crash_chance_);
@@ -119,11 +119,15 @@ void FaultWorld::commit() {
 void FaultWorld::release(Decided decided) {
     for (const Effect& effect : decided.effects) {
         const auto* answered = std::get_if<NodeAnswered>(&effect);
-        if (!answered || answered->error) continue;
+        if (!answered) continue;
         std::uint32_t node = cluster_->find_node(answered->node)->value;
         if (!controller_ends_[node]) continue;
         controller_ends_[node]->welcome = true;
-        down(node, [this, node] { machines_[node]->on_welcome(); });
+        down(node, [this, node, refused = answered->error.has_value()] {
+            if (refused) hang_up(node);
+            else machines_[node]->on_welcome();
+        });
+        if (answered->error) controller_ends_[node]->welcome = false;
     }
     for (const Effect& effect : decided.effects) {
         maybe_crash(crash_chance_ / 4);

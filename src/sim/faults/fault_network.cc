@@ -67,6 +67,14 @@ void FaultWorld::heartbeat(std::size_t node) {
     later(kHeartbeat, [this, node] { heartbeat(node); });
 }
 
+// The node has to register again.
+void FaultWorld::hang_up(std::size_t node) {
+    node_ends_[node]->broken = true;
+    node_ends_[node].reset();
+    machines_[node]->on_disconnected();
+    connect(node);
+}
+
 void FaultWorld::cut(std::size_t node, bool controller_notices) {
     for (const WirePtr& wire : {node_ends_[node], controller_ends_[node]}) {
         if (wire && !wire->broken) lose_wire(node, wire, controller_notices);

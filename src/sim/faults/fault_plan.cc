@@ -1,12 +1,15 @@
 // sim/faults/fault_plan.cc: what goes wrong in a fault world, and when.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/faults/fault_world.h"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kEachMost = 12;  // of each kind, in worlds that have that kind at all
+constexpr std::int64_t kSlowDisk = 8;  // seconds that a commit may take
 
 }  // namespace
 
@@ -14,7 +17,7 @@ constexpr std::size_t kEachMost = 12;  // of each kind, in worlds that have that
 void FaultWorld::plan_faults() {
     Seconds span = calm_from_ - now_;
     auto plan = [&](auto fault) {
-        std::size_t count = random_.chance(0.4) ? 0 : random_.below(kEachMost);
+        std::size_t count = random_.chance(0.4) ? 0 : random_.below(std::max(kEachMost, machines_.size()));
         for (std::size_t i = 0; i < count; ++i) {
             later(Seconds{random_.between(0, span.count())}, [this, fault] {
                 ++result_.faults;
@@ -35,6 +38,7 @@ void FaultWorld::plan_faults() {
     plan([this](std::size_t node) { isolate(node); });
     plan([this](std::size_t node) { freeze(node); });
     if (random_.chance(0.5)) crash_chance_ = 0.002;
+    if (random_.chance(0.3)) commit_most_ = kSlowDisk;
 }
 
 void FaultWorld::maybe_crash(double probability) {
@@ -88,7 +92,7 @@ void FaultWorld::freeze(std::size_t node) {
 }
 
 void FaultWorld::step_clock() {
-    Seconds step{random_.between(-300, 50)};
+    Seconds step{random_.between(-300, random_.chance(0.3) ? 300 : 50)};
     log(fmt::format("the controller's clock jumps by {} s", step.count()));
     clock_offset_ += step;
 }

@@ -105,6 +105,7 @@ private:
     // fault_network.cc: who hears whom
     Seconds delay();
     void connect(std::size_t node);
+    void hang_up(std::size_t node);
     void cut(std::size_t node, bool controller_notices);
     void lose_wire(std::size_t node, WirePtr wire, bool controller_notices);
     void up(WirePtr wire, std::function<void()> arrive);
@@ -139,6 +140,7 @@ private:
     std::deque<Decided> writing_;
     Seconds clock_offset_{0};
     Time last_time_;
+    std::int64_t commit_most_ = 1;       // seconds
     double crash_chance_ = 0;            // at each step between decision and effects
 
     std::vector<std::unique_ptr<Machine>> machines_;
