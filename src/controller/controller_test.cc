@@ -8,13 +8,13 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "config/settings.h"
 #include "controller/committer.h"
 #include "controller/listings.h"
 #include "controller/loop.h"
 #include "controller/options.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
-#include "controller/settings.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
 

@@ -1,8 +1,8 @@
-// controller/settings.cc
+// config/settings.cc
 //
 // Most members carry over under the same name. What differs is said here: lists of words that
 // become switches, and numbers hidden in such lists.
-#include "controller/settings.h"
+#include "config/settings.h"
 
 #include <fmt/format.h>
 

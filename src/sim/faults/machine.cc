@@ -1,0 +1,102 @@
+#include "sim/faults/machine.h"
+
+namespace sluice {
+
+std::vector<RunKey> Machine::running() const {
+    std::vector<RunKey> runs;
+    for (const auto& [run, start] : live_) runs.push_back(run);
+    return runs;
+}
+
+void Machine::report(Event event) {
+    outbox_.push_back({next_sequence_++, std::move(event)});
+    if (registered_) host_.send(node_, outbox_.back());
+}
+
+void Machine::report_end(RunKey run, ExitStatus exit) {
+    report(JobEnded{node_, run_of(run), exit, {}});
+}
+
+void Machine::on_launch(RunKey run) {
+    if (live_.contains(run)) return report(LaunchReported{node_, run_of(run), {}});
+    if (ended_.contains(run)) return;  // its end is on the way already
+    std::uint64_t start = ++starts_;
+    live_[run] = start;
+    host_.on_started(node_, run);
+    report(LaunchReported{node_, run_of(run), {}});
+    Script script = host_.script_of(JobId{run.job});
+    host_.later(script.duration, [this, run, start, script] { end(run, start, script.exit); });
+}
+
+void Machine::on_terminate(RunKey run, Seconds kill_delay) {
+    auto found = live_.find(run);
+    if (found == live_.end()) {
+        if (!ended_.contains(run)) report(NodeCleaned{node_, run_of(run)});
+        return;
+    }
+    host_.later(kill_delay, [this, run, start = found->second] { end(run, start, {0, 15, false}); });
+}
+
+// Nothing when that start of it is gone already.
+void Machine::end(RunKey run, std::uint64_t start, ExitStatus exit) {
+    auto found = live_.find(run);
+    if (found == live_.end() || found->second != start) return;
+    live_.erase(found);
+    ended_[run] = exit;
+    host_.on_finished(node_, run, exit);
+    if (slurmd_) report_end(run, exit);
+}
+
+void Machine::on_ack(std::uint64_t sequence) {
+    while (!outbox_.empty() && outbox_.front().sequence <= sequence) {
+        if (const auto* done = std::get_if<JobEnded>(&outbox_.front().event)) ended_.erase(key_of(done->run));
+        outbox_.pop_front();
+    }
+}
+
+void Machine::on_welcome() {
+    registered_ = true;
+    for (const Report& pending : outbox_) host_.send(node_, pending);
+}
+
+std::vector<RunId> Machine::known() const {
+    std::vector<RunId> runs;
+    for (const auto& [run, start] : live_) runs.push_back(run_of(run));
+    for (const auto& [run, exit] : ended_) runs.push_back(run_of(run));
+    return runs;
+}
+
+void Machine::stop_slurmd() {
+    slurmd_ = registered_ = false;
+    outbox_.clear();
+    next_sequence_ = 1;
+}
+
+// Finds on disk what has ended meanwhile, or what the controller has not confirmed.
+void Machine::start_slurmd() {
+    slurmd_ = true;
+    for (RunKey run : died_) ended_[run] = ExitStatus{0, 9, false};
+    died_.clear();
+    for (const auto& [run, exit] : ended_) report_end(run, exit);
+}
+
+void Machine::power_off() {
+    stop_slurmd();
+    powered_ = false;
+    for (const auto& [run, start] : live_) {
+        died_.insert(run);
+        host_.on_swept_away(node_, run);
+    }
+    live_.clear();
+}
+
+void Machine::power_on(bool disk_is_kept) {
+    powered_ = true;
+    if (!disk_is_kept) {
+        died_.clear();
+        ended_.clear();
+    }
+    start_slurmd();
+}
+
+}  // namespace sluice
