@@ -12,7 +12,7 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     std::vector<JobId> jobs = cluster.node(index).jobs;
     for (JobId id : jobs) {
         const Job& job = cluster.job(id);
-        if (job.state == JobState::Running && !is_completing(job)) {
+        if (is_live(job)) {
             bool again = job.request->requeue && job.request->kind == JobKind::Batch;
             end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
         }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
 #include "core/schedule/queue.h"
@@ -66,7 +67,7 @@ bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
     }
     bool here = std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
                             [&](const NodeShare& share) { return share.node == node; });
-    return here && job.state == JobState::Running;
+    return here && is_live(job);
 }
 
 void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool has_it, Effects& effects) {
@@ -82,6 +83,7 @@ void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool
         }
         return;
     }
+    if (has_it && job.suspend_time) repeat_suspension(job, node, effects);
     bool head = job.allocation->nodes.front().node == node;
     if (has_it || !head || job.request->kind != JobKind::Batch) return;
     if (!job.launched) {
