@@ -12,8 +12,8 @@ FaultResult world(std::uint64_t seed, std::uint32_t nodes, std::uint32_t jobs) {
 TEST(Faults, NothingIsLostAndNothingRunsTwice) {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         FaultResult result = world(seed, 6, 60);
-        EXPECT_FALSE(result.failure)
-            << *result.failure << "\nreplay: ssim faults --seeds " << seed << " --nodes 6 --jobs 60 --events";
+        EXPECT_FALSE(result.failure) << *result.failure << "\nreplay: ssim faults --seeds " << seed
+                                     << " --nodes 6 --jobs 60 --events";
         EXPECT_EQ(result.accepted, result.ended);
     }
 }

@@ -34,7 +34,9 @@ void Machine::on_terminate(RunKey run, Seconds kill_delay) {
         if (!ended_.contains(run)) report(NodeCleaned{node_, run_of(run)});
         return;
     }
-    host_.later(kill_delay, [this, run, start = found->second] { end(run, start, {0, 15, false}); });
+    host_.later(kill_delay, [this, run, start = found->second] {
+        end(run, start, {0, 15, false});
+    });
 }
 
 // Nothing when that start of it is gone already.
@@ -49,7 +51,8 @@ void Machine::end(RunKey run, std::uint64_t start, ExitStatus exit) {
 
 void Machine::on_ack(std::uint64_t sequence) {
     while (!outbox_.empty() && outbox_.front().sequence <= sequence) {
-        if (const auto* done = std::get_if<JobEnded>(&outbox_.front().event)) ended_.erase(key_of(done->run));
+        if (const auto* done = std::get_if<JobEnded>(&outbox_.front().event))
+            ended_.erase(key_of(done->run));
         outbox_.pop_front();
     }
 }

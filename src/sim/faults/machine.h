@@ -19,8 +19,12 @@ struct RunKey {
     std::uint32_t job = 0, restarts = 0;
     auto operator<=>(const RunKey&) const = default;
 };
-inline RunKey key_of(const RunId& run) { return {run.job.value, run.restarts}; }
-inline RunId run_of(RunKey key) { return {JobId{key.job}, key.restarts, kBatchStep}; }
+inline RunKey key_of(const RunId& run) {
+    return {run.job.value, run.restarts};
+}
+inline RunId run_of(RunKey key) {
+    return {JobId{key.job}, key.restarts, kBatchStep};
+}
 
 struct Report {
     std::uint64_t sequence = 0;  // 0: not repeated, not acknowledged
@@ -42,7 +46,7 @@ public:
     virtual Script script_of(JobId job) = 0;
     virtual void on_started(NodeIndex node, RunKey run) = 0;
     virtual void on_finished(NodeIndex node, RunKey run, ExitStatus exit) = 0;
-    virtual void on_swept_away(NodeIndex node, RunKey run) = 0;   // by a reboot
+    virtual void on_swept_away(NodeIndex node, RunKey run) = 0;  // by a reboot
 };
 
 class Machine {
@@ -60,8 +64,8 @@ public:
     void on_launch(RunKey run);
     void on_terminate(RunKey run, Seconds kill_delay);
     void on_ack(std::uint64_t sequence);
-    void on_welcome();                     // the registration was accepted: the outbox goes out
-    std::vector<RunId> known() const;      // for the registration
+    void on_welcome();                 // the registration was accepted: the outbox goes out
+    std::vector<RunId> known() const;  // for the registration
     void on_disconnected() { registered_ = false; }
     bool registered() const { return registered_; }
 
@@ -79,9 +83,9 @@ private:
     MachineHost& host_;
     NodeIndex node_;
     bool powered_ = true, slurmd_ = true, registered_ = false;
-    std::map<RunKey, std::uint64_t> live_;          // and which start it is
-    std::map<RunKey, ExitStatus> ended_;            // on disk, until acknowledged
-    std::set<RunKey> died_;                         // on disk as running when the power went
+    std::map<RunKey, std::uint64_t> live_;  // and which start it is
+    std::map<RunKey, ExitStatus> ended_;    // on disk, until acknowledged
+    std::set<RunKey> died_;                 // on disk as running when the power went
     std::deque<Report> outbox_;
     std::uint64_t next_sequence_ = 1;
     std::uint64_t starts_ = 0;
