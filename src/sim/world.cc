@@ -185,7 +185,8 @@ void World::plan_end(RunId run_id, Run& run, Time end) {
     ends_.add(end, {run_id, end});
 }
 
-// Suspended to make room: the clock of the run stands still, and others have its CPUs.
+// Suspended to make room: the clock of the run stands still, and others have its CPUs,
+// though not its GPUs.
 void World::on_signal(Time now, const SignalJob& order) {
     auto found = running_.find(order.run.job.value);
     if (found == running_.end() || found->second.restarts != order.run.restarts) return;
@@ -194,12 +195,10 @@ void World::on_signal(Time now, const SignalJob& order) {
         run.stopped = true;
         run.left = run.end - now;
         cpus_busy_ -= run.cpus;
-        gpus_busy_ -= run.gpus;
         ++outcome_.jobs[index_of_.at(order.run.job.value)].preemptions;
     } else if (order.signal == SIGCONT && run.stopped) {
         run.stopped = false;
         cpus_busy_ += run.cpus;
-        gpus_busy_ += run.gpus;
         plan_end(order.run, run, now + run.left);
     }
 }
@@ -227,8 +226,7 @@ void World::on_terminate(Time now, const TerminateJob& order) {
 }
 
 void World::leave(const Run& run) {
-    if (run.stopped) return;
-    cpus_busy_ -= run.cpus;
+    if (!run.stopped) cpus_busy_ -= run.cpus;
     gpus_busy_ -= run.gpus;
 }
 

@@ -4,6 +4,8 @@
 // one is decided already. A crash loses all that is not written, and the effects that are not done.
 #include <fmt/format.h>
 
+#include <csignal>
+
 #include "sim/faults/fault_world.h"
 
 namespace sluice {
@@ -168,6 +170,12 @@ void FaultWorld::carry_out(const Effect& effect) {
             down(launch->node.value,
                  [this, node = launch->node.value, run] { machines_[node]->on_launch(run); });
         }
+    } else if (const auto* signal = std::get_if<SignalJob>(&effect)) {
+        down(signal->node.value, [this, order = *signal] {
+            Machine& machine = *machines_[order.node.value];
+            if (order.signal == SIGSTOP) machine.on_stop(key_of(order.run));
+            if (order.signal == SIGCONT) machine.on_continue(key_of(order.run));
+        });
     } else if (const auto* terminate = std::get_if<TerminateJob>(&effect)) {
         Seconds kill_delay{random_.between(0, terminate->grace.count())};
         down(terminate->node.value,

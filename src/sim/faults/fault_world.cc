@@ -123,25 +123,32 @@ void FaultWorld::command() {
     if (!client.job) return;
     JobRef ref{.job = *client.job, .tasks = {}, .het_component = {}, .step = {}};
     RequestId request{next_request_++};
-    constexpr JobVerb kVerbs[] = {JobVerb::Hold, JobVerb::Release, JobVerb::Requeue,
-                                  JobVerb::Requeue};
-    if (random_.chance(0.4)) {
-        CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
-        cancel.filter.jobs.push_back(ref);
-        push({std::move(cancel), {}});
-    } else {
-        push({ControlJobs{request, kRoot, kVerbs[random_.below(std::size(kVerbs))], {ref}}, {}});
-    }
+    constexpr JobVerb kVerbs[] = {
+        JobVerb::Hold, JobVerb::Release,
+        X if (random_.chance(0.4)){
+            CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
+    cancel.filter.jobs.push_back(ref);
+    push({std::move(cancel), {}});
+}
+else {
+    push({ControlJobs{request, kRoot, kVerbs[random_.below(std::size(kVerbs))], {ref}}, {}});
+}
 }
 
+// Without this, jobs that users have put aside would wait for ever.
 void FaultWorld::look_after_held_jobs() {
-    std::vector<JobRef> held;
+    std::vector<JobRef> held, suspended;
     for (const auto& [id, job] : rows_.jobs()) {
-        if (job.state != JobState::Pending || job.priority != 0) continue;
-        held.push_back({.job = JobId{id}, .tasks = {}, .het_component = {}, .step = {}});
+        JobRef ref{.job = JobId{id}, .tasks = {}, .het_component = {}, .step = {}};
+        if (job.state == JobState::Pending && job.priority == 0) held.push_back(ref);
+        if (job.state == JobState::Suspended) suspended.push_back(ref);
     }
-    if (!held.empty())
-        push({ControlJobs{RequestId{next_request_++}, kRoot, JobVerb::Release, held}, {}});
+    auto control = [&](JobVerb verb, std::vector<JobRef> jobs) {
+        if (jobs.empty()) return;
+        push({ControlJobs{RequestId{next_request_++}, kRoot, verb, std::move(jobs)}, {}});
+    };
+    control(JobVerb::Release, std::move(held));
+    control(JobVerb::Resume, std::move(suspended));
     later(Seconds{60}, [this] { look_after_held_jobs(); });
 }
 

@@ -113,6 +113,7 @@ private:
     void heartbeat(std::size_t node);
 
     // MachineHost
+    Time now() const override { return now_; }
     void later(Seconds delay, std::function<void()> what) override;
     void send(NodeIndex node, const Report& report) override;
     Script script_of(JobId job) override;
