@@ -81,9 +81,9 @@ void Cluster::build_partitions() {
 }
 
 const Job& Cluster::job(JobId id) const {
-    auto found = jobs_.find(id.value);
+    const Job* found = jobs_.peek(id.value);
     CHECK(found);
-    return *found;  // the table holds it too
+    return *found;
 }
 
 Job& Cluster::edit_job(JobId id) {
@@ -167,7 +167,7 @@ std::optional<NodeIndex> Cluster::find_node(std::string_view name) const {
 }
 
 const Node& Cluster::node(NodeIndex index) const {
-    auto found = nodes_.find(index.value);
+    const Node* found = nodes_.peek(index.value);
     CHECK(found);
     return *found;
 }

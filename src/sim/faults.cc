@@ -17,11 +17,13 @@ int run_faults(const FaultRuns& runs, std::FILE* out) {
         }
         FaultResult result = FaultWorld(std::move(options)).run();
         if (result.failure) {
-            fmt::print(out, "FAILED {}\nreplay: ssim faults --seeds {} --nodes {} --jobs {} --events\n",
+            fmt::print(out,
+                       "FAILED {}\nreplay: ssim faults --seeds {} --nodes {} --jobs {} --events\n",
                        *result.failure, seed, runs.nodes, runs.jobs);
             return 1;
         }
-        fmt::print(out, "{} jobs accepted and ended, {} faults, {} crashes, {} events, log {:016x}\n",
+        fmt::print(out,
+                   "{} jobs accepted and ended, {} faults, {} crashes, {} events, log {:016x}\n",
                    result.accepted, result.faults, result.crashes, result.events, result.hash);
         if (seed == runs.last) return 0;
     }

@@ -46,7 +46,8 @@ Trace generate(const GenerateOptions& options) {
         job.limit = random_limit(random, job.duration);
         std::uint64_t account = std::min(random.below(kAccounts), random.below(kAccounts));
         job.account = fmt::format("{}", account + 1);
-        job.user = fmt::format("{}", account * kUsersPerAccount + random.below(kUsersPerAccount) + 1);
+        job.user =
+            fmt::format("{}", account * kUsersPerAccount + random.below(kUsersPerAccount) + 1);
         job.cpus = size;
         if (options.format == TraceFormat::Csv) job.gpus = size;
         work += static_cast<double>(size) * static_cast<double>(job.duration.count());
@@ -80,8 +81,8 @@ std::string print_swf(const Trace& trace, const GenerateOptions& options) {
 std::string print_gpu_csv(const Trace& trace) {
     std::string text = "submit,duration,gpus,account,user,limit\n";
     for (const TraceJob& job : trace.jobs) {
-        text += fmt::format("{},{},{},group{},user{},{}\n", to_unix(job.submit), job.duration.count(),
-                            job.gpus, job.account, job.user,
+        text += fmt::format("{},{},{},group{},user{},{}\n", to_unix(job.submit),
+                            job.duration.count(), job.gpus, job.account, job.user,
                             job.limit ? fmt::format("{}", job.limit->count()) : "");
     }
     return text;

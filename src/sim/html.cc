@@ -17,16 +17,20 @@ constexpr int kBuckets = 300;
 std::string escaped(std::string_view text) {
     std::string result;
     for (char c : text) {
-        if (c == '<') result += "&lt;";
-        else if (c == '>') result += "&gt;";
-        else if (c == '&') result += "&amp;";
-        else result += c;
+        if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else if (c == '&')
+            result += "&amp;";
+        else
+            result += c;
     }
     return result;
 }
 
 // The average of a quantity in each of kBuckets equal parts of the time.
-std::vector<double> averages(const std::vector<Sample>& samples, std::uint64_t Sample::* quantity) {
+std::vector<double> averages(const std::vector<Sample>& samples, std::uint64_t Sample::*quantity) {
     std::vector<double> sums(kBuckets, 0);
     if (samples.size() < 2) return sums;
     auto start = static_cast<double>(to_unix(samples.front().time));
@@ -69,12 +73,13 @@ std::string curve(const std::vector<double>& values, double top, std::string_vie
 }
 
 std::string utilisation_chart(const Outcome& outcome, double days) {
-    auto shares = [&](std::uint64_t Sample::* quantity, std::uint64_t all) {
+    auto shares = [&](std::uint64_t Sample::*quantity, std::uint64_t all) {
         std::vector<double> values = averages(outcome.samples, quantity);
         for (double& value : values) value *= 100.0 / static_cast<double>(all);
         return values;
     };
-    std::string curves = curve(shares(&Sample::cpus, std::max<std::uint64_t>(outcome.cpus, 1)), 100, "cpu");
+    std::string curves =
+        curve(shares(&Sample::cpus, std::max<std::uint64_t>(outcome.cpus, 1)), 100, "cpu");
     if (outcome.gpus > 0) curves += curve(shares(&Sample::gpus, outcome.gpus), 100, "gpu");
     std::string title = outcome.gpus > 0 ? "Use of CPUs (blue) and GPUs (orange)" : "Use of CPUs";
     return frame(title, 100, " %", days, curves);
@@ -91,8 +96,8 @@ struct WaitClass {
     double most;  // seconds
 };
 constexpr WaitClass kWaitClasses[] = {
-    {"none", 0},     {"1 min", 60},   {"10 min", 600},  {"1 h", 3600},     {"4 h", 14400},
-    {"12 h", 43200}, {"1 d", 86400},  {"3 d", 259200},  {"1 week", 604800}, {"more", 1e18},
+    {"none", 0},     {"1 min", 60},  {"10 min", 600}, {"1 h", 3600},      {"4 h", 14400},
+    {"12 h", 43200}, {"1 d", 86400}, {"3 d", 259200}, {"1 week", 604800}, {"more", 1e18},
 };
 
 std::string wait_chart(const Trace& trace, const Outcome& outcome) {

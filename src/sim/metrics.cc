@@ -64,6 +64,19 @@ std::string class_name(std::size_t index, std::span<const std::uint32_t> classes
     return fmt::format("{}-{} {}s", low, classes[index], unit);
 }
 
+// Runs that were cut short used the cluster too, suspended ones did not: so the samples say it.
+double use_of(const Outcome& outcome, std::uint64_t Sample::*quantity, std::uint64_t there,
+              double seconds) {
+    if (there == 0 || seconds <= 0) return 0;
+    double used = 0;
+    for (std::size_t i = 0; i + 1 < outcome.samples.size(); ++i) {
+        auto length =
+            static_cast<double>((outcome.samples[i + 1].time - outcome.samples[i].time).count());
+        used += length * static_cast<double>(outcome.samples[i].*quantity);
+    }
+    return used / (static_cast<double>(there) * seconds);
+}
+
 void count_oddities(const Trace& trace, const Outcome& outcome, Summary& summary) {
     for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
         const JobOutcome& job = outcome.jobs[i];
@@ -124,13 +137,8 @@ Summary summary_of(const Trace& trace, const Outcome& outcome) {
         summary.sizes.push_back(group_of(
             class_name(index, classes, summary.by_gpus ? "GPU" : "CPU"), std::move(collected)));
     }
-    double hours = summary.makespan / 3600;
-    auto share = [&](double used, std::uint64_t there) {
-        return hours > 0 && there > 0 ? used / (hours * static_cast<double>(there)) : 0;
-    };
-    // Runs that were cut short used the cluster too.
-    summary.cpu_use = share(summary.all.cpu_hours + summary.cpu_hours_lost, outcome.cpus);
-    summary.gpu_use = share(summary.all.gpu_hours, outcome.gpus);
+    summary.cpu_use = use_of(outcome, &Sample::cpus, outcome.cpus, summary.makespan);
+    summary.gpu_use = use_of(outcome, &Sample::gpus, outcome.gpus, summary.makespan);
     return summary;
 }
 

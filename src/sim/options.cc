@@ -79,7 +79,8 @@ Result<void> set_seed(SimOptions& options, std::string_view text) {
 Result<void> set_seeds(SimOptions& options, std::string_view text) {
     std::size_t dots = text.find("..");
     options.seed_first = TRY(seed_from(text.substr(0, dots)));
-    options.seed_last = dots == text.npos ? options.seed_first : TRY(seed_from(text.substr(dots + 2)));
+    options.seed_last =
+        dots == text.npos ? options.seed_first : TRY(seed_from(text.substr(dots + 2)));
     if (options.seed_last < options.seed_first) return wrong(text, "a range such as 1..100");
     return {};
 }
@@ -97,21 +98,22 @@ struct SimOption {
     std::string_view help;
 };
 
+using S = SimOptions;
 // clang-format off
 constexpr SimOption kOptions[] = {
-    {"conf",       "FILE",    kRun | kCompare,           add_conf,                          "the cluster: a slurm.conf (twice or more to compare)"},
-    {"nodes",      "N",       kRun | kFaults,            set_count<&SimOptions::nodes>,     "without a slurm.conf: so many equal nodes"},
-    {"cpus",       "N",       kRun,                      set_count<&SimOptions::cpus>,      "CPUs of each of them (default 1)"},
-    {"gpus",       "N",       kRun,                      set_count<&SimOptions::gpus>,      "GPUs of each of them (default none)"},
-    {"format",     "FORMAT",  kRun | kCompare,           set_format,                        "of the trace: swf, csv or sacct (default: what it looks like)"},
-    {"csv",        "FILE",    kRun,                      set_text<&SimOptions::csv_file>,   "write a line per job"},
-    {"html",       "FILE",    kRun,                      set_text<&SimOptions::html_file>,  "write a page with charts"},
-    {"jobs",       "N",       kGenerate | kFaults,       set_count<&SimOptions::jobs>,      "how many"},
-    {"processors", "N",       kGenerate,                 set_processors,                    "CPUs (swf) or GPUs (csv) of the cluster (default 128)"},
-    {"load",       "L",       kGenerate,                 set_load,                          "work offered per processor (default 0.8)"},
-    {"seed",       "N",       kGenerate,                 set_seed,                          "another trace for each"},
-    {"seeds",      "A..B",    kFaults,                   set_seeds,                         "which worlds (default 1..20); one number for a single one"},
-    {"events",     "",        kFaults,                   set_events,                        "print all that happens"},
+    {"conf",       "FILE",   kRun | kCompare,     add_conf,                "the cluster; twice to compare"},
+    {"nodes",      "N",      kRun | kFaults,      set_count<&S::nodes>,    "instead: so many equal nodes"},
+    {"cpus",       "N",      kRun,                set_count<&S::cpus>,     "CPUs of each of them (default 1)"},
+    {"gpus",       "N",      kRun,                set_count<&S::gpus>,     "GPUs of each of them (default none)"},
+    {"format",     "FORMAT", kRun | kCompare,     set_format,              "of the trace: swf, csv or sacct"},
+    {"csv",        "FILE",   kRun,                set_text<&S::csv_file>,  "write a line per job"},
+    {"html",       "FILE",   kRun,                set_text<&S::html_file>, "write a page with charts"},
+    {"jobs",       "N",      kGenerate | kFaults, set_count<&S::jobs>,     "how many"},
+    {"processors", "N",      kGenerate,           set_processors,          "CPUs or GPUs to fill (default 128)"},
+    {"load",       "L",      kGenerate,           set_load,                "work per processor (default 0.8)"},
+    {"seed",       "N",      kGenerate,           set_seed,                "another trace for each"},
+    {"seeds",      "A..B",   kFaults,             set_seeds,               "which worlds (default 1..20)"},
+    {"events",     "",       kFaults,             set_events,              "print all that happens"},
 };
 // clang-format on
 
@@ -141,7 +143,9 @@ const SimOption* find_option(std::string_view name) {
     return nullptr;
 }
 
-Error refuse(std::string text) { return {ErrorCode::BadArgument, std::move(text)}; }
+Error refuse(std::string text) {
+    return {ErrorCode::BadArgument, std::move(text)};
+}
 
 Result<void> set_option(SimOptions& options, const CommandWord& command,
                         const std::vector<std::string>& args, std::size_t& at) {
@@ -158,7 +162,8 @@ Result<void> set_option(SimOptions& options, const CommandWord& command,
     if (option->value.empty()) {
         if (equals != text.npos) return refuse(fmt::format("--{}: takes no value", name));
     } else if (equals == text.npos) {
-        if (++at == args.size()) return refuse(fmt::format("--{}: {} is missing", name, option->value));
+        if (++at == args.size())
+            return refuse(fmt::format("--{}: {} is missing", name, option->value));
         value = args[at];
     }
     Result<void> set = option->set(options, value);
@@ -175,7 +180,8 @@ Result<void> set_operand(SimOptions& options, const std::string& word) {
         return {};
     }
     bool wants_trace = options.command == SimCommand::Run || options.command == SimCommand::Compare;
-    if (!wants_trace || !options.trace.empty()) return refuse(fmt::format("{}: one word too many", word));
+    if (!wants_trace || !options.trace.empty())
+        return refuse(fmt::format("{}: one word too many", word));
     options.trace = word;
     return {};
 }
@@ -184,9 +190,11 @@ Result<void> check(const SimOptions& options) {
     bool run = options.command == SimCommand::Run, compare = options.command == SimCommand::Compare;
     if ((run || compare) && options.trace.empty()) return refuse("which trace?");
     if (compare && options.confs.size() < 2) return refuse("compare: --conf is needed twice");
-    if (run && options.confs.size() > 1) return refuse("run: one --conf is enough (see ssim compare)");
+    if (run && options.confs.size() > 1)
+        return refuse("run: one --conf is enough (see ssim compare)");
     bool plain = options.nodes > 0 || options.cpus > 0 || options.gpus > 0;
-    if (run && options.confs.empty() && options.nodes == 0) return refuse("run: --conf or --nodes is needed");
+    if (run && options.confs.empty() && options.nodes == 0)
+        return refuse("run: --conf or --nodes is needed");
     if (run && !options.confs.empty() && plain) {
         return refuse("run: either --conf or --nodes, --cpus and --gpus");
     }
@@ -213,7 +221,9 @@ Result<SimOptions> parse_sim_options(const std::vector<std::string>& args) {
         }
         if (!command) {
             command = find_command(word);
-            if (!command) return refuse(fmt::format("{}: run, compare, generate or faults is expected", word));
+            if (!command)
+                return refuse(
+                    fmt::format("{}: run, compare, generate or faults is expected", word));
             options.command = command->command;
         } else if (word.starts_with("--") && word.size() > 2) {
             TRY(set_option(options, *command, args, i));
@@ -238,7 +248,8 @@ std::string sim_help() {
         "Runs the scheduler in virtual time: on a recorded or generated trace of jobs, or among\n"
         "random faults to see that nothing is lost.\n\n";
     for (const SimOption& option : kOptions) {
-        std::string words = fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : "=", option.value);
+        std::string words =
+            fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : "=", option.value);
         text += fmt::format("  {:<18} {}\n", words, option.help);
     }
     text += "  -h, --help         print this text\n  -V, --version      print the version\n";

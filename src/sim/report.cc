@@ -11,7 +11,9 @@ std::string duration(double seconds) {
     return print_duration(Seconds{static_cast<std::int64_t>(seconds + 0.5)});
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+std::string percent(double share) {
+    return fmt::format("{:.1f} %", share * 100);
+}
 
 void print_groups(std::string& text, std::string_view title, const std::vector<Group>& groups,
                   bool gpus) {
@@ -33,8 +35,12 @@ struct Measure {
     std::string (*print)(double);
 };
 
-std::string plain(double value) { return fmt::format("{:.2f}", value); }
-std::string whole(double value) { return fmt::format("{:.0f}", value); }
+std::string plain(double value) {
+    return fmt::format("{:.2f}", value);
+}
+std::string whole(double value) {
+    return fmt::format("{:.0f}", value);
+}
 
 // clang-format off
 constexpr Measure kMeasures[] = {
@@ -77,7 +83,7 @@ const Group* find_group(const std::vector<Group>& groups, std::string_view name)
 
 // Mean waits of each group that ran under the first configuration.
 void compare_groups(std::string& text, const std::vector<Named>& summaries,
-                    std::vector<Group> Summary::* groups) {
+                    std::vector<Group> Summary::*groups) {
     for (const Group& group : summaries.front().summary.*groups) {
         std::vector<double> waits;
         for (const Named& named : summaries) {
@@ -103,14 +109,15 @@ std::string print_summary(const Summary& summary) {
                              duration(summary.all.wait_median), duration(summary.all.wait_p95)));
     line("bounded slowdown", fmt::format("mean {:.2f}", summary.all.slowdown_mean));
     line("timed out", fmt::format("{}", summary.timed_out));
-    line("preemptions", fmt::format("{}, {:.1f} CPU hours lost", summary.preemptions,
-                                    summary.cpu_hours_lost));
+    line("preemptions",
+         fmt::format("{}, {:.1f} CPU hours lost", summary.preemptions, summary.cpu_hours_lost));
     if (summary.refused > 0) {
         line("refused", fmt::format("{}, the first: {}", summary.refused, summary.first_refusal));
     }
     if (summary.never_started > 0) line("never started", fmt::format("{}", summary.never_started));
     if (summary.moved > 0) {
-        line("moved", fmt::format("{} jobs of unknown partitions ran in the default one", summary.moved));
+        line("moved",
+             fmt::format("{} jobs of unknown partitions ran in the default one", summary.moved));
     }
     print_groups(text, "account", summary.accounts, summary.has_gpus);
     print_groups(text, "size", summary.sizes, summary.has_gpus);

@@ -9,7 +9,7 @@ Settings for_simulation(Settings settings) {
     settings.config_overrides = true;      // virtual nodes have what slurm.conf says
     settings.slurmd_timeout = Seconds{0};  // and never fall silent
     settings.max_job_count = 0xffffffff;
-    settings.min_job_age = Seconds{1};     // outcomes are kept here
+    settings.min_job_age = Seconds{1};  // outcomes are kept here
     settings.down_nodes.clear();
     for (NodeConfig& node : settings.nodes) node.state = "UNKNOWN";
     return settings;

@@ -19,7 +19,9 @@ namespace {
 // Compat: as all tools say; clients parse this line.
 constexpr std::string_view kVersionLine = "slurm 26.05.3";
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 int fail(std::string_view text) {
     std::fflush(stdout);
@@ -37,7 +39,8 @@ Result<void> write_file(const std::string& path, const std::string& text) {
 
 Result<Settings> settings_in(const std::string& path) {
     Config config = TRY(load_config(path));
-    for (const std::string& warning : config.warnings) fmt::print(stderr, "ssim: warning: {}\n", warning);
+    for (const std::string& warning : config.warnings)
+        fmt::print(stderr, "ssim: warning: {}\n", warning);
     return settings_from(config, UserId{0});
 }
 
@@ -58,19 +61,22 @@ Outcome simulate(Settings settings, const Trace& trace) {
 }
 
 Result<int> run(const SimOptions& options) {
-    Settings settings = options.confs.empty()
-                            ? plain_settings(options.nodes, std::max(options.cpus, 1u), options.gpus)
-                            : TRY(settings_in(options.confs.front()));
+    Settings settings =
+        options.confs.empty()
+            ? plain_settings(options.nodes, std::max(options.cpus, 1u), options.gpus)
+            : TRY(settings_in(options.confs.front()));
     Trace trace = TRY(read_trace(options.trace, options.format));
     Outcome outcome = simulate(std::move(settings), trace);
     Summary summary = summary_of(trace, outcome);
-    if (!options.csv_file.empty()) TRY(write_file(options.csv_file, print_jobs_csv(trace, outcome)));
+    if (!options.csv_file.empty())
+        TRY(write_file(options.csv_file, print_jobs_csv(trace, outcome)));
     if (!options.html_file.empty()) {
         std::string title = std::filesystem::path(options.trace).filename().string();
         TRY(write_file(options.html_file, print_html(title, trace, outcome, summary)));
     }
     print(print_summary(summary));
-    if (trace.skipped > 0) print(fmt::format("\nleft out: {} records of jobs that never ran\n", trace.skipped));
+    if (trace.skipped > 0)
+        print(fmt::format("\nleft out: {} records of jobs that never ran\n", trace.skipped));
     return 0;
 }
 
@@ -111,11 +117,16 @@ int faults(const SimOptions& options) {
 
 Result<int> perform(const SimOptions& options) {
     switch (options.command) {
-        case SimCommand::Run: return run(options);
-        case SimCommand::Compare: return compare(options);
-        case SimCommand::Generate: return write_trace(options);
-        case SimCommand::Faults: return faults(options);
-        case SimCommand::None: break;
+        case SimCommand::Run:
+            return run(options);
+        case SimCommand::Compare:
+            return compare(options);
+        case SimCommand::Generate:
+            return write_trace(options);
+        case SimCommand::Faults:
+            return faults(options);
+        case SimCommand::None:
+            break;
     }
     return Error{ErrorCode::NotSupported, "no such command"};
 }

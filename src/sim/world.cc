@@ -1,6 +1,7 @@
 #include "sim/world.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include "model/errors.h"
 
@@ -95,12 +96,15 @@ void World::step(Time now) {
         RunEnd end = ends_.take();
         auto run = running_.find(end.run.job.value);
         if (run == running_.end() || run->second.restarts != end.run.restarts) continue;
+        if (run->second.stopped || run->second.end != end.end) continue;
+        NodeIndex node = run->second.node;
         leave(run->second);
         running_.erase(run);
         touched_.push_back(end.run.job);
-        apply(cluster_, now, JobEnded{end.node, end.run, {}, {}}, effects_);
+        apply(cluster_, now, JobEnded{node, end.run, {}, {}}, effects_);
     }
-    if (auto due = cluster_.next_timer(); due && *due <= now) apply(cluster_, now, Tick{}, effects_);
+    if (auto due = cluster_.next_timer(); due && *due <= now)
+        apply(cluster_, now, Tick{}, effects_);
     while (next_submit_ < trace_.jobs.size() && trace_.jobs[next_submit_].submit <= now) {
         submit(now, next_submit_++);
     }
@@ -127,7 +131,8 @@ void World::submit(Time now, std::size_t index) {
     UserId next{kFirstUser.value + static_cast<std::uint32_t>(users_.size())};
     UserId user = users_.try_emplace(job.user, next).first->second;
     std::size_t before = effects_.size();
-    apply(cluster_, now, SubmitJob{RequestId{index + 1}, {user, kGroup}, request, {}, false}, effects_);
+    apply(cluster_, now, SubmitJob{RequestId{index + 1}, {user, kGroup}, request, {}, false},
+          effects_);
     for (std::size_t i = before; i < effects_.size(); ++i) {
         const auto* reply = std::get_if<Reply>(&effects_[i]);
         if (!reply || reply->request != RequestId{index + 1}) continue;
@@ -150,6 +155,7 @@ void World::settle(Time now) {
             Effect effect = std::move(effects_[i]);
             if (const auto* order = std::get_if<TerminateJob>(&effect)) on_terminate(now, *order);
             if (const auto* order = std::get_if<LaunchBatch>(&effect)) on_launch(now, *order);
+            if (const auto* order = std::get_if<SignalJob>(&effect)) on_signal(now, *order);
         }
         effects_.clear();
         schedule(cluster_, now, effects_);
@@ -169,8 +175,32 @@ void World::on_launch(Time now, const LaunchBatch& order) {
     cpus_busy_ += run.cpus;
     gpus_busy_ += run.gpus;
     --waiting_;
-    running_[job.id.value] = run;
-    ends_.add(now + trace_.jobs[index].duration, {{job.id, job.restarts, kBatchStep}, order.node});
+    run.node = order.node;
+    plan_end({job.id, job.restarts, kBatchStep}, running_[job.id.value] = run,
+             now + trace_.jobs[index].duration);
+}
+
+void World::plan_end(RunId run_id, Run& run, Time end) {
+    run.end = end;
+    ends_.add(end, {run_id, end});
+}
+
+// Suspended to make room: the clock of the run stands still, and others have its CPUs,
+// though not its GPUs.
+void World::on_signal(Time now, const SignalJob& order) {
+    auto found = running_.find(order.run.job.value);
+    if (found == running_.end() || found->second.restarts != order.run.restarts) return;
+    Run& run = found->second;
+    if (order.signal == SIGSTOP && !run.stopped) {
+        run.stopped = true;
+        run.left = run.end - now;
+        cpus_busy_ -= run.cpus;
+        ++outcome_.jobs[index_of_.at(order.run.job.value)].preemptions;
+    } else if (order.signal == SIGCONT && run.stopped) {
+        run.stopped = false;
+        cpus_busy_ += run.cpus;
+        plan_end(order.run, run, now + run.left);
+    }
 }
 
 void World::on_terminate(Time now, const TerminateJob& order) {
@@ -181,8 +211,8 @@ void World::on_terminate(Time now, const TerminateJob& order) {
         // Nobody cancels here: what is ended before its time had to make room.
         if (job->kill_reason != KillReason::TimeLimit) {
             ++outcome.preemptions;
-            outcome.cpu_seconds_lost += (now - run->second.start).count() *
-                                        static_cast<std::int64_t>(run->second.cpus);
+            outcome.cpu_seconds_lost +=
+                (now - run->second.start).count() * static_cast<std::int64_t>(run->second.cpus);
         }
         leave(run->second);
         running_.erase(run);
@@ -196,7 +226,7 @@ void World::on_terminate(Time now, const TerminateJob& order) {
 }
 
 void World::leave(const Run& run) {
-    cpus_busy_ -= run.cpus;
+    if (!run.stopped) cpus_busy_ -= run.cpus;
     gpus_busy_ -= run.gpus;
 }
 
@@ -204,7 +234,8 @@ void World::record_ends() {
     for (JobId id : touched_) {
         auto job = cluster_.find_job(id);
         auto index = index_of_.find(id.value);
-        if (!job || index == index_of_.end() || !is_finished(job->state) || is_completing(*job)) continue;
+        if (!job || index == index_of_.end() || !is_finished(job->state) || is_completing(*job))
+            continue;
         JobOutcome& outcome = outcome_.jobs[index->second];
         outcome.state = job->state;
         outcome.end = job->end_time;

@@ -18,13 +18,13 @@ namespace sluice {
 
 // What became of a job of the trace.
 struct JobOutcome {
-    std::optional<Time> start;      // of the last run
+    std::optional<Time> start;  // of the last run
     std::optional<Time> end;
     JobState state = JobState::Pending;
     std::uint32_t cpus = 0, gpus = 0, nodes = 0;  // held by the last run
     std::uint32_t preemptions = 0;
-    std::int64_t cpu_seconds_lost = 0;            // of runs that were cut short to run again
-    std::string refusal;            // not empty: it was not accepted
+    std::int64_t cpu_seconds_lost = 0;  // of runs that were cut short to run again
+    std::string refusal;                // not empty: it was not accepted
 };
 
 // How full the cluster was from `time` on.
@@ -34,10 +34,10 @@ struct Sample {
 };
 
 struct Outcome {
-    std::vector<JobOutcome> jobs;   // in the order of the trace
-    std::vector<Sample> samples;    // by time
+    std::vector<JobOutcome> jobs;      // in the order of the trace
+    std::vector<Sample> samples;       // by time
     std::uint64_t cpus = 0, gpus = 0;  // of the whole cluster
-    std::size_t moved = 0;          // jobs whose partition does not exist: they went to the default
+    std::size_t moved = 0;  // jobs whose partition does not exist: they went to the default
 };
 
 // Every node of `settings` is there and sound, and nothing but places limits the queue.
@@ -59,10 +59,14 @@ private:
         std::uint32_t restarts = 0;
         Time start;
         std::uint64_t cpus = 0, gpus = 0;
+        Time end;  // when it will be over, unless it is
+        bool stopped = false;
+        Seconds left{0};  // to run when it is continued
+        NodeIndex node;   // its first
     };
     struct RunEnd {
         RunId run;
-        NodeIndex node;
+        Time end;  // another one than the run's: it was stopped meanwhile
     };
 
     std::optional<Time> next_time() const;
@@ -71,6 +75,8 @@ private:
     void settle(Time now);
     void on_launch(Time now, const LaunchBatch& order);
     void on_terminate(Time now, const TerminateJob& order);
+    void on_signal(Time now, const SignalJob& order);
+    void plan_end(RunId run_id, Run& run, Time end);
     void leave(const Run& run);
     void record_ends();
 
@@ -82,10 +88,10 @@ private:
     Agenda<RunEnd> ends_;
     std::unordered_map<std::uint32_t, std::size_t> index_of_;  // by job id: its place in the trace
     std::unordered_map<std::uint32_t, Run> running_;           // by job id
-    std::vector<JobId> touched_;    // may have ended in this step
+    std::vector<JobId> touched_;                               // may have ended in this step
     std::unordered_map<std::string, UserId> users_;
     std::size_t next_submit_ = 0;
-    std::size_t ended_ = 0;         // or refused
+    std::size_t ended_ = 0;  // or refused
     std::uint64_t cpus_busy_ = 0, gpus_busy_ = 0, waiting_ = 0;
 };
 

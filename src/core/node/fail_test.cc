@@ -21,7 +21,10 @@ TEST(NodeTimeout, ASilentNodeIsToldToRegisterAgain) {
 // The job goes on to be ended on its other node; the one that was given up must not run it further.
 TEST(NodeTimeout, WhatALostNodeStillRunsIsEndedWhenItComesBack) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a nodes=2 tasks=2\npass\nlost n1\nat 6\nexpect a completing"), "");
+    ASSERT_EQ(
+        scenario.run(
+            "nodes n[1-2]\nsubmit a nodes=2 tasks=2\npass\nlost n1\nat 6\nexpect a completing"),
+        "");
     Effects effects;
     RunId run{scenario.job("a"), 0, kBatchStep};
     apply(scenario.cluster(), scenario.now(), NodeRegistered{"n1", {}, {run}}, effects);

@@ -115,8 +115,9 @@ Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
 }
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
+    static const PartitionConfig kNone;  // a copy of a large partition for each node would be costly
     const Partition* partition = cluster.find_partition(job.partition);
-    Exclusive exclusive = exclusive_in(job, partition ? partition->config : PartitionConfig{});
+    Exclusive exclusive = exclusive_in(job, partition ? partition->config : kNone);
     Node& node = cluster.edit_node(share.node);
     set_use(node, job, share, true);
     node.jobs.push_back(job.id);

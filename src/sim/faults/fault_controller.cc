@@ -4,6 +4,8 @@
 // one is decided already. A crash loses all that is not written, and the effects that are not done.
 #include <fmt/format.h>
 
+#include <csignal>
+
 #include "sim/faults/fault_world.h"
 
 namespace sluice {
@@ -11,7 +13,9 @@ namespace {
 
 constexpr Seconds kWaitMost{10};  // the clock may be set meanwhile
 
-std::string described(const RunId& run) { return fmt::format("{}/{}", run.job.value, run.restarts); }
+std::string described(const RunId& run) {
+    return fmt::format("{}/{}", run.job.value, run.restarts);
+}
 
 // What the event log says of an event; others are told apart by their number.
 struct Describe {
@@ -19,8 +23,12 @@ struct Describe {
     std::string operator()(const JobEnded& e) const { return "ended " + described(e.run); }
     std::string operator()(const NodeCleaned& e) const { return "cleaned " + described(e.run); }
     std::string operator()(const LaunchReported& e) const { return "launched " + described(e.run); }
-    std::string operator()(const NodeHeartbeat& e) const { return fmt::format("heartbeat {}", e.node.value); }
-    std::string operator()(const NodeDisconnected& e) const { return fmt::format("disconnected {}", e.node.value); }
+    std::string operator()(const NodeHeartbeat& e) const {
+        return fmt::format("heartbeat {}", e.node.value);
+    }
+    std::string operator()(const NodeDisconnected& e) const {
+        return fmt::format("disconnected {}", e.node.value);
+    }
     std::string operator()(const Tick&) const { return "tick"; }
     std::string operator()(const NodeRegistered& e) const {
         std::string text = "registered " + e.node;
@@ -34,7 +42,9 @@ struct Describe {
         return fmt::format("control {} {}", static_cast<int>(e.verb), e.jobs.front().job.value);
     }
     template <typename Other>
-    std::string operator()(const Other&) const { return "other"; }
+    std::string operator()(const Other&) const {
+        return "other";
+    }
 };
 
 }  // namespace
@@ -68,7 +78,8 @@ void FaultWorld::push(Incoming incoming) {
 
 void FaultWorld::wake_for_timers() {
     Seconds wait = kWaitMost;
-    if (auto due = cluster_->next_timer()) wait = std::clamp(*due - controller_now(), Seconds{0}, kWaitMost);
+    if (auto due = cluster_->next_timer())
+        wait = std::clamp(*due - controller_now(), Seconds{0}, kWaitMost);
     later(wait, [this, me = incarnation_] {
         if (me != incarnation_ || !cluster_) return;
         auto due = cluster_->next_timer();
@@ -96,7 +107,8 @@ void FaultWorld::decide() {
     inbox_.clear();
     for (Incoming& incoming : batch) {
         apply_one(incoming.event);
-        if (incoming.sequence != 0) decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
+        if (incoming.sequence != 0)
+            decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
     }
     schedule(*cluster_, time, decided.effects);
     check_invariants("pass");
@@ -124,8 +136,10 @@ void FaultWorld::release(Decided decided) {
         if (!controller_ends_[node]) continue;
         controller_ends_[node]->welcome = true;
         down(node, [this, node, refused = answered->error.has_value()] {
-            if (refused) hang_up(node);
-            else machines_[node]->on_welcome();
+            if (refused)
+                hang_up(node);
+            else
+                machines_[node]->on_welcome();
         });
         if (answered->error) controller_ends_[node]->welcome = false;
     }
@@ -146,18 +160,28 @@ void FaultWorld::carry_out(const Effect& effect) {
     if (const auto* reply = std::get_if<Reply>(&effect)) {
         auto asked = asked_.find(reply->request.value);
         if (asked == asked_.end() || (!calm_ && random_.chance(0.05))) return;
-        later(delay(), [this, client = asked->second, answer = reply->answer] { on_answer(client, answer); });
+        later(delay(), [this, client = asked->second, answer = reply->answer] {
+            on_answer(client, answer);
+        });
     } else if (const auto* launch = std::get_if<LaunchBatch>(&effect)) {
         RunKey run{launch->job->id.value, launch->job->restarts};
         int copies = !calm_ && random_.chance(0.05) ? 2 : 1;
         for (int i = 0; i < copies; ++i) {
-            down(launch->node.value, [this, node = launch->node.value, run] { machines_[node]->on_launch(run); });
+            down(launch->node.value,
+                 [this, node = launch->node.value, run] { machines_[node]->on_launch(run); });
         }
+    } else if (const auto* signal = std::get_if<SignalJob>(&effect)) {
+        down(signal->node.value, [this, order = *signal] {
+            Machine& machine = *machines_[order.node.value];
+            if (order.signal == SIGSTOP) machine.on_stop(key_of(order.run));
+            if (order.signal == SIGCONT) machine.on_continue(key_of(order.run));
+        });
     } else if (const auto* terminate = std::get_if<TerminateJob>(&effect)) {
         Seconds kill_delay{random_.between(0, terminate->grace.count())};
-        down(terminate->node.value, [this, node = terminate->node.value, run = key_of(terminate->run), kill_delay] {
-            machines_[node]->on_terminate(run, kill_delay);
-        });
+        down(terminate->node.value,
+             [this, node = terminate->node.value, run = key_of(terminate->run), kill_delay] {
+                 machines_[node]->on_terminate(run, kill_delay);
+             });
     }
 }
 

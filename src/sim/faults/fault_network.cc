@@ -93,7 +93,8 @@ void FaultWorld::lose_wire(std::size_t node, WirePtr wire, bool controller_notic
     later(Seconds{random_.between(0, 10)}, [this, node, wire] {
         if (controller_ends_[node] != wire) return;
         controller_ends_[node].reset();
-        if (wire->welcome) push({NodeDisconnected{NodeIndex{static_cast<std::uint32_t>(node)}}, {}});
+        if (wire->welcome)
+            push({NodeDisconnected{NodeIndex{static_cast<std::uint32_t>(node)}}, {}});
     });
 }
 

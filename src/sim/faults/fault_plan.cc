@@ -17,7 +17,8 @@ constexpr std::int64_t kSlowDisk = 8;  // seconds that a commit may take
 void FaultWorld::plan_faults() {
     Seconds span = calm_from_ - now_;
     auto plan = [&](auto fault) {
-        std::size_t count = random_.chance(0.4) ? 0 : random_.below(std::max(kEachMost, machines_.size()));
+        std::size_t count =
+            random_.chance(0.4) ? 0 : random_.below(std::max(kEachMost, machines_.size()));
         for (std::size_t i = 0; i < count; ++i) {
             later(Seconds{random_.between(0, span.count())}, [this, fault] {
                 ++result_.faults;
@@ -75,7 +76,8 @@ void FaultWorld::cut_power(std::size_t node) {
     log(fmt::format("node {} loses power{}", node, disk_is_kept ? "" : " and its disk"));
     machines_[node]->power_off();
     cut(node, random_.chance(0.5));
-    later(Seconds{random_.between(5, 180)}, [this, node, disk_is_kept] { machines_[node]->power_on(disk_is_kept); });
+    later(Seconds{random_.between(5, 180)},
+          [this, node, disk_is_kept] { machines_[node]->power_on(disk_is_kept); });
 }
 
 void FaultWorld::isolate(std::size_t node) {

@@ -22,14 +22,18 @@ constexpr Caller kRoot{UserId{0}, GroupId{0}};
 }  // namespace
 
 FaultWorld::FaultWorld(FaultOptions options)
-    : options_(std::move(options)), random_(options_.seed), now_(kStart), calm_from_(kStart + kFaultyTime) {
+    : options_(std::move(options)),
+      random_(options_.seed),
+      now_(kStart),
+      calm_from_(kStart + kFaultyTime) {
     settings_ = std::make_shared<const Settings>(random_settings(random_, options_.nodes));
     result_.hash = 0xcbf29ce484222325;
     node_ends_.resize(options_.nodes);
     controller_ends_.resize(options_.nodes);
     reachable_from_.resize(options_.nodes, kStart);
     for (std::uint32_t i = 0; i < options_.nodes; ++i) {
-        machines_.push_back(std::make_unique<Machine>(static_cast<MachineHost&>(*this), NodeIndex{i}));
+        machines_.push_back(
+            std::make_unique<Machine>(static_cast<MachineHost&>(*this), NodeIndex{i}));
     }
 }
 
@@ -62,12 +66,14 @@ void FaultWorld::later(Seconds delay, std::function<void()> what) {
 
 void FaultWorld::log(std::string what) {
     std::string line = fmt::format("{} {}", (now_ - kStart).count(), what);
-    for (char c : line) result_.hash = (result_.hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    for (char c : line)
+        result_.hash = (result_.hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     if (options_.on_event) options_.on_event(line);
 }
 
 void FaultWorld::fail(std::string what) {
-    if (!result_.failure) result_.failure = fmt::format("after {} s: {}", (now_ - kStart).count(), what);
+    if (!result_.failure)
+        result_.failure = fmt::format("after {} s: {}", (now_ - kStart).count(), what);
 }
 
 // ---- users
@@ -89,7 +95,9 @@ void FaultWorld::submit(std::size_t index) {
     asked_[request.value] = index;
     if (calm_ || !random_.chance(kLostMessage)) {
         later(delay(), [this, index, request] {
-            push({SubmitJob{request, kUser, clients_[index].request, fmt::format("key{}", index), false}, {}});
+            push({SubmitJob{request, kUser, clients_[index].request, fmt::format("key{}", index),
+                            false},
+                  {}});
         });
     }
     later(kClientTimeout, [this, index] { submit(index); });
@@ -99,11 +107,13 @@ void FaultWorld::on_answer(std::size_t index, const Answer& answer) {
     Client& client = clients_[index];
     if (const auto* accepted = std::get_if<Submitted>(&answer)) {
         if (client.job && *client.job != accepted->job) {
-            fail(fmt::format("submission {} became jobs {} and {}", index, client.job->value, accepted->job.value));
+            fail(fmt::format("submission {} became jobs {} and {}", index, client.job->value,
+                             accepted->job.value));
         }
         client.job = accepted->job;
     } else if (client.job) {
-        fail(fmt::format("submission {} was accepted as job {}, then refused", index, client.job->value));
+        fail(fmt::format("submission {} was accepted as job {}, then refused", index,
+                         client.job->value));
     }
     client.answered = true;
 }
@@ -113,36 +123,48 @@ void FaultWorld::command() {
     if (!client.job) return;
     JobRef ref{.job = *client.job, .tasks = {}, .het_component = {}, .step = {}};
     RequestId request{next_request_++};
-    constexpr JobVerb kVerbs[] = {JobVerb::Hold, JobVerb::Release, JobVerb::Requeue, JobVerb::Requeue};
-    if (random_.chance(0.4)) {
-        CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
-        cancel.filter.jobs.push_back(ref);
-        push({std::move(cancel), {}});
-    } else {
-        push({ControlJobs{request, kRoot, kVerbs[random_.below(std::size(kVerbs))], {ref}}, {}});
-    }
+    constexpr JobVerb kVerbs[] = {
+        JobVerb::Hold, JobVerb::Release,
+        X if (random_.chance(0.4)){
+            CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
+    cancel.filter.jobs.push_back(ref);
+    push({std::move(cancel), {}});
+}
+else {
+    push({ControlJobs{request, kRoot, kVerbs[random_.below(std::size(kVerbs))], {ref}}, {}});
+}
 }
 
+// Without this, jobs that users have put aside would wait for ever.
 void FaultWorld::look_after_held_jobs() {
-    std::vector<JobRef> held;
+    std::vector<JobRef> held, suspended;
     for (const auto& [id, job] : rows_.jobs()) {
-        if (job.state != JobState::Pending || job.priority != 0) continue;
-        held.push_back({.job = JobId{id}, .tasks = {}, .het_component = {}, .step = {}});
+        JobRef ref{.job = JobId{id}, .tasks = {}, .het_component = {}, .step = {}};
+        if (job.state == JobState::Pending && job.priority == 0) held.push_back(ref);
+        if (job.state == JobState::Suspended) suspended.push_back(ref);
     }
-    if (!held.empty()) push({ControlJobs{RequestId{next_request_++}, kRoot, JobVerb::Release, held}, {}});
+    auto control = [&](JobVerb verb, std::vector<JobRef> jobs) {
+        if (jobs.empty()) return;
+        push({ControlJobs{RequestId{next_request_++}, kRoot, verb, std::move(jobs)}, {}});
+    };
+    control(JobVerb::Release, std::move(held));
+    control(JobVerb::Resume, std::move(suspended));
     later(Seconds{60}, [this] { look_after_held_jobs(); });
 }
 
 // ---- what the machines tell us
 
-Script FaultWorld::script_of(JobId job) { return random_script(options_.seed, job); }
+Script FaultWorld::script_of(JobId job) {
+    return random_script(options_.seed, job);
+}
 
 // A run is executed once, unless a reboot swept it away before anybody heard of it; and a job runs
 // in one place at a time, as far as the controller can see.
 void FaultWorld::on_started(NodeIndex node, RunKey run) {
     log(fmt::format("node {} starts {}/{}", node.value, run.job, run.restarts));
     auto before = executions_.find(run);
-    if (before != executions_.end() && !(before->second.swept_away && before->second.node == node)) {
+    if (before != executions_.end() &&
+        !(before->second.swept_away && before->second.node == node)) {
         fail(fmt::format("run {}/{} is executed twice", run.job, run.restarts));
     }
     executions_[run] = {node};
@@ -150,7 +172,8 @@ void FaultWorld::on_started(NodeIndex node, RunKey run) {
     auto given_up = [&](NodeIndex index, RunKey key) {
         const Node& there = cluster_->node(index);
         return there.down || !there.connected ||
-               std::find(there.orphans.begin(), there.orphans.end(), run_of(key)) != there.orphans.end();
+               std::find(there.orphans.begin(), there.orphans.end(), run_of(key)) !=
+                   there.orphans.end();
     };
     if (!cluster_ || given_up(node, run)) return;
     for (const auto& machine : machines_) {
@@ -167,7 +190,9 @@ void FaultWorld::on_finished(NodeIndex node, RunKey run, ExitStatus exit) {
     finished_[run] = exit;
 }
 
-void FaultWorld::on_swept_away(NodeIndex, RunKey run) { executions_[run].swept_away = true; }
+void FaultWorld::on_swept_away(NodeIndex, RunKey run) {
+    executions_[run].swept_away = true;
+}
 
 // ---- the end
 
@@ -202,11 +227,14 @@ void FaultWorld::check_the_end() {
         ++result_.accepted;
         const auto& jobs = by_key[fmt::format("key{}", i)];
         if (jobs.size() > 1) fail(fmt::format("submission {} became {} jobs", i, jobs.size()));
-        if (jobs.contains(clients_[i].job->value)) ++result_.ended;  // check_job() has seen it
-        else fail(fmt::format("job {} is lost", clients_[i].job->value));
+        if (jobs.contains(clients_[i].job->value))
+            ++result_.ended;  // check_job() has seen it
+        else
+            fail(fmt::format("job {} is lost", clients_[i].job->value));
     }
     for (const auto& machine : machines_) {
-        if (!machine->runs_nothing()) fail(fmt::format("node {} still runs something", machine->node().value));
+        if (!machine->runs_nothing())
+            fail(fmt::format("node {} still runs something", machine->node().value));
         if (!cluster_) return fail("the controller is down");
         const Node& node = cluster_->node(machine->node());
         if (!may_take_jobs(node)) {
@@ -218,8 +246,8 @@ void FaultWorld::check_the_end() {
 
 void FaultWorld::check_job(const Job& job) {
     if (!is_finished(job.state) || is_completing(job)) {
-        return fail(fmt::format("job {} is still {} ({})", print_job_id(job), state_name(shown_state(job)),
-                                reason_name(job.reason)));
+        return fail(fmt::format("job {} is still {} ({})", print_job_id(job),
+                                state_name(shown_state(job)), reason_name(job.reason)));
     }
     if (job.state != JobState::Completed) return;
     auto run = finished_.find({job.id.value, job.restarts});

@@ -44,25 +44,25 @@ private:
     // A connection between a node and the controller. What is on it when it breaks is lost.
     struct Wire {
         bool broken = false;
-        bool welcome = false;            // the controller has answered the registration
-        Time last_up, last_down;         // what was sent later does not arrive earlier
-        Time held_until;                 // nothing comes through before
+        bool welcome = false;     // the controller has answered the registration
+        Time last_up, last_down;  // what was sent later does not arrive earlier
+        Time held_until;          // nothing comes through before
     };
     using WirePtr = std::shared_ptr<Wire>;
     struct Incoming {
         Event event;
-        WirePtr wire;                    // to acknowledge on, if there is a sequence
+        WirePtr wire;  // to acknowledge on, if there is a sequence
         std::uint64_t sequence = 0;
     };
     struct Decided {
         ChangedRecords changes;
         Effects effects;
-        std::vector<Incoming> acks;      // their events are empty
+        std::vector<Incoming> acks;  // their events are empty
     };
     struct Client {
         std::shared_ptr<const JobRequest> request;
         bool answered = false;
-        std::optional<JobId> job;        // accepted
+        std::optional<JobId> job;  // accepted
     };
     struct Execution {
         NodeIndex node;
@@ -113,6 +113,7 @@ private:
     void heartbeat(std::size_t node);
 
     // MachineHost
+    Time now() const override { return now_; }
     void later(Seconds delay, std::function<void()> what) override;
     void send(NodeIndex node, const Report& report) override;
     Script script_of(JobId job) override;
@@ -132,16 +133,16 @@ private:
     std::map<std::uint64_t, std::size_t> asked_;  // by request: the client
     std::uint64_t next_request_ = 1;
 
-    Rows rows_;                          // the disk: all that survives a crash
-    std::unique_ptr<Cluster> cluster_;   // null while the controller is down
+    Rows rows_;                         // the disk: all that survives a crash
+    std::unique_ptr<Cluster> cluster_;  // null while the controller is down
     std::uint64_t incarnation_ = 0;
     std::vector<Incoming> inbox_;
     bool decision_planned_ = false;
     std::deque<Decided> writing_;
     Seconds clock_offset_{0};
     Time last_time_;
-    std::int64_t commit_most_ = 1;       // seconds
-    double crash_chance_ = 0;            // at each step between decision and effects
+    std::int64_t commit_most_ = 1;  // seconds
+    double crash_chance_ = 0;       // at each step between decision and effects
 
     std::vector<std::unique_ptr<Machine>> machines_;
     std::vector<WirePtr> node_ends_, controller_ends_;  // by node; null: not connected

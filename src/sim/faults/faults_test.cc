@@ -12,8 +12,8 @@ FaultResult world(std::uint64_t seed, std::uint32_t nodes, std::uint32_t jobs) {
 TEST(Faults, NothingIsLostAndNothingRunsTwice) {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         FaultResult result = world(seed, 6, 60);
-        EXPECT_FALSE(result.failure)
-            << *result.failure << "\nreplay: ssim faults --seeds " << seed << " --nodes 6 --jobs 60 --events";
+        EXPECT_FALSE(result.failure) << *result.failure << "\nreplay: ssim faults --seeds " << seed
+                                     << " --nodes 6 --jobs 60 --events";
         EXPECT_EQ(result.accepted, result.ended);
     }
 }
@@ -33,8 +33,8 @@ struct KeptSeed {
 };
 constexpr KeptSeed kKept[] = {
     {"a node whose connection hung stayed down for ever", 4, 8, 80},
-    {"a lost node that came back went on to run a job that was requeued", 127, 8, 80},
-    {"the same, on the same node", 193, 8, 80},
+    {"a lost node that came back went on to run a job that was requeued", 3, 8, 80},
+    {"the same, on the same node", 9, 8, 80},
 };
 
 TEST(Faults, WhatOnceBrokeStaysWhole) {

@@ -20,12 +20,33 @@ void Machine::report_end(RunKey run, ExitStatus exit) {
 void Machine::on_launch(RunKey run) {
     if (live_.contains(run)) return report(LaunchReported{node_, run_of(run), {}});
     if (ended_.contains(run)) return;  // its end is on the way already
-    std::uint64_t start = ++starts_;
-    live_[run] = start;
+    live_[run].start = ++counter_;
     host_.on_started(node_, run);
     report(LaunchReported{node_, run_of(run), {}});
-    Script script = host_.script_of(JobId{run.job});
-    host_.later(script.duration, [this, run, start, script] { end(run, start, script.exit); });
+    plan_end(run, host_.script_of(JobId{run.job}).duration);
+}
+
+void Machine::plan_end(RunKey run, Seconds left) {
+    Live& live = live_.at(run);
+    live.left.reset();
+    live.ends = host_.now() + left;
+    live.plan = ++counter_;
+    host_.later(left, [this, run, start = live.start, plan = live.plan] {
+        auto found = live_.find(run);
+        if (found == live_.end() || found->second.plan != plan || found->second.left) return;
+        end(run, start, host_.script_of(JobId{run.job}).exit);
+    });
+}
+
+void Machine::on_stop(RunKey run) {
+    auto found = live_.find(run);
+    if (found == live_.end() || found->second.left) return;
+    found->second.left = found->second.ends - host_.now();
+}
+
+void Machine::on_continue(RunKey run) {
+    auto found = live_.find(run);
+    if (found != live_.end() && found->second.left) plan_end(run, *found->second.left);
 }
 
 void Machine::on_terminate(RunKey run, Seconds kill_delay) {
@@ -34,13 +55,15 @@ void Machine::on_terminate(RunKey run, Seconds kill_delay) {
         if (!ended_.contains(run)) report(NodeCleaned{node_, run_of(run)});
         return;
     }
-    host_.later(kill_delay, [this, run, start = found->second] { end(run, start, {0, 15, false}); });
+    host_.later(kill_delay, [this, run, start = found->second.start] {
+        end(run, start, {0, 15, false});
+    });
 }
 
 // Nothing when that start of it is gone already.
 void Machine::end(RunKey run, std::uint64_t start, ExitStatus exit) {
     auto found = live_.find(run);
-    if (found == live_.end() || found->second != start) return;
+    if (found == live_.end() || found->second.start != start) return;
     live_.erase(found);
     ended_[run] = exit;
     host_.on_finished(node_, run, exit);
@@ -49,7 +72,8 @@ void Machine::end(RunKey run, std::uint64_t start, ExitStatus exit) {
 
 void Machine::on_ack(std::uint64_t sequence) {
     while (!outbox_.empty() && outbox_.front().sequence <= sequence) {
-        if (const auto* done = std::get_if<JobEnded>(&outbox_.front().event)) ended_.erase(key_of(done->run));
+        if (const auto* done = std::get_if<JobEnded>(&outbox_.front().event))
+            ended_.erase(key_of(done->run));
         outbox_.pop_front();
     }
 }

@@ -11,7 +11,8 @@ void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
         allocated.clear();
         completing.clear();
         if (job->allocation) {
-            for (const NodeShare& share : job->allocation->nodes) allocated.push_back(name(share.node));
+            for (const NodeShare& share : job->allocation->nodes)
+                allocated.push_back(name(share.node));
         }
         for (NodeIndex node : job->completing_nodes) completing.push_back(name(node));
     }
@@ -21,8 +22,9 @@ void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
         completing_.erase(id.value);
     }
     for (const auto& node : changes.nodes) {
-        nodes_[node->config.name] = {node->config.name, node->admin_flags, node->down,    node->reason,
-                                     node->reason_time, node->reason_user, node->comment};
+        nodes_[node->config.name] = {node->config.name, node->admin_flags, node->down,
+                                     node->reason,      node->reason_time, node->reason_user,
+                                     node->comment};
     }
     if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
 }

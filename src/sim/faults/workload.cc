@@ -31,11 +31,13 @@ std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t n
     request->hold = random.chance(0.03);
     if (random.chance(0.8)) request->time_limit = TimeLimit{Seconds{random.between(30, 300)}};
     Shape& shape = request->shape;
-    shape.ntasks = static_cast<std::uint32_t>(1 + random.below(random.chance(0.2) ? 3 * kCpus : kCpus));
+    shape.ntasks =
+        static_cast<std::uint32_t>(1 + random.below(random.chance(0.2) ? 3 * kCpus : kCpus));
     if (random.chance(0.2)) shape.nodes_min = 2;
     if (shape.nodes_min > nodes) shape.nodes_min = nodes;
     shape.ntasks = std::max(shape.nodes_min, std::min(*shape.ntasks, nodes * kCpus));
-    if (random.chance(0.3)) shape.gres_per_node = {{"gpu", "", static_cast<std::uint64_t>(random.between(1, kGpus))}};
+    if (random.chance(0.3))
+        shape.gres_per_node = {{"gpu", "", static_cast<std::uint64_t>(random.between(1, kGpus))}};
     if (random.chance(0.1)) shape.exclusive = Exclusive::Node;
     if (random.chance(0.1)) {
         std::string text = "0-" + std::to_string(random.between(1, 5));

@@ -16,7 +16,7 @@ namespace sluice {
 
 struct Row {
     const std::string& path;
-    std::size_t line = 0;                 // from 1
+    std::size_t line = 0;  // from 1
     std::vector<std::string_view> cells;
 
     Error wrong(std::size_t column, std::string_view name, std::string_view expected) const;

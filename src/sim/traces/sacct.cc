@@ -79,7 +79,8 @@ Result<std::optional<Seconds>> duration_in(const Row& row, const Columns& column
         return row.wrong(columns.elapsed, "Elapsed", "a time such as 1-02:03:04");
     }
     // Cancelled while it waited.
-    if (columns.start == Header::npos && elapsed->length().count() == 0) return std::optional<Seconds>();
+    if (columns.start == Header::npos && elapsed->length().count() == 0)
+        return std::optional<Seconds>();
     return std::optional<Seconds>(elapsed->length());
 }
 
@@ -157,8 +158,10 @@ Result<Trace> parse_sacct(const std::string& path, std::string_view text) {
         }
         if (row.cells[columns->job].find('.') != std::string_view::npos) continue;  // a step
         std::optional<TraceJob> job = TRY(job_in(row, *columns));
-        if (job) trace.jobs.push_back(*std::move(job));
-        else ++trace.skipped;
+        if (job)
+            trace.jobs.push_back(*std::move(job));
+        else
+            ++trace.skipped;
     }
     return trace;
 }

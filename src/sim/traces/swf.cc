@@ -19,7 +19,9 @@ constexpr std::size_t kProcessorsWanted = 7, kTimeWanted = 8, kMemoryWanted = 9,
 constexpr std::size_t kUser = 11, kGroup = 12, kQueue = 14;
 
 // A job that was checkpointed has a line for the whole and lines for its parts.
-bool is_part(std::int64_t status) { return status >= 2 && status <= 4; }
+bool is_part(std::int64_t status) {
+    return status >= 2 && status <= 4;
+}
 
 // "; UnixStartTime: 1234"
 std::optional<std::int64_t> start_time_in(std::string_view comment) {
@@ -49,7 +51,8 @@ Result<std::optional<TraceJob>> job_in(const Row& row, std::int64_t start) {
     std::int64_t processors = wanted > 0 ? wanted : used;
     if (duration < 0 || processors <= 0 || is_part(status)) return std::optional<TraceJob>();
     if (submit < 0) return row.wrong(kSubmit, "submit time", "a time from 0 on");
-    if (processors > 0xffffff) return row.wrong(kProcessorsWanted, "requested processors", "a count");
+    if (processors > 0xffffff)
+        return row.wrong(kProcessorsWanted, "requested processors", "a count");
     TraceJob job;
     job.name = std::string(row.cells[kJob]);
     job.submit = from_unix(start + submit);
@@ -82,8 +85,10 @@ Result<Trace> parse_swf(const std::string& path, std::string_view text) {
         }
         if (trim(line).empty()) continue;
         std::optional<TraceJob> job = TRY(job_in(Row{path, number, words(line)}, start));
-        if (job) trace.jobs.push_back(*std::move(job));
-        else ++trace.skipped;
+        if (job)
+            trace.jobs.push_back(*std::move(job));
+        else
+            ++trace.skipped;
     }
     return trace;
 }

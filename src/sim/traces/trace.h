@@ -16,24 +16,24 @@
 namespace sluice {
 
 struct TraceJob {
-    std::string name;               // as the trace calls it
+    std::string name;  // as the trace calls it
     Time submit;
     Seconds duration{0};
-    std::optional<Seconds> limit;   // absent: the partition's default
+    std::optional<Seconds> limit;  // absent: the partition's default
     std::uint32_t cpus = 1;
-    std::uint32_t nodes = 0;        // at least; 0: as it comes
+    std::uint32_t nodes = 0;  // at least; 0: as it comes
     std::uint32_t gpus = 0;
     std::optional<Megabytes> mem_per_cpu;
     std::optional<Megabytes> mem_per_node;
     std::string account;
     std::string user;
-    std::string partition;          // empty: the default one
+    std::string partition;  // empty: the default one
     std::string qos;
 };
 
 struct Trace {
-    std::vector<TraceJob> jobs;     // by submit time
-    std::size_t skipped = 0;        // records of jobs that never ran
+    std::vector<TraceJob> jobs;  // by submit time
+    std::size_t skipped = 0;     // records of jobs that never ran
 };
 
 enum class TraceFormat : std::uint8_t { Swf, Csv, Sacct };

@@ -43,9 +43,10 @@ TEST(Swf, ErrorsNameLineColumnAndValue) {
 }
 
 TEST(GpuCsv, ReadsColumnsByName) {
-    Trace trace = parse_trace("t", "account,gpus,submit,duration,limit,cpus\nml,8,5.5,60,,16\nml,0,1,2,3,\n",
-                              TraceFormat::Csv)
-                      .value();
+    Trace trace =
+        parse_trace("t", "account,gpus,submit,duration,limit,cpus\nml,8,5.5,60,,16\nml,0,1,2,3,\n",
+                    TraceFormat::Csv)
+            .value();
     ASSERT_EQ(trace.jobs.size(), 2u);
     EXPECT_EQ(trace.jobs[0].cpus, 1u);
     EXPECT_EQ(trace.jobs[0].limit, Seconds{3});
@@ -56,26 +57,31 @@ TEST(GpuCsv, ReadsColumnsByName) {
 }
 
 TEST(GpuCsv, ErrorsNameLineColumnAndValue) {
-    EXPECT_EQ(error_of("submit,duration,gpus\n", TraceFormat::Csv), "t:1: the header line names no column 'account'");
+    EXPECT_EQ(error_of("submit,duration,gpus\n", TraceFormat::Csv),
+              "t:1: the header line names no column 'account'");
     EXPECT_EQ(error_of("submit,duration,gpus,account\n1,2,-3,a\n", TraceFormat::Csv),
               "t:2: column 3 (gpus): '-3': a count is expected");
     EXPECT_EQ(error_of("submit,duration,gpus,account\n1,2,3\n", TraceFormat::Csv),
               "t:2: 3 columns: the header line has 4");
-    EXPECT_TRUE(error_of("submit,colour\n", TraceFormat::Csv).starts_with("t:1: column 2 (header): 'colour'"));
+    EXPECT_TRUE(error_of("submit,colour\n", TraceFormat::Csv)
+                    .starts_with("t:1: column 2 (header): 'colour'"));
 }
 
 TEST(SacctTrace, LeavesOutStepsAndWhatNeverStarted) {
     Trace trace =
-        parse_trace("t",
-                    "JobID|Submit|Start|End|Elapsed|Timelimit|ReqTRES|Account|User|Partition|QOS\n"
-                    "7|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T13:05:00|01:00:00|1-00:00:00|"
-                    "billing=8,cpu=8,gres/gpu=2,mem=4G,node=2|ml|ann|gpu|normal\n"
-                    "7.batch|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T13:05:00|01:00:00|||ml|||\n"
-                    "8_3|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T12:05:30|00:00:30|Partition_Limit|"
-                    "cpu=1,node=1|ml|ann|gpu|normal\n"
-                    "9|2026-01-31T12:00:00|None|Unknown|00:00:00|1:00|cpu=1,node=1|ml|ann|gpu|normal\n"
-                    "8_[4-9]|2026-01-31T12:00:00|Unknown|Unknown|00:00:00|1:00|cpu=1,node=1|ml|ann|gpu|normal\n",
-                    TraceFormat::Sacct)
+        parse_trace(
+            "t",
+            "JobID|Submit|Start|End|Elapsed|Timelimit|ReqTRES|Account|User|Partition|QOS\n"
+            "7|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T13:05:00|01:00:00|1-00:00:00|"
+            "billing=8,cpu=8,gres/gpu=2,mem=4G,node=2|ml|ann|gpu|normal\n"
+            "7.batch|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T13:05:00|01:00:00|||ml|||\n"
+            "8_3|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T12:05:30|00:00:30|Partition_"
+            "Limit|"
+            "cpu=1,node=1|ml|ann|gpu|normal\n"
+            "9|2026-01-31T12:00:00|None|Unknown|00:00:00|1:00|cpu=1,node=1|ml|ann|gpu|normal\n"
+            "8_[4-9]|2026-01-31T12:00:00|Unknown|Unknown|00:00:00|1:00|cpu=1,node=1|ml|ann|gpu|"
+            "normal\n",
+            TraceFormat::Sacct)
             .value();
     ASSERT_EQ(trace.jobs.size(), 2u);
     EXPECT_EQ(trace.skipped, 2u);
@@ -90,8 +96,9 @@ TEST(SacctTrace, LeavesOutStepsAndWhatNeverStarted) {
 }
 
 TEST(SacctTrace, ErrorsNameLineColumnAndValue) {
-    EXPECT_EQ(error_of("JobID|Submit|Elapsed|NCPUS\n1|yesterdayish|00:01:00|4\n", TraceFormat::Sacct),
-              "t:2: column 2 (Submit): 'yesterdayish': a time such as 2026-01-31T12:00:00 is expected");
+    EXPECT_EQ(
+        error_of("JobID|Submit|Elapsed|NCPUS\n1|yesterdayish|00:01:00|4\n", TraceFormat::Sacct),
+        "t:2: column 2 (Submit): 'yesterdayish': a time such as 2026-01-31T12:00:00 is expected");
     EXPECT_EQ(error_of("JobID|Submit|Elapsed\n", TraceFormat::Sacct),
               "t:1: the header line names no column 'ncpus'");
 }
@@ -119,7 +126,9 @@ TEST(Generate, WritesWhatTheReadersRead) {
     double span = static_cast<double>(to_unix(read.jobs.back().submit));
     EXPECT_NEAR(work / (64 * span), 0.9, 0.05);
     options.format = TraceFormat::Csv;
-    EXPECT_EQ(parse_trace("t", print_gpu_csv(generate(options)), TraceFormat::Csv).value().jobs.size(), 200u);
+    EXPECT_EQ(
+        parse_trace("t", print_gpu_csv(generate(options)), TraceFormat::Csv).value().jobs.size(),
+        200u);
 }
 
 }  // namespace
