@@ -85,7 +85,7 @@ Result<const Config*> ClusterClient::config() {
     if (!config_) {
         std::string path = config_path("", invocation_.environment.find("SLURM_CONF").value_or(""),
                                        own_program_path());
-        config_ = std::make_unique<Config>(TRY(load_config(path)));
+        config_ = std::make_unique<Config>(TRY(load_settings(path)));
     }
     return config_.get();
 }
