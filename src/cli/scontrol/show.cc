@@ -227,25 +227,29 @@ int show_licenses(Session& session, Id id) {
     return id ? 1 : 0;
 }
 
+// Tools read no nodes and switches otherwise.
+std::optional<Config> whole_configuration(Session& session) {
+    if (!has_configuration(session.invocation, session.client, session.streams)) return {};
+    Result<Config> config = load_config((*session.client.config())->path);
+    if (config) return *std::move(config);
+    print_fatal(session.streams, session.invocation, to_string(config.error()));
+    return {};
+}
+
 // Which daemons belong on this host.
 int show_daemons(Session& session, Id) {
-    if (!has_configuration(session.invocation, session.client, session.streams)) return 1;
     char name[256] = {};
     gethostname(name, sizeof name - 1);
     std::string host(name);
     host = host.substr(0, host.find('.'));
-    Result<Config> read = load_config((*session.client.config())->path);  // with its nodes
-    if (!read) {
-        print_fatal(session.streams, session.invocation, to_string(read.error()));
-        return 1;
-    }
-    const Config& config = *read;
+    std::optional<Config> config = whole_configuration(session);
+    if (!config) return 1;
     std::string out;
-    for (const ControllerHost& controller : config.controllers) {
+    for (const ControllerHost& controller : config->controllers) {
         if (controller.name == host) out = "slurmctld ";
     }
     const bool is_node = std::any_of(
-        config.nodes.begin(), config.nodes.end(),
+        config->nodes.begin(), config->nodes.end(),
         [&](const NodeConfig& node) { return node.name == host || node.hostname == host; });
     if (is_node) out += "slurmd ";
     session.streams.out(out + "\n");
@@ -254,8 +258,9 @@ int show_daemons(Session& session, Id) {
 
 // The switches of topology.conf; with a name, that switch or those above that node.
 int show_topology(Session& session, Id id) {
-    if (!has_configuration(session.invocation, session.client, session.streams)) return 1;
-    const Config& config = **session.client.config();
+    std::optional<Config> read = whole_configuration(session);
+    if (!read) return 1;
+    const Config& config = *read;
     std::string out;
     for (const SwitchLine& line : config.switches) {
         const std::vector<std::string> nodes = nodes_below(config, line);

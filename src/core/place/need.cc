@@ -48,6 +48,15 @@ void fill_tasks(Need& need, const Shape& shape) {
     if (shape.ntasks && shape.ntasks_per_gpu && gpus == 0 && count_of(shape.gres_per_node) == 0) {
         need.gpus = {{"gpu", "", (need.tasks + *shape.ntasks_per_gpu - 1) / *shape.ntasks_per_gpu}};
     }
+    // A total beside a count for each node or task says how many of those there are, not more GPUs.
+    std::uint64_t per_node = 0;
+    for (const GresCount& wish : shape.gres_per_node) per_node += wish.name == "gpu" ? wish.count : 0;
+    if (gpus > 0 && per_node > 0) {
+        need.nodes_min = std::max(need.nodes_min, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
+        need.nodes_max = need.nodes_min;
+        if (!need.tasks_given) need.tasks = std::max(need.tasks, need.nodes_min);
+    }
+    if (per_node > 0 || !shape.gpus_per_task.empty()) need.gpus.clear();
     for (GresCount wish : shape.gpus_per_socket) {
         wish.count *= shape.sockets_per_node.value_or(1);
         need.gres_per_node.push_back(std::move(wish));
