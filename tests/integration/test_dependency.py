@@ -66,7 +66,7 @@ def test_dependencies_survive_a_controller_crash(cluster):
 
 def test_a_deadline_that_passes(shared):
     job = shared.submit("true", "--hold", "--deadline=now+2", "--time=0")
-    assert shared.wait_end(job)["JobState"] == "DEADLINE"
+    shared.wait_state(job, "DEADLINE")
     refused = shared.run("sbatch", "--deadline=now+60", "--time=5", "--wrap", "true", check=False)
     assert refused.returncode == 1
     assert "Requested time limit is invalid (missing or exceeds some limit)" in refused.stderr

@@ -219,9 +219,9 @@ bool waits_on(const Job& job, const AwaitedKey& key) {
 // A task of an awaited array did not end well: remembered, as the task's record will be forgotten.
 void remember_failure(Cluster& cluster, JobId id, const Job& awaited, const AwaitedKey& key) {
     if (!is_over(awaited) || awaited.state == JobState::Completed) return;
-    const Dependency& dependency = cluster.job(id).dependency;
-    for (std::size_t i = 0; i < dependency.left.size(); ++i) {
-        const Condition& condition = dependency.left[i];
+    std::shared_ptr<const Job> job = cluster.find_job(id);
+    for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
+        const Condition& condition = job->dependency.left[i];
         if (!condition.all_tasks || condition.seen_failure || key_of(condition) != key) continue;
         if (condition.kind == DependencyKind::AfterCorr) continue;
         cluster.edit_job(id).dependency.left[i].seen_failure = true;
@@ -352,11 +352,13 @@ void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
     std::vector<JobId> ended;
     const Dependency asked = cluster.job(id).dependency;
     for (const Condition& condition : asked.left) {
-        if (!is_by_task(cluster.job(id), condition)) continue;
+        if (!condition.all_tasks) continue;
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
-        for (JobId counterpart : find_jobs(cluster, ref)) {
-            if (!is_array_record(cluster.job(id))) break;
-            match_tasks(cluster, now, id, *cluster.find_job(counterpart), ended, effects);
+        for (JobId task : find_jobs(cluster, ref)) {
+            auto awaited = cluster.find_job(task);
+            remember_failure(cluster, id, *awaited, key_of(condition));
+            if (!is_by_task(cluster.job(id), condition)) continue;
+            match_tasks(cluster, now, id, *awaited, ended, effects);
         }
     }
     if (cluster.job(id).state == JobState::Pending) {
@@ -407,6 +409,7 @@ void tell_of_end(Cluster& cluster, Time now, JobId id, Effects& effects) {
             hear_of(cluster, now, dependent, *job, key, ended, effects);
         });
         for (JobId next : job_is_gone(cluster, *job)) {
+            if (cluster.job(next).state != JobState::Pending) continue;
             reconsider(
                 cluster, now, next,
                 [](const Condition& condition) {

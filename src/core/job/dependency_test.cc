@@ -160,6 +160,21 @@ TEST(Dependency, AWholeArrayMeansAllItsTasks) {
     )");
 }
 
+TEST(Dependency, ATaskThatFailedBeforeIsNotForgotten) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  sweep array=1-2
+        pass
+        end     sweep_1 code=1
+        pass
+        submit  ok    depend=afterok:sweep
+        at      20
+        end     sweep_2
+        pass
+        expect  ok    pending DependencyNeverSatisfied
+    )");
+}
+
 TEST(Dependency, TasksWaitForTheirCounterparts) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=8
