@@ -82,4 +82,25 @@ std::string expand_node_path(std::string_view pattern, std::string_view node,
     return path;
 }
 
+Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_licenses(std::string_view text) {
+    std::vector<std::pair<std::string, std::uint32_t>> licenses;
+    for (std::string_view entry : split(text, ',')) {
+        entry = trim(entry);
+        if (entry.empty()) continue;
+        const std::size_t colon = entry.find(':');
+        const std::string name(entry.substr(0, colon));
+        std::optional<std::uint64_t> count = 1;
+        if (colon != entry.npos) count = to_number(entry.substr(colon + 1));
+        bool known = std::any_of(licenses.begin(), licenses.end(),
+                                 [&](const auto& other) { return other.first == name; });
+        if (name.empty() || !count || *count > 0xfffffffe || known) {
+            return Error{ErrorCode::ConfigInvalid,
+                         fmt::format("Licenses={}: expected names and counts such as matlab:10",
+                                     entry)};
+        }
+        licenses.emplace_back(name, static_cast<std::uint32_t>(*count));
+    }
+    return licenses;
+}
+
 }  // namespace sluice

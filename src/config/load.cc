@@ -4,6 +4,8 @@
 
 #include "config/draft.h"
 #include "config/keys.h"
+#include "config/scheduler_options.h"
+#include "config/setters.h"
 #include "config/values.h"
 
 namespace sluice {
@@ -130,6 +132,77 @@ Result<void> settle_list_options(Config& config) {
     return {};
 }
 
+// Which words of SelectTypeParameters nobody acts on here.
+constexpr std::string_view kIdleSelectWords[] = {
+    "CR_ONE_TASK_PER_CORE",     "CR_CORE_DEFAULT_DIST_BLOCK", "CR_NO_DIST_TOPO_BLOCK",
+    "LL_SHARED_GRES",           "MULTIPLE_SHARING_GRES_PJ",   "ENFORCE_BINDING_GRES",
+    "ONE_TASK_PER_SHARING_GRES"};
+// Slurm's other networks; jobs are placed as if there were none.
+constexpr std::string_view kIdleTopologies[] = {"topology/block", "topology/ring",
+                                                "topology/torus3d", "topology/3d_torus"};
+
+Result<void> check_topology_plugin(Config& config) {
+    std::string_view plugin = config.topology_plugin;
+    for (std::string_view known :
+         {"topology/flat", "topology/none", "topology/default", "topology/tree"}) {
+        if (equals_ignoring_case(plugin, known)) return {};
+    }
+    for (std::string_view known : kIdleTopologies) {
+        if (!equals_ignoring_case(plugin, known)) continue;
+        config.warnings.push_back(fmt::format("{}: TopologyPlugin={} has no effect in Sluice",
+                                              base_name(config.path), plugin));
+        return {};
+    }
+    return refuse(
+        config, fmt::format("TopologyPlugin={}: expected topology/flat or topology/tree", plugin));
+}
+
+// Compat: an order that says whom to preempt and one that says how need each other.
+Result<void> check_preemption(const Config& config) {
+    const std::string& type = config.preempt_type;
+    if (!type.empty() && type != "preempt/partition_prio" && type != "preempt/qos") {
+        return refuse(config, fmt::format("PreemptType={}: expected preempt/none, "
+                                          "preempt/partition_prio or preempt/qos",
+                                          type));
+    }
+    bool acts = false;
+    for (std::string_view word : split(config.preempt_mode, ',')) {
+        acts = acts || word == "CANCEL" || word == "REQUEUE" || word == "SUSPEND";
+    }
+    if (acts && type.empty()) {
+        return refuse(config,
+                      fmt::format("PreemptMode={}: needs PreemptType=preempt/partition_prio "
+                                  "or preempt/qos",
+                                  config.preempt_mode));
+    }
+    if (!acts && !type.empty()) {
+        return refuse(config, fmt::format("PreemptType={}: needs PreemptMode=CANCEL, REQUEUE or "
+                                          "SUSPEND,GANG",
+                                          type));
+    }
+    return {};
+}
+
+// What the scheduler is told in words and lists.
+Result<void> check_scheduling(Config& config) {
+    std::vector<std::string> idle;
+    Result<SchedulerOptions> options =
+        parse_scheduler_options(config.scheduler_parameters, config.preempt_parameters, &idle);
+    if (!options) return refuse(config, options.error().detail);
+    for (const std::string& note : idle) {
+        config.warnings.push_back(fmt::format("{}: {}", base_name(config.path), note));
+    }
+    for (std::string_view word : kIdleSelectWords) {
+        if (!config.has_flag(config.select_type_parameters, word)) continue;
+        config.warnings.push_back(fmt::format("{}: SelectTypeParameters={} has no effect in Sluice",
+                                              base_name(config.path), word));
+    }
+    auto licenses = parse_licenses(config.licenses);
+    if (!licenses) return refuse(config, licenses.error().detail);
+    TRY(check_topology_plugin(config));
+    return check_preemption(config);
+}
+
 Result<void> check_numbers(const Config& config) {
     if (config.first_job_id < 1 || config.first_job_id > config.max_job_id) {
         return refuse(config, fmt::format("FirstJobId={}: expected 1 to MaxJobId={}",
@@ -161,7 +234,9 @@ Result<void> finish(Draft& draft, Part part) {
     }
     TRY(settle_controllers(config));
     TRY(settle_list_options(config));
+    TRY(settle_priority(config));
     TRY(check_numbers(config));
+    TRY(check_scheduling(config));
     if (!written(config, "UnkillableStepTimeout")) {
         config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);
     }
@@ -231,6 +306,12 @@ Result<Config> load_config(const std::string& path) {
     TRY(check_gres(config, "gres.conf"));
     const std::string cgroup = TRY(read_file_if_any(folder + "cgroup.conf"));
     config.cgroup = TRY(parse_cgroup_conf(cgroup, folder + "cgroup.conf", config.warnings));
+    if (equals_ignoring_case(config.topology_plugin, "topology/tree")) {
+        const std::string topology = TRY(read_file_if_any(folder + "topology.conf"));
+        config.switches =
+            TRY(parse_topology_conf(topology, folder + "topology.conf", config.warnings));
+        TRY(check_topology(config, "topology.conf"));
+    }
     return config;
 }
 

@@ -4,8 +4,14 @@
 #include <fmt/format.h>
 
 #include "core/cluster.h"
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
+#include "core/job/preempt.h"
+#include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -54,18 +60,17 @@ void restore_timers(Cluster& cluster, const Job& job, Time now) {
     if (is_finished(job.state) && !is_completing(job)) {
         Time end = job.end_time.value_or(now);
         cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
-    } else if (job.state == JobState::Running && !job.time_limit.unlimited()) {
-        Time end = *job.start_time + job.time_limit.length();
-        cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
-        if (job.request->warn_signal && !job.warned) {
-            cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
+    } else if (job.state == JobState::Running) {
+        set_clocks(cluster, job);
+        if (job.preempt_time) {
+            cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace, TimerKind::Preempt, job.id.value});
         }
     }
 }
 
 void hold_resources(Cluster& cluster, const Job& job, Time now) {
     if (!job.allocation) return;
-    bool running = job.state == JobState::Running && !is_completing(job);
+    bool running = is_live(job);
     for (const NodeShare& share : job.allocation->nodes) {
         bool completing = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), share.node) !=
                           job.completing_nodes.end();
@@ -73,6 +78,7 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
         take_share(cluster, job, share, now);
         if (completing) ++cluster.edit_node(share.node).completing;
     }
+    if (running || is_completing(job)) hold_licenses(cluster, job);
     if (job.array_job && (running || is_completing(job))) ++cluster.array_running[job.array_job->value];
 }
 
@@ -100,7 +106,10 @@ void Cluster::restore(const StoredState& stored, Time now) {
         hold_resources(*this, added, now);
         restore_timers(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);
+        watch_deadline(*this, added);
     }
+    restore_dependencies(*this, now);
+    reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         edit_node(NodeIndex{i}).last_seen = now;
@@ -116,19 +125,23 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
         std::set<std::pair<std::string, std::uint32_t>> devices;
     };
     std::vector<Use> uses(cluster.node_count());
+    std::map<std::string, std::uint32_t> licenses;
     std::optional<std::string> broken;
     cluster.jobs().for_each([&](const Job& job) {
         if (is_finished(job.state) && !job.end_time) broken = fmt::format("job {} ended without a time", job.id.value);
-        bool running = job.state == JobState::Running && !is_completing(job);
+        bool running = is_live(job);
         if (running && !job.allocation) broken = fmt::format("job {} runs nowhere", job.id.value);
         if (!job.allocation) return;
+        if (running || is_completing(job)) {
+            for (const LicenseCount& held : licenses_held_by(job)) licenses[held.name] += held.count;
+        }
         for (const NodeShare& share : job.allocation->nodes) {
             bool here = running || std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
                                              share.node) != job.completing_nodes.end();
             if (!here) continue;
             Use& use = uses[share.node.value];
             use.cpus.resize(cluster.node(share.node).cpu_used.size());
-            for (std::uint32_t cpu : share.cpus) {
+            for (std::uint32_t cpu : job.cpus_lent ? std::vector<std::uint32_t>{} : share.cpus) {
                 if (use.cpus[cpu]++ > 0) broken = fmt::format("CPU {} allocated twice (job {})", cpu, job.id.value);
             }
             use.memory += share.memory;
@@ -141,6 +154,7 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
             }
         }
     });
+    if (licenses != cluster.licenses_used) broken = "licences in use do not add up";
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         const Node& node = cluster.node(NodeIndex{i});
         auto used = static_cast<std::uint32_t>(std::count(uses[i].cpus.begin(), uses[i].cpus.end(), 1));

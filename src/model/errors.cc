@@ -72,6 +72,11 @@ constexpr Row kRows[] = {
     {ErrorCode::InvalidDirectory,      "Invalid working directory"},
     {ErrorCode::UserUnknown,           "Invalid user id"},
     {ErrorCode::LaunchFailed,          "Job launch failure"},
+    {ErrorCode::InvalidPrefer,         "Invalid preferred feature specification"},
+    {ErrorCode::InvalidTimeMin,        "Invalid time-min specification (exceeds job's time or other limits)"},
+    {ErrorCode::JobNotPending,         "Job is no longer pending execution"},
+    {ErrorCode::JobNotSuspended,       "Job is not suspended"},
+    {ErrorCode::CircularDependency,    "Circular job dependency"},
 };
 // clang-format on
 
@@ -79,7 +84,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::LaunchFailed) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::CircularDependency) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

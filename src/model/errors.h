@@ -71,6 +71,11 @@ enum class ErrorCode : unsigned short {
     InvalidDirectory,
     UserUnknown,
     LaunchFailed,
+    InvalidPrefer,
+    InvalidTimeMin,
+    JobNotPending,
+    JobNotSuspended,
+    CircularDependency,
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/dependency.h"
 #include "model/job_id.h"
 #include "model/quantity.h"
 #include "model/signals.h"
@@ -100,6 +101,7 @@ struct JobRequest {
     bool requeue_set = false;
     bool immediate = false;           // --immediate: now or never
     bool kill_on_node_fail = true;    // --no-kill
+    std::optional<bool> kill_on_invalid_dep;  // absent: as kill_invalid_depend of slurm.conf says
     bool wait_all_nodes = false;
     bool get_user_env = false;        // start from a login environment (--get-user-env, --export=NONE)
     std::optional<WarnSignal> warn_signal;
@@ -170,7 +172,9 @@ struct Step {
 };
 
 // Why a job is being ended by us, while it is still running.
-enum class KillReason : std::uint8_t { Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted };
+enum class KillReason : std::uint8_t {
+    Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted, PreemptedRequeue,
+};
 
 // One job, or one array while its tasks have not started. Facts are stored, flags derived.
 struct Job {
@@ -185,6 +189,9 @@ struct Job {
     std::string partition;               // the one in use, or the list while pending
     TimeLimit time_limit;                // in force
     std::uint32_t priority = 0;          // 0: held
+    bool priority_by_hand = false;       // set with --priority or scontrol: not calculated any more
+    std::int32_t site_factor = 0;        // scontrol update SiteFactor=
+    double priority_base = 0;            // derived, not stored: what of the priority follows from the wishes
     std::uint32_t restarts = 0;
 
     std::optional<JobId> array_job;      // set for arrays and their tasks
@@ -192,12 +199,17 @@ struct Job {
     TaskSet array_tasks;                 // not yet started (the array's own record)
     std::uint32_t array_limit = 0;
 
+    Dependency dependency;               // what it still waits for; the request has all of it
+    std::string licenses_held;           // "matlab:2": taken at the start, kept for the record
+
     Time submit_time;
     Time eligible_time;
     std::optional<Time> start_time;
     std::optional<Time> end_time;        // when it ended; while running: see time_limit
     std::optional<Time> last_sched_eval;
-    Seconds suspended{0};
+    Seconds suspended{0};                // in all, without the time since suspend_time if it is now
+    std::optional<Time> suspend_time;    // when it was last suspended or resumed
+    bool cpus_lent = false;              // suspended: others may use its CPUs; memory and GRES stay
 
     std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
@@ -205,6 +217,7 @@ struct Job {
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
     bool warned = false;                 // --signal was sent
+    std::optional<Time> preempt_time;    // it was told to make room
     ExitStatus exit;
     ExitStatus derived_exit;             // the worst of its steps
     std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones
@@ -217,6 +230,12 @@ struct Job {
 };
 
 inline bool is_completing(const Job& job) { return !job.completing_nodes.empty(); }
+// It has its nodes and is to keep them: running or suspended.
+inline bool is_live(const Job& job) {
+    return (job.state == JobState::Running || job.state == JobState::Suspended) && !is_completing(job);
+}
+// When its time is up, as far as is known; it has started and has a limit.
+inline Time limit_end(const Job& job) { return *job.start_time + job.suspended + job.time_limit.length(); }
 inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
 ShownState shown_state(const Job& job);
 // "12", "12_3", "12_[1-5%2]".

@@ -61,6 +61,7 @@ Result<void> read_optionals(const wire::JobRequest& wire, JobRequest& request) {
     if (wire.has_begin()) request.begin = TRY(checks::moment("begin", wire.begin()));
     if (wire.has_deadline()) request.deadline = TRY(checks::moment("deadline", wire.deadline()));
     if (wire.has_priority()) request.priority = wire.priority();
+    if (wire.has_kill_on_invalid_dep()) request.kill_on_invalid_dep = wire.kill_on_invalid_dep();
     if (wire.has_warn_signal()) request.warn_signal = TRY(from_wire(wire.warn_signal()));
     if (wire.has_array()) request.array = TRY(from_wire(wire.array()));
     return {};
@@ -91,6 +92,7 @@ wire::JobRequest to_wire(const JobRequest& request) {
     if (request.begin) out.set_begin(to_unix(*request.begin));
     if (request.deadline) out.set_deadline(to_unix(*request.deadline));
     if (request.priority) out.set_priority(*request.priority);
+    if (request.kill_on_invalid_dep) out.set_kill_on_invalid_dep(*request.kill_on_invalid_dep);
     if (request.warn_signal) *out.mutable_warn_signal() = to_wire(*request.warn_signal);
     if (request.array) *out.mutable_array() = to_wire(*request.array);
     return out;

@@ -46,6 +46,23 @@ void write_times(const Job& job, wire::JobRecord& out) {
     if (job.end_time) out.set_end_time(to_unix(*job.end_time));
     if (job.last_sched_eval) out.set_last_sched_eval(to_unix(*job.last_sched_eval));
     out.set_suspended(job.suspended.count());
+    if (job.preempt_time) out.set_preempt_time(to_unix(*job.preempt_time));
+    if (job.suspend_time) out.set_suspend_time(to_unix(*job.suspend_time));
+}
+
+void write_dependency(const Dependency& dependency, wire::Dependency& out) {
+    out.set_any(dependency.any);
+    for (const Condition& condition : dependency.left) {
+        wire::Dependency::Condition& added = *out.add_left();
+        added.set_kind(static_cast<std::uint32_t>(condition.kind));
+        added.set_job(condition.job.value);
+        if (condition.task) added.set_task(*condition.task);
+        added.set_all_tasks(condition.all_tasks);
+        added.set_delay_minutes(condition.delay.count());
+        added.set_failed(condition.failed);
+        added.set_seen_failure(condition.seen_failure);
+        if (condition.due) added.set_due(to_unix(*condition.due));
+    }
 }
 
 void write_array(const Job& job, wire::JobRecord& out) {
@@ -90,10 +107,15 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     out.set_partition(job.partition);
     *out.mutable_time_limit() = to_wire(job.time_limit);
     out.set_priority(job.priority);
+    out.set_priority_by_hand(job.priority_by_hand);
+    out.set_site_factor(job.site_factor);
     out.set_restarts(job.restarts);
     out.set_idempotency_key(job.idempotency_key);
     out.set_admin_comment(job.admin_comment);
     out.set_sluid(job.sluid);
+    if (!job.dependency.empty()) write_dependency(job.dependency, *out.mutable_dependency());
+    out.set_licenses_held(job.licenses_held);
+    out.set_cpus_lent(job.cpus_lent);
     write_times(job, out);
     write_array(job, out);
     write_run(job, node_names, out);

@@ -37,6 +37,26 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
         job.last_sched_eval = TRY(checks::moment("last evaluation", wire.last_sched_eval()));
     }
     job.suspended = TRY(checks::length("suspended", wire.suspended()));
+    if (wire.has_preempt_time()) job.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
+    if (wire.has_suspend_time()) job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
+    return {};
+}
+
+Result<void> read_dependency(const wire::Dependency& wire, Dependency& dependency) {
+    dependency.any = wire.any();
+    for (const wire::Dependency::Condition& row : wire.left()) {
+        Condition condition;
+        condition.kind = TRY(checks::one_of("dependency", row.kind(), DependencyKind::Singleton));
+        condition.job = JobId{row.job()};
+        if (row.has_task()) condition.task = row.task();
+        condition.all_tasks = row.all_tasks();
+        condition.delay = std::chrono::duration_cast<Minutes>(
+            TRY(checks::length("dependency delay", row.delay_minutes() * 60)));
+        condition.failed = row.failed();
+        condition.seen_failure = row.seen_failure();
+        if (row.has_due()) condition.due = TRY(checks::moment("dependency due", row.due()));
+        dependency.left.push_back(condition);
+    }
     return {};
 }
 
@@ -84,7 +104,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
     job.launched = wire.launched();
     if (wire.has_kill_reason()) {
         job.kill_reason =
-            TRY(checks::one_of("kill reason", wire.kill_reason(), KillReason::Preempted));
+            TRY(checks::one_of("kill reason", wire.kill_reason(), KillReason::PreemptedRequeue));
     }
     if (wire.has_killed_by()) job.killed_by = UserId{wire.killed_by()};
     job.warned = wire.warned();
@@ -108,10 +128,15 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.partition = wire.partition();
     job.time_limit = TRY(from_wire(wire.time_limit()));
     job.priority = wire.priority();
+    job.priority_by_hand = wire.priority_by_hand();
+    job.site_factor = wire.site_factor();
     job.restarts = wire.restarts();
     job.idempotency_key = wire.idempotency_key();
     job.admin_comment = wire.admin_comment();
     job.sluid = wire.sluid();
+    TRY(read_dependency(wire.dependency(), job.dependency));
+    job.licenses_held = wire.licenses_held();
+    job.cpus_lent = wire.cpus_lent();
     TRY(read_times(wire, job));
     TRY(read_array(wire, job));
     TRY(read_run(wire, job, state));

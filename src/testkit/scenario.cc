@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/query/reason.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/license.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -99,6 +101,8 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
     if (options.contains("maxtime")) partition.max_time = parse_time_limit(options.at("maxtime")).value();
     if (options.contains("maxnodes")) partition.max_nodes = as_number(options.at("maxnodes"));
     partition.priority_tier = as_number(option(options, "tier", "1"));
+    partition.grace_time = Seconds{as_number(option(options, "grace", "0"))};
+    partition.preempt_mode = option(options, "mode");
     settings_.partitions.push_back(std::move(partition));
 }
 
@@ -113,6 +117,11 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     if (options.contains("time")) wish->time_limit = parse_time_limit(options.at("time")).value();
     if (options.contains("begin")) wish->begin = start_ + Minutes{as_number(options.at("begin"))};
     if (options.contains("array")) wish->array = parse_array(options.at("array")).value();
+    wish->name = option(options, "name", name);
+    wish->dependency = with_ids(option(options, "depend"));
+    if (options.contains("killdep")) wish->kill_on_invalid_dep = options.at("killdep") == "yes";
+    wish->licenses = option(options, "licenses");
+    if (options.contains("deadline")) wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
     Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100}};
     std::size_t before = effects_.size();
     apply_event(SubmitJob{RequestId{next_request_++}, caller, wish, option(options, "key"), false});
@@ -143,20 +152,125 @@ JobId Scenario::find(const std::string& name) const {
 std::string Scenario::expect(const std::string& name, const std::vector<std::string>& words) {
     const Job& job = cluster_->job(find(name));
     std::string shown = to_lower(state_name(shown_state(job)));
+    Reason reason = shown_reason(job, cluster_->partitions(), cluster_->plan().get());
     const std::string& wanted = words.at(2);
-    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(job.reason));
+    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(reason));
     if (words.size() < 4) return {};
     if (wanted == "running") {
         return job.allocation->node_names == words[3] ? "" : "runs on " + job.allocation->node_names;
     }
-    return reason_name(job.reason) == words[3] ? "" : fmt::format("waits for {}", reason_name(job.reason));
+    for (std::size_t i = 3; i < words.size(); ++i) {
+        if (words[i].starts_with("starts=")) {
+            const StartEstimate* estimate = cluster_->plan() ? cluster_->plan()->find(job.id) : nullptr;
+            if (!estimate) return "no start is planned";
+            auto minutes = std::chrono::duration_cast<Minutes>(estimate->start - start_).count();
+            if (minutes != as_number(words[i].substr(7))) return fmt::format("is planned for minute {}", minutes);
+        } else if (reason_name(reason) != words[i]) {
+            return fmt::format("waits for {}", reason_name(reason));
+        }
+    }
+    return {};
+}
+
+// "afterok:first,after:sweep_3+5": what is a job's name becomes its id.
+std::string Scenario::with_ids(const std::string& text) const {
+    std::string out, word;
+    auto flush = [&] {
+        auto known = jobs_.find(word);
+        out += known == jobs_.end() ? word : fmt::format("{}", known->second.value);
+        word.clear();
+    };
+    for (char c : text) {
+        if (std::string_view(":,?_+()").find(c) == std::string_view::npos) {
+            word += c;
+            continue;
+        }
+        flush();
+        out += c;
+    }
+    flush();
+    return out;
+}
+
+std::string Scenario::change_settings(const Words& options) {
+    if (options.contains("licenses")) {
+        settings_.licenses.clear();
+        for (const LicenseCount& license : parse_licenses(options.at("licenses")).value().wanted) {
+            settings_.licenses.emplace_back(license.name, license.count);
+        }
+    }
+    if (options.contains("arraymax")) settings_.max_array_size = as_number(options.at("arraymax"));
+    settings_.kill_invalid_depend = options.contains("killdep");
+    settings_.backfill.enabled = option(options, "backfill") != "off";
+    settings_.backfill.max_job_test = as_number(option(options, "bookings", "0"));
+    if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
+    if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
+    if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
+    settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
+    if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
+    return {};
+}
+
+std::string Scenario::update(const std::string& name, const std::vector<std::string>& words) {
+    Words options = options_in(words, 2);
+    bool refused = options.erase("refused") > 0;
+    Changes changes;
+    for (const auto& [key, value] : options) changes.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
+    JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
+    apply_event(UpdateJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, ref, changes});
+    const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
+    if (error && !refused) return "refused: " + to_string(*error);
+    return !error && refused ? "was accepted" : "";
+}
+
+std::string Scenario::depends(const std::string& name, const std::string& wanted) {
+    std::string left = print_dependency(cluster_->job(find(name)).dependency);
+    std::string text = wanted == "none" ? "" : with_ids(wanted);
+    return left == text ? "" : fmt::format("depends on \"{}\"", left);
+}
+
+std::string Scenario::control(const std::string& verb, const std::string& name) {
+    constexpr std::pair<std::string_view, JobVerb> kVerbs[] = {{"hold", JobVerb::Hold},
+                                                               {"release", JobVerb::Release},
+                                                               {"requeue", JobVerb::Requeue},
+                                                               {"suspend", JobVerb::Suspend},
+                                                               {"resume", JobVerb::Resume}};
+    for (const auto& [word, what] : kVerbs) {
+        if (word != verb) continue;
+        JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
+        return apply_event(ControlJobs{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, what, {ref}}), "";
+    }
+    return "no such verb";
+}
+
+// What the store would keep, and the nodes with what runs there.
+void Scenario::restart() {
+    StoredState stored;
+    auto name_of = [&](NodeIndex index) { return cluster_->node(index).config.name; };
+    std::map<std::string, std::vector<RunId>> running;
+    cluster_->jobs().for_each([&](const Job& job) {
+        stored.jobs.push_back(job);
+        stored.next_job_id = std::max(stored.next_job_id, job.id.value + 1);
+        for (NodeIndex node : job.completing_nodes) stored.completing_nodes[job.id.value].push_back(name_of(node));
+        if (!job.allocation) return;
+        for (const NodeShare& share : job.allocation->nodes) {
+            stored.allocation_nodes[job.id.value].push_back(name_of(share.node));
+            if (is_live(job)) running[name_of(share.node)].push_back({job.id, job.restarts, kBatchStep});
+        }
+    });
+    cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
+    cluster_->restore(stored, now_);
+    for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, running[node.name]});
+    apply_event(Tick{});
 }
 
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
+    if (verb == "settings") return change_settings(options_in(words, 1));
     ensure_cluster();
     Caller root{UserId{0}, GroupId{0}};
+    if (verb == "restart") return restart(), "";
     if (verb == "pass") return schedule(*cluster_, now_, effects_), "";
     if (verb == "at") {
         now_ = start_ + Minutes{as_number(words.at(1))};
@@ -174,11 +288,8 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         event.filter.jobs.push_back({.job = find(name), .tasks = {}, .het_component = {}, .step = {}});
         return apply_event(event), "";
     }
-    if (verb == "hold" || verb == "release" || verb == "requeue") {
-        JobVerb what = verb == "hold" ? JobVerb::Hold : verb == "release" ? JobVerb::Release : JobVerb::Requeue;
-        JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
-        return apply_event(ControlJobs{RequestId{next_request_++}, root, what, {ref}}), "";
-    }
+    if (verb == "update") return update(name, words);
+    if (verb == "depends") return depends(name, words.at(2));
     if (verb == "end") {
         const Job& job = cluster_->job(find(name));
         ExitStatus exit{.code = static_cast<std::uint8_t>(as_number(option(options_in(words, 2), "code", "0")))};
@@ -194,7 +305,7 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "down") {
         return apply_event(UpdateNode{RequestId{next_request_++}, root, {name}, {{"State", "DOWN"}, {"Reason", "test"}}}), "";
     }
-    return "no such verb";
+    return control(verb, name);
 }
 
 }  // namespace sluice

@@ -3,14 +3,20 @@
 // Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
-//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N]
+//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE]
+//   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=cancel|requeue] [exempt=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [user=UID] [refused]
+//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
-//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue NAME
+//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
+//   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
+//   settings  licenses=matlab:2 [killdep] [arraymax=N]  before nodes are used; later: a reconfiguration
+//   restart   the controller comes back with what was in its records
+//   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE
-//   expect    NAME pending [REASON] | running [NODES] | completing | STATE
+//   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
 #pragma once
@@ -45,6 +51,12 @@ private:
     void add_nodes(const std::string& names, const Words& options);
     void add_partition(const std::string& name, const Words& options);
     JobId find(const std::string& name) const;
+    std::string with_ids(const std::string& text) const;
+    std::string change_settings(const Words& options);
+    std::string update(const std::string& name, const std::vector<std::string>& words);
+    std::string depends(const std::string& name, const std::string& wanted);
+    std::string control(const std::string& verb, const std::string& name);
+    void restart();
 
     Settings settings_;
     std::unique_ptr<Cluster> cluster_;

@@ -13,10 +13,11 @@ namespace sluice {
 namespace {
 
 // The last column of each kind, in the order of TableKind.
-constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::OpenMode),
+constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInvalidDep),
                                      static_cast<ColumnId>(NodeColumn::MemSpecLimit),
                                      static_cast<ColumnId>(PartitionColumn::TresBillingWeights),
-                                     static_cast<ColumnId>(StepColumn::ExitCode)};
+                                     static_cast<ColumnId>(StepColumn::ExitCode),
+                                     static_cast<ColumnId>(LicenseColumn::Used)};
 
 }  // namespace
 

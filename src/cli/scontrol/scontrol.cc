@@ -103,6 +103,7 @@ constexpr Command kCommands[] = {
     {"show",         3, 1, 2,     show},
     {"shutdown",     8, 0, 1,     run_shutdown},
     {"suspend",      2, 1, kMany, control_jobs},
+    {"top",          3, 1, 1,     control_jobs},
     {"uhold",        5, 1, kMany, control_jobs},
     {"update",       1, 0, kMany, update},
     {"verbose",      4, 0, 0,     do_nothing},
@@ -127,7 +128,6 @@ constexpr Command kCommands[] = {
     {"setdebugflags", 9, 0, kMany, nullptr},
     {"takeover",     8, 0, kMany, nullptr},
     {"token",        3, 0, kMany, nullptr},
-    {"top",          3, 0, kMany, nullptr},
     {"wait_job",     1, 0, kMany, nullptr},
 };
 // clang-format on

@@ -1,6 +1,7 @@
 // core/job/cancel.cc: scancel, with and without a signal.
 #include <algorithm>
 
+#include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
 #include "core/query/match.h"
@@ -28,7 +29,7 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
     if (event.signal != 0) {
-        if (job->state != JobState::Running) return Error{ErrorCode::JobNotRunning, {}};
+        if (!is_live(*job) && !is_completing(*job)) return Error{ErrorCode::JobNotRunning, {}};
         signal_running(*job, event, effects);
     } else if (job->state == JobState::Pending) {
         cancel_pending(cluster, now, id, event.caller.user, effects);
@@ -44,7 +45,7 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
                                  Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
-    if (job->state != JobState::Running) return Error{ErrorCode::JobFinished, {}};
+    if (!is_live(*job)) return Error{ErrorCode::JobFinished, {}};
     if (step == kBatchStep && job->request->kind == JobKind::Batch) {
         NodeIndex head = job->allocation->nodes.front().node;
         int signal = event.signal == 0 ? 9 : event.signal;
@@ -85,10 +86,11 @@ bool has_criteria(const Filter& filter) {
 
 }  // namespace
 
-void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects) {
+void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::optional<UserId> by,
+                 Effects& effects) {
     dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
-    move_to(job, JobState::Cancelled);
+    move_to(job, state);
     job.killed_by = by;
     job.start_time = now;
     job.end_time = now;
@@ -97,6 +99,11 @@ void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& ef
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+}
+
+void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects) {
+    end_pending(cluster, now, id, JobState::Cancelled, by, effects);
+    tell_of_end(cluster, now, id, effects);
 }
 
 void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects) {

@@ -1,5 +1,8 @@
-// core/job/control.cc: scontrol hold, release, requeue.
+// core/job/control.cc: scontrol hold, release, requeue, suspend, resume.
+#include "core/job/dependency.h"
+#include "core/job/suspend.h"
 #include "core/job/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 
@@ -12,6 +15,7 @@ std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobV
     dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
     job.priority = 0;
+    job.priority_by_hand = false;
     // Compat: an operator's hold can only be lifted by an operator, unless it is a user's hold.
     bool by_operator = is_privileged(cluster, caller) && verb == JobVerb::Hold;
     job.reason = by_operator ? Reason::JobHeldAdmin : Reason::JobHeldUser;
@@ -28,12 +32,10 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
         return Error{ErrorCode::AccessDenied, {}};
     }
     Job& job = cluster.edit_job(id);
-    JobRequest wish = *job.request;
-    wish.hold = false;
-    if (wish.priority == 0u) wish.priority.reset();
-    job.priority = initial_priority(cluster, wish, job.id);
     job.eligible_time = std::max(job.eligible_time, now);
-    job.reason = wish.begin && *wish.begin > now ? Reason::BeginTime : Reason::None;
+    // Compat: whatever was set by hand, from here on the priority is calculated.
+    calculate_priority(cluster, job);
+    job.reason = reason_to_wait(job, now);
     enqueue(cluster, cluster.job(id), now);
     return {};
 }
@@ -43,7 +45,7 @@ std::optional<Error> requeue(Cluster& cluster, Time now, JobId id, bool held, Ef
     if (job.request->kind != JobKind::Batch) return Error{ErrorCode::DisabledForJob, {}};
     if (job.state == JobState::Pending) return held ? std::nullopt : std::optional(Error{ErrorCode::JobPending, {}});
     if (!job.request->requeue) return Error{ErrorCode::DisabledForJob, {}};
-    if (job.state == JobState::Running) {
+    if (job.state == JobState::Running || job.state == JobState::Suspended) {
         end_running(cluster, now, id, held ? KillReason::RequeueHold : KillReason::Requeue, effects);
     } else if (is_completing(job)) {
         return Error{ErrorCode::JobFinished, {}};
@@ -66,14 +68,20 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
                            : requeue(cluster, now, id, true, effects);
         }
         case JobVerb::Suspend:
-        case JobVerb::Resume: break;
+        case JobVerb::Resume: {
+            if (!is_privileged(cluster, event.caller)) return Error{ErrorCode::AccessDenied, {}};
+            return event.verb == JobVerb::Suspend ? suspend_job(cluster, now, id, effects)
+                                                  : resume_job(cluster, now, id, effects);
+        }
+        case JobVerb::Top: break;
     }
-    return Error{ErrorCode::NotSupported, "suspend and resume"};
+    return Error{ErrorCode::NotSupported, {}};
 }
 
 }  // namespace
 
 void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& effects) {
+    if (event.verb == JobVerb::Top) return on_top(cluster, event, effects);
     std::vector<JobResult> results;
     for (const JobRef& ref : event.jobs) {
         std::vector<JobId> ids = split_off(cluster, ref);

@@ -1,6 +1,8 @@
 // core/job/find.cc: which jobs somebody means, and what they may do to them.
 #include <algorithm>
 
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/schedule/queue.h"
 
@@ -55,7 +57,12 @@ JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
     job.array_tasks = {};
     job.idempotency_key.clear();
     job.sluid = next_sluid(cluster, job);
-    return cluster.add_job(std::move(job)).id;
+    const Job& split = cluster.add_job(std::move(job));
+    JobId id = split.id;
+    job_is_here(cluster, split);
+    watch_dependency(cluster, split);
+    watch_deadline(cluster, split);
+    return id;
 }
 
 std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref) {

@@ -6,8 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "core/job/dependency.h"
 #include "core/job/moves.h"
+#include "core/job/preempt.h"
+#include "core/job/suspend.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -24,13 +28,15 @@ JobState state_after(KillReason reason) {
         case KillReason::NodeFail: return JobState::NodeFail;
         case KillReason::Preempted: return JobState::Preempted;
         case KillReason::Requeue:
-        case KillReason::RequeueHold: return JobState::Running;  // until the nodes are clean
+        case KillReason::RequeueHold:
+        case KillReason::PreemptedRequeue: return JobState::Running;  // until the nodes are clean
     }
     return JobState::Failed;
 }
 
 bool will_run_again(const Job& job) {
-    return job.kill_reason == KillReason::Requeue || job.kill_reason == KillReason::RequeueHold;
+    return job.kill_reason == KillReason::Requeue || job.kill_reason == KillReason::RequeueHold ||
+           job.kill_reason == KillReason::PreemptedRequeue;
 }
 
 // How a job is remembered that ended by itself.
@@ -59,7 +65,8 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
     switch (*job.kill_reason) {
         case KillReason::Cancelled: cause = " DUE to SIGNAL Terminated"; break;
         case KillReason::TimeLimit: cause = " DUE TO TIME LIMIT"; break;
-        case KillReason::Preempted: cause = " DUE TO PREEMPTION"; break;
+        case KillReason::Preempted:
+        case KillReason::PreemptedRequeue: cause = " DUE TO PREEMPTION"; break;
         case KillReason::NodeFail: cause = " DUE TO NODE FAILURE"; break;
         case KillReason::Requeue:
         case KillReason::RequeueHold: cause = " DUE TO JOB REQUEUE"; break;
@@ -92,19 +99,19 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
     if (running != cluster.array_running.end() && --running->second == 0) {
         cluster.array_running.erase(running);
     }
-    std::vector<JobId> waiting;
-    for (JobId id : cluster.parked) {
-        if (cluster.job(id).array_job == array) waiting.push_back(id);
-    }
+    auto found = cluster.array_waiting.find(array.value);
+    if (found == cluster.array_waiting.end()) return;
+    std::set<JobId> waiting = std::move(found->second);
+    cluster.array_waiting.erase(found);
     for (JobId id : waiting) {
-        cluster.parked.erase(id);
-        enqueue(cluster, cluster.job(id), now);
+        if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
     }
 }
 
 // All nodes are clean.
 void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
+    give_licenses(cluster, now, job);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
     if (will_run_again(job)) {
         requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
@@ -115,6 +122,7 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     // Whoever still waits for an allocation or a step hears that there will be none.
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     retry_waiting_steps(cluster, now, id, effects);
+    tell_of_end(cluster, now, id, effects);
 }
 
 void end_steps(Job& job, Time now, StepState state) {
@@ -163,6 +171,7 @@ void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
     Job& job = cluster.edit_job(id);
+    leave_suspension(job, now);
     CHECK(job.state == JobState::Running);
     if (is_completing(job)) {  // already on its way out to run again: a stronger reason may change that
         job.kill_reason = reason;
@@ -187,10 +196,18 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     auto found = cluster.find_job(event.run.job);
     no_longer_there(cluster, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !found->allocation) return;
-    if (found->state == JobState::Running && !is_completing(*found)) {
+    if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
+        leave_suspension(job, now);
         job.exit = event.exit;
-        move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
+        // Compat: told to make room and gone within the grace time counts as preempted, unless all is done.
+        if (job.preempt_time && event.exit.failed()) {
+            job.kill_reason = reason_to_end_preempted(cluster, job);
+            JobState after = state_after(*job.kill_reason);
+            if (after != job.state) move_to(job, after);
+        } else {
+            move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
+        }
         job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
         if (event.launch_error) job.reason_detail = to_string(*event.launch_error);
         job.end_time = now;
@@ -214,7 +231,7 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
 
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts || found->state != JobState::Running) return;
+    if (!found || found->restarts != event.run.restarts || !is_live(*found)) return;
     if (event.error) {
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {
@@ -234,8 +251,9 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
     }
     if (found->state == JobState::Pending) {
         cancel_pending(cluster, now, found->id, event.caller.user, effects);
-    } else if (found->state == JobState::Running && !is_completing(*found)) {
+    } else if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
+        leave_suspension(job, now);
         job.exit = event.exit;
         move_to(job, ending_of(event.exit));
         job.reason = reason_of(job.state, event.exit);

@@ -1,12 +1,15 @@
 // core/job/requeue.cc
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
 
 // The same id runs once more: the last run's traces go, its count stays.
-void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects&) {
+void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
     Job& job = cluster.edit_job(id);
     CHECK(!is_completing(job));
     move_to(job, JobState::Pending);
@@ -23,17 +26,32 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects&) {
     job.next_step = 0;
     job.launched = false;
     job.warned = false;
+    job.preempt_time.reset();
+    job.suspended = Seconds{0};
+    job.suspend_time.reset();
+    job.cpus_lent = false;
+    job.licenses_held.clear();
     job.reason_detail.clear();
     job.eligible_time = now + cluster.settings().requeue_delay;
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;
     if (hold) {
         job.priority = 0;
+        job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
-    } else if (job.priority == 0) {
-        job.priority = initial_priority(cluster, *job.request, job.id);
+    } else if (!job.priority_by_hand) {
+        calculate_priority(cluster, job);
     }
+    // What it waited for has happened; that it must be alone is so every time.
+    if (auto asked = parse_dependency(job.request->dependency)) {
+        for (const Condition& condition : asked->left) {
+            if (condition.kind == DependencyKind::Singleton) job.dependency.left = {condition};
+        }
+    }
+    watch_deadline(cluster, job);
     cluster.jobs_changed_state(id);
-    enqueue(cluster, cluster.job(id), now);
+    job_is_here(cluster, cluster.job(id));
+    if (cluster.job(id).dependency.empty()) enqueue(cluster, cluster.job(id), now);
+    else wait_for_others(cluster, now, id, effects);
 }
 
 }  // namespace sluice

@@ -1,24 +1,22 @@
 // core/job/start.cc
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
 
-namespace {
-
 void set_clocks(Cluster& cluster, const Job& job) {
-    if (!job.time_limit.unlimited()) {
-        Time end = *job.start_time + job.time_limit.length();
-        cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
-        if (job.request->warn_signal) {
-            cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
-        }
+    if (job.time_limit.unlimited()) return;
+    Time end = limit_end(job);
+    cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
+    if (job.request->warn_signal && !job.warned) {
+        cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
     }
 }
-
-}  // namespace
 
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
                Effects& effects) {
@@ -37,6 +35,9 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     job.last_sched_eval = now;
     job.launched = false;
     job.allocation = std::make_shared<Allocation>(std::move(allocation));
+    job.time_limit = limit_before_deadline(job, now);
+    job.licenses_held = choose_licenses(cluster, job);
+    hold_licenses(cluster, job);
     if (job.array_job) ++cluster.array_running[job.array_job->value];
     std::shared_ptr<const Allocation> held = job.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
@@ -48,6 +49,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
         effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
     }
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    tell_of_start(cluster, now, id);
 }
 
 }  // namespace sluice

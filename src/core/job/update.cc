@@ -5,8 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/job/update_shape.h"
+#include "core/job/deadline.h"
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
 #include "core/place/place.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -20,6 +25,7 @@ struct Draft {
     JobRequest request;
     bool privileged = false;
     Time now;
+    const Cluster& cluster;
 };
 
 using Setter = Result<void> (*)(Draft& draft, const std::string& key, const std::string& value);
@@ -30,7 +36,7 @@ Error bad(const std::string& key, const std::string& value) {
 
 Result<void> only_pending(const Draft& draft) {
     if (draft.job.state == JobState::Pending) return {};
-    return Error{draft.job.state == JobState::Running ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
+    return Error{is_live(draft.job) ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
                  "only a pending job can be changed so"};
 }
 
@@ -38,6 +44,16 @@ Result<std::uint32_t> number(const std::string& key, const std::string& value) {
     auto parsed = to_number(value);
     if (!parsed || *parsed > 0xfffffffe) return bad(key, value);
     return static_cast<std::uint32_t>(*parsed);
+}
+
+// A nice value or a site factor.
+Result<std::int32_t> adjustment(const std::string& key, const std::string& value) {
+    constexpr std::uint64_t kMost = 2147483645;
+    bool negative = value.starts_with('-');
+    auto amount = to_number(negative ? std::string_view(value).substr(1) : value);
+    if (!amount || *amount > kMost) return bad(key, value);
+    auto size = static_cast<std::int32_t>(*amount);
+    return negative ? -size : size;
 }
 
 template <std::string JobRequest::*Member>
@@ -64,7 +80,7 @@ Result<void> set_time_limit(Draft& draft, const std::string& key, const std::str
         if (limit.length().count() <= 0) return bad(key, value);
     }
     bool longer = limit > draft.job.time_limit;
-    if (longer && draft.job.state == JobState::Running && !draft.privileged) {
+    if (longer && is_live(draft.job) && !draft.privileged) {
         return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
     }
     draft.job.time_limit = limit;
@@ -77,6 +93,9 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
     std::uint32_t priority = TRY(number(key, value));
     if (!draft.privileged && priority > draft.job.priority) return Error{ErrorCode::AccessDenied, {}};
     draft.job.priority = priority;
+    // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
+    draft.job.priority_by_hand = priority > 0;
+    draft.request.nice = 0;
     if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     else if (draft.job.reason == Reason::JobHeldAdmin || draft.job.reason == Reason::JobHeldUser) draft.job.reason = Reason::None;
     return {};
@@ -84,15 +103,21 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
 
 Result<void> set_nice(Draft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    bool negative = value.starts_with('-');
-    std::uint32_t amount = TRY(number(key, negative ? value.substr(1) : value));
-    if (negative && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
-    std::int64_t nice = negative ? -std::int64_t{amount} : amount;
+    std::int32_t nice = TRY(adjustment(key, value));
+    if (nice < 0 && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     std::int64_t priority = std::int64_t{draft.job.priority} + draft.request.nice - nice;
-    draft.request.nice = static_cast<std::int32_t>(nice);
-    if (draft.job.priority > 0) {
+    draft.request.nice = nice;
+    if (draft.job.priority_by_hand) {
         draft.job.priority = static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, 0xfffffffe));
     }
+    return {};
+}
+
+// What an administrator adds to the calculated priority.
+Result<void> set_site_factor(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    draft.job.site_factor = TRY(adjustment(key, value));
     return {};
 }
 
@@ -109,6 +134,14 @@ Result<void> set_begin(Draft& draft, const std::string&, const std::string& valu
     draft.request.begin = begin;
     draft.job.eligible_time = std::max(begin, draft.now);
     if (draft.job.priority > 0) draft.job.reason = begin > draft.now ? Reason::BeginTime : Reason::None;
+    return {};
+}
+
+Result<void> set_dependency(Draft& draft, const std::string&, const std::string& value) {
+    if (draft.job.state != JobState::Pending) return Error{ErrorCode::JobNotPending, {}};
+    draft.job.dependency = TRY(resolve_dependency(draft.cluster, value, draft.job.array_job.value_or(draft.job.id)));
+    draft.request.dependency = value;
+    if (draft.job.priority > 0) draft.job.reason = Reason::None;
     return {};
 }
 
@@ -165,9 +198,33 @@ Result<void> set_gres(Draft& draft, const std::string&, const std::string& value
     return {};
 }
 
+Result<void> set_licenses(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    TRY(check_licenses(draft.cluster, value));
+    draft.request.licenses = value;
+    return {};
+}
+
 Result<void> set_admin_comment(Draft& draft, const std::string&, const std::string& value) {
     if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     draft.job.admin_comment = value;
+    return {};
+}
+
+Result<void> set_time_min(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    Result<TimeLimit> least = parse_time_limit(value);
+    if (!least) return bad(key, value);
+    if (*least > draft.job.time_limit) return Error{ErrorCode::InvalidTimeMin, value};
+    draft.request.time_min = *least;
+    return {};
+}
+
+Result<void> set_deadline(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    Result<Time> deadline = parse_moment(value, draft.now);
+    if (!deadline || *deadline <= draft.now) return bad(key, value);
+    draft.request.deadline = *deadline;
     return {};
 }
 
@@ -182,11 +239,13 @@ constexpr Row kRows[] = {
     {"ArrayTaskThrottle", set_throttle},
     {"Comment", set_text<&JobRequest::comment>},
     {"CPUsPerTask", set_cpus_per_task},
+    {"Deadline", set_deadline},
+    {"Dependency", set_dependency},
     {"EligibleTime", set_begin},
     {"ExcNodeList", set_shape_text<&Shape::exclude>},
-    {"Features", set_shape_text<&Shape::constraint>},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},
+    {"Licenses", set_licenses},
     {"MailUser", set_text<&JobRequest::mail_user>},
     {"MinMemoryCPU", set_mem_cpu},
     {"MinMemoryNode", set_mem_node},
@@ -198,12 +257,16 @@ constexpr Row kRows[] = {
     {"Priority", set_priority},
     {"QOS", set_text<&JobRequest::qos>},
     {"ReqNodeList", set_shape_text<&Shape::nodelist>},
+    {"ReqNodes", set_nodes},
+    {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
+    {"SiteFactor", set_site_factor},
     {"StartTime", set_begin},
     {"StdErr", set_text<&JobRequest::std_err>},
     {"StdIn", set_text<&JobRequest::std_in>},
     {"StdOut", set_text<&JobRequest::std_out>},
     {"TimeLimit", set_time_limit},
+    {"TimeMin", set_time_min},
     {"TresPerNode", set_gres},
     {"WCKey", set_text<&JobRequest::wckey>},
     {"WorkDir", set_text<&JobRequest::work_dir>},
@@ -215,38 +278,46 @@ Result<void> set_field(Draft& draft, const std::string& key, const std::string& 
     for (const Row& row : kRows) {
         if (equals_ignoring_case(row.key, name)) return row.set(draft, key, value);
     }
+    if (is_shape_field(name)) {
+        TRY(only_pending(draft));
+        return update_shape(draft.request.shape, name, value);
+    }
     return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
 }
 
-Result<void> check_draft(const Cluster& cluster, const Draft& draft) {
+Result<void> check_draft(Cluster& cluster, const Draft& draft) {
+    cluster.refresh_layout();
     if (draft.job.state != JobState::Pending) return {};
     Error why{ErrorCode::NodeConfigUnavailable, {}};
     for (const std::string& name : partitions_of(draft.job)) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) return Error{ErrorCode::InvalidPartition, name};
         Need need = TRY(need_of(cluster, draft.job, *partition));
-        if (place(cluster, need, true).allocation) return {};
+        if (!on_idle_nodes(cluster, need).empty()) return {};
     }
     return why;
 }
 
-Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id) {
+Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id, Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
-    Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now};
+    Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now, cluster};
     for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
     draft.job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(draft.request)));
     TRY(check_draft(cluster, draft));
     dequeue(cluster, *job);
+    std::vector<JobId> alone = job_is_gone(cluster, *job);  // perhaps it has another name now
     Job& changed = cluster.edit_job(id);
     changed = std::move(draft.job);
-    enqueue(cluster, cluster.job(id), now);
+    job_is_here(cluster, changed);
+    for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
+    watch_deadline(cluster, changed);
+    if (changed.state == JobState::Pending && is_calculated(changed)) calculate_priority(cluster, changed);
     cluster.schedule_wanted = true;
-    if (changed.state == JobState::Running && !changed.time_limit.unlimited()) {
-        Time end = *changed.start_time + changed.time_limit.length() + cluster.settings().over_time_limit;
-        cluster.add_timer({end, TimerKind::TimeLimit, id.value});
-    }
+    if (changed.state == JobState::Running) set_clocks(cluster, changed);
+    if (changed.dependency.empty()) enqueue(cluster, changed, now);
+    else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
     return {};
 }
 
@@ -258,7 +329,7 @@ void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& 
     bool any = false;
     for (JobId id : ids) {
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;
-        Result<void> done = update_one(cluster, now, event, id);
+        Result<void> done = update_one(cluster, now, event, id, effects);
         any = any || done.has_value();
         if (!done) outcome = done;
     }

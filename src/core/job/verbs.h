@@ -18,6 +18,9 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
                Effects& effects);
 
+// Timers for the time limit of a running job and the warning before it.
+void set_clocks(Cluster& cluster, const Job& job);
+
 // finish.cc
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects);
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects);
@@ -33,10 +36,16 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
 
 // cancel.cc
 void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects);
+// A job that never started is over; whoever depends on it is not told: see tell_of_end().
+void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::optional<UserId> by,
+                 Effects& effects);
 void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects);
 
 // control.cc
 void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& effects);
+
+// top.cc
+void on_top(Cluster& cluster, const ControlJobs& event, Effects& effects);
 
 // update.cc
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects);

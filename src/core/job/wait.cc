@@ -10,7 +10,7 @@ namespace {
 
 bool has_happened(const Job& job, WaitFor what) {
     if (is_finished(job.state) && !is_completing(job)) return true;
-    return what == WaitFor::Allocated && job.state == JobState::Running && job.allocation;
+    return what == WaitFor::Allocated && is_live(job) && job.allocation;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // run there is ended when the node comes back, before it is given anything new.
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "model/errors.h"
 
 namespace sluice {
 
@@ -11,7 +12,7 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     std::vector<JobId> jobs = cluster.node(index).jobs;
     for (JobId id : jobs) {
         const Job& job = cluster.job(id);
-        if (job.state == JobState::Running && !is_completing(job)) {
+        if (is_live(job)) {
             bool again = job.request->requeue && job.request->kind == JobKind::Batch;
             end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
@@ -45,6 +46,8 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     }
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
+    // Its connection may only have hung: should it hear us again, it has to register anew.
+    effects.push_back(NodeAnswered{node.config.name, Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
 #include "core/schedule/queue.h"
@@ -56,11 +57,17 @@ void return_to_service(Node& node, const Settings& settings) {
     }
 }
 
+// A run whose share was given back, because the node was lost, is not wanted even while the job's
+// other nodes are still being cleaned: nobody would wait for its end.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
     if (job.restarts != run.restarts || !job.allocation) return false;
+    if (is_completing(job)) {
+        return std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node) !=
+               job.completing_nodes.end();
+    }
     bool here = std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
                             [&](const NodeShare& share) { return share.node == node; });
-    return here && (job.state == JobState::Running || is_completing(job));
+    return here && is_live(job);
 }
 
 void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool has_it, Effects& effects) {
@@ -76,6 +83,7 @@ void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool
         }
         return;
     }
+    if (has_it && job.suspend_time) repeat_suspension(job, node, effects);
     bool head = job.allocation->nodes.front().node == node;
     if (has_it || !head || job.request->kind != JobKind::Batch) return;
     if (!job.launched) {

@@ -23,8 +23,15 @@ std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& setting
             for (const GresDevices& devices : described->second) {
                 bool same = devices.name == pool.name && (pool.type.empty() || devices.type == pool.type);
                 if (same && !devices.files.empty()) pool.has_devices = true;
+                if (!same || devices.cores.empty()) continue;
+                auto listed = TaskSet::parse(devices.cores);
+                if (!listed) continue;
+                std::vector<std::uint32_t> cores;
+                listed->for_each([&](std::uint32_t core) { cores.push_back(core); });
+                for (std::uint64_t i = 0; i < devices.count && pool.cores.size() < pool.count; ++i) pool.cores.push_back(cores);
             }
         }
+        if (pool.cores.size() < pool.count) pool.cores.clear();
         // Compat: GPUs without device files are counted and numbered all the same.
         if (pool.name == "gpu") pool.has_devices = true;
         if (pool.has_devices) pool.used.assign(pool.count, false);
@@ -58,13 +65,17 @@ void set_gres(Node& node, const NodeShare& share, bool taken) {
     }
 }
 
-void set_use(Node& node, const NodeShare& share, bool taken) {
+void set_cpus(Node& node, const NodeShare& share, bool taken) {
     for (std::uint32_t cpu : share.cpus) {
         CHECK(cpu < node.cpu_used.size() && node.cpu_used[cpu] != taken);
         node.cpu_used[cpu] = taken;
     }
     auto cpus = static_cast<std::uint32_t>(share.cpus.size());
     node.cpus_used += taken ? cpus : -cpus;
+}
+
+void set_use(Node& node, const Job& job, const NodeShare& share, bool taken) {
+    if (!job.cpus_lent) set_cpus(node, share, taken);
     node.memory_used += taken ? share.memory : -share.memory;
     set_gres(node, share, taken);
 }
@@ -104,19 +115,20 @@ Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
 }
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
+    static const PartitionConfig kNone;  // a copy of a large partition for each node would be costly
     const Partition* partition = cluster.find_partition(job.partition);
-    Exclusive exclusive = exclusive_in(job, partition ? partition->config : PartitionConfig{});
+    Exclusive exclusive = exclusive_in(job, partition ? partition->config : kNone);
     Node& node = cluster.edit_node(share.node);
-    set_use(node, share, true);
+    set_use(node, job, share, true);
     node.jobs.push_back(job.id);
     node.last_busy = now;
-    if (exclusive == Exclusive::Node) node.exclusive = true;
+    if (exclusive == Exclusive::Node && !job.cpus_lent) node.exclusive = true;
     if (exclusive == Exclusive::User) node.exclusive_user = job.user;
 }
 
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
     Node& node = cluster.edit_node(share.node);
-    set_use(node, share, false);
+    set_use(node, job, share, false);
     std::erase(node.jobs, job.id);
     node.last_busy = now;
     if (node.jobs.empty()) {
@@ -124,6 +136,31 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
         node.exclusive_user.reset();
     }
     cluster.schedule_wanted = true;
+}
+
+void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
+    Node& node = cluster.edit_node(share.node);
+    set_cpus(node, share, false);
+    node.exclusive = false;  // if it was, it was this job's
+    cluster.schedule_wanted = true;
+    CHECK(std::find(node.jobs.begin(), node.jobs.end(), job.id) != node.jobs.end());
+}
+
+bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& share) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    const Node& node = cluster.node(share.node);
+    if (node.exclusive) return false;
+    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node && node.cpus_used > 0) {
+        return false;
+    }
+    return std::none_of(share.cpus.begin(), share.cpus.end(), [&](std::uint32_t cpu) { return node.cpu_used[cpu]; });
+}
+
+void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    Node& node = cluster.edit_node(share.node);
+    set_cpus(node, share, true);
+    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node) node.exclusive = true;
 }
 
 std::uint64_t gres_count(const Node& node, const GresCount& wish) {
@@ -140,24 +177,6 @@ std::uint64_t gres_free(const Node& node, const GresCount& wish) {
         if (serves(pool, wish)) sum += pool.count - std::min(pool.count, pool.used_count);
     }
     return sum;
-}
-
-std::vector<NodeShare::Devices> pick_gres(const Node& node, const GresCount& wish) {
-    std::vector<NodeShare::Devices> picked;
-    std::uint64_t missing = wish.count;
-    for (const GresPool& pool : node.gres) {
-        if (!serves(pool, wish) || missing == 0) continue;
-        std::uint64_t take = std::min(missing, pool.count - std::min(pool.count, pool.used_count));
-        if (take == 0) continue;
-        NodeShare::Devices devices{.name = pool.name, .type = pool.type, .indexes = {}, .count = take};
-        for (std::uint32_t slot = 0; slot < pool.used.size() && devices.indexes.size() < take; ++slot) {
-            if (!pool.used[slot]) devices.indexes.push_back(pool.first_index + slot);
-        }
-        missing -= take;
-        picked.push_back(std::move(devices));
-    }
-    CHECK(missing == 0);
-    return picked;
 }
 
 }  // namespace sluice

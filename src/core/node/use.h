@@ -17,13 +17,16 @@ Exclusive exclusive_in(const Job& job, const PartitionConfig& partition);
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 
+// A suspended job's CPUs serve others; its memory and GRES stay where they are.
+void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
+bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& share);
+void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
+
 // Memory that jobs may use, in all.
 Megabytes usable_memory(const Node& node);
 
 // A name's pools together: count and how many are free. An empty type means any.
 std::uint64_t gres_count(const Node& node, const GresCount& wish);
 std::uint64_t gres_free(const Node& node, const GresCount& wish);
-// Picks free devices for the wish; there are enough.
-std::vector<NodeShare::Devices> pick_gres(const Node& node, const GresCount& wish);
 
 }  // namespace sluice

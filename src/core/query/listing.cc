@@ -152,7 +152,7 @@ Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& 
     auto jobs = TRY(select_jobs(snapshot, filter));
     std::vector<StepRow> steps;
     for (const auto& job : jobs) {
-        if (job->state != JobState::Running || !job->allocation) continue;
+        if (!is_live(*job) || !job->allocation) continue;
         auto wanted = [&](StepId id) {
             return filter.jobs.empty() || std::any_of(filter.jobs.begin(), filter.jobs.end(), [&](const JobRef& ref) {
                        return means(ref, *job) && (!ref.step || *ref.step == id);
@@ -168,6 +168,31 @@ Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& 
     return fill(snapshot, rows, step_columns(), columns);
 }
 
+struct LicenseRow {
+    std::string name;
+    std::uint32_t total = 0;
+    std::uint32_t used = 0;
+};
+
+const std::vector<ColumnSource<LicenseRow>> kLicenseColumns = {
+    {LicenseColumn::Name, [](const LicenseRow& row, const Snapshot&, std::string&) -> std::string_view { return row.name; }},
+    {LicenseColumn::Total, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.total; }},
+    {LicenseColumn::Used, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.used; }},
+};
+
+Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+    std::vector<LicenseRow> licenses;
+    for (const auto& [name, total] : snapshot.settings->licenses) {
+        bool named = std::find(filter.names.begin(), filter.names.end(), name) != filter.names.end();
+        if (!named && !filter.names.empty()) continue;
+        auto used = snapshot.licenses_used.find(name);
+        licenses.push_back({name, total, used == snapshot.licenses_used.end() ? 0 : used->second});
+    }
+    std::vector<const LicenseRow*> rows;
+    for (const LicenseRow& license : licenses) rows.push_back(&license);
+    return fill(snapshot, rows, kLicenseColumns, columns);
+}
+
 }  // namespace
 
 Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
@@ -177,6 +202,7 @@ Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vec
         case TableKind::Nodes: return list_nodes(snapshot, columns, filter);
         case TableKind::Partitions: return list_partitions(snapshot, columns, filter);
         case TableKind::Steps: return list_steps(snapshot, columns, filter);
+        case TableKind::Licenses: return list_licenses(snapshot, columns, filter);
     }
     return Error{ErrorCode::NotSupported, "unknown kind of table"};
 }

@@ -1,0 +1,57 @@
+#include "core/job/deadline.h"
+
+#include <algorithm>
+
+#include "core/job/dependency.h"
+#include "core/job/verbs.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+// What the job must have at least: --time-min, else --time. A limit that is only the partition's
+// default is cut to what is left.
+Seconds needed_length(const JobRequest& wish) {
+    for (const auto& limit : {wish.time_min, wish.time_limit}) {
+        if (limit && !limit->unlimited()) return limit->length();
+    }
+    return Seconds{0};
+}
+
+Time latest_start(const JobRequest& wish) {
+    return *wish.deadline - needed_length(wish);
+}
+
+}  // namespace
+
+Result<void> check_deadline(const JobRequest& wish, Time now) {
+    if (!wish.deadline) return {};
+    Time earliest = std::max(now, wish.begin.value_or(now));
+    if (earliest > latest_start(wish) || earliest >= *wish.deadline) {
+        return Error{ErrorCode::InvalidTimeLimit, {}};
+    }
+    return {};
+}
+
+void watch_deadline(Cluster& cluster, const Job& job) {
+    if (job.state != JobState::Pending || !job.request->deadline) return;
+    cluster.add_timer({latest_start(*job.request) + Seconds{1}, TimerKind::Deadline, job.id.value});
+}
+
+void on_deadline_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    const Job& job = cluster.job(id);
+    if (job.state != JobState::Pending || !job.request->deadline) return;
+    if (now <= latest_start(*job.request)) return;  // moved since: another timer is set for that
+    cluster.edit_job(id).reason = Reason::DeadlinePassed;
+    end_pending(cluster, now, id, JobState::Deadline, {}, effects);
+    tell_of_end(cluster, now, id, effects);
+}
+
+TimeLimit limit_before_deadline(const Job& job, Time now) {
+    if (!job.request->deadline) return job.time_limit;
+    TimeLimit left{std::max(Seconds{1}, *job.request->deadline - now)};
+    return std::min(job.time_limit, left);
+}
+
+}  // namespace sluice

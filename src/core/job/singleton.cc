@@ -1,0 +1,91 @@
+// core/job/singleton.cc
+//
+// --dependency=singleton: one job of a user and name at a time, in the order of their ids. A group
+// is kept only while one of its jobs waits, so that jobs nobody waits for cost nothing.
+#include <algorithm>
+
+#include "core/job/dependency.h"
+
+namespace sluice {
+
+namespace {
+
+NameGroup::Key key_of(const Job& job) {
+    return {job.array_job.value_or(job.id), job.id};
+}
+
+bool is_over(const Job& job) {
+    return is_finished(job.state) && !is_completing(job);
+}
+
+NameGroup* find_group(Cluster& cluster, const Job& job) {
+    if (cluster.name_groups.empty()) return nullptr;
+    auto found = cluster.name_groups.find({job.user, job.request->name});
+    return found == cluster.name_groups.end() ? nullptr : &found->second;
+}
+
+void join(NameGroup& group, const Job& job) {
+    if (is_over(job)) return;
+    group.live.insert(key_of(job));
+    if (job.state != JobState::Pending)
+        group.started.insert(key_of(job));
+    else
+        group.started.erase(key_of(job));
+}
+
+NameGroup& make_group(Cluster& cluster, const Job& job) {
+    NameGroup& group = cluster.name_groups[{job.user, job.request->name}];
+    cluster.jobs().for_each(
+        [&](const ChunkSummary<Job>& summary) {
+            return std::find(summary.users.begin(), summary.users.end(), job.user) !=
+                   summary.users.end();
+        },
+        [&](const Job& other) {
+            if (other.user == job.user && other.request->name == job.request->name)
+                join(group, other);
+        });
+    return group;
+}
+
+// The first of them, with nothing of another array or job running.
+bool is_first(const NameGroup& group, const Job& job) {
+    JobId self = key_of(job).first;
+    if (!group.live.empty() && group.live.begin()->first < self) return false;
+    return std::all_of(group.started.begin(), group.started.end(),
+                       [&](const NameGroup::Key& key) { return key.first == self; });
+}
+
+}  // namespace
+
+bool may_run_alone(Cluster& cluster, const Job& job) {
+    NameGroup* known = find_group(cluster, job);
+    NameGroup& group = known ? *known : make_group(cluster, job);
+    bool first = is_first(group, job);
+    if (first)
+        group.waiting.erase(job.id);
+    else
+        group.waiting.insert(job.id);
+    if (group.waiting.empty()) cluster.name_groups.erase({job.user, job.request->name});
+    return first;
+}
+
+void job_is_here(Cluster& cluster, const Job& job) {
+    if (NameGroup* group = find_group(cluster, job)) join(*group, job);
+}
+
+std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job) {
+    NameGroup* group = find_group(cluster, job);
+    if (!group) return {};
+    group->live.erase(key_of(job));
+    group->started.erase(key_of(job));
+    group->waiting.erase(job.id);
+    std::vector<JobId> next;  // only the first of those that are left can have waited for this one
+    for (const NameGroup::Key& key : group->live) {
+        if (key.first != group->live.begin()->first) break;
+        if (group->waiting.contains(key.second)) next.push_back(key.second);
+    }
+    if (group->waiting.empty()) cluster.name_groups.erase({job.user, job.request->name});
+    return next;
+}
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+#include "core/job/suspend.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "core/job/moves.h"
+#include "core/job/verbs.h"
+#include "core/node/use.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+// Every process of the job there: of the batch script and of all steps.
+void signal_all(const Job& job, NodeIndex node, int signal, Effects& effects) {
+    effects.push_back(SignalJob{.node = node,
+                                .run = {job.id, job.restarts, kBatchStep},
+                                .signal = signal,
+                                .batch_shell = true,
+                                .children = true,
+                                .steps = true});
+}
+
+std::optional<Error> not_running(const Job& job) {
+    if (job.state == JobState::Pending) return Error{ErrorCode::JobPending, {}};
+    if (!is_live(job)) return Error{ErrorCode::JobFinished, {}};
+    return {};
+}
+
+}  // namespace
+
+std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    if (auto refused = not_running(cluster.job(id))) return refused;
+    if (cluster.job(id).state == JobState::Suspended) return {};
+    Job& job = cluster.edit_job(id);
+    move_to(job, JobState::Suspended);
+    job.suspend_time = now;
+    std::shared_ptr<const Allocation> held = job.allocation;
+    for (const NodeShare& share : held->nodes) {
+        lend_cpus(cluster, job, share);
+        signal_all(job, share.node, SIGSTOP, effects);
+    }
+    job.cpus_lent = true;
+    cluster.jobs_changed_state(id);
+    return {};
+}
+
+bool may_resume(const Cluster& cluster, const Job& job) {
+    return std::all_of(
+        job.allocation->nodes.begin(), job.allocation->nodes.end(),
+        [&](const NodeShare& share) { return may_reclaim_cpus(cluster, job, share); });
+}
+
+std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    if (auto refused = not_running(cluster.job(id))) return refused;
+    if (cluster.job(id).state != JobState::Suspended) return Error{ErrorCode::JobNotSuspended, {}};
+    if (!may_resume(cluster, cluster.job(id))) return Error{ErrorCode::NodesBusy, {}};
+    Job& job = cluster.edit_job(id);
+    leave_suspension(job, now);
+    job.cpus_lent = false;
+    std::shared_ptr<const Allocation> held = job.allocation;
+    for (const NodeShare& share : held->nodes) {
+        reclaim_cpus(cluster, job, share);
+        signal_all(job, share.node, SIGCONT, effects);
+    }
+    cluster.jobs_changed_state(id);
+    set_clocks(cluster, job);
+    return {};
+}
+
+void leave_suspension(Job& job, Time now) {
+    if (job.state != JobState::Suspended) return;
+    move_to(job, JobState::Running);
+    job.suspended += now - *job.suspend_time;
+    job.suspend_time = now;
+}
+
+void repeat_suspension(const Job& job, NodeIndex node, Effects& effects) {
+    signal_all(job, node, job.state == JobState::Suspended ? SIGSTOP : SIGCONT, effects);
+}
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// core/limits/licenses.h
+//
+// Licences: counted by name, taken when a job starts, given back when its last node is clean.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/cluster.h"
+#include "model/license.h"
+
+namespace sluice {
+
+// Refuses names that slurm.conf does not have and counts that there will never be.
+Result<void> check_licenses(const Cluster& cluster, std::string_view text);
+
+// Reason::Licenses while too few are free for the job to start.
+std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job);
+
+// What the job takes now ("matlab:2"): all it asked for, or the first alternative that is free.
+std::string choose_licenses(const Cluster& cluster, const Job& job);
+std::vector<LicenseCount> licenses_held_by(const Job& job);
+void hold_licenses(Cluster& cluster, const Job& job);  // job.licenses_held
+void give_licenses(Cluster& cluster, Time now, const Job& job);
+
+}  // namespace sluice
