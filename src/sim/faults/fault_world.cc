@@ -123,16 +123,15 @@ void FaultWorld::command() {
     if (!client.job) return;
     JobRef ref{.job = *client.job, .tasks = {}, .het_component = {}, .step = {}};
     RequestId request{next_request_++};
-    constexpr JobVerb kVerbs[] = {
-        JobVerb::Hold, JobVerb::Release,
-        X if (random_.chance(0.4)){
-            CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
-    cancel.filter.jobs.push_back(ref);
-    push({std::move(cancel), {}});
-}
-else {
-    push({ControlJobs{request, kRoot, kVerbs[random_.below(std::size(kVerbs))], {ref}}, {}});
-}
+    constexpr JobVerb kVerbs[] = {JobVerb::Hold,    JobVerb::Release, JobVerb::Requeue,
+                                  JobVerb::Requeue, JobVerb::Suspend, JobVerb::Resume};
+    if (random_.chance(0.4)) {
+        CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
+        cancel.filter.jobs.push_back(ref);
+        push({std::move(cancel), {}});
+    } else {
+        push({ControlJobs{request, kRoot, kVerbs[random_.below(std::size(kVerbs))], {ref}}, {}});
+    }
 }
 
 // Without this, jobs that users have put aside would wait for ever.
