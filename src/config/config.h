@@ -166,6 +166,9 @@ std::string config_path(std::string_view given, std::string_view slurm_conf,
 // Reads slurm.conf and, beside it, gres.conf, cgroup.conf and topology.conf when they are there. An error names
 // file, line, key, value and what would be right.
 Result<Config> load_config(const std::string& path);
+// Only the settings of slurm.conf, as the tools need them: lines about nodes and partitions are
+// passed over, so that it takes no longer in a large cluster, and no other file is read.
+Result<Config> load_settings(const std::string& path);
 
 // The same from text: `path` only names the file in messages and is where an Include is looked for,
 // which fails here. Neither gres.conf nor cgroup.conf is read.

@@ -75,13 +75,11 @@ Result<void> take_key_line(Draft& draft, const Line& line) {
     return note_written(config, *key, line);
 }
 
-Result<void> take_line(Draft& draft, const Line& line) {
+const LineKind* kind_of(const Line& line) {
     for (const LineKind& kind : kLineKinds) {
-        if (equals_ignoring_case(line.settings.front().key, kind.first_key)) {
-            return kind.take(draft, line);
-        }
+        if (equals_ignoring_case(line.settings.front().key, kind.first_key)) return &kind;
     }
-    return take_key_line(draft, line);
+    return nullptr;
 }
 
 const std::string* written(const Config& config, const std::string& key) {
@@ -222,7 +220,10 @@ Result<void> check_numbers(const Config& config) {
     return {};
 }
 
-Result<void> finish(Draft& draft) {
+// What the tools read of it, or all.
+enum class Part { Settings, Everything };
+
+Result<void> finish(Draft& draft, Part part) {
     Config& config = draft.config;
     if (!written(config, "ClusterName")) {
         return refuse(config, "no ClusterName: accounting needs a name for this cluster");
@@ -239,17 +240,23 @@ Result<void> finish(Draft& draft) {
     if (!written(config, "UnkillableStepTimeout")) {
         config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);
     }
+    if (part == Part::Settings) return {};
     if (config.nodes.empty())
         return refuse(config, "no nodes: at least one NodeName line is needed");
     TRY(finish_nodes(draft));
     return finish_partitions(draft);
 }
 
-Result<Config> parse_with(std::string_view text, const std::string& path, const FileReader& read) {
+Result<Config> parse_with(std::string_view text, const std::string& path, const FileReader& read,
+                          Part part) {
     Draft draft;
     draft.config.path = path;
-    TRY(for_each_line(text, path, read, [&](const Line& line) { return take_line(draft, line); }));
-    TRY(finish(draft));
+    TRY(for_each_line(text, path, read, [&](const Line& line) -> Result<void> {
+        const LineKind* kind = kind_of(line);
+        if (!kind) return take_key_line(draft, line);
+        return part == Part::Settings ? Result<void>{} : kind->take(draft, line);
+    }));
+    TRY(finish(draft, part));
     return std::move(draft.config);
 }
 
@@ -283,12 +290,16 @@ Result<std::string> read_file_if_any(const std::string& path) {
 }  // namespace
 
 Result<Config> parse_config(std::string_view text, const std::string& path) {
-    return parse_with(text, path, read_nothing);
+    return parse_with(text, path, read_nothing, Part::Everything);
+}
+
+Result<Config> load_settings(const std::string& path) {
+    return parse_with(TRY(read_text_file(path)), path, read_text_file, Part::Settings);
 }
 
 Result<Config> load_config(const std::string& path) {
     std::string text = TRY(read_text_file(path));
-    Config config = TRY(parse_with(text, path, read_text_file));
+    Config config = TRY(parse_with(text, path, read_text_file, Part::Everything));
     const std::string folder = path.substr(0, path.size() - base_name(path).size());
     const std::string gres = TRY(read_file_if_any(folder + "gres.conf"));
     config.gres = TRY(parse_gres_conf(gres, folder + "gres.conf", config.warnings));

@@ -164,6 +164,13 @@ TEST(Load, FilesBesideSlurmConfAreRead) {
     std::ofstream(folder / "gres.conf") << "Name=fpga\n";
     EXPECT_EQ(load_config(folder / "slurm.conf").error().detail,
               "gres.conf: Name=fpga: not in GresTypes=gpu of slurm.conf");
+
+    Result<Config> settings = load_settings(folder / "slurm.conf");
+    ASSERT_TRUE(settings) << settings.error().detail;
+    EXPECT_EQ(settings->kill_wait, Seconds{7});
+    EXPECT_TRUE(settings->nodes.empty() && settings->partitions.empty());
+    std::ofstream(folder / "more.conf") << "KillWait=soon\n";
+    EXPECT_FALSE(load_settings(folder / "slurm.conf"));
     std::filesystem::remove_all(folder);
     EXPECT_FALSE(load_config(folder / "slurm.conf"));
 }
@@ -187,6 +194,8 @@ TEST(Load, PathOfTheFile) {
     std::filesystem::create_directories(prefix / "etc");
     std::ofstream(prefix / "etc/slurm.conf") << "\n";
     EXPECT_EQ(config_path("", "", (prefix / "sbin/slurmd").string()), prefix / "etc/slurm.conf");
+    EXPECT_EQ(config_path("", "", (prefix / "lib/sluice/squeue").string()),
+              prefix / "etc/slurm.conf");
     std::filesystem::remove_all(prefix);
 }
 

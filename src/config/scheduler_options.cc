@@ -47,7 +47,7 @@ using enum Effect;
 // clang-format off
 constexpr Entry kSchedulerEntries[] = {
     {"bf_window",                 Set, seconds<&O::window, 60>},
-    {"bf_resolution",             Set, seconds<&O::resolution>},
+    {"bf_resolution",             Natural},
     {"bf_interval",               Set, seconds<&O::interval>},
     {"bf_max_job_test",           Set, count<&O::max_job_test>},
     {"bf_max_job_user",           Set, count<&O::max_job_user>},

@@ -14,8 +14,7 @@
 namespace sluice {
 
 struct SchedulerOptions {
-    Seconds window{24 * 3600};
-    Seconds resolution{60};
+    Seconds window{0};  // no limit: a plan costs little
     Seconds interval{30};
     std::uint32_t max_job_test = 0;  // 0: no limit
     std::uint32_t max_job_user = 0;

@@ -56,7 +56,6 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
         TRY(parse_scheduler_options(config.scheduler_parameters, config.preempt_parameters));
     settings.backfill = {.enabled = config.scheduler_type != "sched/builtin",
                          .window = options.window,
-                         .resolution = options.resolution,
                          .interval = options.interval,
                          .max_job_test = options.max_job_test,
                          .max_job_user = options.max_job_user,

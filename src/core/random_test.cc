@@ -15,7 +15,7 @@ namespace {
 
 std::string random_line(int step) {
     int job = *rc::gen::inRange(0, step + 1);
-    switch (*rc::gen::inRange(0, 9)) {
+    switch (*rc::gen::inRange(0, 16)) {
         case 0: return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
                                    *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
         case 1: return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
@@ -25,7 +25,22 @@ std::string random_line(int step) {
         case 5: return fmt::format("requeue j{}", job);
         case 6: return fmt::format("hold j{}", job);
         case 7: return fmt::format("release j{}", job);
+        case 8: return fmt::format("submit j{} array=0-{} depend={}:j{}", step, *rc::gen::inRange(1, 9),
+                                   *rc::gen::element("afterany", "after", "afterany"), job);
+        case 9: return fmt::format("submit j{} name=same depend=singleton", step);
+        case 10: return fmt::format("submit j{} licenses=matlab:{}", step, *rc::gen::inRange(1, 3));
+        case 11: return fmt::format("suspend j{}", job);
+        case 12: return fmt::format("resume j{}", job);
+        case 13: return "restart";
         default: return "pass";
+    }
+}
+
+bool is_known(Scenario& scenario, const std::string& name) {
+    try {
+        return scenario.cluster().find_job(scenario.job(name)) != nullptr;
+    } catch (const std::out_of_range&) {
+        return false;
     }
 }
 
@@ -44,22 +59,15 @@ void answer_orders(Scenario& scenario, std::size_t& seen) {
 
 RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
     Scenario scenario;
-    RC_ASSERT(scenario.run("nodes n[1-3] cpus=4 mem=1000 gres=gpu:2\nsubmit j0\npass") == "");
+    RC_ASSERT(scenario.run("settings licenses=matlab:2\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\nsubmit j0\npass") == "");
     std::size_t seen = 0;
     int steps = *rc::gen::inRange(1, 40);
     for (int step = 1; step <= steps; ++step) {
         std::string line = random_line(step);
-        if (line.starts_with("submit") || line == "pass") {
-            RC_ASSERT(scenario.run(line) == "");
-        } else {
-            std::string name = line.substr(line.find(' ') + 1);
-            try {
-                scenario.job(name);
-            } catch (const std::out_of_range&) {
-                continue;
-            }
-            if (scenario.cluster().find_job(scenario.job(name))) RC_ASSERT(scenario.run(line) == "");
-        }
+        bool names_another = line.find(":j") != std::string::npos || !line.starts_with("submit");
+        bool whole = line == "pass" || line == "restart";
+        if (names_another && !whole && !is_known(scenario, line.substr(line.rfind('j')))) continue;
+        RC_ASSERT(scenario.run(line) == "");
         if (*rc::gen::arbitrary<bool>()) answer_orders(scenario, seen);
         auto broken = broken_invariant(scenario.cluster());
         if (broken) RC_FAIL(line + ": " + *broken);
@@ -71,7 +79,7 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
         std::vector<RunId> running;
         std::vector<JobRef> held;
         scenario.cluster().jobs().for_each([&](const Job& job) {
-            if (job.state == JobState::Running && !is_completing(job)) running.push_back({job.id, job.restarts, kBatchStep});
+            if (is_live(job)) running.push_back({job.id, job.restarts, kBatchStep});
             if (job.state == JobState::Pending && job.priority == 0) {
                 held.push_back({.job = job.id, .tasks = {}, .het_component = {}, .step = {}});
             }
@@ -83,6 +91,7 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
                 apply(scenario.cluster(), scenario.now(), JobEnded{share.node, run, {}, {}}, effects);
             }
         }
+        apply(scenario.cluster(), scenario.now(), Tick{}, effects);
         schedule(scenario.cluster(), scenario.now(), effects);
         for (const Effect& effect : effects) {
             if (const auto* order = std::get_if<TerminateJob>(&effect)) {

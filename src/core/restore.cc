@@ -125,12 +125,16 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
         std::set<std::pair<std::string, std::uint32_t>> devices;
     };
     std::vector<Use> uses(cluster.node_count());
+    std::map<std::string, std::uint32_t> licenses;
     std::optional<std::string> broken;
     cluster.jobs().for_each([&](const Job& job) {
         if (is_finished(job.state) && !job.end_time) broken = fmt::format("job {} ended without a time", job.id.value);
         bool running = is_live(job);
         if (running && !job.allocation) broken = fmt::format("job {} runs nowhere", job.id.value);
         if (!job.allocation) return;
+        if (running || is_completing(job)) {
+            for (const LicenseCount& held : licenses_held_by(job)) licenses[held.name] += held.count;
+        }
         for (const NodeShare& share : job.allocation->nodes) {
             bool here = running || std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
                                              share.node) != job.completing_nodes.end();
@@ -150,6 +154,7 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
             }
         }
     });
+    if (licenses != cluster.licenses_used) broken = "licences in use do not add up";
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         const Node& node = cluster.node(NodeIndex{i});
         auto used = static_cast<std::uint32_t>(std::count(uses[i].cpus.begin(), uses[i].cpus.end(), 1));

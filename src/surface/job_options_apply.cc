@@ -115,9 +115,11 @@ Result<void> apply_options(JobOptions& options, const std::vector<GivenOption>& 
 Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now) {
     TRY(apply_aliases(options, find, tool, now, false));
     std::span<const JobOption> table = job_options();
+    const std::string_view prefix = variable_prefix(tool);
+    std::string name(prefix);
     for (std::size_t i = 0; i < table.size(); ++i) {
         if (!table[i].env || !(table[i].env_tools & table[i].tools & tool)) continue;
-        std::string name = fmt::format("{}{}", variable_prefix(tool), table[i].env);
+        name.replace(prefix.size(), std::string::npos, table[i].env);
         std::optional<std::string_view> value = find(name);
         if (value) TRY(apply_variable(options, i, *value, tool, now));
     }

@@ -62,7 +62,9 @@ std::int64_t elapsed_seconds(const SheetRow& job) {
     std::int64_t end = to_unix(job.looks().now);
     const std::int64_t ended = job.number(JobColumn::EndTime);
     if (is_finished(state) && ended != kAbsent) end = ended;
-    if (state == JobState::Suspended) end = job.number(JobColumn::SuspendTime);
+    if (state == JobState::Suspended && job.has(JobColumn::SuspendTime)) {
+        end = job.number(JobColumn::SuspendTime);
+    }
     const std::int64_t suspended =
         std::max<std::int64_t>(job.number(JobColumn::SuspendedSeconds), 0);
     return std::max<std::int64_t>(end - start - suspended, 0);

@@ -37,3 +37,42 @@ def test_one_task_fails_alone(shared):
     assert shared.wait_end(f"{job}_0")["JobState"] == "COMPLETED"
     record = shared.wait_end(f"{job}_1")
     assert (record["JobState"], record["ExitCode"]) == ("FAILED", "1:0")
+
+
+def test_single_tasks_are_held_changed_and_run_again(make_cluster):
+    cluster = make_cluster(extra="SchedulerParameters=requeue_delay=1")
+    job = cluster.submit("echo run >>runs_$SLURM_ARRAY_TASK_ID; [ $SLURM_ARRAY_TASK_ID = 0 ] && "
+                         "[ -z \"$SLURM_RESTART_COUNT\" ] && sleep 1000; true", "--array=0-8:4,20", "--hold")
+    assert cluster.run("squeue", "-h", "-j", job, "-o", "%i").stdout == f"{job}_[0,4,8,20]\n"
+    cluster.run("scontrol", "update", f"JobId={job}_4", "TimeLimit=7", "Name=other")
+    assert cluster.job(f"{job}_4")["TimeLimit"] == "00:07:00"
+    assert cluster.job(f"{job}_8")["JobName"] != "other"
+    cluster.run("scancel", f"{job}_20")
+    cluster.run("scontrol", "release", f"{job}_0", f"{job}_8")
+    assert cluster.wait_end(f"{job}_8")["JobState"] == "COMPLETED"
+    assert cluster.job(f"{job}_4")["Reason"].startswith("JobHeld")
+    cluster.wait_file("runs_0")
+    cluster.run("scontrol", "requeue", f"{job}_0")
+    assert cluster.wait_end(f"{job}_0", timeout=60)["JobState"] == "COMPLETED"
+    assert (cluster.dir / "work" / "runs_0").read_text() == "run\nrun\n"
+    cluster.run("scontrol", "release", job)
+    assert cluster.wait_end(f"{job}_4")["JobState"] == "COMPLETED"
+    assert not (cluster.dir / "work" / "runs_20").exists()
+
+
+def test_the_limit_can_be_changed(shared):
+    job = shared.submit("sleep 1000", "--array=1-5%1")
+    shared.wait_state(f"{job}_1", "RUNNING")
+    shared.run("scontrol", "update", f"JobId={job}", "ArrayTaskThrottle=2")
+    shared.wait_state(f"{job}_2", "RUNNING")
+    assert shared.job(f"{job}_3")["ArrayTaskThrottle"] == "2"
+    shared.run("scancel", job)
+
+
+def test_a_million_tasks_are_one_submission(make_cluster):
+    cluster = make_cluster(extra="MaxArraySize=1000001")
+    job = cluster.submit("true", "--array=0-1000000", "--hold")
+    assert cluster.run("squeue", "-h", "-j", job, "-o", "%i").stdout == f"{job}_[0-1000000]\n"
+    cluster.run("scancel", f"{job}_500000")
+    assert cluster.run("squeue", "-h", "-j", job, "-o", "%i").stdout == f"{job}_[0-499999,500001-1000000]\n"
+    cluster.run("scancel", job)

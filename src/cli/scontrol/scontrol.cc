@@ -9,6 +9,7 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "os/twin.h"
 #include "surface/arguments.h"
 
 namespace sluice {
@@ -189,6 +190,7 @@ Words split_line(std::string_view line) {
 }
 
 int run_prompt(Session& session) {
+    use_twin();  // what has been said and done by one line cannot be taken back at the next
     int code = 0;
     std::string line, last;
     while (!session.over) {

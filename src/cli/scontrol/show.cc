@@ -234,7 +234,12 @@ int show_daemons(Session& session, Id) {
     gethostname(name, sizeof name - 1);
     std::string host(name);
     host = host.substr(0, host.find('.'));
-    const Config& config = **session.client.config();
+    Result<Config> read = load_config((*session.client.config())->path);  // with its nodes
+    if (!read) {
+        print_fatal(session.streams, session.invocation, to_string(read.error()));
+        return 1;
+    }
+    const Config& config = *read;
     std::string out;
     for (const ControllerHost& controller : config.controllers) {
         if (controller.name == host) out = "slurmctld ";

@@ -140,8 +140,7 @@ void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector
     if (cluster.job(id).dependency != left) {
         Job& job = cluster.edit_job(id);
         job.dependency = std::move(left);
-        if (job.dependency.empty())
-            job.eligible_time = std::max(now, job.request->begin.value_or(now));
+        if (job.dependency.empty()) job.eligible_time = std::max(job.eligible_time, now);
     }
     const Job& job = cluster.job(id);
     bool kill = job.dependency.never() && kills_invalid(cluster, job);
@@ -286,19 +285,21 @@ void for_each_dependent(Cluster& cluster, const Job& job, Hear hear) {
     }
 }
 
-// Does anything that `job` waits for wait, in the end, for `self`?
-bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self,
-              std::set<JobId>& seen) {
-    for (const Condition& condition : dependency.left) {
+// Does anything that it waits for wait, in the end, for `self`?
+bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) {
+    std::set<JobId> seen;
+    std::vector<Condition> ahead = dependency.left;
+    while (!ahead.empty()) {
+        Condition condition = ahead.back();
+        ahead.pop_back();
         if (condition.kind == DependencyKind::Singleton || !seen.insert(condition.job).second)
             continue;
-        if (condition.job == self) return true;
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
         for (JobId id : find_jobs(cluster, ref)) {
             const Job& job = cluster.job(id);
             if (job.id == self || job.array_job == self) return true;
-            if (job.state == JobState::Pending && leads_to(cluster, job.dependency, self, seen))
-                return true;
+            if (job.state != JobState::Pending) continue;
+            ahead.insert(ahead.end(), job.dependency.left.begin(), job.dependency.left.end());
         }
     }
     return false;
@@ -309,7 +310,7 @@ bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self,
 Reason reason_to_wait(const Job& job, Time now) {
     if (job.dependency.never()) return Reason::DependencyNeverSatisfied;
     if (!job.dependency.empty()) return Reason::Dependency;
-    return job.request->begin && *job.request->begin > now ? Reason::BeginTime : Reason::None;
+    return job.eligible_time > now ? Reason::BeginTime : Reason::None;
 }
 
 Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view text, JobId self) {
@@ -331,8 +332,7 @@ Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view t
         if (must_be_known && (!job || forgotten)) return problem;
         if (self.value != 0 && condition.job == self) return problem;
     }
-    std::set<JobId> seen;
-    if (self.value != 0 && leads_to(cluster, dependency, self, seen)) {
+    if (self.value != 0 && leads_to(cluster, dependency, self)) {
         return Error{ErrorCode::CircularDependency, fmt::format("--dependency={}", text)};
     }
     return dependency;
@@ -351,7 +351,6 @@ void watch_dependency(Cluster& cluster, const Job& job) {
 void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
     std::vector<JobId> ended;
     const Dependency asked = cluster.job(id).dependency;
-    watch_dependency(cluster, cluster.job(id));
     for (const Condition& condition : asked.left) {
         if (!is_by_task(cluster.job(id), condition)) continue;
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
@@ -364,6 +363,7 @@ void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
         reconsider(
             cluster, now, id, [](const Condition&) { return true; }, ended, effects);
     }
+    if (cluster.job(id).state == JobState::Pending) watch_dependency(cluster, cluster.job(id));
     for (JobId over : ended) tell_of_end(cluster, now, over, effects);
 }
 

@@ -198,12 +198,6 @@ Result<void> set_gres(Draft& draft, const std::string&, const std::string& value
     return {};
 }
 
-Result<void> set_deadline(Draft& draft, const std::string&, const std::string& value) {
-    TRY(only_pending(draft));
-    draft.request.deadline = TRY(parse_moment(value, draft.now));
-    return {};
-}
-
 Result<void> set_licenses(Draft& draft, const std::string&, const std::string& value) {
     TRY(only_pending(draft));
     TRY(check_licenses(draft.cluster, value));

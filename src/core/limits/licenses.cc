@@ -6,7 +6,6 @@
 
 #include "core/schedule/queue.h"
 #include "model/errors.h"
-#include "model/license.h"
 
 namespace sluice {
 
@@ -38,11 +37,6 @@ std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Lice
     return wish.wanted;
 }
 
-// The text was checked when the job was accepted.
-std::vector<LicenseCount> held_by(const Job& job) {
-    return parse_licenses(job.licenses_held).value().wanted;
-}
-
 }  // namespace
 
 Result<void> check_licenses(const Cluster& cluster, std::string_view text) {
@@ -72,14 +66,19 @@ std::string choose_licenses(const Cluster& cluster, const Job& job) {
     return print_licenses(pick(cluster, parse_licenses(job.request->licenses).value()).value());
 }
 
+// The text is our own.
+std::vector<LicenseCount> licenses_held_by(const Job& job) {
+    return parse_licenses(job.licenses_held).value().wanted;
+}
+
 void hold_licenses(Cluster& cluster, const Job& job) {
     if (job.licenses_held.empty()) return;
-    for (const LicenseCount& held : held_by(job)) cluster.licenses_used[held.name] += held.count;
+    for (const LicenseCount& held : licenses_held_by(job)) cluster.licenses_used[held.name] += held.count;
 }
 
 void give_licenses(Cluster& cluster, Time now, const Job& job) {
     if (job.licenses_held.empty()) return;
-    for (const LicenseCount& held : held_by(job)) {
+    for (const LicenseCount& held : licenses_held_by(job)) {
         auto used = cluster.licenses_used.find(held.name);
         CHECK(used != cluster.licenses_used.end() && used->second >= held.count);
         used->second -= held.count;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/cluster.h"
+#include "model/license.h"
 
 namespace sluice {
 
@@ -19,6 +20,7 @@ std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job);
 
 // What the job takes now ("matlab:2"): all it asked for, or the first alternative that is free.
 std::string choose_licenses(const Cluster& cluster, const Job& job);
+std::vector<LicenseCount> licenses_held_by(const Job& job);
 void hold_licenses(Cluster& cluster, const Job& job);  // job.licenses_held
 void give_licenses(Cluster& cluster, Time now, const Job& job);
 

@@ -1,3 +1,4 @@
+#include "core/schedule/scheduler.h"
 #include "core/schedule/priority.h"
 
 #include <gtest/gtest.h>
@@ -73,11 +74,14 @@ public:
         apply(cluster, now, Tick{}, effects);
     }
     std::uint32_t priority(JobId id) const { return cluster.job(id).priority; }
-    std::vector<std::uint32_t> order(const std::string& partition) const {
+    std::vector<std::uint32_t> order(const std::string& partition) {
+        std::set<QueueKey> keys;
+        cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
+            if (job_class.partition.find(partition) == std::string::npos) return;
+            keys.insert(job_class.waiting.begin(), job_class.waiting.end());
+        });
         std::vector<std::uint32_t> ids;
-        auto queue = cluster.queue.find(partition);
-        if (queue == cluster.queue.end()) return ids;
-        for (const QueueKey& key : queue->second) {
+        for (const QueueKey& key : keys) {
             EXPECT_EQ(key.priority, priority(key.job));
             ids.push_back(key.job.value);
         }
