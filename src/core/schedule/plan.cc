@@ -4,6 +4,12 @@
 
 namespace sluice {
 
+void Plan::restart(Time epoch, std::size_t nodes) {
+    epoch_ = epoch;
+    nodes_.resize(nodes);
+    for (Slots& slots : nodes_) slots.clear();  // their room is kept: the next plan is much like this one
+}
+
 PlanTime Plan::tick(Time time) const {
     std::int64_t seconds = (time - epoch_).count();
     return static_cast<PlanTime>(std::clamp<std::int64_t>(seconds, 0, kForever));

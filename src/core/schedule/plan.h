@@ -20,8 +20,8 @@ constexpr PlanTime kForever = std::numeric_limits<PlanTime>::max();
 
 class Plan {
 public:
-    Plan() = default;
-    Plan(Time epoch, std::size_t nodes) : epoch_(epoch), nodes_(nodes) {}
+    // Begins anew at `epoch`, with all nodes closed.
+    void restart(Time epoch, std::size_t nodes);
 
     PlanTime tick(Time time) const;
     Time time(PlanTime tick) const { return epoch_ + Seconds{tick}; }

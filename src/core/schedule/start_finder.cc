@@ -6,8 +6,19 @@
 namespace sluice {
 
 namespace {
+
 constexpr std::size_t kShortlistLength = 64;
+
+// A booking takes nodes that have just become free rather than those that are free already: until
+// then somebody else can use these.
+std::vector<NodeIndex> latest_first(std::vector<std::pair<PlanTime, NodeIndex>>& ready) {
+    std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<NodeIndex> order;
+    for (const auto& [since, node] : ready) order.push_back(node);
+    return order;
 }
+
+}  // namespace
 
 // What the search asks of each kind of node, worked out once.
 void StartFinder::set_need(const Search& search) {
@@ -97,9 +108,12 @@ Start StartFinder::find_uniform(const Search& search) {
         auto last = places.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
         std::nth_element(places.begin(), last, places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         PlanTime at = last->first;
-        if (Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, true), search.options); !choice.empty()) {
-            return {at, std::move(choice)};
+        std::vector<std::pair<PlanTime, NodeIndex>> ready;
+        for (const auto& place : places) {
+            if (place.first <= at) ready.push_back(place);
         }
+        Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)), search.options);
+        if (!choice.empty()) return {at, std::move(choice)};
         // Not together at that moment, or not the right ones: what is free next?
         for (auto& [moment, node] : places) {
             if (moment > at) continue;
@@ -120,6 +134,7 @@ Start StartFinder::sweep(const Search& search) {
     };
     std::vector<NodeIndex> nodes;
     std::vector<std::uint32_t> tasks;
+    std::vector<PlanTime> since;  // when it last got more room
     std::priority_queue<Change> changes;
     std::uint64_t sum = 0, count = 0;
     auto look = [&](std::uint32_t place, PlanTime at) {
@@ -131,6 +146,7 @@ Start StartFinder::sweep(const Search& search) {
         if (others) window.same_until = std::min(window.same_until, owner.until);
         sum += now_fit - std::uint64_t{tasks[place]};
         count += (now_fit > 0) - std::uint64_t{tasks[place] > 0};
+        if (now_fit > tasks[place]) since[place] = at;
         tasks[place] = now_fit;
         if (window.same_until != kForever) changes.push({std::max(window.same_until, at + 1), place});
     };
@@ -138,12 +154,17 @@ Start StartFinder::sweep(const Search& search) {
         if (!may_use(search, node)) continue;
         nodes.push_back(node);
         tasks.push_back(0);
+        since.push_back(search.from);
         look(static_cast<std::uint32_t>(nodes.size() - 1), search.from);
     }
     for (PlanTime at = search.from;;) {
         bool enough = count >= search.need.nodes_min && (sum >= search.need.tasks || !search.need.tasks_given);
         if (enough) {
-            Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, true), search.options);
+            std::vector<std::pair<PlanTime, NodeIndex>> ready;
+            for (std::size_t i = 0; i < nodes.size(); ++i) {
+                if (tasks[i] > 0) ready.emplace_back(since[i], nodes[i]);
+            }
+            Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)), search.options);
             if (!choice.empty()) return {at, std::move(choice)};
         }
         if (changes.empty()) return {};
@@ -156,12 +177,12 @@ Start StartFinder::sweep(const Search& search) {
     }
 }
 
-std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at, bool may_stop_early) {
+std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order) {
     std::vector<Candidate> candidates;
-    may_stop_early = may_stop_early && takes_first_that_suffice(search.need, layout_, search.options);
+    bool may_stop_early = takes_first_that_suffice(search.need, layout_, search.options);
     bool uniform = search.need.is_uniform();
     std::uint64_t sum = 0;
-    for (NodeIndex node : search.nodes) {
+    for (NodeIndex node : order) {
         if (!may_use(search, node)) continue;
         ++steps;
         if (earliest(search, node, at) != at) continue;
@@ -187,7 +208,7 @@ Choice StartFinder::at_once(const Search& search) {
         }
         return {};
     }
-    return select_nodes(search.need, layout_, candidates_at(search, search.from, true), search.options);
+    return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes), search.options);
 }
 
 Start StartFinder::find(const Search& search, Shortlist* shortlist) {

@@ -51,7 +51,7 @@ private:
     void make_shortlist(const Search& search, Shortlist& list);
     Start find_uniform(const Search& search);
     Start sweep(const Search& search);
-    std::vector<Candidate> candidates_at(const Search& search, PlanTime at, bool may_stop_early);
+    std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
     void set_need(const Search& search);
     PlanTime earliest(const Search& search, NodeIndex node, PlanTime from) const;
     Choice one_node(const Search& search, NodeIndex node) const;
