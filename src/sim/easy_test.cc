@@ -2,8 +2,7 @@
 //
 // The core against a plain EASY backfill of its own: jobs in order of arrival, a booking for the
 // first that does not fit, and whoever does not delay that one may go ahead. Processors have no
-// identity there, so the core gets one large node: on many small ones a booking is for certain
-// nodes.
+// identity there; the core is given one large node, and as many small ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,12 +94,14 @@ TEST(EasyBackfill, TheCoreWaitsAsLongAsThePlainAlgorithm) {
         for (double load : {0.6, 0.8, 0.95}) {
             Trace trace =
                 generate({.jobs = 1500, .processors = kProcessors, .load = load, .seed = seed});
-            Settings settings = plain_settings(1, kProcessors, 0);
-            settings.backfill.max_job_test = 1;       // only the first blocked job is booked
-            settings.backfill.interval = Seconds{0};  // plan anew whenever anything happens
             double easy = Easy(trace, kProcessors).mean_wait();
-            double core = summary_of(trace, World(std::move(settings), trace).run()).all.wait_mean;
-            EXPECT_NEAR(core, easy, 0.01 * easy) << "seed " << seed << ", load " << load;
+            for (std::uint32_t nodes : {1u, kProcessors}) {
+                Settings settings = plain_settings(nodes, kProcessors / nodes, 0);
+                settings.backfill.max_job_test = 1;       // only the first blocked job is booked
+                settings.backfill.interval = Seconds{0};  // plan anew whenever anything happens
+                double core = summary_of(trace, World(std::move(settings), trace).run()).all.wait_mean;
+                EXPECT_NEAR(core, easy, 0.01 * easy) << "seed " << seed << ", load " << load << ", nodes " << nodes;
+            }
         }
     }
 }

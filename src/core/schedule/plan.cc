@@ -69,6 +69,14 @@ PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, Plan
     return kForever;
 }
 
+bool Plan::is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const {
+    const Slots& slots = nodes_[node.value];
+    for (std::size_t i = slot_at(slots, from); i < slots.size(); ++i) {
+        if (!slots[i].free.holds(need)) return false;
+    }
+    return true;
+}
+
 Plan::Window Plan::window(NodeIndex node, PlanTime from, PlanTime length) const {
     const Slots& slots = nodes_[node.value];
     Window window;

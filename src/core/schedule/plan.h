@@ -36,6 +36,9 @@ public:
     // The first moment not before `from` at which `need` is free for `length`; kForever: never.
     PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length) const;
 
+    // Whether `need` is free from `from` on and ever after.
+    bool is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const;
+
     // What is free all the time from `from` on for `length`, and until when (exclusively) a later
     // start would see the same.
     struct Window {

@@ -197,18 +197,42 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
     return candidates;
 }
 
+// Nodes free now, cheapest first; among equals those that somebody is booked on later: what fits
+// into such a gap leaves the others to jobs that do not.
+std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
+    std::vector<std::tuple<std::uint32_t, bool, NodeIndex>> ready;
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        ++steps;
+        if (earliest(search, node, search.from) != search.from) continue;
+        bool open = planner_.plan().is_open_ended(node, amounts_[layout_.kind_of[node.value]], search.from);
+        ready.emplace_back(layout_.weight_of[node.value], open, node);
+    }
+    std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) {
+        return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
+    });
+    std::vector<NodeIndex> order;
+    for (const auto& [weight, open, node] : ready) order.push_back(node);
+    return order;
+}
+
 Choice StartFinder::at_once(const Search& search) {
     set_need(search);
     bool simple = takes_first_that_suffice(search.need, layout_, search.options);
-    if (search.need.is_uniform() && search.need.nodes_min == 1 && simple) {
-        for (NodeIndex node : search.nodes) {
-            if (!may_use(search, node)) continue;
-            ++steps;
-            if (earliest(search, node, search.from) == search.from) return one_node(search, node);
-        }
-        return {};
+    bool one = search.need.is_uniform() && search.need.nodes_min == 1 && simple;
+    if (planner_.has_bookings()) {
+        std::vector<NodeIndex> order = gaps_first(search);
+        if (order.empty()) return {};
+        if (one) return one_node(search, order.front());
+        return select_nodes(search.need, layout_, candidates_at(search, search.from, order), search.options);
     }
-    return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes), search.options);
+    if (!one) return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes), search.options);
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        ++steps;
+        if (earliest(search, node, search.from) == search.from) return one_node(search, node);
+    }
+    return {};
 }
 
 Start StartFinder::find(const Search& search, Shortlist* shortlist) {

@@ -56,6 +56,7 @@ private:
     PlanTime earliest(const Search& search, NodeIndex node, PlanTime from) const;
     Choice one_node(const Search& search, NodeIndex node) const;
     bool may_use(const Search& search, NodeIndex node) const;
+    std::vector<NodeIndex> gaps_first(const Search& search);
 
     const Planner& planner_;
     const Layout& layout_;
