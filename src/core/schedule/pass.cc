@@ -20,9 +20,9 @@ namespace {
 // so that planning takes a small share of the time. About 30 million nodes are looked at per second.
 constexpr std::uint64_t kCheapSteps = 20'000;
 constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
-constexpr std::uint64_t kStepsMost = 20'000'000;   // spent on second and later bookings of a class
+constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
 constexpr std::uint32_t kBookingsPerClass = 64;
-constexpr int kWideSearchesPerQuickPass = 8;
+constexpr int kWideSearchesPerQuickPass = 2;
 
 std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition) {
     const PartitionConfig& config = partition.config;
@@ -148,7 +148,7 @@ bool Pass::may_book(const Entry& entry) const {
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
-    return entry.booked == 0 || (entry.booked < kBookingsPerClass && finder_.steps < kStepsMost);
+    return entry.booked == 0 || (entry.booked < kBookingsPerClass && steps_for_more_ < kStepsForMore);
 }
 
 // Books the job's earliest start; whether that could be had.
@@ -158,7 +158,9 @@ bool Pass::book(Entry& entry, const Job& job) {
     search.from = std::max(search.from + 1, entry.last_start);
     auto elsewhere = entry.job_class->needs.size() > 1 ? planner.find_booking(job.id) : std::nullopt;
     if (elsewhere) planner.lift(*elsewhere);
+    std::uint64_t before = finder_.steps;
     Start start = finder_.find(search, &entry.shortlist);
+    if (entry.booked > 0) steps_for_more_ += finder_.steps - before;
     if (elsewhere) {
         if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
             planner.lay(*elsewhere);
@@ -175,6 +177,12 @@ bool Pass::book(Entry& entry, const Job& job) {
     return true;
 }
 
+Choice Pass::at_once(Entry& entry, const Search& search) {
+    if (!finder_.is_single(search)) return finder_.at_once(search);
+    Start start = finder_.find(search, &entry.shortlist);
+    return start.at == search.from ? std::move(start.nodes) : Choice{};
+}
+
 Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     if (!may_run(*job)) return Outcome::Skipped;
@@ -182,7 +190,7 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);
         if (own) planner.lift(*own);
-        Choice choice = finder_.at_once(search_for(entry, *job));
+        Choice choice = at_once(entry, search_for(entry, *job));
         if (!choice.empty() && start(entry, id, choice)) {
             if (own) planner.drop_lifted(*own);
             return Outcome::Started;
@@ -278,11 +286,13 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     const Need& need = entry.in->need;
     std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
     Search search = search_for(entry, *job);
-    bool one_node = need.is_uniform() && need.nodes_min == 1 &&
-                    takes_first_that_suffice(need, scheduler_.layout, search.options);
-    bool wide = entry.job_class->is_fresh || !one_node;
-    if (!wide && touched.empty()) return false;
-    if (wide && wide_searches-- <= 0) return false;
+    bool is_fresh = entry.job_class->is_fresh;
+    bool one_node = finder_.is_single(search);
+    if (!is_fresh && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
+        return false;
+    }
+    bool wide = is_fresh || !one_node;
+    if (!is_fresh && wide && wide_searches-- <= 0) return false;
     if (!may_run(*job)) return !entry.job_class->waiting.empty();
     Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
                   .options = search.options};

@@ -40,6 +40,7 @@ private:
 
     bool may_run(const Job& job);
     Outcome try_start(Entry& entry, JobId id);
+    Choice at_once(Entry& entry, const Search& search);
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
     bool start(const Entry& entry, JobId id, const Choice& choice);
     void note_blocked(const Entry& entry, JobId id);
@@ -59,6 +60,7 @@ private:
     std::vector<std::optional<JobId>> first_blocked_;  // by partition
     std::vector<bool> stopped_;                        // by partition: strictly in order, and one waits
     std::uint32_t booked_ = 0;
+    std::uint64_t steps_for_more_ = 0;                 // second and later bookings of classes
     int preemption_searches_ = 0;
 };
 

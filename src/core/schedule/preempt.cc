@@ -133,13 +133,13 @@ void Pass::preempt_for(const Entry& entry, JobId id) {
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
     for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, now_);
-    Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options});
+    Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     std::vector<NodeIndex> chosen;
     for (const Chosen& node : choice) chosen.push_back(node.node);
     std::erase_if(victims, [&](const Victim& victim) {
         planner.lay_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
-        if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options}).empty()) return true;
+        if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options, true}).empty()) return true;
         planner.lift_job(cluster_, *victim.job, now_);
         return false;
     });

@@ -55,28 +55,43 @@ Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
     return {{node, search.need.tasks_on_each(), {}, amounts_[layout_.kind_of[node.value]]}};
 }
 
-// One node, any that will do: the earliest, and of those the first in order.
+// One node, any that will do: the earliest, and of those the first in order; at once rather in a
+// gap before a booking.
 Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
     Shortlist local;
     Shortlist& list = shortlist ? *shortlist : local;
-    auto later = [](const Shortlist::Place& a, const Shortlist::Place& b) { return b < a; };
     for (bool listed : {true, false}) {
         while (!list.places.empty()) {
             Shortlist::Place place = list.places.front();
             NodeIndex node = search.nodes[place.rank];
             ++steps;
             PlanTime at = earliest(search, node, std::max(place.at, search.from));
-            if (at == place.at) return {at, one_node(search, node)};
-            std::pop_heap(list.places.begin(), list.places.end(), later);
+            if (at == place.at) return {at, one_node(search, at == search.from ? gap_at_once(search, list) : node)};
+            std::pop_heap(list.places.begin(), list.places.end(), Shortlist::later);
             list.places.pop_back();
             if (at == kForever || at > list.bound) continue;  // others may be earlier than that
             list.places.push_back({at, place.rank});
-            std::push_heap(list.places.begin(), list.places.end(), later);
+            std::push_heap(list.places.begin(), list.places.end(), Shortlist::later);
         }
         if (listed) make_shortlist(search, list);
-        std::make_heap(list.places.begin(), list.places.end(), later);
     }
     return {};
+}
+
+// Of the places that are free now and as cheap as the first, one that is booked later, if any.
+NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) {
+    NodeIndex first = search.nodes[list.places.front().rank];
+    if (!planner_.has_bookings() || search.in_order) return first;
+    std::optional<std::uint32_t> best;
+    for (const Shortlist::Place& place : list.places) {
+        NodeIndex node = search.nodes[place.rank];
+        bool as_cheap = layout_.weight_of[node.value] == layout_.weight_of[first.value];
+        if (place.at != search.from || !as_cheap || (best && *best < place.rank)) continue;
+        ++steps;
+        if (earliest(search, node, search.from) != search.from) continue;
+        if (!planner_.plan().is_open_ended(node, amounts_[layout_.kind_of[node.value]], search.from)) best = place.rank;
+    }
+    return best ? search.nodes[*best] : first;
 }
 
 void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
@@ -87,11 +102,13 @@ void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
         if (at != kForever) list.places.push_back({at, rank});
     }
     list.bound = kForever;
-    if (list.places.size() <= kShortlistLength) return;
-    auto last = list.places.begin() + kShortlistLength;
-    std::nth_element(list.places.begin(), last, list.places.end());
-    list.bound = last->at;
-    list.places.resize(kShortlistLength);
+    if (list.places.size() > kShortlistLength) {
+        auto last = list.places.begin() + kShortlistLength;
+        std::nth_element(list.places.begin(), last, list.places.end());
+        list.bound = last->at;
+        list.places.resize(kShortlistLength);
+    }
+    std::make_heap(list.places.begin(), list.places.end(), Shortlist::later);
 }
 
 // Several nodes that give the same: the moment at which enough of them are free together.
@@ -218,9 +235,8 @@ std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
 
 Choice StartFinder::at_once(const Search& search) {
     set_need(search);
-    bool simple = takes_first_that_suffice(search.need, layout_, search.options);
-    bool one = search.need.is_uniform() && search.need.nodes_min == 1 && simple;
-    if (planner_.has_bookings()) {
+    bool one = is_single(search);
+    if (planner_.has_bookings() && !search.in_order) {
         std::vector<NodeIndex> order = gaps_first(search);
         if (order.empty()) return {};
         if (one) return one_node(search, order.front());
@@ -235,12 +251,24 @@ Choice StartFinder::at_once(const Search& search) {
     return {};
 }
 
+bool StartFinder::has_room(const Search& search, NodeIndex node) const {
+    const Need& need = search.need;
+    std::uint32_t kind = layout_.kind_of[node.value];
+    if (!need.possible[kind] || planner_.plan().is_closed(node)) return false;
+    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
+    Amounts share = amounts_for(need, layout_.kinds[kind], need.is_uniform() ? need.tasks_on_each() : 1, gpus);
+    return planner_.plan().window(node, search.from, 1).free.holds(share);
+}
+
+bool StartFinder::is_single(const Search& search) const {
+    return search.need.is_uniform() && search.need.nodes_min == 1 &&
+           takes_first_that_suffice(search.need, layout_, search.options);
+}
+
 Start StartFinder::find(const Search& search, Shortlist* shortlist) {
     set_need(search);
-    if (!search.need.is_uniform()) return sweep(search);
-    bool simple = takes_first_that_suffice(search.need, layout_, search.options);
-    if (search.need.nodes_min == 1 && simple) return find_single(search, shortlist);
-    return find_uniform(search);
+    if (is_single(search)) return find_single(search, shortlist);
+    return search.need.is_uniform() ? find_uniform(search) : sweep(search);
 }
 
 }  // namespace sluice
