@@ -43,6 +43,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     if (options.contains("gres")) shape.gres_per_node = parse_gres(options.at("gres")).value();
     if (options.contains("gpus")) shape.gpus = parse_gpus(options.at("gpus")).value();
     if (options.contains("exclusive")) shape.exclusive = Exclusive::Node;
+    if (options.contains("switches")) shape.switches_max = as_number(options.at("switches"));
     shape.nodelist = option(options, "nodelist");
     shape.exclude = option(options, "exclude");
     shape.constraint = option(options, "feature");
@@ -115,6 +116,7 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->hold = options.contains("hold");
     wish->requeue = !options.contains("norequeue");
     if (options.contains("time")) wish->time_limit = parse_time_limit(options.at("time")).value();
+    if (options.contains("mintime")) wish->time_min = parse_time_limit(options.at("mintime")).value();
     if (options.contains("begin")) wish->begin = start_ + Minutes{as_number(options.at("begin"))};
     if (options.contains("array")) wish->array = parse_array(options.at("array")).value();
     wish->name = option(options, "name", name);
@@ -267,6 +269,15 @@ void Scenario::restart() {
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
+    if (verb == "switch") {
+        Words options = options_in(words, 2);
+        SwitchConfig config{.name = words.at(1), .nodes = {}, .switches = {}};
+        if (options.contains("nodes")) config.nodes = Hostlist::parse(options.at("nodes")).value().names();
+        for (std::string_view below : split(option(options, "switches"), ',')) {
+            if (!below.empty()) config.switches.emplace_back(below);
+        }
+        return settings_.switches.push_back(std::move(config)), "";
+    }
     if (verb == "settings") return change_settings(options_in(words, 1));
     ensure_cluster();
     Caller root{UserId{0}, GroupId{0}};

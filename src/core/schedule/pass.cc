@@ -64,7 +64,7 @@ PlanTime length_of(const JobClass& job_class) {
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
     : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
       finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
-      stopped_(cluster.partitions().size()) {}
+      stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
 
 // Every class once for each of its partitions, those that nothing forbids.
 std::vector<Pass::Entry> Pass::entries() {
@@ -97,12 +97,15 @@ std::vector<Pass::Entry> Pass::entries() {
 }
 
 SelectOptions Pass::options_for(const Entry& entry, const Job& job) const {
-    const Shape& shape = *entry.in->need.shape;
-    Seconds waited = now_ - job.eligible_time;
-    Seconds most = cluster_.settings().max_switch_wait;
-    Seconds insists = shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most;
     return {.least_loaded = cluster_.settings().least_loaded || entry.in->need.partition->config.lln,
-            .any_switches = waited >= insists};
+            .any_switches = now_ >= switches_until(job)};
+}
+
+// How long --switches is insisted on.
+Time Pass::switches_until(const Job& job) const {
+    const Shape& shape = job.request->shape;
+    Seconds most = cluster_.settings().max_switch_wait;
+    return job.eligible_time + (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
 }
 
 Search Pass::search_for(const Entry& entry, const Job& job) const {
@@ -110,11 +113,11 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
             .length = length_of(*entry.job_class), .options = options_for(entry, job)};
 }
 
-bool Pass::start(const Entry& entry, JobId id, const Choice& choice) {
+bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
     if (!allocation) return false;
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
-    start_job(cluster_, now_, id, *std::move(allocation), partition, effects_);
+    start_job(cluster_, now_, id, *std::move(allocation), partition, effects_, shortened);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     return true;
 }
@@ -137,6 +140,10 @@ bool Pass::may_run(const Job& job) {
 // A job that waits for its turn or a place has no reason of its own: see query/.
 void Pass::note_blocked(const Entry& entry, JobId id) {
     if (!first_blocked_[entry.in->partition]) first_blocked_[entry.in->partition] = id;
+    const Job& blocked = cluster_.job(id);
+    if (blocked.request->shape.switches_max && switches_until(blocked) > now_) {
+        cluster_.add_timer({switches_until(blocked), TimerKind::Plan, 0});
+    }
     if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
     if (cluster_.job(id).reason == Reason::None) return;
     Job& job = cluster_.edit_job(id);
@@ -148,6 +155,9 @@ bool Pass::may_book(const Entry& entry) const {
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
+    if (backfill.max_job_part > 0 && booked_in_[entry.in->partition] >= backfill.max_job_part) return false;
+    auto of_user = booked_of_.find(cluster_.job(entry.key.job).user.value);
+    if (backfill.max_job_user > 0 && of_user != booked_of_.end() && of_user->second >= backfill.max_job_user) return false;
     return entry.booked == 0 || (entry.booked < kBookingsPerClass && steps_for_more_ < kStepsForMore);
 }
 
@@ -173,6 +183,8 @@ bool Pass::book(Entry& entry, const Job& job) {
     entry.last_start = start.at;
     ++entry.booked;
     ++booked_;
+    ++booked_in_[entry.in->partition];
+    ++booked_of_[job.user.value];
     planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length), std::move(start.nodes)});
     return true;
 }
@@ -181,6 +193,30 @@ Choice Pass::at_once(Entry& entry, const Search& search) {
     if (!finder_.is_single(search)) return finder_.at_once(search);
     Start start = finder_.find(search, &entry.shortlist);
     return start.at == search.from ? std::move(start.nodes) : Choice{};
+}
+
+// --time-min: with the longest limit that fits now, to the minute.
+bool Pass::start_shortened(Entry& entry, JobId id) {
+    const auto& least = entry.job_class->sample->time_min;
+    if (!least || least->unlimited()) return false;
+    Search search = search_for(entry, cluster_.job(id));
+    auto choice_for = [&](PlanTime length) {
+        return finder_.at_once({search.need, search.nodes, search.from, length, search.options});
+    };
+    PlanTime fits = static_cast<PlanTime>(least->length().count()), too_long = search.length;
+    Choice choice = fits < too_long ? choice_for(fits) : Choice{};
+    if (choice.empty()) return false;
+    while (too_long - fits > 60) {
+        PlanTime middle = fits + (too_long - fits) / 2;
+        Choice better = choice_for(middle);
+        if (better.empty()) {
+            too_long = middle;
+        } else {
+            fits = middle;
+            choice = std::move(better);
+        }
+    }
+    return start(entry, id, choice, TimeLimit{Seconds{fits}});
 }
 
 Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
@@ -195,7 +231,10 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
             if (own) planner.drop_lifted(*own);
             return Outcome::Started;
         }
-        if (own) planner.lay(*own);
+        bool cut = start_shortened(entry, id);
+        if (own && cut) planner.drop_lifted(*own);
+        else if (own) planner.lay(*own);
+        if (cut) return Outcome::Started;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;
