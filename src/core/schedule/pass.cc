@@ -24,6 +24,8 @@ constexpr std::uint64_t kStepsMost = 20'000'000;   // spent on second and later 
 constexpr std::uint32_t kBookingsPerClass = 64;
 constexpr int kWideSearchesPerQuickPass = 8;
 
+}  // namespace
+
 std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition) {
     const PartitionConfig& config = partition.config;
     if (config.state == "DOWN" || config.state == "INACTIVE") {
@@ -43,7 +45,6 @@ bool array_limit_reached(const Cluster& cluster, const Job& job) {
     return running != cluster.array_running.end() && running->second >= job.array_limit;
 }
 
-// Nodes that are named and cannot be had now; empty: none.
 std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
     std::string names;
     bool subset_will_do = need.nodes_max && *need.nodes_max < need.required.size();
@@ -54,11 +55,20 @@ std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
     return names;
 }
 
-}  // namespace
+PlanTime length_of(TimeLimit limit) {
+    if (limit.unlimited()) return kForever;
+    return static_cast<PlanTime>(std::min<std::int64_t>(limit.length().count(), kForever));
+}
 
-PlanTime length_of(const JobClass& job_class) {
-    if (job_class.time_limit.unlimited()) return kForever;
-    return static_cast<PlanTime>(std::min<std::int64_t>(job_class.time_limit.length().count(), kForever));
+PlanTime length_of(const JobClass& job_class) { return length_of(job_class.time_limit); }
+
+SelectOptions select_options(const Cluster& cluster, Time now, const Need& need, const Job& job) {
+    const Shape& shape = *need.shape;
+    Seconds waited = now - job.eligible_time;
+    Seconds most = cluster.settings().max_switch_wait;
+    Seconds insists = shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most;
+    return {.least_loaded = cluster.settings().least_loaded || need.partition->config.lln,
+            .any_switches = waited >= insists};
 }
 
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
@@ -97,12 +107,7 @@ std::vector<Pass::Entry> Pass::entries() {
 }
 
 SelectOptions Pass::options_for(const Entry& entry, const Job& job) const {
-    const Shape& shape = *entry.in->need.shape;
-    Seconds waited = now_ - job.eligible_time;
-    Seconds most = cluster_.settings().max_switch_wait;
-    Seconds insists = shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most;
-    return {.least_loaded = cluster_.settings().least_loaded || entry.in->need.partition->config.lln,
-            .any_switches = waited >= insists};
+    return select_options(cluster_, now_, entry.in->need, job);
 }
 
 Search Pass::search_for(const Entry& entry, const Job& job) const {
