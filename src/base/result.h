@@ -17,6 +17,7 @@ enum class ErrorCode : unsigned short;
 struct Error {
     ErrorCode code{};
     std::string detail;  // which option, which value, what would be right
+    std::string hint = {};  // what could be had instead; said after the refusal
 
     bool operator==(const Error&) const = default;
 };

@@ -74,6 +74,11 @@ void fill(const Done&, const ReplyContext&, wire::Reply& reply) {
     reply.mutable_done();
 }
 
+void fill(const std::vector<Explanation>& answer, const ReplyContext&, wire::Reply& reply) {
+    wire::Explanations& message = *reply.mutable_explanations();
+    for (const Explanation& each : answer) *message.add_jobs() = to_wire(each);
+}
+
 }  // namespace
 
 wire::Reply reply_from(const Answer& answer, const ReplyContext& context) {

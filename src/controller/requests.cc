@@ -177,6 +177,8 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
             return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
         case wire::Request::kJobAllocation:
             return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
+        case wire::Request::kExplain:
+            return Event{ExplainJob{id, caller, TRY(parse_job_ref(request.explain()))}};
         default:
             break;
     }
@@ -199,6 +201,7 @@ bool is_for_core(const wire::Request& request) {
         case wire::Request::kWaitJob:
         case wire::Request::kCompleteJob:
         case wire::Request::kJobAllocation:
+        case wire::Request::kExplain:
             return true;
         default:
             return false;

@@ -6,6 +6,7 @@
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/schedule/explain.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
@@ -110,6 +111,7 @@ struct Dispatch {
     void operator()(const NodeCleaned& e) const { on_node_cleaned(cluster, now, e, effects); }
     void operator()(const Tick& e) const { on_tick(cluster, now, e, effects); }
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
+    void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }
     // clang-format on
 };
 

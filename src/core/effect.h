@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/event.h"
+#include "model/explanation.h"
 
 namespace sluice {
 
@@ -40,7 +41,8 @@ struct AllocationShown {
 
 struct Done {};
 
-using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown, Done>;
+using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown, Done,
+                            std::vector<Explanation>>;
 
 struct Reply {
     RequestId request;

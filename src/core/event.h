@@ -144,6 +144,13 @@ struct ShowAllocation {
     JobId job;
 };
 
+// Why does it wait? Changes nothing.
+struct ExplainJob {
+    RequestId request;
+    Caller caller;
+    JobRef job;
+};
+
 // ---- from nodes
 
 struct NodeRegistered {
@@ -200,6 +207,6 @@ struct Reconfigure {
 using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
                            CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
                            NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
-                           StepEnded, NodeCleaned, Tick, Reconfigure>;
+                           StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob>;
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "model/explanation.h"
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node.h"
@@ -53,6 +54,11 @@ Result<ExitStatus> from_wire(const wire::ExitStatus& exit);
 
 wire::Step to_wire(const Step& step);
 Result<Step> from_wire(const wire::Step& step);
+
+// ---- convert_explanation.cc: why a job waits
+
+wire::Explanation to_wire(const Explanation& explanation);
+Result<Explanation> from_wire(const wire::Explanation& explanation);
 
 // ---- convert_node.cc: what nodes say of themselves
 

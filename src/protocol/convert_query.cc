@@ -32,6 +32,7 @@ wire::Error to_wire(const Error& error) {
     wire::Error out;
     out.set_code(static_cast<std::uint32_t>(error.code));
     out.set_detail(error.detail);
+    out.set_hint(error.hint);
     return out;
 }
 
@@ -40,7 +41,7 @@ Error from_wire(const wire::Error& wire) {
     if (wire.code() == 0 || wire.code() > kCodeMax) {
         return {ErrorCode::ProtocolError, fmt::format("error {}: {}", wire.code(), wire.detail())};
     }
-    return {static_cast<ErrorCode>(wire.code()), wire.detail()};
+    return {static_cast<ErrorCode>(wire.code()), wire.detail(), wire.hint()};
 }
 
 wire::Filter to_wire(const Filter& filter) {

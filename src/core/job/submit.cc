@@ -215,6 +215,10 @@ Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
 
 }  // namespace
 
+bool may_submit_to(const PartitionConfig& partition, const Caller& caller, const JobRequest& wish) {
+    return may_use(partition, caller, wish).has_value();
+}
+
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
     if (auto known = cluster.submissions.find(event.idempotency_key);
         !event.idempotency_key.empty() && known != cluster.submissions.end()) {

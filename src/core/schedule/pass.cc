@@ -24,6 +24,8 @@ constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later 
 constexpr std::uint32_t kBookingsPerClass = 64;
 constexpr int kWideSearchesPerQuickPass = 2;
 
+}  // namespace
+
 std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition) {
     const PartitionConfig& config = partition.config;
     if (config.state == "DOWN" || config.state == "INACTIVE") {
@@ -43,7 +45,6 @@ bool array_limit_reached(const Cluster& cluster, const Job& job) {
     return running != cluster.array_running.end() && running->second >= job.array_limit;
 }
 
-// Nodes that are named and cannot be had now; empty: none.
 std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
     std::string names;
     bool subset_will_do = need.nodes_max && *need.nodes_max < need.required.size();
@@ -54,11 +55,23 @@ std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
     return names;
 }
 
-}  // namespace
+PlanTime length_of(TimeLimit limit) {
+    if (limit.unlimited()) return kForever;
+    return static_cast<PlanTime>(std::min<std::int64_t>(limit.length().count(), kForever));
+}
 
-PlanTime length_of(const JobClass& job_class) {
-    if (job_class.time_limit.unlimited()) return kForever;
-    return static_cast<PlanTime>(std::min<std::int64_t>(job_class.time_limit.length().count(), kForever));
+PlanTime length_of(const JobClass& job_class) { return length_of(job_class.time_limit); }
+
+// How long --switches is insisted on.
+static Time switches_until(const Cluster& cluster, const Job& job) {
+    const Shape& shape = job.request->shape;
+    Seconds most = cluster.settings().max_switch_wait;
+    return job.eligible_time + (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
+}
+
+SelectOptions select_options(const Cluster& cluster, Time now, const Need& need, const Job& job) {
+    return {.least_loaded = cluster.settings().least_loaded || need.partition->config.lln,
+            .any_switches = now >= switches_until(cluster, job)};
 }
 
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
@@ -96,21 +109,9 @@ std::vector<Pass::Entry> Pass::entries() {
     return found;
 }
 
-SelectOptions Pass::options_for(const Entry& entry, const Job& job) const {
-    return {.least_loaded = cluster_.settings().least_loaded || entry.in->need.partition->config.lln,
-            .any_switches = now_ >= switches_until(job)};
-}
-
-// How long --switches is insisted on.
-Time Pass::switches_until(const Job& job) const {
-    const Shape& shape = job.request->shape;
-    Seconds most = cluster_.settings().max_switch_wait;
-    return job.eligible_time + (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
-}
-
 Search Pass::search_for(const Entry& entry, const Job& job) const {
     return {.need = entry.in->need, .nodes = entry.in->need.partition->nodes, .from = scheduler_.planner.tick(now_),
-            .length = length_of(*entry.job_class), .options = options_for(entry, job)};
+            .length = length_of(*entry.job_class), .options = select_options(cluster_, now_, entry.in->need, job)};
 }
 
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
@@ -141,8 +142,9 @@ bool Pass::may_run(const Job& job) {
 void Pass::note_blocked(const Entry& entry, JobId id) {
     if (!first_blocked_[entry.in->partition]) first_blocked_[entry.in->partition] = id;
     const Job& blocked = cluster_.job(id);
-    if (blocked.request->shape.switches_max && switches_until(blocked) > now_) {
-        cluster_.add_timer({switches_until(blocked), TimerKind::Plan, 0});
+    Time insists_until = switches_until(cluster_, blocked);
+    if (blocked.request->shape.switches_max && insists_until > now_) {
+        cluster_.add_timer({insists_until, TimerKind::Plan, 0});
     }
     if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
     if (cluster_.job(id).reason == Reason::None) return;

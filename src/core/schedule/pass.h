@@ -35,8 +35,6 @@ private:
     static bool comes_first(const Entry& a, const Entry& b);
     bool advance(Entry& entry) const;
     bool has_more_tasks(const Entry& entry, const Job& job) const;
-    Time switches_until(const Job& job) const;
-    SelectOptions options_for(const Entry& entry, const Job& job) const;
     Search search_for(const Entry& entry, const Job& job) const;
 
     bool may_run(const Job& job);
@@ -69,5 +67,13 @@ private:
 };
 
 PlanTime length_of(const JobClass& job_class);
+PlanTime length_of(TimeLimit limit);
+SelectOptions select_options(const Cluster& cluster, Time now, const Need& need, const Job& job);
+
+// Why jobs of the class may not run in the partition, whatever is free.
+std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition);
+bool array_limit_reached(const Cluster& cluster, const Job& job);
+// Nodes that are named and cannot be had now, as squeue shows them; empty: none.
+std::string unavailable_nodes(const Cluster& cluster, const Need& need);
 
 }  // namespace sluice

@@ -49,6 +49,17 @@ public:
         }
     }
 
+    // The bookings that are laid and that `wanted` picks.
+    template <typename Wanted>
+    std::vector<Number> laid_bookings(Wanted wanted) const {
+        std::vector<Number> found;
+        for (Number i = 0; i < bookings_.size(); ++i) {
+            const Booking& booking = bookings_[i];
+            if (!booking.nodes.empty() && !booking.lifted && wanted(booking)) found.push_back(i);
+        }
+        return found;
+    }
+
     const Plan& plan() const { return plan_; }
     PlanTime tick(Time time) const { return plan_.tick(time); }
     Time time(PlanTime tick) const { return plan_.time(tick); }
