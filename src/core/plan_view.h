@@ -21,6 +21,9 @@ struct StartEstimate {
 struct PlanView {
     std::vector<std::optional<JobId>> first_blocked;  // by partition: waits for resources, those behind it for it
     std::shared_ptr<const std::vector<StartEstimate>> estimates;  // by job id
+    std::vector<bool> planned;  // by node index: kept for the first that waits; may be shorter
+
+    bool is_planned(NodeIndex node) const { return node.value < planned.size() && planned[node.value]; }
 
     const StartEstimate* find(JobId job) const {
         auto found = std::lower_bound(estimates->begin(), estimates->end(), job,

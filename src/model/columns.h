@@ -106,6 +106,7 @@ enum class JobColumn : std::uint16_t {
     SuspendTime,      // last suspended or resumed; absent: never
     LicensesAlloc,    // (t) "matlab:2"
     KillOnInvalidDep, // 1: asked for; 0: forbidden; absent: neither
+    SchedNodes = 160, // (t) where a waiting job is expected to start, when known
     PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
 

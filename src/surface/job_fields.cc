@@ -282,7 +282,7 @@ constexpr JobField kJobFields[] = {
     {'x', "ExcNodes",           "EXC_NODES",            needs(C::ExcNodes),              text_cell<C::ExcNodes, M::Blank>,     nullptr, kWhole},
     {'X', "CoreSpec",           "CORE_SPEC",            needs(C::CoreSpec),              number_or<C::CoreSpec, Word::NotAvailable>},
     {'y', "Nice",               "NICE",                 needs(C::Nice),                  number_cell<C::Nice>},
-    {'Y', "SchedNodes",         "SCHEDNODES",           kNone,                           word_cell<Word::Null>,                nullptr, kWhole | kWholeHeader},
+    {'Y', "SchedNodes",         "SCHEDNODES",           needs(C::SchedNodes),            text_cell<C::SchedNodes>,             nullptr, kWhole | kWholeHeader},
     {'z', "SCT",                "S:C:T",                needs(C::SocketsPerNode, C::CoresPerSocket, C::ThreadsPerCore), sockets_cores_threads,          nullptr, kPlain, true},
     {'Z', "WorkDir",            "WORK_DIR",             needs(C::WorkDir),               text_cell<C::WorkDir>},
     {0,   "AccrueTime",         "ACCRUE_TIME",          needs(C::EligibleTime),          moment_cell<C::EligibleTime>},

@@ -89,6 +89,8 @@ void add_places(const SheetRow& job, Record& record) {
     record.line("ReqNodeList={} ExcNodeList={}", or_null(job.text(C::ReqNodes)),
                 or_null(job.text(C::ExcNodes)));
     record.line("NodeList={}", nodes);
+    const std::string_view planned = job.text(C::SchedNodes);
+    if (!planned.empty()) record.add(" SchedNodeList={}", planned);
     if (!job.text(C::BatchHost).empty()) record.line("BatchHost={}", job.text(C::BatchHost));
 }
 

@@ -117,6 +117,7 @@ void print_refusal(Streams& streams, const Invocation& invocation, std::string_v
                    const Error& error) {
     if (!error.detail.empty()) print_error(streams, invocation, error.detail);
     print_error(streams, invocation, fmt::format("{}: {}", what, text_of(error.code)));
+    if (!error.hint.empty()) print_info(streams, invocation, error.hint);
 }
 
 void print_usage_error(Streams& streams, const Invocation& invocation, std::string_view text) {

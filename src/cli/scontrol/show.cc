@@ -8,9 +8,11 @@
 #include "base/text.h"
 #include "cli/scontrol/session.h"
 #include "cli/common/listing.h"
+#include "cli/swhy/swhy.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "surface/explain.h"
 #include "surface/job_json.h"
 #include "surface/jobs.h"
 #include "surface/licenses.h"
@@ -44,8 +46,23 @@ std::string records_of(const Session& session, const Sheet& sheet, AppendRecord 
     return out;
 }
 
+// Why a job waits, behind its record. Only for a job that was named: each costs the controller a
+// little, and whoever lists all of them wants records.
+void append_explanation(Session& session, std::int64_t id, const Filter& filter, std::string& out) {
+    if (filter.jobs.empty()) return;
+    Result<std::vector<Explanation>> answer =
+        fetch_explanations(session.client, fmt::format("{}", id));
+    if (!answer || answer->empty()) return;
+    const bool one_line = session.style.one_line;
+    out.resize(out.find_last_not_of('\n') + 1);
+    for (const std::string& line : explanation_lines(answer->front(), session.now)) {
+        fmt::format_to(std::back_inserter(out), "{}{}", one_line ? " " : "\n     ", line);
+    }
+    out += one_line ? "\n" : "\n\n";
+}
+
 // An array's record stands for tasks: one that was named is shown as itself.
-std::string job_records(const Session& session, const Sheet& sheet, const Filter& filter) {
+std::string job_records(Session& session, const Sheet& sheet, const Filter& filter) {
     std::string out;
     for (std::uint32_t i = 0; i < sheet.rows(); ++i) {
         SheetRow job{&sheet, i};
@@ -56,6 +73,9 @@ std::string job_records(const Session& session, const Sheet& sheet, const Filter
             job.task = task;
         }
         append_job_record(job, session.style, out);
+        if (session.style.details && base_state(job) == JobState::Pending) {
+            append_explanation(session, job.number(JobColumn::Id), filter, out);
+        }
     }
     return out;
 }

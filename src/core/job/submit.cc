@@ -3,6 +3,7 @@
 // A new job: is it possible, and where does it wait? A refusal names what is wrong and changes
 // nothing; an accepted job has its id before anybody hears of it.
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.h"
 #include "core/job/deadline.h"
@@ -17,6 +18,7 @@
 #include "model/errors.h"
 #include "model/features.h"
 #include "model/hostlist.h"
+#include "model/times.h"
 
 #include <fmt/format.h>
 
@@ -134,6 +136,48 @@ bool over_memory_limit(const Cluster& cluster, const PartitionConfig& config, co
     return most && *most > 0 && need.mem_per_node && *need.mem_per_node > *most;
 }
 
+// "the largest node of partition gpu has 4 GPUs (h100), 64 CPUs, 512G": by devices, then by CPUs.
+std::string largest_node(const Cluster& cluster, const Partition& partition) {
+    const Node* largest = nullptr;
+    auto size_of = [](const Node& node) {
+        std::uint64_t devices = 0;
+        for (const GresPool& pool : node.gres) devices += pool.count;
+        return std::tuple(devices, std::uint64_t{node.config.cpus}, usable_memory(node));
+    };
+    for (NodeIndex index : partition.nodes) {
+        const Node& node = cluster.node(index);
+        if (!largest || size_of(node) > size_of(*largest)) largest = &node;
+    }
+    if (!largest) return fmt::format("partition {} has no nodes", partition.config.name);
+    std::string text = fmt::format("the largest node of partition {} has", partition.config.name);
+    for (const GresPool& pool : largest->gres) {
+        text += fmt::format(" {} {}{}{},", pool.count, pool.name == "gpu" ? "GPU" : pool.name, pool.count == 1 ? "" : "s",
+                            pool.type.empty() ? "" : fmt::format(" ({})", pool.type));
+    }
+    text += fmt::format(" {} CPU{}, {}", largest->config.cpus, largest->config.cpus == 1 ? "" : "s",
+                        print_memory(usable_memory(*largest)));
+    return text;
+}
+
+// What a request that was refused could ask for instead.
+std::string what_is_possible(const Cluster& cluster, const Job& job, const Partition& partition, ErrorCode code) {
+    const PartitionConfig& config = partition.config;
+    if (code == ErrorCode::InvalidTimeLimit) {
+        return fmt::format("partition {} allows {} at most", config.name, print_time_limit(config.max_time));
+    }
+    if (code == ErrorCode::InvalidNodeCount) {
+        return fmt::format("partition {} allows {} nodes at most", config.name, config.max_nodes.value_or(0));
+    }
+    if (code == ErrorCode::MemoryInvalid) {
+        auto most = config.max_mem_per_node ? config.max_mem_per_node : cluster.settings().max_mem_per_node;
+        return fmt::format("partition {} allows {} of memory per node at most", config.name, print_memory(most.value_or(0)));
+    }
+    if (std::max(1u, job.request->shape.nodes_min) > partition.nodes.size()) {
+        return fmt::format("partition {} has {} node{}", config.name, partition.nodes.size(), partition.nodes.size() == 1 ? "" : "s");
+    }
+    return largest_node(cluster, partition);
+}
+
 // Can it ever run, with all nodes up and idle, in one of its partitions?
 Result<void> check_possible(Cluster& cluster, const Job& job) {
     cluster.refresh_layout();
@@ -153,6 +197,8 @@ Result<void> check_possible(Cluster& cluster, const Job& job) {
             return {};
         }
     }
+    const Partition& first = *cluster.find_partition(partitions_of(job).front());
+    why.hint = what_is_possible(cluster, job, first, why.code);
     return why;
 }
 

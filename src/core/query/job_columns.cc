@@ -33,6 +33,16 @@ std::int64_t start_of(const Job& job, View view) {
     return estimate ? to_unix(estimate->start) : kAbsent;
 }
 
+std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
+    scratch.clear();
+    if (job.state != JobState::Pending || !view.plan) return scratch;
+    const StartEstimate* estimate = view.plan->find(job.id);
+    if (!estimate || estimate->nodes.empty()) return scratch;
+    std::vector<std::string> names;
+    for (NodeIndex index : estimate->nodes) names.push_back(node_of(view, index).config.name);
+    return scratch = Hostlist(std::move(names)).sorted().to_string();
+}
+
 std::int64_t end_of(const Job& job, View) {
     if (job.end_time) return to_unix(*job.end_time);
     if (!job.start_time || job.time_limit.unlimited()) return kAbsent;
@@ -269,6 +279,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::SuspendTime,      [](const Job& j, View) { return unix_or_absent(j.suspend_time); }},
     {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.licenses_held; }},
     {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
+    {C::SchedNodes,       sched_nodes},
     {C::PriorityFactors,  priority_factors},
 };
 // clang-format on

@@ -374,12 +374,24 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
     return found;
 }
 
+// Compat: what sinfo shows as planned: nodes that the first waiting job of a partition is booked on.
+std::vector<bool> Pass::planned_nodes() const {
+    std::vector<bool> planned(cluster_.node_count());
+    for (const std::optional<JobId>& job : first_blocked_) {
+        auto number = job ? scheduler_.planner.find_booking(*job) : std::nullopt;
+        if (!number) continue;
+        for (const Chosen& chosen : scheduler_.planner.booking(*number).nodes) planned[chosen.node.value] = true;
+    }
+    return planned;
+}
+
 void Pass::publish(bool with_estimates) {
     std::shared_ptr<const PlanView> before = cluster_.plan();
     if (!with_estimates && before && before->first_blocked == first_blocked_) return;
     auto view = std::make_shared<PlanView>();
     view->first_blocked = first_blocked_;
     view->estimates = with_estimates || !before ? estimates() : before->estimates;
+    view->planned = planned_nodes();
     cluster_.publish_plan(std::move(view));
 }
 

@@ -48,6 +48,7 @@ private:
     bool book(Entry& entry, const Job& job);
     // What squeue --start shows: bookings; those behind them in rounds of as many.
     std::shared_ptr<const std::vector<StartEstimate>> estimates();
+    std::vector<bool> planned_nodes() const;
     void publish(bool with_estimates);
     // preempt.cc: makes room by ending others, if it may and if that is all it takes.
     void preempt_for(const Entry& entry, JobId id);

@@ -1,0 +1,17 @@
+// cli/swhy/swhy.h
+//
+// Says why jobs wait, who holds what they want, and what would start them now.
+#pragma once
+
+#include "cli/client/client.h"
+#include "cli/common/tool.h"
+#include "model/explanation.h"
+
+namespace sluice {
+
+int run_swhy(const Invocation& invocation, Client& client, Streams& streams);
+
+// Of one job, or of the waiting tasks of an array.
+Result<std::vector<Explanation>> fetch_explanations(Client& client, const std::string& job);
+
+}  // namespace sluice

@@ -1,0 +1,340 @@
+#include "surface/explain.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "model/times.h"
+#include "os/user.h"
+
+namespace sluice {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string user_name(std::uint32_t uid) {
+    std::optional<User> user = find_user(uid);
+    return user ? user->name : fmt::format("{}", uid);
+}
+
+void add(Lines& lines, std::string_view topic, std::string_view text) {
+    lines.push_back(fmt::format("{:<9} {}", topic, text));
+}
+
+// The hour is enough for today; other days are named.
+std::string clock_text(Time time, Time now) {
+    const std::string moment = print_moment(time);
+    const std::string today = print_moment(now);
+    if (moment.substr(0, 10) == today.substr(0, 10)) return moment.substr(11, 5);
+    return moment.substr(0, 16);
+}
+
+std::string plural(std::uint64_t count, std::string_view word) {
+    return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+// "4 GPUs (h100)", "16 CPUs", "32G memory", "2 matlab licenses".
+std::string amount_text(std::string_view what, std::uint64_t count) {
+    if (what == "cpu") return plural(count, "CPU");
+    if (what == "mem") return print_memory(count) + " memory";
+    if (what.starts_with("license/")) {
+        return plural(count, fmt::format("{} license", what.substr(8)));
+    }
+    if (!what.starts_with("gres/")) return plural(count, what);
+    what.remove_prefix(5);
+    const std::size_t colon = what.find(':');
+    const std::string_view name = what.substr(0, colon);
+    std::string text = plural(count, name == "gpu" ? "GPU" : name);
+    if (colon != std::string_view::npos) text += fmt::format(" ({})", what.substr(colon + 1));
+    return text;
+}
+
+std::string amounts_text(const Tres& amounts) {
+    std::string devices, rest;
+    for (const auto& [what, count] : amounts) {
+        if (what == "node") continue;
+        std::string& text = what.starts_with("gres/") ? devices : rest;
+        text += (text.empty() ? "" : ", ") + amount_text(what, count);
+    }
+    return devices + (devices.empty() || rest.empty() ? "" : ", ") + rest;
+}
+
+std::string holder_text(const Explanation::Holder& holder, Time now) {
+    std::string text = fmt::format("job {} ({})", holder.job, user_name(holder.user.value));
+    const std::string amounts = amounts_text(holder.amounts);
+    if (!amounts.empty()) text += " " + amounts;
+    if (!holder.nodes.empty()) text += " on " + holder.nodes;
+    if (holder.waits && holder.start) return text + " from " + clock_text(*holder.start, now);
+    if (holder.end) text += " until " + clock_text(*holder.end, now);
+    return text;
+}
+
+void add_holders(Lines& lines, std::string_view topic,
+                 const std::vector<Explanation::Holder>& holders, std::uint32_t more, Time now) {
+    for (const Explanation::Holder& holder : holders) {
+        add(lines, topic, holder_text(holder, now));
+        topic = "";
+    }
+    if (more > 0) add(lines, "", fmt::format("and {} more", plural(more, "job")));
+}
+
+void add_needs(const Explanation& explanation, Lines& lines) {
+    if (explanation.needs.empty()) return;
+    std::string text = amounts_text(explanation.needs);
+    auto nodes = explanation.needs.find("node");
+    if (nodes != explanation.needs.end()) text += " on " + plural(nodes->second, "node");
+    if (!explanation.time_limit.unlimited()) {
+        text += " for " + print_time_limit(explanation.time_limit);
+    }
+    add(lines, "needs", text);
+}
+
+void add_awaited(const Explanation& explanation, Time now, Lines& lines) {
+    std::string_view topic = "waits for";
+    for (const Explanation::Awaited& awaited : explanation.awaited) {
+        std::string text = awaited.condition;
+        if (awaited.condition == "singleton") text += fmt::format(" (job {})", awaited.job);
+        text += awaited.state.empty() ? ": not known any more" : ": " + awaited.state;
+        if (awaited.failed)
+            text += ", can never be fulfilled";
+        else if (awaited.due)
+            text += " until " + clock_text(*awaited.due, now) + " at the latest";
+        add(lines, topic, text);
+        topic = explanation.any_awaited ? "or" : "and";
+    }
+}
+
+void add_rules(const Explanation& explanation, Time now, Lines& lines) {
+    if (explanation.hold == Reason::JobHeldAdmin) {
+        add(lines, "held", "by an administrator, who must release it");
+    } else if (explanation.hold != Reason::None) {
+        add(lines, "held", fmt::format("release it with: scontrol release {}", explanation.job));
+    }
+    if (explanation.begin)
+        add(lines, "begins", "not before " + clock_text(*explanation.begin, now));
+    if (explanation.deadline) {
+        add(lines, "deadline", clock_text(*explanation.deadline, now) + ": then it is cancelled");
+    }
+    add_awaited(explanation, now, lines);
+    if (explanation.array_limit > 0) {
+        add(lines, "array",
+            fmt::format("{} of its tasks run, {} may at once", explanation.array_running,
+                        explanation.array_limit));
+    }
+    for (const Explanation::LicenseShortage& license : explanation.licenses) {
+        add(lines, "licenses",
+            fmt::format("{} {} wanted, {} of {} are in use", license.wanted, license.name,
+                        license.used, license.total));
+        add_holders(lines, "held by", license.holders, 0, now);
+    }
+    for (const Explanation::PartitionObstacle& obstacle : explanation.partitions) {
+        add(lines, "partition", fmt::format("{}: {}", obstacle.partition, obstacle.text));
+    }
+}
+
+void add_shortages(const Explanation& explanation, Lines& lines) {
+    std::string_view topic = "short of";
+    for (const Explanation::Shortage& shortage : explanation.short_of) {
+        const std::string missing = amount_text(shortage.what, shortage.wanted - shortage.free);
+        const std::string free =
+            shortage.what == "mem" ? print_memory(shortage.free) : fmt::format("{}", shortage.free);
+        if (!shortage.node.empty()) {
+            add(lines, topic,
+                fmt::format("{}: best node {} has {} free", missing, shortage.node, free));
+        } else if (shortage.what == "task") {
+            add(lines, topic,
+                fmt::format("room for {}: {} of {} would fit", missing, free, shortage.wanted));
+        } else {
+            add(lines, topic,
+                fmt::format("{}: {} of {} could be had", missing, free, shortage.wanted));
+        }
+        topic = "";
+    }
+}
+
+void add_unusable(const Explanation& explanation, Lines& lines) {
+    std::string_view topic = "unusable";
+    for (const Explanation::UnusableNodes& nodes : explanation.unusable) {
+        std::string text =
+            fmt::format("{} {} {}", nodes.nodes, nodes.count == 1 ? "is" : "are", nodes.state);
+        if (!nodes.reason.empty()) text += ": " + nodes.reason;
+        add(lines, topic, text);
+        topic = "";
+    }
+}
+
+void add_changes(const Explanation& explanation, Lines& lines) {
+    if (explanation.now_if.empty()) return;
+    std::string text;
+    for (const Explanation::Change& change : explanation.now_if) {
+        text += (text.empty() ? "" : "   or   ") + change.option;
+    }
+    add(lines, "now if", text);
+}
+
+void write_moment(Json& json, std::string_view key, const std::optional<Time>& time) {
+    if (time)
+        json.number(key, to_unix(*time));
+    else
+        json.null(key);
+}
+
+void write_amounts(Json& json, std::string_view key, const Tres& amounts) {
+    json.open_object(key);
+    for (const auto& [what, count] : amounts) json.number(what, static_cast<std::int64_t>(count));
+    json.close();
+}
+
+void write_holders(Json& json, const std::vector<Explanation::Holder>& holders) {
+    json.open_list("holders");
+    for (const Explanation::Holder& holder : holders) {
+        json.open_object();
+        json.text("job_id", holder.job);
+        json.text("user_name", user_name(holder.user.value));
+        json.text("partition", holder.partition);
+        json.text("nodes", holder.nodes);
+        write_amounts(json, "tres", holder.amounts);
+        json.boolean("pending", holder.waits);
+        write_moment(json, "start_time", holder.start);
+        write_moment(json, "end_time", holder.end);
+        json.close();
+    }
+    json.close();
+}
+
+void write_rules(Json& json, const Explanation& explanation) {
+    json.text("hold", explanation.hold == Reason::None ? "" : reason_name(explanation.hold));
+    write_moment(json, "eligible_time", explanation.begin);
+    write_moment(json, "deadline", explanation.deadline);
+    json.open_list("dependencies");
+    for (const Explanation::Awaited& awaited : explanation.awaited) {
+        json.open_object();
+        json.text("condition", awaited.condition);
+        json.text("job_id", awaited.job);
+        json.text("job_state", awaited.state);
+        json.boolean("never", awaited.failed);
+        write_moment(json, "expected", awaited.due);
+        json.close();
+    }
+    json.close();
+    json.number("array_limit", explanation.array_limit);
+    json.number("array_running", explanation.array_running);
+    json.open_list("licenses");
+    for (const Explanation::LicenseShortage& license : explanation.licenses) {
+        json.open_object();
+        json.text("name", license.name);
+        json.number("wanted", license.wanted);
+        json.number("total", license.total);
+        json.number("used", license.used);
+        write_holders(json, license.holders);
+        json.close();
+    }
+    json.close();
+    json.open_list("partition_obstacles");
+    for (const Explanation::PartitionObstacle& obstacle : explanation.partitions) {
+        json.open_object();
+        json.text("partition", obstacle.partition);
+        json.text("reason", reason_name(obstacle.reason));
+        json.text("description", obstacle.text);
+        json.close();
+    }
+    json.close();
+}
+
+void write_room(Json& json, const Explanation& explanation) {
+    json.open_list("unusable_nodes");
+    for (const Explanation::UnusableNodes& nodes : explanation.unusable) {
+        json.open_object();
+        json.text("nodes", nodes.nodes);
+        json.number("count", nodes.count);
+        json.text("state", nodes.state);
+        json.text("reason", nodes.reason);
+        json.close();
+    }
+    json.close();
+    json.open_list("short_of");
+    for (const Explanation::Shortage& shortage : explanation.short_of) {
+        json.open_object();
+        json.text("tres", shortage.what);
+        json.number("wanted", static_cast<std::int64_t>(shortage.wanted));
+        json.number("free", static_cast<std::int64_t>(shortage.free));
+        json.text("best_node", shortage.node);
+        json.close();
+    }
+    json.close();
+    write_holders(json, explanation.holders);
+    json.number("holders_more", explanation.holders_more);
+    json.number("jobs_ahead", explanation.ahead);
+    json.texts("first_jobs_ahead", explanation.first_ahead);
+}
+
+}  // namespace
+
+std::string explanation_title(const Explanation& explanation) {
+    std::string title = fmt::format("Job {} ({}, {})", explanation.job, explanation.name,
+                                    user_name(explanation.user.value));
+    if (explanation.state != JobState::Pending) {
+        title += fmt::format(" does not wait: {}", state_name(explanation.state));
+        if (!explanation.running_on.empty()) title += " on " + explanation.running_on;
+        return title;
+    }
+    title += fmt::format(" waits in partition {}: {}", explanation.partition,
+                         reason_name(explanation.reason));
+    if (!explanation.reason_detail.empty()) title += ", " + explanation.reason_detail;
+    return title;
+}
+
+std::vector<std::string> explanation_lines(const Explanation& explanation, Time now) {
+    Lines lines;
+    if (explanation.state != JobState::Pending) return lines;
+    add_needs(explanation, lines);
+    add_rules(explanation, now, lines);
+    add_shortages(explanation, lines);
+    add_unusable(explanation, lines);
+    const bool promised = !explanation.holders.empty() && explanation.holders.front().waits;
+    add_holders(lines, promised ? "kept for" : "held by", explanation.holders,
+                explanation.holders_more, now);
+    if (explanation.ahead > 0) {
+        std::string text = plural(explanation.ahead, "job") +
+                           " with higher priority: " + join(explanation.first_ahead, ", ");
+        if (explanation.ahead > explanation.first_ahead.size()) text += ", ...";
+        add(lines, "behind", text);
+    }
+    if (explanation.start) {
+        std::string text = "about " + clock_text(*explanation.start, now);
+        if (!explanation.start_nodes.empty()) text += " on " + explanation.start_nodes;
+        add(lines, "starts", text);
+    }
+    add_changes(explanation, lines);
+    return lines;
+}
+
+void write_explanation(const Explanation& explanation, Json& json) {
+    json.open_object();
+    json.text("job_id", explanation.job);
+    json.text("name", explanation.name);
+    json.text("user_name", user_name(explanation.user.value));
+    json.text("partition", explanation.partition);
+    json.text("job_state", state_name(explanation.state));
+    json.text("state_reason", reason_name(explanation.reason));
+    json.text("state_description", explanation.reason_detail);
+    write_amounts(json, "needs", explanation.needs);
+    json.number("time_limit_seconds",
+                explanation.time_limit.unlimited() ? -1 : explanation.time_limit.length().count());
+    write_rules(json, explanation);
+    write_room(json, explanation);
+    write_moment(json, "start_time", explanation.start);
+    json.text("scheduled_nodes", explanation.start_nodes);
+    json.open_list("starts_now_if");
+    for (const Explanation::Change& change : explanation.now_if) {
+        json.open_object();
+        json.text("option", change.option);
+        json.text("partition", change.partition);
+        json.text("nodes", change.nodes);
+        json.close();
+    }
+    json.close();
+    json.close();
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+"""Why does it wait: swhy, scontrol show job -d, what --start shows, and refusals with advice."""
+
+import json
+
+
+def test_swhy_tells_who_holds_what_and_what_would_start_now(make_cluster):
+    cluster = make_cluster(nodes=2, gpus={"a40": ["n1"], "h100": ["n2"]})
+    first = cluster.submit("sleep 60", "--gres=gpu:a40:2", "--time=10", "--mem=100")
+    cluster.wait_state(first, "RUNNING")
+    second = cluster.submit("true", "--gres=gpu:a40:2", "--time=30", "--mem=100", "-J", "train")
+    why = cluster.run("swhy", second).stdout
+    assert why.startswith(f"Job {second} (train, ") and "Resources" in why
+    assert "short of  2 GPUs (a40): best node n1 has 0 free" in why
+    assert f"held by   job {first} " in why
+    assert "--gres=gpu:h100:2" in why.splitlines()[-1]
+    shown = cluster.run("scontrol", "show", "job", "-d", second).stdout
+    assert "\n     short of  2 GPUs (a40)" in shown and "SchedNodeList=n1" in shown
+    assert "short of" not in cluster.run("scontrol", "show", "job", second).stdout
+    told = json.loads(cluster.run("swhy", "--json", second).stdout)["jobs"][0]
+    assert told["short_of"][0] == {"tres": "gres/gpu:a40", "wanted": 2, "free": 0, "best_node": "n1"}
+    assert cluster.run("squeue", "-h", "-O", "SchedNodes:.5", "-j", second).stdout.strip() == "n1"
+    assert f"{second} (train) " in cluster.run("swhy").stdout
+    assert cluster.run("sinfo", "-h", "-n", "n1", "-o", "%t").stdout.strip() == "mix-"
+
+
+def test_swhy_of_jobs_that_do_not_wait_or_exist(cluster):
+    job = cluster.submit("sleep 60")
+    cluster.wait_state(job, "RUNNING")
+    assert "does not wait: RUNNING on n1" in cluster.run("swhy", job).stdout
+    assert cluster.run("swhy").stdout == "No job of yours waits.\n"
+    for bad in ("999", "x", "--nonsense"):
+        result = cluster.run("swhy", bad, check=False)
+        assert result.returncode == 1 and "swhy: " in result.stderr
+
+
+def test_a_refusal_says_what_would_be_possible(cluster):
+    refused = cluster.run("sbatch", "-c", "99", "--wrap", "true", check=False)
+    lines = refused.stderr.splitlines()
+    assert lines[0] == ("sbatch: error: Batch job submission failed: "
+                        "Requested node configuration is not available")
+    assert lines[1].startswith("sbatch: the largest node of partition ")
