@@ -59,6 +59,18 @@ def test_room_includes_only_what_it_may(room):
     assert not wrong
 
 
+# The static tools must not call what needs the system's plugins before they have become their twins.
+PLUGINS = re.compile(r"\b(getpw\w+|getgr(nam|gid|ouplist)\w*|initgroups|getaddrinfo|gethostby\w+|dlopen)\s*\(")
+PLUGIN_FILES = {"os/user.cc", "os/socket.cc", "os/self.cc", "auth/munge.cc"}
+
+
+def test_plugins_are_used_in_few_places():
+    wrong = [f"{path.relative_to(ROOT)}: {match.group()}" for path in SOURCES
+             if str(path.relative_to(ROOT / "src")) not in PLUGIN_FILES
+             for match in PLUGINS.finditer(code_of(path))]
+    assert not wrong, "see os/twin.h"
+
+
 @pytest.mark.parametrize("what", sorted(IMPURE))
 def test_core_is_pure(what):
     pattern = re.compile(IMPURE[what])

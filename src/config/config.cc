@@ -54,8 +54,11 @@ std::string config_path(std::string_view given, std::string_view slurm_conf,
     if (!given.empty()) return std::string(given);
     if (!slurm_conf.empty()) return std::string(slurm_conf);
     const std::filesystem::path folder = std::filesystem::path(program_path).parent_path();
-    if (folder.filename() == "bin" || folder.filename() == "sbin") {
-        const std::filesystem::path beside = folder.parent_path() / "etc" / "slurm.conf";
+    const bool is_twin = folder.filename() == "sluice" && folder.parent_path().filename() == "lib";
+    if (folder.filename() == "bin" || folder.filename() == "sbin" || is_twin) {
+        const std::filesystem::path prefix =
+            is_twin ? folder.parent_path().parent_path() : folder.parent_path();
+        const std::filesystem::path beside = prefix / "etc" / "slurm.conf";
         std::error_code ignored;
         if (std::filesystem::exists(beside, ignored)) return beside.string();
     }
@@ -77,6 +80,27 @@ std::string expand_node_path(std::string_view pattern, std::string_view node,
         if (next == '%') path += '%';
     }
     return path;
+}
+
+Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_licenses(std::string_view text) {
+    std::vector<std::pair<std::string, std::uint32_t>> licenses;
+    for (std::string_view entry : split(text, ',')) {
+        entry = trim(entry);
+        if (entry.empty()) continue;
+        const std::size_t colon = entry.find(':');
+        const std::string name(entry.substr(0, colon));
+        std::optional<std::uint64_t> count = 1;
+        if (colon != entry.npos) count = to_number(entry.substr(colon + 1));
+        bool known = std::any_of(licenses.begin(), licenses.end(),
+                                 [&](const auto& other) { return other.first == name; });
+        if (name.empty() || !count || *count > 0xfffffffe || known) {
+            return Error{ErrorCode::ConfigInvalid,
+                         fmt::format("Licenses={}: expected names and counts such as matlab:10",
+                                     entry)};
+        }
+        licenses.emplace_back(name, static_cast<std::uint32_t>(*count));
+    }
+    return licenses;
 }
 
 }  // namespace sluice

@@ -51,6 +51,14 @@ struct GresLine {
     bool operator==(const GresLine&) const = default;
 };
 
+// A line of topology.conf: a switch over nodes, or over other switches.
+struct SwitchLine {
+    std::string name;
+    std::vector<std::string> nodes, switches;
+    std::string link_speed;
+    bool operator==(const SwitchLine&) const = default;
+};
+
 struct Config {
     std::string path;  // of slurm.conf
     std::string cluster_name = "cluster";
@@ -74,7 +82,16 @@ struct Config {
     std::string gres_types;
     std::string select_type = "select/cons_tres";
     std::string select_type_parameters = "CR_Core_Memory";
+    std::string scheduler_type = "sched/backfill";
     std::string scheduler_parameters;
+    Seconds scheduler_time_slice{30};
+    std::string preempt_type;  // preempt/partition_prio, preempt/qos; empty: none
+    std::string preempt_mode = "OFF";  // upper case: REQUEUE, SUSPEND,GANG
+    std::string preempt_parameters;
+    Seconds preempt_exempt_time{0};
+    std::string licenses;  // "matlab:10,ansys"
+    std::string topology_plugin = "topology/flat";
+    bool allow_spec_resources = false;
     std::string slurmd_parameters;  // config_overrides
     std::string slurmctld_parameters;
     std::string launch_parameters;
@@ -106,8 +123,20 @@ struct Config {
     std::string propagate_resource_limits = "ALL";
     std::string propagate_resource_limits_except;
     std::string priority_type = "priority/multifactor";
+    std::uint32_t priority_weight_age = 0, priority_weight_assoc = 0, priority_weight_fairshare = 0;
+    std::uint32_t priority_weight_job_size = 0, priority_weight_partition = 0;
+    std::uint32_t priority_weight_qos = 0;
+    std::string priority_weight_tres;  // as written
+    std::vector<std::pair<std::string, double>> priority_tres_weights;  // {"gres/gpu", 1000}
+    std::string priority_flags;        // as written
+    std::vector<std::string> priority_flag_words;  // upper case, NO_NORMAL_ALL spelled out
+    Seconds priority_max_age{7 * 24 * 3600};
+    Seconds priority_calc_period{300};
+    bool priority_favor_small = false;
     std::string private_data;
     std::string job_defaults;  // "DefCpuPerGPU=2,DefMemPerGPU=4096"
+    std::optional<std::uint32_t> def_cpus_per_gpu;
+    std::optional<Megabytes> def_mem_per_gpu;
     std::string tmp_fs = "/tmp";
 
     std::vector<NodeConfig> nodes;  // in the order of the file
@@ -115,6 +144,7 @@ struct Config {
     std::vector<std::pair<std::string, std::string>> down_nodes;  // node, reason
     std::vector<GresLine> gres;
     CgroupConfig cgroup;
+    std::vector<SwitchLine> switches;  // topology.conf, with topology/tree
 
     // Every key that was set in slurm.conf, by its canonical spelling, as written.
     std::map<std::string, std::string> as_written;
@@ -133,9 +163,12 @@ struct Config {
 std::string config_path(std::string_view given, std::string_view slurm_conf,
                         std::string_view program_path);
 
-// Reads slurm.conf and, beside it, gres.conf and cgroup.conf when they are there. An error names
+// Reads slurm.conf and, beside it, gres.conf, cgroup.conf and topology.conf when they are there. An error names
 // file, line, key, value and what would be right.
 Result<Config> load_config(const std::string& path);
+// Only the settings of slurm.conf, as the tools need them: lines about nodes and partitions are
+// passed over, so that it takes no longer in a large cluster, and no other file is read.
+Result<Config> load_settings(const std::string& path);
 
 // The same from text: `path` only names the file in messages and is where an Include is looked for,
 // which fails here. Neither gres.conf nor cgroup.conf is read.
@@ -144,6 +177,17 @@ Result<std::vector<GresLine>> parse_gres_conf(std::string_view text, const std::
                                               std::vector<std::string>& warnings);
 Result<CgroupConfig> parse_cgroup_conf(std::string_view text, const std::string& path,
                                        std::vector<std::string>& warnings);
+
+Result<std::vector<SwitchLine>> parse_topology_conf(std::string_view text, const std::string& path,
+                                                    std::vector<std::string>& warnings);
+// The switches of `config` name nodes that it has, each once.
+Result<void> check_topology(const Config& config, const std::string& path);
+// All nodes that a switch reaches, and how far above the lowest ones it is.
+std::vector<std::string> nodes_below(const Config& config, const SwitchLine& top);
+std::uint32_t switch_level(const Config& config, const SwitchLine& top);
+
+// "matlab:10,ansys": names and counts, 1 where none is given.
+Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_licenses(std::string_view text);
 
 // "cred_expire=60,ttl=3" and "ttl" give "3"; a word without a value gives "".
 std::optional<std::string_view> list_option(std::string_view list, std::string_view name);

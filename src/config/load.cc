@@ -4,6 +4,8 @@
 
 #include "config/draft.h"
 #include "config/keys.h"
+#include "config/scheduler_options.h"
+#include "config/setters.h"
 #include "config/values.h"
 
 namespace sluice {
@@ -73,13 +75,11 @@ Result<void> take_key_line(Draft& draft, const Line& line) {
     return note_written(config, *key, line);
 }
 
-Result<void> take_line(Draft& draft, const Line& line) {
+const LineKind* kind_of(const Line& line) {
     for (const LineKind& kind : kLineKinds) {
-        if (equals_ignoring_case(line.settings.front().key, kind.first_key)) {
-            return kind.take(draft, line);
-        }
+        if (equals_ignoring_case(line.settings.front().key, kind.first_key)) return &kind;
     }
-    return take_key_line(draft, line);
+    return nullptr;
 }
 
 const std::string* written(const Config& config, const std::string& key) {
@@ -132,6 +132,77 @@ Result<void> settle_list_options(Config& config) {
     return {};
 }
 
+// Which words of SelectTypeParameters nobody acts on here.
+constexpr std::string_view kIdleSelectWords[] = {
+    "CR_ONE_TASK_PER_CORE",     "CR_CORE_DEFAULT_DIST_BLOCK", "CR_NO_DIST_TOPO_BLOCK",
+    "LL_SHARED_GRES",           "MULTIPLE_SHARING_GRES_PJ",   "ENFORCE_BINDING_GRES",
+    "ONE_TASK_PER_SHARING_GRES"};
+// Slurm's other networks; jobs are placed as if there were none.
+constexpr std::string_view kIdleTopologies[] = {"topology/block", "topology/ring",
+                                                "topology/torus3d", "topology/3d_torus"};
+
+Result<void> check_topology_plugin(Config& config) {
+    std::string_view plugin = config.topology_plugin;
+    for (std::string_view known :
+         {"topology/flat", "topology/none", "topology/default", "topology/tree"}) {
+        if (equals_ignoring_case(plugin, known)) return {};
+    }
+    for (std::string_view known : kIdleTopologies) {
+        if (!equals_ignoring_case(plugin, known)) continue;
+        config.warnings.push_back(fmt::format("{}: TopologyPlugin={} has no effect in Sluice",
+                                              base_name(config.path), plugin));
+        return {};
+    }
+    return refuse(
+        config, fmt::format("TopologyPlugin={}: expected topology/flat or topology/tree", plugin));
+}
+
+// Compat: an order that says whom to preempt and one that says how need each other.
+Result<void> check_preemption(const Config& config) {
+    const std::string& type = config.preempt_type;
+    if (!type.empty() && type != "preempt/partition_prio" && type != "preempt/qos") {
+        return refuse(config, fmt::format("PreemptType={}: expected preempt/none, "
+                                          "preempt/partition_prio or preempt/qos",
+                                          type));
+    }
+    bool acts = false;
+    for (std::string_view word : split(config.preempt_mode, ',')) {
+        acts = acts || word == "CANCEL" || word == "REQUEUE" || word == "SUSPEND";
+    }
+    if (acts && type.empty()) {
+        return refuse(config,
+                      fmt::format("PreemptMode={}: needs PreemptType=preempt/partition_prio "
+                                  "or preempt/qos",
+                                  config.preempt_mode));
+    }
+    if (!acts && !type.empty()) {
+        return refuse(config, fmt::format("PreemptType={}: needs PreemptMode=CANCEL, REQUEUE or "
+                                          "SUSPEND,GANG",
+                                          type));
+    }
+    return {};
+}
+
+// What the scheduler is told in words and lists.
+Result<void> check_scheduling(Config& config) {
+    std::vector<std::string> idle;
+    Result<SchedulerOptions> options =
+        parse_scheduler_options(config.scheduler_parameters, config.preempt_parameters, &idle);
+    if (!options) return refuse(config, options.error().detail);
+    for (const std::string& note : idle) {
+        config.warnings.push_back(fmt::format("{}: {}", base_name(config.path), note));
+    }
+    for (std::string_view word : kIdleSelectWords) {
+        if (!config.has_flag(config.select_type_parameters, word)) continue;
+        config.warnings.push_back(fmt::format("{}: SelectTypeParameters={} has no effect in Sluice",
+                                              base_name(config.path), word));
+    }
+    auto licenses = parse_licenses(config.licenses);
+    if (!licenses) return refuse(config, licenses.error().detail);
+    TRY(check_topology_plugin(config));
+    return check_preemption(config);
+}
+
 Result<void> check_numbers(const Config& config) {
     if (config.first_job_id < 1 || config.first_job_id > config.max_job_id) {
         return refuse(config, fmt::format("FirstJobId={}: expected 1 to MaxJobId={}",
@@ -149,7 +220,10 @@ Result<void> check_numbers(const Config& config) {
     return {};
 }
 
-Result<void> finish(Draft& draft) {
+// What the tools read of it, or all.
+enum class Part { Settings, Everything };
+
+Result<void> finish(Draft& draft, Part part) {
     Config& config = draft.config;
     if (!written(config, "ClusterName")) {
         return refuse(config, "no ClusterName: accounting needs a name for this cluster");
@@ -160,21 +234,29 @@ Result<void> finish(Draft& draft) {
     }
     TRY(settle_controllers(config));
     TRY(settle_list_options(config));
+    TRY(settle_priority(config));
     TRY(check_numbers(config));
+    TRY(check_scheduling(config));
     if (!written(config, "UnkillableStepTimeout")) {
         config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);
     }
+    if (part == Part::Settings) return {};
     if (config.nodes.empty())
         return refuse(config, "no nodes: at least one NodeName line is needed");
     TRY(finish_nodes(draft));
     return finish_partitions(draft);
 }
 
-Result<Config> parse_with(std::string_view text, const std::string& path, const FileReader& read) {
+Result<Config> parse_with(std::string_view text, const std::string& path, const FileReader& read,
+                          Part part) {
     Draft draft;
     draft.config.path = path;
-    TRY(for_each_line(text, path, read, [&](const Line& line) { return take_line(draft, line); }));
-    TRY(finish(draft));
+    TRY(for_each_line(text, path, read, [&](const Line& line) -> Result<void> {
+        const LineKind* kind = kind_of(line);
+        if (!kind) return take_key_line(draft, line);
+        return part == Part::Settings ? Result<void>{} : kind->take(draft, line);
+    }));
+    TRY(finish(draft, part));
     return std::move(draft.config);
 }
 
@@ -208,18 +290,28 @@ Result<std::string> read_file_if_any(const std::string& path) {
 }  // namespace
 
 Result<Config> parse_config(std::string_view text, const std::string& path) {
-    return parse_with(text, path, read_nothing);
+    return parse_with(text, path, read_nothing, Part::Everything);
+}
+
+Result<Config> load_settings(const std::string& path) {
+    return parse_with(TRY(read_text_file(path)), path, read_text_file, Part::Settings);
 }
 
 Result<Config> load_config(const std::string& path) {
     std::string text = TRY(read_text_file(path));
-    Config config = TRY(parse_with(text, path, read_text_file));
+    Config config = TRY(parse_with(text, path, read_text_file, Part::Everything));
     const std::string folder = path.substr(0, path.size() - base_name(path).size());
     const std::string gres = TRY(read_file_if_any(folder + "gres.conf"));
     config.gres = TRY(parse_gres_conf(gres, folder + "gres.conf", config.warnings));
     TRY(check_gres(config, "gres.conf"));
     const std::string cgroup = TRY(read_file_if_any(folder + "cgroup.conf"));
     config.cgroup = TRY(parse_cgroup_conf(cgroup, folder + "cgroup.conf", config.warnings));
+    if (equals_ignoring_case(config.topology_plugin, "topology/tree")) {
+        const std::string topology = TRY(read_file_if_any(folder + "topology.conf"));
+        config.switches =
+            TRY(parse_topology_conf(topology, folder + "topology.conf", config.warnings));
+        TRY(check_topology(config, "topology.conf"));
+    }
     return config;
 }
 

@@ -98,6 +98,12 @@ TEST(Load, BadValuesAreErrors) {
         {"AuthType=auth/foo", "AuthType=auth/foo: expected one of auth/munge"},
         {"AuthInfo=cred_expire=x", "AuthInfo: cred_expire=x: expected a number"},
         {"SchedulerParameters=max_script_size=0", "max_script_size=0: expected"},
+        {"PreemptType=preempt/foo", "PreemptType=preempt/foo: expected preempt/none"},
+        {"PreemptMode=REQUEUE", "PreemptMode=REQUEUE: needs PreemptType"},
+        {"PreemptType=preempt/qos", "PreemptType=preempt/qos: needs PreemptMode"},
+        {"TopologyPlugin=topology/foo", "TopologyPlugin=topology/foo: expected topology/flat"},
+        {"Licenses=matlab:x", "Licenses=matlab:x: expected names"},
+        {"PartitionName=p TRESBillingWeights=CPU", "TRESBillingWeights=CPU: expected weights"},
         {"FirstJobId=0", "FirstJobId=0: expected 1 to MaxJobId"},
         {"MaxJobId=99999999", "MaxJobId=99999999: expected at most"},
         {"MaxJobCount=0", "MaxJobCount=0"},
@@ -158,6 +164,13 @@ TEST(Load, FilesBesideSlurmConfAreRead) {
     std::ofstream(folder / "gres.conf") << "Name=fpga\n";
     EXPECT_EQ(load_config(folder / "slurm.conf").error().detail,
               "gres.conf: Name=fpga: not in GresTypes=gpu of slurm.conf");
+
+    Result<Config> settings = load_settings(folder / "slurm.conf");
+    ASSERT_TRUE(settings) << settings.error().detail;
+    EXPECT_EQ(settings->kill_wait, Seconds{7});
+    EXPECT_TRUE(settings->nodes.empty() && settings->partitions.empty());
+    std::ofstream(folder / "more.conf") << "KillWait=soon\n";
+    EXPECT_FALSE(load_settings(folder / "slurm.conf"));
     std::filesystem::remove_all(folder);
     EXPECT_FALSE(load_config(folder / "slurm.conf"));
 }
@@ -181,6 +194,8 @@ TEST(Load, PathOfTheFile) {
     std::filesystem::create_directories(prefix / "etc");
     std::ofstream(prefix / "etc/slurm.conf") << "\n";
     EXPECT_EQ(config_path("", "", (prefix / "sbin/slurmd").string()), prefix / "etc/slurm.conf");
+    EXPECT_EQ(config_path("", "", (prefix / "lib/sluice/squeue").string()),
+              prefix / "etc/slurm.conf");
     std::filesystem::remove_all(prefix);
 }
 

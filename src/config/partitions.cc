@@ -50,10 +50,6 @@ void set_alloc_nodes(PartitionConfig& partition, const Value& value) {
     if (hosts) partition.allow_alloc_nodes = hosts->names();
 }
 
-void set_preempt_mode(PartitionConfig& partition, const Value& value) {
-    partition.preempt_mode = to_upper(value.text);
-}
-
 // clang-format off
 constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"PartitionName",        Text,           "",  set<&P::name>},
@@ -65,9 +61,9 @@ constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"Alternate",            Text,           "", set<&P::alternate>, {}, true},
     {"Default",              YesNo,          "",  set<&P::is_default>},
     {"DefaultTime",          Limit,          "",  set<&P::default_time>},
-    {"DefCpuPerGPU",         Number,         "", set_def_cpu_per_gpu<P>, {}, true},
+    {"DefCpuPerGPU",         Number,         "", set_def_cpu_per_gpu<P>},
     {"DefMemPerCPU",         MemoryOrMax,    "",  set_def_mem_per_cpu<P>},
-    {"DefMemPerGPU",         Memory,         "", set_def_mem_per_gpu<P>, {}, true},
+    {"DefMemPerGPU",         Memory,         "", set_def_mem_per_gpu<P>},
     {"DefMemPerNode",        MemoryOrMax,    "",  set_def_mem_per_node<P>},
     {"DenyAccounts",         Text,           "",  set<&P::deny_accounts>},
     {"DenyQos",              Text,           "",  set<&P::deny_qos>},
@@ -75,7 +71,7 @@ constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"Exclusive",            Word,           "",  set<&P::exclusive>,  "NO|NODE|USER|TOPO"},
     {"ExclusiveTopo",        YesNo,          "",  set_exclusive_topo},
     {"ExclusiveUser",        YesNo,          "",  set_exclusive_user},
-    {"GraceTime",            Seconds,        "0", set<&P::grace_time>, {}, true},
+    {"GraceTime",            Seconds,        "0", set<&P::grace_time>},
     {"Hidden",               YesNo,          "",  set<&P::hidden>},
     {"LLN",                  YesNo,          "NO", set<&P::lln>, {}, true},
     {"MaxCPUsPerNode",       NumberOrMax,    "",  set<&P::max_cpus_per_node>},
@@ -88,15 +84,15 @@ constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"OverSubscribe",        OverSubscribe,  "NO", set_oversubscribe},
     {"Shared",               OverSubscribe,  "NO", set_oversubscribe},
     {"OverTimeLimit",        Minutes,        "0", set_over_time_limit, {}, true},
-    {"PreemptMode",          Words,          "OFF", set_preempt_mode, "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY", true},
+    {"PreemptMode",          Words,          "OFF", set_preempt_mode<P>, "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY"},
     {"Priority",             Priority,       "",  set_priority},
-    {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>, {}, true},
+    {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>},
     {"PriorityTier",         Priority,       "",  set<&P::priority_tier>},
     {"QOS",                  Text,           "", set<&P::qos>, {}, true},
     {"ReqResv",              YesNo,          "NO", set<&P::req_resv>, {}, true},
     {"RootOnly",             YesNo,          "",  set<&P::root_only>},
     {"State",                Word,           "",  set<&P::state>,      "UP|DOWN|DRAIN|INACTIVE"},
-    {"TRESBillingWeights",   Text,           "", set<&P::tres_billing_weights>, {}, true},
+    {"TRESBillingWeights",   Text,           "", set<&P::tres_billing_weights>},
     {"CpuBind",              Text,           "none"},
     {"PowerDownOnIdle",      YesNo,          "no"},
     {"ResumeTimeout",        Seconds,        ""},
@@ -208,7 +204,25 @@ void settle_default(Draft& draft) {
     }
 }
 
+// "CPU=1.0,Mem=0.25G,GRES/gpu=2.0"
+bool are_weights(std::string_view text) {
+    for (std::string_view entry : split(text, ',')) {
+        std::size_t equals = entry.find('=');
+        if (equals == 0 || equals == std::string_view::npos) return false;
+        std::string_view number = trim(entry.substr(equals + 1));
+        if (!number.empty() && std::string_view("KMGTPkmgtp").find(number.back()) != number.npos) {
+            number.remove_suffix(1);
+        }
+        if (!parse_value(Real, {}, number)) return false;
+    }
+    return true;
+}
+
 Result<void> check_limits(const PartitionConfig& partition, const Line& line) {
+    if (!partition.tres_billing_weights.empty() && !are_weights(partition.tres_billing_weights)) {
+        return error_at(line, "TRESBillingWeights={}: expected weights such as CPU=1,GRES/gpu=4",
+                        partition.tres_billing_weights);
+    }
     if (partition.max_nodes && *partition.max_nodes < partition.min_nodes) {
         return error_at(line, "MinNodes={} is more than MaxNodes={}", partition.min_nodes,
                         *partition.max_nodes);

@@ -35,6 +35,16 @@ inline void set_select_type(Config& config, const Value& value) {
     config.select_type = value.text == "select/cons_res" ? "select/cons_tres" : value.text;
 }
 
+template <typename Target>
+void set_preempt_mode(Target& target, const Value& value) {
+    target.preempt_mode = to_upper(value.text);
+}
+
+inline void set_preempt_type(Config& config, const Value& value) {
+    config.preempt_type = to_lower(value.text);
+    if (config.preempt_type == "preempt/none") config.preempt_type.clear();
+}
+
 inline void set_task_plugin(Config& config, const Value& value) {
     bool none = equals_ignoring_case(value.text, "task/none");
     config.task_plugin = none ? std::string_view{} : value.text;
@@ -63,15 +73,20 @@ void set_max_mem_per_node(Target& target, const Value& value) {
     target.max_mem_per_cpu.reset();
 }
 
+// PriorityFlags and PriorityWeightTRES, word by word (priority.cc).
+Result<void> settle_priority(Config& config);
+
 // "DefCpuPerGPU=2,DefMemPerGPU=4096": one entry per name, the later one counts.
 void put_job_default(std::string& list, std::string_view name, std::uint64_t number);
 template <typename Target>
 void set_def_cpu_per_gpu(Target& target, const Value& value) {
     put_job_default(target.job_defaults, "DefCpuPerGPU", value.number);
+    assign(target.def_cpus_per_gpu, value);
 }
 template <typename Target>
 void set_def_mem_per_gpu(Target& target, const Value& value) {
     put_job_default(target.job_defaults, "DefMemPerGPU", value.number);
+    assign(target.def_mem_per_gpu, value);
 }
 
 }  // namespace sluice

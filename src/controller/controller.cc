@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "config/settings.h"
 #include "controller/reconfigure.h"
-#include "controller/settings.h"
 #include "model/errors.h"
 #include "os/self.h"
 #include "os/socket.h"

@@ -8,13 +8,13 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "config/settings.h"
 #include "controller/committer.h"
 #include "controller/listings.h"
 #include "controller/loop.h"
 #include "controller/options.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
-#include "controller/settings.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
 
@@ -58,6 +58,35 @@ TEST(Settings, ReadSwitchesOutOfLists) {
     EXPECT_FALSE(settings->memory_is_consumable);
     EXPECT_TRUE(settings->config_overrides);
     EXPECT_EQ(settings->requeue_delay, Seconds{17});
+}
+
+TEST(Settings, TakeUpHowJobsArePlacedAndPreempted) {
+    Config config = small_config();
+    config.select_type_parameters = "CR_Socket_Memory,CR_LLN,CR_Pack_Nodes";
+    config.scheduler_type = "sched/builtin";
+    config.scheduler_parameters = "bf_window=30,kill_invalid_depend";
+    config.preempt_type = "preempt/qos";
+    config.preempt_mode = "SUSPEND,GANG,WITHIN";
+    config.preempt_parameters = "youngest_first";
+    config.licenses = "matlab:10,ansys";
+    config.switches = {{.name = "s0", .nodes = {"n1", "n2"}}};
+    const auto settings = settings_from(config, UserId{0});
+    ASSERT_TRUE(settings);
+    EXPECT_EQ(settings->unit, Unit::Socket);
+    EXPECT_TRUE(settings->least_loaded && settings->pack_nodes && settings->memory_is_consumable);
+    EXPECT_FALSE(settings->backfill.enabled);
+    EXPECT_EQ(settings->backfill.window, Seconds{1800});
+    EXPECT_TRUE(settings->kill_invalid_depend);
+    EXPECT_EQ(settings->preempt.by, PreemptSettings::By::Qos);
+    EXPECT_EQ(settings->preempt.mode, PreemptMode::Suspend);
+    EXPECT_TRUE(settings->preempt.gang && settings->preempt.within);
+    EXPECT_TRUE(settings->preempt.youngest_first);
+    EXPECT_EQ(settings->licenses.at(1), (std::pair<std::string, std::uint32_t>{"ansys", 1}));
+    EXPECT_EQ(settings->switches.at(0).nodes.size(), 2u);
+    config.select_type = "select/linear";
+    config.select_type_parameters = "CR_Core_Memory";
+    EXPECT_EQ(settings_from(config, UserId{0})->unit, Unit::Node);
+    EXPECT_FALSE(settings_from(config, UserId{0})->memory_is_consumable);
 }
 
 TEST(Settings, NameTheParameterThatIsWrong) {

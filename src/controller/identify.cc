@@ -5,7 +5,7 @@
 
 #include "auth/munge.h"
 #include "base/text.h"
-#include "controller/settings.h"
+#include "config/settings.h"
 #include "model/errors.h"
 
 namespace sluice {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "config/settings.h"
 #include "controller/fleet.h"
-#include "controller/settings.h"
 #include "model/errors.h"
 #include "os/user.h"
 

@@ -93,6 +93,8 @@ Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {
             return JobVerb::Suspend;
         case wire::ControlJobs::RESUME:
             return JobVerb::Resume;
+        case wire::ControlJobs::TOP:
+            return JobVerb::Top;
         default:
             break;
     }

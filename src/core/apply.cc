@@ -1,10 +1,12 @@
 // core/apply.cc
 //
 // The table of contents: every event, and who handles it.
+#include "core/job/preempt.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -52,9 +54,12 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
                 cluster.forget_job(job->id);
             }
             return;
-        case TimerKind::NodeTimeout: return;
+        case TimerKind::Preempt: end_preempted(cluster, now, job->id, effects); return;
         case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
+        case TimerKind::Plan:
+        case TimerKind::NodeTimeout:
+        case TimerKind::Priority: return;
     }
 }
 
@@ -62,6 +67,10 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
     for (const Timer& timer : cluster.due_timers(now)) {
         if (timer.kind == TimerKind::NodeTimeout) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
+        } else if (timer.kind == TimerKind::Plan) {
+            cluster.schedule_wanted = true;
+        } else if (timer.kind == TimerKind::Priority) {
+            on_priority_timer(cluster, now, timer);
         } else {
             on_job_timer(cluster, now, timer, effects);
         }

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "core/node/use.h"
+#include "core/schedule/scheduler.h"
+#include "core/schedule/priority.h"
 
 namespace sluice {
 
@@ -18,17 +20,28 @@ void ChunkSummary<Job>::add(const Job& job) {
 Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     : settings_(std::move(settings)),
       partitions_(std::make_shared<std::vector<Partition>>()),
+      scheduler_(std::make_unique<Scheduler>()),
       next_job_id_(settings_->first_job_id) {
     build_nodes(now);
     build_partitions();
+    refresh_layout();
+    set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
+    watch_priorities(*this, now);
 }
+
+Cluster::~Cluster() = default;
+Cluster::Cluster(Cluster&&) noexcept = default;
+Cluster& Cluster::operator=(Cluster&&) noexcept = default;
 
 void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now) {
     settings_ = std::move(settings);
     build_nodes(now);
     build_partitions();
+    layout_has_changed();
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;
+    reprioritize_all(*this, now, true);
+    watch_priorities(*this, now);
 }
 
 void Cluster::build_nodes(Time now) {
@@ -53,7 +66,7 @@ void Cluster::build_partitions() {
     std::vector<Partition>& partitions = edit_partitions();
     partitions.clear();
     for (const PartitionConfig& config : settings_->partitions) {
-        Partition partition{.config = config, .nodes = {}, .first_blocked = {}};
+        Partition partition{.config = config, .nodes = {}};
         for (const std::string& name : config.nodes) {
             if (auto index = find_node(name)) partition.nodes.push_back(*index);
         }
@@ -68,9 +81,9 @@ void Cluster::build_partitions() {
 }
 
 const Job& Cluster::job(JobId id) const {
-    auto found = jobs_.find(id.value);
+    const Job* found = jobs_.peek(id.value);
     CHECK(found);
-    return *found;  // the table holds it too
+    return *found;
 }
 
 Job& Cluster::edit_job(JobId id) {
@@ -79,6 +92,18 @@ Job& Cluster::edit_job(JobId id) {
     changed_jobs_.insert(id.value);
     visible_change_ = true;
     return *job;
+}
+
+Job& Cluster::edit_shown(JobId id) {
+    Job* job = jobs_.edit(id.value);
+    CHECK(job);
+    visible_change_ = true;
+    return *job;
+}
+
+void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
+    priority_scale_ = std::move(scale);
+    visible_change_ = true;
 }
 
 Job& Cluster::add_job(Job job) {
@@ -142,7 +167,7 @@ std::optional<NodeIndex> Cluster::find_node(std::string_view name) const {
 }
 
 const Node& Cluster::node(NodeIndex index) const {
-    auto found = nodes_.find(index.value);
+    const Node* found = nodes_.peek(index.value);
     CHECK(found);
     return *found;
 }
@@ -150,6 +175,7 @@ const Node& Cluster::node(NodeIndex index) const {
 Node& Cluster::edit_node(NodeIndex index) {
     Node* node = nodes_.edit(index.value);
     CHECK(node);
+    touched_nodes_.insert(index.value);
     visible_change_ = true;
     return *node;
 }
@@ -175,6 +201,7 @@ std::vector<Partition>& Cluster::edit_partitions() {
         partitions_ = std::make_shared<std::vector<Partition>>(*partitions_);
     }
     visible_change_ = true;
+    layout_is_old_ = true;
     return *partitions_;
 }
 
@@ -212,7 +239,28 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, licenses_used});
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_});
+}
+
+std::vector<NodeIndex> Cluster::take_touched_nodes() {
+    std::vector<NodeIndex> touched;
+    for (std::uint32_t index : touched_nodes_) touched.push_back(NodeIndex{index});
+    touched_nodes_.clear();
+    return touched;
+}
+
+void Cluster::refresh_layout() {
+    if (!layout_is_old_) return;
+    layout_is_old_ = false;
+    scheduler_->layout = layout_of(*this);
+    ++scheduler_->layout_version;
+    scheduler_->is_planned = false;
+}
+
+void Cluster::publish_plan(std::shared_ptr<const PlanView> plan) {
+    if (!plan && !plan_) return;
+    plan_ = std::move(plan);
+    visible_change_ = true;
 }
 
 }  // namespace sluice

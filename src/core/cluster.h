@@ -16,9 +16,13 @@
 #include "core/cow_table.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "core/plan_view.h"
+#include "core/schedule/fair_share.h"
 #include "core/settings.h"
 
 namespace sluice {
+
+struct PriorityScale;  // core/schedule/priority.h
 
 // What of a node is in use. CPUs and devices by index: nothing is handed out twice.
 struct GresPool {
@@ -29,6 +33,7 @@ struct GresPool {
     std::vector<bool> used;        // by device index, when there are devices
     std::uint64_t used_count = 0;
     std::uint32_t first_index = 0; // of this type among all devices of the name (CUDA numbering)
+    std::vector<std::vector<std::uint32_t>> cores;  // by device: the cores close to it; empty: unknown
     bool operator==(const GresPool&) const = default;
 };
 
@@ -67,7 +72,6 @@ bool may_take_jobs(const Node& node);    // registered, connected or recently so
 struct Partition {
     PartitionConfig config;
     std::vector<NodeIndex> nodes;        // by weight, then by place in slurm.conf
-    std::optional<JobId> first_blocked;  // the job that waits for resources; those behind it wait for it
     std::uint32_t total_cpus = 0;
 };
 
@@ -86,7 +90,9 @@ struct Snapshot {
     CowTable<Node> nodes;                // by NodeIndex
     std::shared_ptr<const std::vector<Partition>> partitions;
     std::shared_ptr<const Settings> settings;
+    std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
     std::map<std::string, std::uint32_t> licenses_used;
+    std::shared_ptr<const PriorityScale> priority_scale;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -128,7 +134,9 @@ struct QueueKey {
     }
 };
 
-enum class TimerKind : std::uint8_t { Begin, TimeLimit, Warn, Forget, NodeTimeout, Dependency, Deadline };
+enum class TimerKind : std::uint8_t {
+    Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
+};
 
 struct Timer {
     Time due;
@@ -162,9 +170,14 @@ struct StepWaiter {
     StepWish wish;
 };
 
+struct Scheduler;
+
 class Cluster {
 public:
     explicit Cluster(std::shared_ptr<const Settings> settings, Time now);
+    ~Cluster();
+    Cluster(Cluster&&) noexcept;
+    Cluster& operator=(Cluster&&) noexcept;
 
     // Takes over what the store kept. Nodes are expected to register before they time out.
     void restore(const StoredState& stored, Time now);
@@ -175,6 +188,7 @@ public:
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
     Job& edit_job(JobId id);             // marks it changed
+    Job& edit_shown(JobId id);           // what is derived only: readers see it, the store does not
     Job& add_job(Job job);
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
@@ -202,8 +216,23 @@ public:
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
 
-    // The queue, kept by enqueue/dequeue (core/schedule/queue.cc).
-    std::map<std::string, std::set<QueueKey>> queue;   // by partition (first of a list)
+    // Who waits, and the plan (core/schedule/scheduler.h).
+    Scheduler& scheduler() { return *scheduler_; }
+    const Scheduler& scheduler() const { return *scheduler_; }
+    // Nodes that were edited since the last call.
+    std::vector<NodeIndex> take_touched_nodes();
+    // Features, devices or partitions are others than before: what was worked out for them is void.
+    void layout_has_changed() { layout_is_old_ = true; }
+    void refresh_layout();
+    void publish_plan(std::shared_ptr<const PlanView> plan);
+    std::shared_ptr<const PlanView> plan() const { return plan_; }
+
+    // What priorities are measured against (core/schedule/priority.cc), and what accounting knows.
+    const PriorityScale& priority_scale() const { return *priority_scale_; }
+    void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
+    std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
+    std::optional<Time> priorities_due;  // the next calculation
+
     std::set<JobId> parked;              // wait for something other than a free place
     bool schedule_wanted = false;        // something changed that may let a job start
 
@@ -236,6 +265,10 @@ private:
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;
     std::set<Timer> timers_;
+    std::unique_ptr<Scheduler> scheduler_;
+    std::shared_ptr<const PlanView> plan_;
+    std::set<std::uint32_t> touched_nodes_;
+    bool layout_is_old_ = true;
     std::unordered_map<std::size_t, std::weak_ptr<const JobRequest>> requests_;  // by hash
     std::size_t requests_swept_ = 0;
     std::uint32_t next_job_id_ = 1;
@@ -244,6 +277,7 @@ private:
     std::vector<JobId> forgotten_jobs_;
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
+    std::shared_ptr<const PriorityScale> priority_scale_;
     std::uint64_t version_ = 0;
 };
 

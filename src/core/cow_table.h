@@ -46,6 +46,14 @@ public:
         return entry == chunk->entries.end() || entry->key != key ? nullptr : entry->record;
     }
 
+    // The same, borrowed until the next change: without counting one more owner.
+    const T* peek(Key key) const {
+        const Chunk* chunk = find_chunk(key / kChunkSize);
+        if (!chunk) return nullptr;
+        auto entry = entry_at(*chunk, key);
+        return entry == chunk->entries.end() || entry->key != key ? nullptr : entry->record.get();
+    }
+
     // The record, to be changed. Pointers handed out earlier keep the old value.
     T* edit(Key key) {
         Chunk* chunk = own_chunk(key / kChunkSize);

@@ -54,7 +54,7 @@ struct CancelJobs {
     bool full = false;             // --full
 };
 
-enum class JobVerb : std::uint8_t { Hold, UserHold, Release, Requeue, RequeueHold, Suspend, Resume };
+enum class JobVerb : std::uint8_t { Hold, UserHold, Release, Requeue, RequeueHold, Suspend, Resume, Top };
 
 struct ControlJobs {
     RequestId request;

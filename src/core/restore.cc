@@ -6,10 +6,12 @@
 #include "core/cluster.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/preempt.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -60,6 +62,9 @@ void restore_timers(Cluster& cluster, const Job& job, Time now) {
         cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
     } else if (job.state == JobState::Running) {
         set_clocks(cluster, job);
+        if (job.preempt_time) {
+            cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace, TimerKind::Preempt, job.id.value});
+        }
     }
 }
 
@@ -104,6 +109,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         watch_deadline(*this, added);
     }
     restore_dependencies(*this, now);
+    reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         edit_node(NodeIndex{i}).last_seen = now;

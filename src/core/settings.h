@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -28,19 +29,23 @@ struct PrioritySettings {
     Seconds calc_period{300};
     bool favor_small = false;
     std::vector<std::string> flags;        // PriorityFlags, upper case
+    bool user_top = false;                 // SchedulerParameters=enable_user_top
 };
 
 // SchedulerType and SchedulerParameters.
 struct BackfillSettings {
     bool enabled = true;                   // sched/backfill; builtin: strictly in order
-    Seconds window{24 * 3600};             // bf_window: how far ahead starts are booked
-    Seconds resolution{60};                // bf_resolution
+    Seconds window{0};                     // bf_window: how far ahead starts are booked; 0: no limit
     Seconds interval{30};                  // bf_interval: between full plans, at most
     std::uint32_t max_job_test = 0;        // bf_max_job_test; 0: no limit
     std::uint32_t max_job_user = 0, max_job_part = 0;
 };
 
 enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend, Within, Priority };
+// What is done to a job, out of PreemptMode as slurm.conf and partitions have it ("SUSPEND,GANG",
+// upper case); the words that only say among whom (GANG, WITHIN, PRIORITY) are asked for by name.
+PreemptMode preempt_mode_in(std::string_view words);
+bool has_preempt_word(std::string_view words, std::string_view word);
 
 struct PreemptSettings {
     enum class By : std::uint8_t { Nothing, Partition, Qos } by = By::Nothing;
@@ -52,6 +57,8 @@ struct PreemptSettings {
     std::uint32_t reorder_count = 1;
     bool send_user_signal = false;
     Seconds time_slice{30};                // SchedulerTimeSlice
+    bool within = false;                   // jobs of one QOS may preempt each other
+    bool only_lower_priority = false;      // PreemptMode=...,PRIORITY
 };
 
 // A quality of service as far as scheduling looks at it.
@@ -104,6 +111,9 @@ struct Settings {
     Seconds over_time_limit{0};
     bool enforce_part_limits = false;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
+    std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
+    std::optional<Megabytes> def_mem_per_gpu;
+    Seconds max_switch_wait{300};          // --switches waits no longer
 };
 
 }  // namespace sluice

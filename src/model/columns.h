@@ -65,7 +65,7 @@ enum class JobColumn : std::uint16_t {
     TresPerJob,       // (t)
     TresPerTask,      // (t) "cpu=2,gres/gpu=1"
     Features,         // (t)
-    OverSubscribe,    // 1: asked to share
+    OverSubscribe,    // 1: asked to share, 2: may have to, in its partition
     Exclusive,        // Exclusive
     Licenses,         // (t)
     Reservation,      // (t)
@@ -85,9 +85,28 @@ enum class JobColumn : std::uint16_t {
     KilledBy,         // user id; absent unless cancelled by somebody
     AllocDetail,      // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
     OpenMode,
+    NtasksPerSocket,  // absent unless given, as the next ones
+    NtasksPerCore,
+    NtasksPerGpu,
+    SocketsPerNode,
+    CoresPerSocket,
+    ThreadsPerCore,
+    CoreSpec,
+    MemPerGpu,
+    Contiguous,
+    SpreadJob,
+    UseMinNodes,
+    GresEnforceBind,
+    SwitchesMax,      // absent unless given
+    SwitchesWait,     // seconds, no longer than the controller allows
+    Prefer,           // (t)
+    CpusPerTres,      // (t) "gres/gpu:3"
+    MemPerTres,       // (t) "gres/gpu:2048"
+    TresPerSocket,    // (t) "gres/gpu:a40:1"
     SuspendTime,      // last suspended or resumed; absent: never
     LicensesAlloc,    // (t) "matlab:2"
     KillOnInvalidDep, // 1: asked for; 0: forbidden; absent: neither
+    PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
 
 enum class NodeColumn : std::uint16_t {

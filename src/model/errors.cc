@@ -72,6 +72,8 @@ constexpr Row kRows[] = {
     {ErrorCode::InvalidDirectory,      "Invalid working directory"},
     {ErrorCode::UserUnknown,           "Invalid user id"},
     {ErrorCode::LaunchFailed,          "Job launch failure"},
+    {ErrorCode::InvalidPrefer,         "Invalid preferred feature specification"},
+    {ErrorCode::InvalidTimeMin,        "Invalid time-min specification (exceeds job's time or other limits)"},
     {ErrorCode::JobNotPending,         "Job is no longer pending execution"},
     {ErrorCode::JobNotSuspended,       "Job is not suspended"},
     {ErrorCode::CircularDependency,    "Circular job dependency"},

@@ -71,6 +71,8 @@ enum class ErrorCode : unsigned short {
     InvalidDirectory,
     UserUnknown,
     LaunchFailed,
+    InvalidPrefer,
+    InvalidTimeMin,
     JobNotPending,
     JobNotSuspended,
     CircularDependency,

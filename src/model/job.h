@@ -172,7 +172,9 @@ struct Step {
 };
 
 // Why a job is being ended by us, while it is still running.
-enum class KillReason : std::uint8_t { Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted };
+enum class KillReason : std::uint8_t {
+    Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted, PreemptedRequeue,
+};
 
 // One job, or one array while its tasks have not started. Facts are stored, flags derived.
 struct Job {
@@ -187,6 +189,9 @@ struct Job {
     std::string partition;               // the one in use, or the list while pending
     TimeLimit time_limit;                // in force
     std::uint32_t priority = 0;          // 0: held
+    bool priority_by_hand = false;       // set with --priority or scontrol: not calculated any more
+    std::int32_t site_factor = 0;        // scontrol update SiteFactor=
+    double priority_base = 0;            // derived, not stored: what of the priority follows from the wishes
     std::uint32_t restarts = 0;
 
     std::optional<JobId> array_job;      // set for arrays and their tasks
@@ -212,6 +217,7 @@ struct Job {
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
     bool warned = false;                 // --signal was sent
+    std::optional<Time> preempt_time;    // it was told to make room
     ExitStatus exit;
     ExitStatus derived_exit;             // the worst of its steps
     std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones

@@ -105,6 +105,8 @@ struct PartitionConfig {
     std::uint32_t priority_job_factor = 1;
     std::uint32_t priority_tier = 1;
     std::uint32_t over_time_limit = 0;
+    std::optional<std::uint32_t> def_cpus_per_gpu;  // the numbers of job_defaults
+    std::optional<Megabytes> def_mem_per_gpu;
     std::vector<std::string> node_sets; // names from the Nodes= line that are NodeSets (or ALL)
     bool operator==(const PartitionConfig&) const = default;
 };

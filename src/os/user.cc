@@ -6,18 +6,21 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "os/etc_files.h"
+#include "os/twin.h"
 
 namespace sluice {
-
-namespace {
 
 User user_of(const passwd& entry) {
     return User{entry.pw_uid, entry.pw_gid, entry.pw_name, entry.pw_dir, entry.pw_shell, {}};
 }
 
-}  // namespace
-
 std::optional<User> find_user(uid_t uid) {
+    if (is_static_program()) {
+        std::optional<User> user =
+            find_user_in_files([&](const passwd& entry) { return entry.pw_uid == uid; });
+        if (user || !may_use_plugins()) return user;
+    }
     passwd entry{};
     passwd* found = nullptr;
     std::vector<char> buffer(16 * 1024);
@@ -27,6 +30,11 @@ std::optional<User> find_user(uid_t uid) {
 }
 
 std::optional<User> find_user(const std::string& name) {
+    if (is_static_program()) {
+        std::optional<User> user =
+            find_user_in_files([&](const passwd& entry) { return entry.pw_name == name; });
+        if (user || !may_use_plugins()) return user;
+    }
     passwd entry{};
     passwd* found = nullptr;
     std::vector<char> buffer(16 * 1024);
@@ -50,6 +58,10 @@ std::optional<User> find_user_with_groups(uid_t uid, gid_t gid) {
 }
 
 std::string group_name(gid_t gid) {
+    if (is_static_program()) {
+        std::optional<std::string> name = find_group_in_files(gid);
+        if (name || !may_use_plugins()) return name.value_or(fmt::format("{}", gid));
+    }
     group entry{};
     group* found = nullptr;
     std::vector<char> buffer(64 * 1024);

@@ -3,6 +3,7 @@
 // Who a uid is on this machine, and doing something with that user's rights.
 #pragma once
 
+#include <pwd.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -20,6 +21,7 @@ struct User {
     std::vector<gid_t> groups;  // filled by find_user_with_groups
 };
 
+User user_of(const passwd& entry);
 std::optional<User> find_user(uid_t uid);
 std::optional<User> find_user(const std::string& name);
 // With every group the user is in; `gid` is the job's, which may differ from the login group.

@@ -90,6 +90,20 @@ inline Shape shape() {
     shape.oversubscribe = coin();
     shape.cpus_min_per_node = maybe_number();
     shape.tmp_min = maybe_number();
+    for (std::optional<std::uint32_t> Shape::*member :
+         {&Shape::ntasks_per_socket, &Shape::ntasks_per_core, &Shape::ntasks_per_gpu,
+          &Shape::cpus_per_gpu, &Shape::sockets_per_node, &Shape::cores_per_socket,
+          &Shape::threads_per_core, &Shape::core_spec, &Shape::switches_max}) {
+        shape.*member = maybe_number();
+    }
+    for (bool Shape::*member : {&Shape::one_thread_per_core, &Shape::spread, &Shape::use_min_nodes,
+                                &Shape::contiguous, &Shape::bind_gpus_to_cores}) {
+        shape.*member = coin();
+    }
+    shape.mem_per_gpu = maybe_number();
+    shape.gpus_per_socket = gres();
+    shape.prefer = text();
+    shape.switches_wait = Seconds{number(1u << 20)};
     return shape;
 }
 

@@ -100,6 +100,67 @@ Result<std::vector<GresCount>> from_wire(const WireGres& gres) {
     return counts;
 }
 
+namespace {
+
+// How tasks, cores and GPUs lie on the nodes, and the nodes in the network.
+void to_wire_layout(const Shape& shape, wire::Shape& out) {
+    if (shape.ntasks_per_socket) out.set_ntasks_per_socket(*shape.ntasks_per_socket);
+    if (shape.ntasks_per_core) out.set_ntasks_per_core(*shape.ntasks_per_core);
+    if (shape.ntasks_per_gpu) out.set_ntasks_per_gpu(*shape.ntasks_per_gpu);
+    if (shape.mem_per_gpu) out.set_mem_per_gpu(*shape.mem_per_gpu);
+    if (shape.cpus_per_gpu) out.set_cpus_per_gpu(*shape.cpus_per_gpu);
+    to_wire(shape.gpus_per_socket, *out.mutable_gpus_per_socket());
+    if (shape.sockets_per_node) out.set_sockets_per_node(*shape.sockets_per_node);
+    if (shape.cores_per_socket) out.set_cores_per_socket(*shape.cores_per_socket);
+    if (shape.threads_per_core) out.set_threads_per_core(*shape.threads_per_core);
+    out.set_one_thread_per_core(shape.one_thread_per_core);
+    out.set_prefer(shape.prefer);
+    if (shape.core_spec) out.set_core_spec(*shape.core_spec);
+    out.set_spread(shape.spread);
+    out.set_use_min_nodes(shape.use_min_nodes);
+    out.set_contiguous(shape.contiguous);
+    out.set_bind_gpus_to_cores(shape.bind_gpus_to_cores);
+    if (shape.switches_max) out.set_switches_max(*shape.switches_max);
+    out.set_switches_wait(shape.switches_wait.count());
+}
+
+Result<void> from_wire_layout(const wire::Shape& wire, Shape& shape) {
+    auto take = [](std::string_view name, bool has, std::uint32_t value,
+                   std::optional<std::uint32_t>& member) -> Result<void> {
+        if (has) member = TRY(checks::count(name, value));
+        return {};
+    };
+    TRY(take("ntasks-per-socket", wire.has_ntasks_per_socket(), wire.ntasks_per_socket(),
+             shape.ntasks_per_socket));
+    TRY(take("ntasks-per-core", wire.has_ntasks_per_core(), wire.ntasks_per_core(),
+             shape.ntasks_per_core));
+    TRY(take("ntasks-per-gpu", wire.has_ntasks_per_gpu(), wire.ntasks_per_gpu(),
+             shape.ntasks_per_gpu));
+    TRY(take("cpus-per-gpu", wire.has_cpus_per_gpu(), wire.cpus_per_gpu(), shape.cpus_per_gpu));
+    TRY(take("sockets-per-node", wire.has_sockets_per_node(), wire.sockets_per_node(),
+             shape.sockets_per_node));
+    TRY(take("cores-per-socket", wire.has_cores_per_socket(), wire.cores_per_socket(),
+             shape.cores_per_socket));
+    TRY(take("threads-per-core", wire.has_threads_per_core(), wire.threads_per_core(),
+             shape.threads_per_core));
+    TRY(take("core-spec", wire.has_core_spec(), wire.core_spec(), shape.core_spec));
+    TRY(take("switches", wire.has_switches_max(), wire.switches_max(), shape.switches_max));
+    if (wire.has_mem_per_gpu()) {
+        shape.mem_per_gpu = TRY(checks::amount("mem-per-gpu", wire.mem_per_gpu()));
+    }
+    shape.gpus_per_socket = TRY(from_wire(wire.gpus_per_socket()));
+    shape.one_thread_per_core = wire.one_thread_per_core();
+    shape.prefer = TRY(checks::text("prefer", wire.prefer()));
+    shape.spread = wire.spread();
+    shape.use_min_nodes = wire.use_min_nodes();
+    shape.contiguous = wire.contiguous();
+    shape.bind_gpus_to_cores = wire.bind_gpus_to_cores();
+    shape.switches_wait = TRY(checks::length("switches", wire.switches_wait()));
+    return {};
+}
+
+}  // namespace
+
 wire::Shape to_wire(const Shape& shape) {
     wire::Shape out;
     out.set_nodes_min(shape.nodes_min);
@@ -120,6 +181,7 @@ wire::Shape to_wire(const Shape& shape) {
     out.set_oversubscribe(shape.oversubscribe);
     if (shape.cpus_min_per_node) out.set_cpus_min_per_node(*shape.cpus_min_per_node);
     if (shape.tmp_min) out.set_tmp_min(*shape.tmp_min);
+    to_wire_layout(shape, out);
     return out;
 }
 
@@ -151,6 +213,7 @@ Result<Shape> from_wire(const wire::Shape& wire) {
         shape.cpus_min_per_node = TRY(checks::count("mincpus", wire.cpus_min_per_node()));
     }
     if (wire.has_tmp_min()) shape.tmp_min = TRY(checks::amount("tmp", wire.tmp_min()));
+    TRY(from_wire_layout(wire, shape));
     return shape;
 }
 

@@ -196,6 +196,29 @@ void set_nodes(Environment& environment, const wire::JobAllocation& job) {
     environment.set("SLURM_TASKS_PER_NODE", print_per_node(tasks));
 }
 
+// The sizes that have a variable of the same name.
+void set_sizes(Environment& environment, const wire::Shape& shape) {
+    struct Size {
+        const char* name;
+        bool given;
+        std::uint64_t value;
+    };
+    const Size sizes[] = {
+        {"SLURM_NTASKS_PER_SOCKET", shape.has_ntasks_per_socket(), shape.ntasks_per_socket()},
+        {"SLURM_NTASKS_PER_CORE", shape.has_ntasks_per_core(), shape.ntasks_per_core()},
+        {"SLURM_NTASKS_PER_GPU", shape.has_ntasks_per_gpu(), shape.ntasks_per_gpu()},
+        {"SLURM_CPUS_PER_GPU", shape.has_cpus_per_gpu(), shape.cpus_per_gpu()},
+        {"SLURM_MEM_PER_GPU", shape.has_mem_per_gpu(), shape.mem_per_gpu()},
+        {"SLURM_THREADS_PER_CORE", shape.has_threads_per_core(), shape.threads_per_core()},
+    };
+    for (const Size& size : sizes) {
+        if (size.given) set_number(environment, size.name, size.value);
+    }
+    if (shape.gpus_per_socket_size() > 0) {
+        environment.set("SLURM_GPUS_PER_SOCKET", print_gpus(shape.gpus_per_socket()));
+    }
+}
+
 // What was asked for; absent when it was not, since tools inside the job read it as their options.
 void set_wishes(Environment& environment, const wire::JobAllocation& job) {
     const wire::Shape& shape = job.request().shape();
@@ -209,6 +232,7 @@ void set_wishes(Environment& environment, const wire::JobAllocation& job) {
     if (shape.has_ntasks_per_node()) {
         set_number(environment, "SLURM_NTASKS_PER_NODE", shape.ntasks_per_node());
     }
+    set_sizes(environment, shape);
     std::string tres_per_task;
     if (shape.cpus_per_task_set()) {
         set_number(environment, "SLURM_CPUS_PER_TASK", shape.cpus_per_task());

@@ -46,6 +46,7 @@ void write_times(const Job& job, wire::JobRecord& out) {
     if (job.end_time) out.set_end_time(to_unix(*job.end_time));
     if (job.last_sched_eval) out.set_last_sched_eval(to_unix(*job.last_sched_eval));
     out.set_suspended(job.suspended.count());
+    if (job.preempt_time) out.set_preempt_time(to_unix(*job.preempt_time));
     if (job.suspend_time) out.set_suspend_time(to_unix(*job.suspend_time));
 }
 
@@ -106,6 +107,8 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     out.set_partition(job.partition);
     *out.mutable_time_limit() = to_wire(job.time_limit);
     out.set_priority(job.priority);
+    out.set_priority_by_hand(job.priority_by_hand);
+    out.set_site_factor(job.site_factor);
     out.set_restarts(job.restarts);
     out.set_idempotency_key(job.idempotency_key);
     out.set_admin_comment(job.admin_comment);

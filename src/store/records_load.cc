@@ -37,6 +37,7 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
         job.last_sched_eval = TRY(checks::moment("last evaluation", wire.last_sched_eval()));
     }
     job.suspended = TRY(checks::length("suspended", wire.suspended()));
+    if (wire.has_preempt_time()) job.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
     if (wire.has_suspend_time()) job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
     return {};
 }
@@ -103,7 +104,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
     job.launched = wire.launched();
     if (wire.has_kill_reason()) {
         job.kill_reason =
-            TRY(checks::one_of("kill reason", wire.kill_reason(), KillReason::Preempted));
+            TRY(checks::one_of("kill reason", wire.kill_reason(), KillReason::PreemptedRequeue));
     }
     if (wire.has_killed_by()) job.killed_by = UserId{wire.killed_by()};
     job.warned = wire.warned();
@@ -127,6 +128,8 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.partition = wire.partition();
     job.time_limit = TRY(from_wire(wire.time_limit()));
     job.priority = wire.priority();
+    job.priority_by_hand = wire.priority_by_hand();
+    job.site_factor = wire.site_factor();
     job.restarts = wire.restarts();
     job.idempotency_key = wire.idempotency_key();
     job.admin_comment = wire.admin_comment();

@@ -37,6 +37,8 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.partition = text();
     job.time_limit = time_limit();
     job.priority = *rc::gen::arbitrary<std::uint32_t>();
+    job.priority_by_hand = coin();
+    job.site_factor = *rc::gen::arbitrary<std::int32_t>();
     job.restarts = number(10);
     if (coin()) job.array_job = JobId{number(1000)};
     job.array_task = maybe_number();
@@ -49,6 +51,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.last_sched_eval = maybe_time();
     job.suspended = Seconds{number(100000)};
     job.suspend_time = maybe_time();
+    job.preempt_time = maybe_time();
     job.cpus_lent = coin();
     job.licenses_held = text();
     for (std::uint32_t i = number(3); i > 0; --i) {
@@ -68,7 +71,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     }
     if (!allocation.nodes.empty()) job.allocation = std::make_shared<const Allocation>(allocation);
     job.launched = coin();
-    if (coin()) job.kill_reason = one_of(KillReason::Preempted);
+    if (coin()) job.kill_reason = one_of(KillReason::PreemptedRequeue);
     if (coin()) job.killed_by = UserId{number(70000)};
     job.warned = coin();
     job.exit = exit_status();

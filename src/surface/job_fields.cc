@@ -139,6 +139,7 @@ void pending_time(const SheetRow& job, std::string& out) {
 }
 
 std::int64_t memory_key(const SheetRow& job) {
+    if (job.has(C::MemPerGpu)) return job.number(C::MemPerGpu);
     return job.has(C::MemPerNode) ? job.number(C::MemPerNode) : job.number(C::MemPerCpu);
 }
 
@@ -158,7 +159,26 @@ void priority_share(const SheetRow& job, std::string& out) {
 }
 
 void over_subscribe(const SheetRow& job, std::string& out) {
-    out += job.number(C::OverSubscribe) == 1 ? "YES" : "NO";
+    out += over_subscribe_word(job);
+}
+
+// A number, or what stands for "not asked for".
+template <C Column, Word Absent>
+void number_or(const SheetRow& job, std::string& out) {
+    if (job.has(Column)) return append_number(job.number(Column), out);
+    out += text_of_word(Absent);
+}
+
+void sockets_cores_threads(const SheetRow& job, std::string& out) {
+    number_or<C::SocketsPerNode, Word::Star>(job, out);
+    out += ':';
+    number_or<C::CoresPerSocket, Word::Star>(job, out);
+    out += ':';
+    number_or<C::ThreadsPerCore, Word::Star>(job, out);
+}
+
+void switches_wait(const SheetRow& job, std::string& out) {
+    append_duration(job.has(C::SwitchesMax) ? job.number(C::SwitchesWait) : 0, out);
 }
 
 void exclusive(const SheetRow& job, std::string& out) {
@@ -228,21 +248,21 @@ constexpr JobField kJobFields[] = {
     {'g', "GroupName",          "GROUP",                needs(C::GroupId),               group_name,                           nullptr, kPlain, true},
     {'G', "GroupID",            "GROUP",                needs(C::GroupId),               number_cell<C::GroupId>,              number_key<C::GroupId>, kPlain, true},
     {'h', "OverSubscribe",      "OVER_SUBSCRIBE",       needs(C::OverSubscribe),         over_subscribe,                       nullptr, kPlain, true},
-    {'H', "Sockets",            "SOCKETS_PER_NODE",     kNone,                           word_cell<Word::Star>,                nullptr, kPlain, true},
+    {'H', "Sockets",            "SOCKETS_PER_NODE",     needs(C::SocketsPerNode),        number_or<C::SocketsPerNode, Word::Star>,                nullptr, kPlain, true},
     {'i', "JobArrayID",         "JOBID",                kJobIdNeeds,                     job_id,                               id_key, kPlain, true},
-    {'I', "Cores",              "CORES_PER_SOCKET",     kNone,                           word_cell<Word::Star>,                nullptr, kPlain, true},
+    {'I', "Cores",              "CORES_PER_SOCKET",     needs(C::CoresPerSocket),        number_or<C::CoresPerSocket, Word::Star>,                nullptr, kPlain, true},
     {'j', "Name",               "NAME",                 needs(C::Name),                  text_cell<C::Name>,                   nullptr, kPlain, true},
-    {'J', "Threads",            "THREADS_PER_CORE",     kNone,                           word_cell<Word::Star>,                nullptr, kPlain, true},
+    {'J', "Threads",            "THREADS_PER_CORE",     needs(C::ThreadsPerCore),        number_or<C::ThreadsPerCore, Word::Star>,                nullptr, kPlain, true},
     {'k', "Comment",            "COMMENT",              needs(C::Comment),               text_cell<C::Comment>},
     {'K', "ArrayTaskID",        "ARRAY_TASK_ID",        kJobIdNeeds,                     array_task_id},
     {'l', "TimeLimit",          "TIME_LIMIT",           needs(C::TimeLimit),             time_limit,                           number_key<C::TimeLimit>, kWhole, true},
     {'L', "TimeLeft",           "TIME_LEFT",            with(kElapsedNeeds, C::TimeLimit), time_left,                          time_left_key, kWhole, true},
-    {'m', "MinMemory",          "MIN_MEMORY",           needs(C::MemPerNode, C::MemPerCpu), memory,                            memory_key, kPlain, true},
+    {'m', "MinMemory",          "MIN_MEMORY",           needs(C::MemPerNode, C::MemPerCpu, C::MemPerGpu), memory,                            memory_key, kPlain, true},
     {'M', "TimeUsed",           "TIME",                 kElapsedNeeds,                   time_used,                            time_used_key, kWhole, true},
     {'n', "ReqNodes",           "REQ_NODES",            needs(C::ReqNodes),              text_cell<C::ReqNodes, M::Blank>,     nullptr, kWhole, true},
     {'N', "NodeList",           "NODELIST",             kNodesNeeds,                     nodes,                                nullptr, kWhole | kWholeHeader, true},
     {'o', "Command",            "COMMAND",              needs(C::Command),               text_cell<C::Command>},
-    {'O', "Contiguous",         "CONTIGUOUS",           kNone,                           word_cell<Word::Zero>,                nullptr, kPlain, true},
+    {'O', "Contiguous",         "CONTIGUOUS",           needs(C::Contiguous),            number_cell<C::Contiguous>,                nullptr, kPlain, true},
     {'p', "Priority",           "PRIORITY",             needs(C::Priority),              priority_share,                       number_key<C::Priority>, kPlain, true},
     {'P', "Partition",          "PARTITION",            needs(C::Partition),             text_cell<C::Partition>,              nullptr, kPlain, true},
     {'q', "QOS",                "QOS",                  needs(C::Qos),                   text_cell<C::Qos>},
@@ -260,10 +280,10 @@ constexpr JobField kJobFields[] = {
     {'w', "WCKey",              "WCKEY",                needs(C::Wckey),                 text_cell<C::Wckey>},
     {'W', "Licenses",           "LICENSES",             needs(C::Licenses),              text_cell<C::Licenses>},
     {'x', "ExcNodes",           "EXC_NODES",            needs(C::ExcNodes),              text_cell<C::ExcNodes, M::Blank>,     nullptr, kWhole},
-    {'X', "CoreSpec",           "CORE_SPEC",            kNone,                           word_cell<Word::NotAvailable>},
+    {'X', "CoreSpec",           "CORE_SPEC",            needs(C::CoreSpec),              number_or<C::CoreSpec, Word::NotAvailable>},
     {'y', "Nice",               "NICE",                 needs(C::Nice),                  number_cell<C::Nice>},
     {'Y', "SchedNodes",         "SCHEDNODES",           kNone,                           word_cell<Word::Null>,                nullptr, kWhole | kWholeHeader},
-    {'z', "SCT",                "S:C:T",                kNone,                           word_cell<Word::StarTriple>,          nullptr, kPlain, true},
+    {'z', "SCT",                "S:C:T",                needs(C::SocketsPerNode, C::CoresPerSocket, C::ThreadsPerCore), sockets_cores_threads,          nullptr, kPlain, true},
     {'Z', "WorkDir",            "WORK_DIR",             needs(C::WorkDir),               text_cell<C::WorkDir>},
     {0,   "AccrueTime",         "ACCRUE_TIME",          needs(C::EligibleTime),          moment_cell<C::EligibleTime>},
     {0,   "admin_comment",      "ADMIN_COMMENT",        needs(C::AdminComment),          text_cell<C::AdminComment>},
@@ -280,7 +300,7 @@ constexpr JobField kJobFields[] = {
     {0,   "ContainerID",        "CONTAINER_ID",         kNone,                           word_cell<Word::Null>},
     {0,   "ContainerType",      "CONTAINER_TYPE",       kNone,                           word_cell<Word::Null>},
     {0,   "cpus-per-task",      "CPUS_PER_TASK",        needs(C::CpusPerTask),           number_cell<C::CpusPerTask, 1>},
-    {0,   "cpus-per-tres",      "CPUS_PER_TRES",        kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "cpus-per-tres",      "CPUS_PER_TRES",        needs(C::CpusPerTres),           text_cell<C::CpusPerTres, M::NotAvailable>},
     {0,   "CronJob",            "CRON_JOB",             kNone,                           word_cell<Word::No>},
     {0,   "Deadline",           "DEADLINE",             needs(C::Deadline),              moment_cell<C::Deadline>},
     {0,   "DelayBoot",          "DELAY_BOOT",           kNone,                           word_cell<Word::ZeroTime>},
@@ -297,22 +317,22 @@ constexpr JobField kJobFields[] = {
     {0,   "MaxCPUs",            "MAX_CPUS",             needs(C::CpuCount),              number_cell<C::CpuCount>},
     {0,   "MaxNodes",           "MAX_NODES",            needs(C::NodeCountMax, C::NodeCount), nodes_max},
     {0,   "MCSLabel",           "MCSLABEL",             kNone,                           word_cell<Word::Null>},
-    {0,   "mem-per-tres",       "MEM_PER_TRES",         kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "mem-per-tres",       "MEM_PER_TRES",         needs(C::MemPerTres),            text_cell<C::MemPerTres, M::NotAvailable>},
     {0,   "MinTime",            "TIME_MIN",             needs(C::TimeMin),               time_min},
     {0,   "Network",            "NETWORK",              kNone,                           word_cell<Word::Null>},
     {0,   "NTPerBoard",         "NTASKS_PER_BOARD",     kNone,                           word_cell<Word::Zero>},
-    {0,   "NTPerCore",          "NTASKS_PER_CORE",      kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "NTPerCore",          "NTASKS_PER_CORE",      needs(C::NtasksPerCore),         number_or<C::NtasksPerCore, Word::NotAvailable>},
     {0,   "NTPerNode",          "NTASKS_PER_NODE",      needs(C::NtasksPerNode),         number_cell<C::NtasksPerNode>},
-    {0,   "NTPerSocket",        "NTASKS_PER_SOCKET",    kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "NTPerSocket",        "NTASKS_PER_SOCKET",    needs(C::NtasksPerSocket),       number_or<C::NtasksPerSocket, Word::NotAvailable>},
     {0,   "NumTasks",           "TASKS",                needs(C::TaskCount),             number_cell<C::TaskCount, 1>},
     {0,   "Origin",             "ORIGIN",               kNone,                           word_cell<Word::Na>},
     {0,   "OriginRaw",          "ORIGIN_RAW",           kNone,                           word_cell<Word::Na>},
     {0,   "PendingTime",        "PENDING_TIME",         needs(C::BaseState, C::StartTime, C::SubmitTime), pending_time},
     {0,   "PreemptTime",        "PREEMPT_TIME",         kNone,                           word_cell<Word::NotAvailable>},
-    {0,   "Prefer",             "PREFER",               kNone,                           word_cell<Word::Null>},
+    {0,   "Prefer",             "PREFER",               needs(C::Prefer),                text_cell<C::Prefer>},
     {0,   "Profile",            "PROFILE",              kNone,                           word_cell<Word::NotSet>},
     {0,   "Reboot",             "REBOOT",               kNone,                           word_cell<Word::Zero>},
-    {0,   "ReqSwitch",          "REQ_SWITCH",           kNone,                           word_cell<Word::Zero>},
+    {0,   "ReqSwitch",          "REQ_SWITCH",           needs(C::SwitchesMax),           number_cell<C::SwitchesMax>},
     {0,   "Requeue",            "REQUEUE",              needs(C::Requeue),               number_cell<C::Requeue>},
     {0,   "ResizeTime",         "RESIZE_TIME",          kNone,                           word_cell<Word::NotAvailable>},
     {0,   "RestartCnt",         "RESTART_COUNT",        needs(C::Restarts),              number_cell<C::Restarts>},
@@ -330,9 +350,9 @@ constexpr JobField kJobFields[] = {
     {0,   "tres-bind",          "TRES_BIND",            kNone,                           word_cell<Word::NotAvailable>},
     {0,   "tres-freq",          "TRES_FREQ",            kNone,                           word_cell<Word::NotAvailable>},
     {0,   "tres-per-job",       "TRES_PER_JOB",         needs(C::TresPerJob),            text_cell<C::TresPerJob, M::NotAvailable>},
-    {0,   "tres-per-socket",    "TRES_PER_SOCKET",      kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "tres-per-socket",    "TRES_PER_SOCKET",      needs(C::TresPerSocket),         text_cell<C::TresPerSocket, M::NotAvailable>},
     {0,   "tres-per-task",      "TRES_PER_TASK",        needs(C::TresPerTask),           text_cell<C::TresPerTask, M::NotAvailable>},
-    {0,   "Wait4Switch",        "WAIT4SWITCH",          kNone,                           word_cell<Word::ZeroTime>},
+    {0,   "Wait4Switch",        "WAIT4SWITCH",          needs(C::SwitchesMax, C::SwitchesWait), switches_wait},
 };
 // clang-format on
 

@@ -132,6 +132,14 @@ void shared(const SheetRow& job, Json& json, Key key) {
     json.texts(key, words);
 }
 
+void flags(const SheetRow& job, Json& json, Key key) {
+    std::vector<std::string> words;
+    if (job.number(C::GresEnforceBind) == 1) words.emplace_back("GRES_BINDING_ENFORCED");
+    if (job.number(C::SpreadJob) == 1) words.emplace_back("SPREAD_JOB");
+    if (job.number(C::UseMinNodes) == 1) words.emplace_back("PREFER_MINIMUM_NODE_COUNT");
+    json.texts(key, words);
+}
+
 void hold(const SheetRow& job, Json& json, Key key) {
     json.boolean(key, base_state(job) == JobState::Pending && job.number(C::Priority) == 0);
 }
@@ -222,15 +230,15 @@ constexpr JsonField kJobKeys[] = {
     {"array_job_id", wrapped<C::ArrayJobId>}, {"array_task_id", wrapped<C::ArrayTaskId>},
     {"array_max_tasks", wrapped<C::ArrayLimit>}, {"array_task_string", filled<array_text>},
     {"association_id", zero}, {"batch_features", empty_text}, {"batch_flag", flag<C::Batch>},
-    {"batch_host", text<C::BatchHost>}, {"flags", none}, {"burst_buffer", empty_text},
+    {"batch_host", text<C::BatchHost>}, {"flags", flags}, {"burst_buffer", empty_text},
     {"burst_buffer_state", empty_text}, {"cluster", filled<cluster_text>},
     {"cluster_features", empty_text}, {"command", text<C::Command>}, {"comment", text<C::Comment>},
     {"container", empty_text}, {"container_id", empty_text}, {"container_type", empty_text},
-    {"contiguous", no}, {"core_spec", zero},
+    {"contiguous", flag<C::Contiguous>}, {"core_spec", plain<C::CoreSpec>},
     {"thread_spec", [](const SheetRow&, Json& json, Key key) { json.number(key, 32766); }},
-    {"cores_per_socket", unset}, {"billable_tres", unset}, {"cpus_per_task", wrapped<C::CpusPerTask>},
+    {"cores_per_socket", wrapped<C::CoresPerSocket>}, {"billable_tres", unset}, {"cpus_per_task", wrapped<C::CpusPerTask>},
     {"cpu_frequency_minimum", unset}, {"cpu_frequency_maximum", unset},
-    {"cpu_frequency_governor", unset}, {"cpus_per_tres", empty_text}, {"cron", empty_text},
+    {"cpu_frequency_governor", unset}, {"cpus_per_tres", text<C::CpusPerTres>}, {"cron", empty_text},
     {"deadline", wrapped<C::Deadline>}, {"delay_boot", unset}, {"dependency", text<C::Dependency>},
     {"derived_exit_code", exit_code<C::DerivedExitCode>}, {"eligible_time", wrapped<C::EligibleTime>},
     {"end_time", wrapped<C::EndTime>}, {"excluded_nodes", text<C::ExcNodes>},
@@ -244,23 +252,23 @@ constexpr JsonField kJobKeys[] = {
     {"licenses", text<C::Licenses>}, {"licenses_allocated", text<C::LicensesAlloc>},
     {"mail_type", comma_list<C::MailType>}, {"mail_user", text<C::MailUser>},
     {"max_cpus", wrapped<C::CpuCount>}, {"max_nodes", wrapped<C::NodeCountMax>},
-    {"mcs_label", empty_text}, {"memory_per_tres", empty_text}, {"memory_update_delay", unset},
+    {"mcs_label", empty_text}, {"memory_per_tres", text<C::MemPerTres>}, {"memory_update_delay", unset},
     {"memory_update_margin", unset}, {"name", text<C::Name>}, {"network", empty_text},
-    {"nodes", filled<node_text>}, {"nice", plain<C::Nice>}, {"tasks_per_core", unset},
-    {"tasks_per_tres", unset}, {"tasks_per_node", wrapped<C::NtasksPerNode>},
-    {"tasks_per_socket", unset}, {"tasks_per_board", unset}, {"cpus", wrapped<C::CpuCount>},
+    {"nodes", filled<node_text>}, {"nice", plain<C::Nice>}, {"tasks_per_core", wrapped<C::NtasksPerCore>},
+    {"tasks_per_tres", wrapped<C::NtasksPerGpu>}, {"tasks_per_node", wrapped<C::NtasksPerNode>},
+    {"tasks_per_socket", wrapped<C::NtasksPerSocket>}, {"tasks_per_board", unset}, {"cpus", wrapped<C::CpuCount>},
     {"node_count", wrapped<C::NodeCount>}, {"tasks", wrapped<C::TaskCount>},
-    {"partition", text<C::Partition>}, {"prefer", empty_text},
+    {"partition", text<C::Partition>}, {"prefer", text<C::Prefer>},
     {"memory_per_cpu", wrapped<C::MemPerCpu>}, {"memory_per_node", wrapped<C::MemPerNode>},
     {"minimum_cpus_per_node", wrapped<C::MinCpusNode>},
     {"minimum_tmp_disk_per_node", wrapped<C::MinTmpDisk>}, {"preempt_time", unset},
     {"preemptable_time", unset}, {"pre_sus_time", unset}, {"hold", hold},
     {"priority", wrapped<C::Priority>}, {"priority_by_partition", none}, {"profile", none},
     {"qos", text<C::Qos>}, {"reboot", no}, {"required_nodes", text<C::ReqNodes>},
-    {"required_switches", zero}, {"requeue", flag<C::Requeue>}, {"resize_time", unset},
+    {"required_switches", plain<C::SwitchesMax>}, {"requeue", flag<C::Requeue>}, {"resize_time", unset},
     {"restart_cnt", plain<C::Restarts>}, {"resv_name", text<C::Reservation>},
     {"scheduled_nodes", empty_text}, {"segment_size", zero}, {"selinux_context", empty_text},
-    {"shared", shared}, {"sockets_per_board", zero}, {"sockets_per_node", unset},
+    {"shared", shared}, {"sockets_per_board", zero}, {"sockets_per_node", wrapped<C::SocketsPerNode>},
     {"start_time", wrapped<C::StartTime>}, {"state_description", text<C::ReasonDetail>},
     {"state_reason", state_reason}, {"standard_input", text<C::StdIn>},
     {"standard_output", text<C::StdOut>}, {"standard_error", text<C::StdErr>},
@@ -268,12 +276,12 @@ constexpr JsonField kJobKeys[] = {
     {"stderr_expanded", file<C::StdErr>}, {"step_id", step_id},
     {"submit_line", text<C::SubmitLine>}, {"submit_time", wrapped<C::SubmitTime>},
     {"suspend_time", wrapped<C::SuspendTime>}, {"system_comment", empty_text}, {"time_limit", minutes<C::TimeLimit>},
-    {"time_minimum", minutes<C::TimeMin>}, {"threads_per_core", unset}, {"tres_bind", empty_text},
+    {"time_minimum", minutes<C::TimeMin>}, {"threads_per_core", wrapped<C::ThreadsPerCore>}, {"tres_bind", empty_text},
     {"tres_freq", empty_text}, {"tres_per_job", text<C::TresPerJob>},
-    {"tres_per_node", text<C::TresPerNode>}, {"tres_per_socket", empty_text},
+    {"tres_per_node", text<C::TresPerNode>}, {"tres_per_socket", text<C::TresPerSocket>},
     {"tres_per_task", text<C::TresPerTask>}, {"tres_req_str", text<C::ReqTres>},
     {"tres_alloc_str", text<C::AllocTres>}, {"user_id", plain<C::UserId>},
-    {"user_name", filled<user_text>}, {"maximum_switch_wait_time", zero}, {"wckey", text<C::Wckey>},
+    {"user_name", filled<user_text>}, {"maximum_switch_wait_time", plain<C::SwitchesWait>}, {"wckey", text<C::Wckey>},
     {"current_working_directory", text<C::WorkDir>},
 };
 // clang-format on

@@ -36,12 +36,11 @@ struct JobOptions {
     std::string node_file;          // --nodefile
     std::string propagate;          // --propagate; empty: slurm.conf's
     std::string as_user, as_group;  // --uid, --gid
-    std::optional<std::uint64_t> mem_per_gpu;
-    std::optional<std::uint32_t> cpus_per_gpu, ntasks_per_gpu;
     std::vector<GresCount> gpus_per_node;  // becomes part of the shape's gres
     std::vector<GresCount> gres;           // --gres, likewise
     std::optional<Seconds> immediate_for;  // --immediate=N: how long to try
     std::string distribution;
+    std::string hint;
     bool test_only = false;
 
     std::optional<std::string> wrap;  // sbatch

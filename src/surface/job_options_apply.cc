@@ -19,6 +19,7 @@ struct VariableAlias {
     const char* variable;
     std::uint8_t tools;
     const char* option;
+    const char* before = "";  // goes before the value
 };
 constexpr VariableAlias kAliases[] = {
     {"SLURM_NPROCS", kSrun, "ntasks"},
@@ -33,6 +34,9 @@ constexpr VariableAlias kAliases[] = {
     {"SRUN_INPUT", kSrun, "input"},
     {"SLURM_CLUSTERS", kSbatch | kSalloc, "clusters"},
     {"SLURM_HINT", kSbatch | kSalloc, "hint"},
+    {"SBATCH_WAIT4SWITCH", kSbatch, "switches", "@"},
+    {"SALLOC_WAIT4SWITCH", kSalloc, "switches", "@"},
+    {"SLURM_WAIT4SWITCH", kSrun, "switches", "@"},
 };
 
 std::string_view variable_prefix(Tool tool) {
@@ -75,7 +79,9 @@ Result<void> apply_aliases(JobOptions& options, const FindVariable& find, Tool t
         std::string_view name = alias.variable;
         if (!(alias.tools & tool) || name.starts_with("SRUN_") != winning) continue;
         std::optional<std::string_view> value = find(name);
-        if (value) TRY(apply_variable(options, option_index(alias.option), *value, tool, now));
+        if (!value) continue;
+        const std::string text = fmt::format("{}{}", alias.before, *value);
+        TRY(apply_variable(options, option_index(alias.option), text, tool, now));
     }
     return {};
 }
@@ -109,9 +115,11 @@ Result<void> apply_options(JobOptions& options, const std::vector<GivenOption>& 
 Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now) {
     TRY(apply_aliases(options, find, tool, now, false));
     std::span<const JobOption> table = job_options();
+    const std::string_view prefix = variable_prefix(tool);
+    std::string name(prefix);
     for (std::size_t i = 0; i < table.size(); ++i) {
         if (!table[i].env || !(table[i].env_tools & table[i].tools & tool)) continue;
-        std::string name = fmt::format("{}{}", variable_prefix(tool), table[i].env);
+        name.replace(prefix.size(), std::string::npos, table[i].env);
         std::optional<std::string_view> value = find(name);
         if (value) TRY(apply_variable(options, i, *value, tool, now));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/features.h"
 #include "model/hostlist.h"
 #include "surface/job_options.h"
 #include "surface/job_options_setters.h"
@@ -11,6 +12,8 @@
 namespace sluice {
 
 namespace {
+
+constexpr std::uint64_t kTasksMax = std::numeric_limits<std::int32_t>::max();
 
 Error fatal(std::string_view text) {
     return {ErrorCode::InvalidCpuCount, fmt::format("fatal: {}", text)};
@@ -59,25 +62,27 @@ bool has_gpus_in_gres(const JobOptions& options) {
 }
 
 Result<void> settle_exclusions(JobOptions& options, Tool tool) {
-    TRY(keep_strongest(options,
-                       {{"mem", [](JobOptions& o) { o.request.shape.mem_per_node.reset(); }},
-                        {"mem-per-cpu", [](JobOptions& o) { o.request.shape.mem_per_cpu.reset(); }},
-                        {"mem-per-gpu", [](JobOptions& o) { o.mem_per_gpu.reset(); }}},
-                       "--mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive."));
+    TRY(keep_strongest(
+        options,
+        {{"mem", [](JobOptions& o) { o.request.shape.mem_per_node.reset(); }},
+         {"mem-per-cpu", [](JobOptions& o) { o.request.shape.mem_per_cpu.reset(); }},
+         {"mem-per-gpu", [](JobOptions& o) { o.request.shape.mem_per_gpu.reset(); }}},
+        "--mem, --mem-per-cpu, and --mem-per-gpu are mutually exclusive."));
     TRY(keep_strongest(
         options,
         {{"exclusive", [](JobOptions& o) { o.request.shape.exclusive = Exclusive::No; }},
          {"oversubscribe", [](JobOptions& o) { o.request.shape.oversubscribe = false; }}},
         "--exclusive and --oversubscribe options are mutually exclusive"));
-    TRY(keep_strongest(options,
-                       {{"cpus-per-task",
-                         [](JobOptions& o) {
-                             o.request.shape.cpus_per_task = 1;
-                             o.request.shape.cpus_per_task_set = false;
-                         }},
-                        {"cpus-per-gpu", [](JobOptions& o) { o.cpus_per_gpu.reset(); }}},
-                       "--cpus-per-task, --tres-per-task=cpu:#, and --cpus-per-gpu are mutually "
-                       "exclusive"));
+    TRY(keep_strongest(
+        options,
+        {{"cpus-per-task",
+          [](JobOptions& o) {
+              o.request.shape.cpus_per_task = 1;
+              o.request.shape.cpus_per_task_set = false;
+          }},
+         {"cpus-per-gpu", [](JobOptions& o) { o.request.shape.cpus_per_gpu.reset(); }}},
+        "--cpus-per-task, --tres-per-task=cpu:#, and --cpus-per-gpu are mutually "
+        "exclusive"));
     if (has_gpus_in_gres(options)) {
         TRY(keep_strongest(options,
                            {{"gpus-per-node", [](JobOptions& o) { o.gpus_per_node.clear(); }},
@@ -120,49 +125,118 @@ std::optional<std::uint64_t> gpus_on_each_node(const JobOptions& options) {
     return {};
 }
 
-Error needs_gpus_per_node(std::string_view option) {
-    return {ErrorCode::NotSupported,
-            fmt::format("--{} is supported by Sluice only where the number of GPUs on each node is "
-                        "given: --gpus-per-node, --gres=gpu, or --gpus with -N1",
-                        option)};
+// A wish that contradicts another: two lines, as Slurm prints them.
+Error contradiction(std::string_view what) {
+    return {ErrorCode::InvalidGres, fmt::format("{}\n{}", what, text_of(ErrorCode::InvalidGres))};
 }
 
-Result<void> settle_gpu_sizes(JobOptions& options) {
-    Shape& shape = options.request.shape;
-    std::optional<std::uint64_t> gpus = gpus_on_each_node(options);
-    if (options.mem_per_gpu) {
-        if (!gpus) return needs_gpus_per_node("mem-per-gpu");
-        shape.mem_per_node = *options.mem_per_gpu * *gpus;
-    }
-    if (options.cpus_per_gpu) {
-        if (std::uint64_t per_task = gpu_count(shape.gpus_per_task)) {
-            shape.cpus_per_task = static_cast<std::uint32_t>(*options.cpus_per_gpu * per_task);
-        } else if (gpus) {
-            std::uint64_t least = *options.cpus_per_gpu * *gpus;
-            shape.cpus_min_per_node = static_cast<std::uint32_t>(
-                std::max<std::uint64_t>(shape.cpus_min_per_node.value_or(0), least));
-        } else {
-            return needs_gpus_per_node("cpus-per-gpu");
-        }
-    }
-    if (options.ntasks_per_gpu && !shape.ntasks) {
-        bool is_fixed = shape.nodes_max == shape.nodes_min;
-        std::uint64_t total = gpu_count(shape.gpus);
-        if (total == 0 && gpus && is_fixed) total = *gpus * shape.nodes_min;
-        if (total == 0) return needs_gpus_per_node("ntasks-per-gpu");
-        shape.ntasks = static_cast<std::uint32_t>(total * *options.ntasks_per_gpu);
-    } else if (options.ntasks_per_gpu) {
-        return Error{ErrorCode::NotSupported,
-                     "--ntasks-per-gpu together with --ntasks is not supported by Sluice yet"};
-    }
-    if (!shape.gpus_per_task.empty() && !shape.ntasks && !shape.ntasks_per_node &&
-        shape.gpus.empty()) {
-        return Error{ErrorCode::InvalidGres,
-                     fmt::format("Failed to validate job spec. --gpus-per-task used without either "
-                                 "--gpus or -n/--ntasks is not allowed.\n{}",
-                                 text_of(ErrorCode::InvalidGres))};
+// What --ntasks-per-gpu cannot stand beside. A weaker source gives way.
+Result<void> settle_tasks_per_gpu(JobOptions& options) {
+    const Alternative per_gpu{"ntasks-per-gpu",
+                              [](JobOptions& o) { o.request.shape.ntasks_per_gpu.reset(); }};
+    const Alternative others[] = {
+        {"gpus-per-task", [](JobOptions& o) { o.request.shape.gpus_per_task.clear(); }},
+        {"gpus-per-socket", [](JobOptions& o) { o.request.shape.gpus_per_socket.clear(); }},
+        {"ntasks-per-node", [](JobOptions& o) { o.request.shape.ntasks_per_node.reset(); }},
+    };
+    for (const Alternative& other : others) {
+        TRY(keep_strongest(
+            options, {per_gpu, other},
+            fmt::format("--{} is mutually exclusive with --ntasks-per-gpu and SLURM_NTASKS_PER_GPU",
+                        other.option)));
     }
     return {};
+}
+
+// The number of tasks, or of GPUs, where it follows from the other.
+Result<void> settle_gpus_and_tasks(JobOptions& options, Tool tool) {
+    Shape& shape = options.request.shape;
+    // A step counts its tasks anew: the job's total is not for it.
+    bool inherited = tool == kSrun && source_of(options, "gpus") == Source::Environment;
+    if (inherited && gpu_count(shape.gpus_per_task) > 0) shape.gpus.clear();
+    const std::uint64_t total = gpu_count(shape.gpus), per_task = gpu_count(shape.gpus_per_task);
+    if (per_task > 0 && total > 0) {
+        std::uint64_t tasks = total / per_task;
+        if (tasks * per_task != total || (shape.ntasks && *shape.ntasks != tasks)) {
+            return contradiction(
+                "Failed to validate job spec. Based on --gpus and --gpus-per-task number of "
+                "requested tasks differ from -n/--ntasks.");
+        }
+        shape.ntasks = static_cast<std::uint32_t>(tasks);
+    } else if (per_task > 0 && !shape.ntasks && !shape.ntasks_per_node) {
+        return contradiction(
+            "Failed to validate job spec. --gpus-per-task used without either --gpus or "
+            "-n/--ntasks is not allowed.");
+    }
+    if (!shape.ntasks_per_gpu) return {};
+    std::uint64_t gpus = total;
+    if (gpus == 0) gpus = gpus_on_each_node(options).value_or(0) * shape.nodes_min;
+    if (gpus > 0 && !shape.ntasks) {
+        shape.ntasks = static_cast<std::uint32_t>(gpus * *shape.ntasks_per_gpu);
+    } else if (gpus == 0 && shape.ntasks) {
+        gpus = (*shape.ntasks + *shape.ntasks_per_gpu - 1) / *shape.ntasks_per_gpu;
+        shape.gpus = {{.name = "gpu", .type = "", .count = gpus}};
+    } else if (gpus == 0) {
+        return contradiction(
+            "--ntasks-per-gpu needs either a GRES GPU specification or a node/ntask specification");
+    }
+    return {};
+}
+
+Result<void> settle_gpu_sizes(JobOptions& options, Tool tool) {
+    Shape& shape = options.request.shape;
+    TRY(settle_tasks_per_gpu(options));
+    TRY(settle_gpus_and_tasks(options, tool));
+    bool has_gpus = gpu_count(shape.gpus) + gpu_count(shape.gpus_per_task) +
+                        gpu_count(shape.gpus_per_socket) + gpu_count(options.gres) +
+                        gpu_count(options.gpus_per_node) >
+                    0;
+    bool inherited = tool == kSrun && source_of(options, "mem-per-gpu") == Source::Environment;
+    if (shape.mem_per_gpu && !has_gpus && !inherited) {
+        return contradiction(fmt::format(
+            "Requested mem_per_tres=gres/gpu:{} but did not request any GPU.", *shape.mem_per_gpu));
+    }
+    if (!shape.gpus_per_socket.empty() && !shape.sockets_per_node) {
+        return contradiction("--gpus-per-socket option requires --sockets-per-node specification");
+    }
+    return {};
+}
+
+// -B with cores asks for a task on each thread, where nobody said how many tasks there are.
+Result<void> settle_layout(JobOptions& options) {
+    Shape& shape = options.request.shape;
+    for (const char* other : {"cores-per-socket", "sockets-per-node", "extra-node-info"}) {
+        if (is_given(options, "hint") && is_given(options, other)) {
+            return fatal(fmt::format("--hint and --{} are mutually exclusive", other));
+        }
+    }
+    if (is_given(options, "extra-node-info") && !shape.ntasks && shape.cores_per_socket) {
+        std::uint64_t tasks = std::uint64_t{shape.nodes_min} * shape.sockets_per_node.value_or(1) *
+                              *shape.cores_per_socket * shape.threads_per_core.value_or(1);
+        if (tasks > kTasksMax) return fatal("-B asks for too many tasks");
+        shape.ntasks = static_cast<std::uint32_t>(tasks);
+    }
+    if (shape.switches_max) return {};
+    if (source_of(options, "switches") == Source::CommandLine &&
+        shape.switches_wait != Seconds{0}) {
+        return Error{ErrorCode::InvalidNodeCount, "Invalid numeric value \"\" for --switches."};
+    }
+    shape.switches_wait = Seconds{0};
+    return {};
+}
+
+// The nodes that other wishes need: counted features, and a total of GPUs of which each node has so
+// many. Never more than there are tasks.
+std::uint32_t nodes_implied(const JobOptions& options) {
+    const Shape& shape = options.request.shape;
+    std::uint64_t nodes = 1;
+    if (Result<FeatureExpression> wish = FeatureExpression::parse(shape.constraint)) {
+        nodes = std::max<std::uint64_t>(nodes, wish->nodes_min());
+    }
+    const std::uint64_t per_node = gpu_count(options.gres) + gpu_count(options.gpus_per_node);
+    if (per_node > 0) nodes = std::max(nodes, (gpu_count(shape.gpus) + per_node - 1) / per_node);
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(nodes, shape.ntasks.value_or(kTasksMax)));
 }
 
 void settle_nodes(JobOptions& options) {
@@ -175,7 +249,9 @@ void settle_nodes(JobOptions& options) {
         shape.nodes_max = *shape.ntasks;
         return;
     }
-    if (options.nodes_given || shape.nodelist.empty()) return;
+    if (options.nodes_given) return;
+    shape.nodes_min = std::max(shape.nodes_min, nodes_implied(options));
+    if (shape.nodelist.empty()) return;
     // Nodes that are named are wanted all; a list that does not parse is the controller's to
     // refuse.
     Result<Hostlist> hosts = Hostlist::parse(shape.nodelist);
@@ -189,7 +265,8 @@ void settle_nodes(JobOptions& options) {
 
 Result<void> complete_options(JobOptions& options, Tool tool) {
     TRY(settle_exclusions(options, tool));
-    TRY(settle_gpu_sizes(options));
+    TRY(settle_gpu_sizes(options, tool));
+    TRY(settle_layout(options));
     Shape& shape = options.request.shape;
     shape.gres_per_node = options.gres;
     shape.gres_per_node.insert(shape.gres_per_node.end(), options.gpus_per_node.begin(),

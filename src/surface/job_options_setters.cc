@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/features.h"
 #include "model/times.h"
 
 namespace sluice::job_option {
@@ -90,7 +91,8 @@ Result<void> set_deadline(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_constraint(JobOptions& options, const OptionUse& use) {
-    if (use.value.find_first_of("&|[]()*") != std::string_view::npos) return unsupported(use);
+    Result<FeatureExpression> wish = FeatureExpression::parse(use.value);
+    if (!wish) return refused(wish.error().code);
     options.request.shape.constraint = use.value;
     return {};
 }
@@ -163,15 +165,6 @@ Result<void> set_gres(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-Result<void> set_hint(JobOptions&, const OptionUse& use) {
-    if (is_one_of(use.value, {"multithread"})) return {};
-    if (is_one_of(use.value, {"compute_bound", "memory_bound", "nomultithread"})) {
-        return unsupported(use);
-    }
-    return Error{ErrorCode::InvalidCpuCount,
-                 fmt::format("unrecognized --hint argument \"{}\", see --hint=help", use.value)};
-}
-
 Result<void> set_immediate(JobOptions& options, const OptionUse& use) {
     if (!use.has_value) {
         options.request.immediate = true;
@@ -230,7 +223,7 @@ Result<void> set_mem_per_cpu(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_mem_per_gpu(JobOptions& options, const OptionUse& use) {
-    options.mem_per_gpu = TRY(memory_in(use));
+    options.request.shape.mem_per_gpu = TRY(memory_in(use));
     return {};
 }
 
@@ -296,6 +289,13 @@ Result<void> set_open_mode(JobOptions& options, const OptionUse& use) {
     } else {
         return invalid(use);
     }
+    return {};
+}
+
+Result<void> set_prefer(JobOptions& options, const OptionUse& use) {
+    Result<FeatureExpression> wish = FeatureExpression::parse(use.value);
+    if (!wish || !wish->counted.empty()) return refused(ErrorCode::InvalidPrefer);
+    options.request.shape.prefer = use.value;
     return {};
 }
 

@@ -74,15 +74,88 @@ TEST(JobOptions, AStrongerSourceReplacesWhatItExcludes) {
 }
 
 TEST(JobOptions, SizesThatFollowFromOthersAreFilledIn) {
-    const Shape shape =
-        read(kSbatch, {"--gpus-per-node=2", "--mem-per-gpu=4G", "--cpus-per-gpu=3"})->request.shape;
-    EXPECT_EQ(shape.mem_per_node, 8192u);
-    EXPECT_EQ(shape.cpus_min_per_node, 6u);
     EXPECT_EQ(read(kSbatch, {"--gpus=4", "--ntasks-per-gpu=2"})->request.shape.ntasks, 8u);
+    EXPECT_EQ(read(kSbatch, {"--ntasks-per-gpu=2", "-n5"})->request.shape.gpus,
+              (std::vector<GresCount>{{"gpu", "", 3}}));
+    EXPECT_EQ(read(kSbatch, {"--gpus=4", "--gpus-per-task=2"})->request.shape.ntasks, 2u);
+    EXPECT_EQ(read(kSbatch, {"-B", "2:4:1"})->request.shape.ntasks, 8u);
+    EXPECT_EQ(read(kSbatch, {"-C", "[a*2&b*1]"})->request.shape.nodes_min, 3u);
+    EXPECT_EQ(read(kSbatch, {"--gpus=4", "--gpus-per-node=2"})->request.shape.nodes_min, 2u);
     EXPECT_EQ(read(kSbatch, {"-w", "n[1-3]"})->request.shape.nodes_min, 3u);
     EXPECT_EQ(read(kSbatch, {"--tres-per-task=cpu=4,gres/gpu:h100=1", "-n1"})
                   ->request.shape.cpus_per_task,
               4u);
+}
+
+TEST(JobOptions, TheLayoutOnTheNodesIsKept) {
+    const Shape shape =
+        read(kSbatch, {"--ntasks-per-core=1", "--ntasks-per-socket=3", "--gpus-per-socket=a40:2",
+                       "--sockets-per-node=2", "--cores-per-socket=4", "--threads-per-core=2",
+                       "--prefer=a|b", "--spread-job", "--use-min-nodes", "--contiguous", "-S1",
+                       "--gres-flags=enforce-binding", "--switches=2@10", "--mem-per-gpu=4G",
+                       "--cpus-per-gpu=3", "-C", "[a*1&b*2]"})
+            ->request.shape;
+    EXPECT_EQ(shape.ntasks_per_core, 1u);
+    EXPECT_EQ(shape.ntasks_per_socket, 3u);
+    EXPECT_EQ(shape.gpus_per_socket, (std::vector<GresCount>{{"gpu", "a40", 2}}));
+    EXPECT_EQ(shape.sockets_per_node, 2u);
+    EXPECT_EQ(shape.cores_per_socket, 4u);
+    EXPECT_EQ(shape.threads_per_core, 2u);
+    EXPECT_FALSE(shape.one_thread_per_core);
+    EXPECT_EQ(shape.prefer, "a|b");
+    EXPECT_TRUE(shape.spread && shape.use_min_nodes && shape.contiguous);
+    EXPECT_EQ(shape.core_spec, 1u);
+    EXPECT_TRUE(shape.bind_gpus_to_cores);
+    EXPECT_EQ(shape.switches_max, 2u);
+    EXPECT_EQ(shape.switches_wait, Seconds{600});
+    EXPECT_EQ(shape.mem_per_gpu, 4096u);
+    EXPECT_EQ(shape.cpus_per_gpu, 3u);
+    EXPECT_EQ(shape.constraint, "[a*1&b*2]");
+}
+
+TEST(JobOptions, HintsAndThreadsSayHowCoresAreUsed) {
+    EXPECT_TRUE(read(kSbatch, {"--hint=nomultithread"})->request.shape.one_thread_per_core);
+    EXPECT_TRUE(read(kSbatch, {"--threads-per-core=1"})->request.shape.one_thread_per_core);
+    EXPECT_FALSE(read(kSbatch, {"--hint=multithread"})->request.shape.one_thread_per_core);
+    EXPECT_EQ(read(kSbatch, {"--hint=memory_bound"})->request.shape.ntasks_per_socket, 1u);
+    EXPECT_EQ(read(kSbatch, {}, {"SLURM_HINT=compute_bound"})->hint, "compute_bound");
+    EXPECT_EQ(refusal(kSbatch, {"--hint=compute_bound", "--cores-per-socket=2"}),
+              "fatal: --hint and --cores-per-socket are mutually exclusive");
+}
+
+TEST(JobOptions, SwitchesAndTheirWaitMayComeApart) {
+    const Shape shape =
+        read(kSbatch, {}, {"SBATCH_REQ_SWITCH=3", "SBATCH_WAIT4SWITCH=5"})->request.shape;
+    EXPECT_EQ(shape.switches_max, 3u);
+    EXPECT_EQ(shape.switches_wait, Seconds{300});
+    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_WAIT4SWITCH=5"})->request.shape.switches_wait, Seconds{0});
+    EXPECT_EQ(refusal(kSbatch, {"--switches=@5"}), "Invalid numeric value \"\" for --switches.");
+    EXPECT_EQ(refusal(kSbatch, {"--switches=x"}), "Invalid numeric value \"x\" for --switches.");
+}
+
+TEST(JobOptions, ContradictionsAreRefused) {
+    EXPECT_EQ(refusal(kSbatch, {"--ntasks-per-gpu=2", "--gpus-per-task=1"}),
+              "fatal: --gpus-per-task is mutually exclusive with --ntasks-per-gpu and "
+              "SLURM_NTASKS_PER_GPU");
+    EXPECT_EQ(refusal(kSbatch, {"--gpus-per-socket=2"}),
+              "--gpus-per-socket option requires --sockets-per-node specification\nInvalid generic "
+              "resource (gres) specification");
+    EXPECT_EQ(refusal(kSbatch, {"--mem-per-gpu=1G"}),
+              "Requested mem_per_tres=gres/gpu:1024 but did not request any GPU.\nInvalid generic "
+              "resource (gres) specification");
+    EXPECT_EQ(refusal(kSbatch, {"-B", "2:x"}), "Invalid numeric value \"x\" for second arg of -B.");
+    EXPECT_EQ(refusal(kSbatch, {"-C", "a*1&b*1"}), "Invalid feature specification");
+    EXPECT_EQ(refusal(kSbatch, {"--prefer=a*2"}), "Invalid preferred feature specification");
+    EXPECT_EQ(refusal(kSbatch, {"--thread-spec=2"}),
+              "--thread-spec is not supported by Sluice yet");
+}
+
+TEST(JobOptions, AStepCountsItsTasksAnew) {
+    Result<JobOptions> step =
+        read(kSrun, {"-n1"}, {"SLURM_GPUS=4", "SLURM_GPUS_PER_TASK=1", "SLURM_MEM_PER_GPU=100"});
+    ASSERT_TRUE(step);
+    EXPECT_TRUE(step->request.shape.gpus.empty());
+    EXPECT_TRUE(read(kSrun, {}, {"SLURM_MEM_PER_GPU=100"}));
 }
 
 TEST(JobOptions, WrongValuesAreNamed) {

@@ -122,6 +122,53 @@ std::string total_gres(std::string_view detail) {
     return print_gres(total);
 }
 
+std::string or_star(const SheetRow& job, C column) {
+    return job.has(column) ? fmt::format("{}", job.number(column)) : "*";
+}
+
+void add_memory(const SheetRow& job, Record& record) {
+    struct Way {
+        C column;
+        std::string_view word;
+    };
+    constexpr Way kWays[] = {{C::MemPerGpu, "TRES"}, {C::MemPerNode, "Node"}, {C::MemPerCpu, "CPU"}};
+    Way way = kWays[1];
+    for (const Way& each : kWays) {
+        if (!job.has(each.column)) continue;
+        way = each;
+        break;
+    }
+    record.line("MinCPUsNode={} MinMemory{}={} MinTmpDiskNode={}",
+                job.has(C::MinCpusNode) ? job.number(C::MinCpusNode) : 1, way.word,
+                memory_text(job.number(way.column), job.looks()),
+                memory_text(job.number(C::MinTmpDisk), job.looks()));
+}
+
+// Facts that have a line of their own only when they were asked for.
+void add_text_line(const SheetRow& job, std::string_view name, C column, Record& record) {
+    if (!job.text(column).empty()) record.line("{}={}", name, job.text(column));
+}
+
+void add_layout(const SheetRow& job, Record& record) {
+    if (job.has(C::SwitchesMax)) {
+        record.line("Switches={}@{}", job.number(C::SwitchesMax),
+                    long_duration_text(job.number(C::SwitchesWait), "00:00:00"));
+    }
+    const bool binds = job.number(C::GresEnforceBind) == 1;
+    const bool spreads = job.number(C::SpreadJob) == 1;
+    if (binds || spreads) {
+        record.line("{}{}{}", binds ? "GresEnforceBind=Yes" : "", binds && spreads ? " " : "",
+                    spreads ? "SpreadJob=Yes" : "");
+    }
+    add_text_line(job, "CpusPerTres", C::CpusPerTres, record);
+    add_text_line(job, "MemPerTres", C::MemPerTres, record);
+    add_text_line(job, "TresPerJob", C::TresPerJob, record);
+    add_text_line(job, "TresPerNode", C::TresPerNode, record);
+    add_text_line(job, "TresPerSocket", C::TresPerSocket, record);
+    add_text_line(job, "TresPerTask", C::TresPerTask, record);
+    if (job.has(C::NtasksPerGpu)) record.line("NtasksPerTRES={}", job.number(C::NtasksPerGpu));
+}
+
 void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
     const bool pending = base_state(job) == JobState::Pending;
     record.line("NumNodes={}", or_zero(job.number(C::NodeCount)));
@@ -129,14 +176,17 @@ void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
     if (pending && most != kAbsent && most != kUnlimited && most != job.number(C::NodeCount)) {
         record.add("-{}", most);
     }
-    record.add(" NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:*:*",
+    record.add(" NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:{}:{}",
                or_zero(job.number(C::CpuCount)),
                job.has(C::TaskCount) ? job.number(C::TaskCount) : 1,
-               job.has(C::CpusPerTask) ? job.number(C::CpusPerTask) : 1);
+               job.has(C::CpusPerTask) ? job.number(C::CpusPerTask) : 1,
+               or_star(job, C::CoresPerSocket), or_star(job, C::ThreadsPerCore));
     record.line("ReqTRES={}", or_null(job.text(C::ReqTres)));
     record.line("AllocTRES={}", or_null(job.text(C::AllocTres)));
-    record.line("Socks/Node=* NtasksPerN:B:S:C={}:0:*:* CoreSpec=*",
-                or_zero(job.number(C::NtasksPerNode)));
+    record.line("Socks/Node={} NtasksPerN:B:S:C={}:0:{}:{} CoreSpec={}",
+                or_star(job, C::SocketsPerNode), or_zero(job.number(C::NtasksPerNode)),
+                or_star(job, C::NtasksPerSocket), or_star(job, C::NtasksPerCore),
+                or_star(job, C::CoreSpec));
     std::string_view detail = job.text(C::AllocDetail);
     if (style.details && !detail.empty()) {
         const std::string gres = total_gres(detail);
@@ -145,21 +195,17 @@ void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
             if (!line.empty()) record.line("{}{}", style.one_line ? "" : "  ", line);
         }
     }
-    const bool per_cpu = job.has(C::MemPerCpu) && !job.has(C::MemPerNode);
-    const std::int64_t memory = job.number(per_cpu ? C::MemPerCpu : C::MemPerNode);
-    record.line("MinCPUsNode={} MinMemory{}={} MinTmpDiskNode={}",
-                job.has(C::MinCpusNode) ? job.number(C::MinCpusNode) : 1, per_cpu ? "CPU" : "Node",
-                memory_text(memory, job.looks()),
-                memory_text(job.number(C::MinTmpDisk), job.looks()));
+    add_memory(job, record);
 }
 
 void add_wishes(const SheetRow& job, Record& record) {
     record.line("Features={} DelayBoot=00:00:00", or_null(job.text(C::Features)));
+    add_text_line(job, "Prefer", C::Prefer, record);
     if (!job.text(C::Reservation).empty()) record.line("Reservation={}", job.text(C::Reservation));
     record.line(
-        "OverSubscribe={} Exclusive={} Contiguous=0 Licenses={} LicensesAlloc={} "
+        "OverSubscribe={} Exclusive={} Contiguous={} Licenses={} LicensesAlloc={} "
         "Network=(null)",
-        job.number(C::OverSubscribe) == 1 ? "YES" : "NO", exclusive_word(job),
+        over_subscribe_word(job), exclusive_word(job), job.number(C::Contiguous) == 1 ? 1 : 0,
         or_null(job.text(C::Licenses)), or_null(job.text(C::LicensesAlloc)));
     record.line("Command={}", or_null(job.text(C::Command)));
     if (!job.text(C::SubmitLine).empty()) record.line("SubmitLine={}", job.text(C::SubmitLine));
@@ -172,9 +218,7 @@ void add_wishes(const SheetRow& job, Record& record) {
         record.line("StdIn={}", expanded_path(job, job.text(C::StdIn)));
         record.line("StdOut={}", expanded_path(job, job.text(C::StdOut)));
     }
-    if (!job.text(C::TresPerJob).empty()) record.line("TresPerJob={}", job.text(C::TresPerJob));
-    if (!job.text(C::TresPerNode).empty()) record.line("TresPerNode={}", job.text(C::TresPerNode));
-    if (!job.text(C::TresPerTask).empty()) record.line("TresPerTask={}", job.text(C::TresPerTask));
+    add_layout(job, record);
     if (!job.text(C::MailType).empty()) {
         record.line("MailUser={} MailType={}", or_null(job.text(C::MailUser)),
                     job.text(C::MailType));

@@ -103,6 +103,11 @@ std::string_view exclusive_word(const SheetRow& job) {
     return "NO";
 }
 
+std::string_view over_subscribe_word(const SheetRow& job) {
+    const std::int64_t shares = job.number(JobColumn::OverSubscribe);
+    return shares == 1 ? "YES" : shares == 2 ? "OK" : "NO";
+}
+
 std::string expanded_path(const SheetRow& job, std::string_view pattern) {
     if (pattern.empty()) return "";
     FilenameContext context;

@@ -40,6 +40,7 @@ void append_reason(const SheetRow& job, std::string& out);   // "ReqNodeNotAvail
 void append_nodes(const SheetRow& job, std::string& out);    // those left while completing
 void append_exit_code(std::int64_t code, std::string& out);  // "3:0"
 std::string_view exclusive_word(const SheetRow& job);        // "NO", "NODE", "USER"
+std::string_view over_subscribe_word(const SheetRow& job);   // "NO", "YES", "OK"
 // A file's name with its patterns filled in, absolute; empty for an empty pattern.
 std::string expanded_path(const SheetRow& job, std::string_view pattern);
 

@@ -1,13 +1,12 @@
 #include "surface/json.h"
 
 #include <fmt/format.h>
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "base/text.h"
 #include "model/table.h"
+#include "os/user.h"
 
 namespace sluice {
 
@@ -143,11 +142,10 @@ void write_json_meta(Json& json, const JsonMeta& meta) {
     json.text("accounting_storage", "");
     json.close();
     json.open_object("client");
-    const passwd* user = getpwuid(getuid());
-    const group* own_group = getgrgid(getgid());
+    const std::optional<User> user = find_user(getuid());
     json.text("source", isatty(STDIN_FILENO) ? "tty" : "");
-    json.text("user", user ? user->pw_name : fmt::to_string(getuid()));
-    json.text("group", own_group ? own_group->gr_name : fmt::to_string(getgid()));
+    json.text("user", user ? user->name : fmt::to_string(getuid()));
+    json.text("group", group_name(getgid()));
     json.close();
     std::vector<std::string> command{std::string(meta.tool)};
     command.insert(command.end(), meta.args.begin(), meta.args.end());

@@ -1,13 +1,12 @@
 #include "surface/sheet.h"
 
 #include <fmt/format.h>
-#include <grp.h>
-#include <pwd.h>
 
 #include <charconv>
 
 #include "model/quantity.h"
 #include "model/times.h"
+#include "os/user.h"
 
 namespace sluice {
 
@@ -27,18 +26,15 @@ Sheet::Sheet(const Table& table, const Looks& looks)
 std::string_view Sheet::user_name(std::int64_t id) const {
     auto [entry, is_new] = users_.try_emplace(id);
     if (is_new) {
-        const passwd* user = getpwuid(static_cast<uid_t>(id));
-        entry->second = user ? user->pw_name : fmt::to_string(id);
+        std::optional<User> user = find_user(static_cast<uid_t>(id));
+        entry->second = user ? user->name : fmt::to_string(id);
     }
     return entry->second;
 }
 
 std::string_view Sheet::group_name(std::int64_t id) const {
     auto [entry, is_new] = groups_.try_emplace(id);
-    if (is_new) {
-        const group* found = getgrgid(static_cast<gid_t>(id));
-        entry->second = found ? found->gr_name : fmt::to_string(id);
-    }
+    if (is_new) entry->second = sluice::group_name(static_cast<gid_t>(id));
     return entry->second;
 }
 

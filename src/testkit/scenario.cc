@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/query/reason.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/license.h"
@@ -100,6 +101,8 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
     if (options.contains("maxtime")) partition.max_time = parse_time_limit(options.at("maxtime")).value();
     if (options.contains("maxnodes")) partition.max_nodes = as_number(options.at("maxnodes"));
     partition.priority_tier = as_number(option(options, "tier", "1"));
+    partition.grace_time = Seconds{as_number(option(options, "grace", "0"))};
+    partition.preempt_mode = option(options, "mode");
     settings_.partitions.push_back(std::move(partition));
 }
 
@@ -149,13 +152,24 @@ JobId Scenario::find(const std::string& name) const {
 std::string Scenario::expect(const std::string& name, const std::vector<std::string>& words) {
     const Job& job = cluster_->job(find(name));
     std::string shown = to_lower(state_name(shown_state(job)));
+    Reason reason = shown_reason(job, cluster_->partitions(), cluster_->plan().get());
     const std::string& wanted = words.at(2);
-    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(job.reason));
+    if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(reason));
     if (words.size() < 4) return {};
     if (wanted == "running") {
         return job.allocation->node_names == words[3] ? "" : "runs on " + job.allocation->node_names;
     }
-    return reason_name(job.reason) == words[3] ? "" : fmt::format("waits for {}", reason_name(job.reason));
+    for (std::size_t i = 3; i < words.size(); ++i) {
+        if (words[i].starts_with("starts=")) {
+            const StartEstimate* estimate = cluster_->plan() ? cluster_->plan()->find(job.id) : nullptr;
+            if (!estimate) return "no start is planned";
+            auto minutes = std::chrono::duration_cast<Minutes>(estimate->start - start_).count();
+            if (minutes != as_number(words[i].substr(7))) return fmt::format("is planned for minute {}", minutes);
+        } else if (reason_name(reason) != words[i]) {
+            return fmt::format("waits for {}", reason_name(reason));
+        }
+    }
+    return {};
 }
 
 // "afterok:first,after:sweep_3+5": what is a job's name becomes its id.
@@ -187,6 +201,12 @@ std::string Scenario::change_settings(const Words& options) {
     }
     if (options.contains("arraymax")) settings_.max_array_size = as_number(options.at("arraymax"));
     settings_.kill_invalid_depend = options.contains("killdep");
+    settings_.backfill.enabled = option(options, "backfill") != "off";
+    settings_.backfill.max_job_test = as_number(option(options, "bookings", "0"));
+    if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
+    if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
+    if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
+    settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
     return {};
 }

@@ -3,7 +3,8 @@
 // Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
-//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N]
+//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE]
+//   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=cancel|requeue] [exempt=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [user=UID] [refused]
@@ -15,7 +16,7 @@
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE
-//   expect    NAME pending [REASON] | running [NODES] | completing | STATE
+//   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
 #pragma once

@@ -1,4 +1,4 @@
-// Any bytes as slurm.conf, gres.conf and cgroup.conf: an error or a Config that can be printed,
+// Any bytes as slurm.conf, gres.conf, cgroup.conf and topology.conf: an error or a Config that can be printed,
 // never a crash.
 #include <cstddef>
 #include <cstdint>
@@ -17,5 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::string> warnings;
     (void)sluice::parse_gres_conf(text, "gres.conf", warnings);
     (void)sluice::parse_cgroup_conf(text, "cgroup.conf", warnings);
+    if (auto switches = sluice::parse_topology_conf(text, "topology.conf", warnings)) {
+        sluice::Config config;
+        config.switches = *std::move(switches);
+        for (const sluice::SwitchLine& line : config.switches) {
+            (void)sluice::nodes_below(config, line);
+            (void)sluice::switch_level(config, line);
+        }
+    }
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/errors.h"
 #include "os/files.h"
+#include "os/twin.h"
 #include "os/user.h"
 #include "protocol/convert.h"
 
@@ -48,6 +49,20 @@ bool may_be_repeated(const wire::Request& request) {
     }
 }
 
+// Requests that change nothing: whoever sent one can still begin again.
+bool only_asks(const wire::Request& request) {
+    switch (request.body_case()) {
+        case wire::Request::kList:
+        case wire::Request::kPing:
+        case wire::Request::kShowConfig:
+        case wire::Request::kBatchScript:
+        case wire::Request::kJobAllocation:
+            return true;
+        default:
+            return false;
+    }
+}
+
 bool is_connection_error(const Error& error) {
     return error.code == ErrorCode::ControllerUnreachable || error.code == ErrorCode::Timeout;
 }
@@ -70,7 +85,7 @@ Result<const Config*> ClusterClient::config() {
     if (!config_) {
         std::string path = config_path("", invocation_.environment.find("SLURM_CONF").value_or(""),
                                        own_program_path());
-        config_ = std::make_unique<Config>(TRY(load_config(path)));
+        config_ = std::make_unique<Config>(TRY(load_settings(path)));
     }
     return config_.get();
 }
@@ -201,6 +216,7 @@ Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const 
         TRY(connected);
     }
     append_frame(bytes, request);
+    if (!only_asks(request)) keep_this_program();
     if (!send_all(connection_.fd.get(), bytes)) {
         // The server may have refused us in its Welcome before it read the request.
         return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})

@@ -1,8 +1,8 @@
 // cli/client/client.h
 //
 // How a tool talks to the cluster: one question, one answer. The interface is what tools see, so
-// that golden tests can answer themselves; ClusterClient is the real one. It reads slurm.conf at
-// the first need and connects at the first call; a tool that only prints its help does neither.
+// that golden tests can answer themselves; ClusterClient is the real one. It reads the settings
+// of slurm.conf at the first need and connects at the first call; a tool that only prints its help does neither.
 #pragma once
 
 #include <chrono>

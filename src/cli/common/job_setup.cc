@@ -93,6 +93,16 @@ std::vector<std::string> export_items(std::string_view list) {
     return items;
 }
 
+// As --gpus-per-node was written: "2", "a40:2,h100:1".
+std::string print_gpus(const std::vector<GresCount>& gpus) {
+    std::vector<std::string> words;
+    for (const GresCount& each : gpus) {
+        words.push_back(each.type.empty() ? fmt::format("{}", each.count)
+                                          : fmt::format("{}:{}", each.type, each.count));
+    }
+    return join(words, ",");
+}
+
 struct Exported {
     Environment environment;
     bool everything = false;
@@ -138,7 +148,8 @@ int refuse_options(const Error& error, std::string_view submitting, const Invoca
         return exit_code_for_error(invocation, kUsageExitCode);
     }
     bool is_controllers_word =
-        error.code == ErrorCode::InvalidArray || error.code == ErrorCode::InvalidNodeCount;
+        error.code == ErrorCode::InvalidArray || error.code == ErrorCode::InvalidNodeCount ||
+        error.code == ErrorCode::InvalidFeature || error.code == ErrorCode::InvalidPrefer;
     if (error.detail.empty() && is_controllers_word) {
         print_error(streams, invocation, fmt::format("{}: {}", submitting, text_of(error.code)));
     } else if (error.detail.empty()) {
@@ -177,6 +188,11 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
     request.umask = current_umask(invocation.environment);
     request.submit_line = fmt::format("{} {}", invocation.tool, join(invocation.args, " "));
     if (!request.requeue_set) request.requeue = config.job_requeue;
+    if (request.shape.core_spec && !config.allow_spec_resources) {
+        options.warnings.emplace_back(
+            "Ignoring -S since it's not allowed by configuration (AllowSpecResourcesUsage = No)");
+        request.shape.core_spec.reset();
+    }
     std::string propagate =
         options.propagate.empty() ? config.propagate_resource_limits : options.propagate;
     std::string except = options.propagate.empty() ? config.propagate_resource_limits_except : "";
@@ -200,6 +216,10 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
     environment.set("SLURM_PRIO_PROCESS", fmt::format("{}", nice(0)));
     environment.set("SLURM_UMASK", fmt::format("{:04o}", options.request.umask));
     if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
+    if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
+    if (!options.gpus_per_node.empty()) {
+        environment.set("SLURM_GPUS_PER_NODE", print_gpus(options.gpus_per_node));
+    }
     environment.unset("SLURM_JWT");  // a secret of the submitting process
     return environment;
 }

@@ -9,6 +9,7 @@
 #include "model/errors.h"
 #include "os/error.h"
 #include "os/files.h"
+#include "os/twin.h"
 
 namespace sluice {
 
@@ -25,13 +26,14 @@ class ProcessStreams : public Streams {
 public:
     ~ProcessStreams() override { flush(); }
 
+    // As long as the twin may take over, nothing is written: it would say it again.
     void out(std::string_view text) override {
-        pending_ += text;
-        if (pending_.size() >= kPendingMax) flush();
+        append(STDOUT_FILENO, text);
+        if (pending_.back().text.size() >= kPendingMax && !has_twin()) flush();
     }
     void err(std::string_view text) override {
-        flush();
-        write_all(STDERR_FILENO, text);
+        append(STDERR_FILENO, text);
+        if (!has_twin()) flush();
     }
     Result<std::string> read_all() override {
         std::string text = std::move(input_);
@@ -39,6 +41,7 @@ public:
             text += input_;
             input_.clear();
         }
+        if (has_twin()) hand_back_input(STDIN_FILENO, text);
         return text;
     }
     bool read_line(std::string& line) override {
@@ -52,13 +55,25 @@ public:
     }
     bool out_is_terminal() const override { return isatty(STDOUT_FILENO); }
     void flush() override {
-        if (!pending_.empty() && !write_all(STDOUT_FILENO, pending_)) broken_ = true;
+        for (const Piece& piece : pending_) {
+            if (!write_all(piece.fd, piece.text) && piece.fd == STDOUT_FILENO) broken_ = true;
+        }
         pending_.clear();
     }
     bool out_is_broken() const override { return broken_; }
 
 private:
     static constexpr std::size_t kPendingMax = 1u << 20;
+
+    struct Piece {
+        int fd;
+        std::string text;
+    };
+
+    void append(int fd, std::string_view text) {
+        if (pending_.empty() || pending_.back().fd != fd) pending_.push_back({fd, {}});
+        pending_.back().text += text;
+    }
 
     // Appends what comes next to input_; false at the end.
     bool read_some() {
@@ -69,7 +84,7 @@ private:
         return true;
     }
 
-    std::string pending_;
+    std::vector<Piece> pending_;
     std::string input_;  // read, not yet given out
     bool broken_ = false;
 };
@@ -128,6 +143,7 @@ int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
     ClusterClient client(invocation);
     int code = run(invocation, client, streams);
     streams.flush();
+    if (is_static_program()) _exit(code);  // what we hold, the kernel takes back faster
     return code;
 }
 

@@ -39,11 +39,20 @@ void set_shape_variables(Environment& environment, const wire::Shape& shape) {
         set_number("SLURM_CPUS_PER_TASK", shape.cpus_per_task());
         environment.set("SLURM_TRES_PER_TASK", fmt::format("cpu={}", shape.cpus_per_task()));
     }
+    if (shape.has_ntasks_per_socket()) {
+        set_number("SLURM_NTASKS_PER_SOCKET", shape.ntasks_per_socket());
+    }
+    if (shape.has_ntasks_per_core()) set_number("SLURM_NTASKS_PER_CORE", shape.ntasks_per_core());
+    if (shape.has_ntasks_per_gpu()) set_number("SLURM_NTASKS_PER_GPU", shape.ntasks_per_gpu());
+    if (shape.has_cpus_per_gpu()) set_number("SLURM_CPUS_PER_GPU", shape.cpus_per_gpu());
+    if (shape.has_mem_per_gpu()) set_number("SLURM_MEM_PER_GPU", shape.mem_per_gpu());
+    if (shape.has_threads_per_core()) set_number("SLURM_THREADS_PER_CORE", shape.threads_per_core());
     if (shape.has_mem_per_node()) set_number("SLURM_MEM_PER_NODE", shape.mem_per_node());
     if (shape.has_mem_per_cpu()) set_number("SLURM_MEM_PER_CPU", shape.mem_per_cpu());
     set_if(environment, "SLURM_GPUS", print_gpus(shape.gpus()));
     set_if(environment, "SLURM_GPUS_PER_NODE", print_gpus(shape.gres_per_node()));
     set_if(environment, "SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task()));
+    set_if(environment, "SLURM_GPUS_PER_SOCKET", print_gpus(shape.gpus_per_socket()));
 }
 
 }  // namespace

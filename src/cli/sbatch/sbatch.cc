@@ -8,6 +8,7 @@
 #include "model/times.h"
 #include "os/error.h"
 #include "os/files.h"
+#include "os/twin.h"
 #include "os/user.h"
 #include "protocol/convert.h"
 #include "surface/script.h"
@@ -151,6 +152,7 @@ void print_test_only(const wire::Submitted& answer, const Invocation& invocation
 
 int submit(Submission& submission, const Invocation& invocation, Client& client, Streams& streams) {
     const JobOptions& options = submission.options;
+    if (options.wait) use_twin();  // a long wait may have to look for another controller
     Result<const Config*> config = client.config();
     if (!config) {
         print_fatal(streams, invocation, config.error().detail);

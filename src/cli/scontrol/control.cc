@@ -1,6 +1,6 @@
 // cli/scontrol/control.cc
 //
-// Verbs on jobs: hold, uhold, release, requeue, requeuehold, suspend, resume; and write
+// Verbs on jobs: hold, uhold, release, requeue, requeuehold, suspend, resume, top; and write
 // batch_script.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
@@ -28,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"requeuehold", wire::ControlJobs::REQUEUE_HOLD, false},
     {"suspend", wire::ControlJobs::SUSPEND, false},
     {"resume", wire::ControlJobs::RESUME, false},
+    {"top", wire::ControlJobs::TOP, false},
 };
 
 // Jobs may be given as separate words, with commas, or as one quoted word with blanks in it.

@@ -9,6 +9,7 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "os/twin.h"
 #include "surface/arguments.h"
 
 namespace sluice {
@@ -102,6 +103,7 @@ constexpr Command kCommands[] = {
     {"show",         3, 1, 2,     show},
     {"shutdown",     8, 0, 1,     run_shutdown},
     {"suspend",      2, 1, kMany, control_jobs},
+    {"top",          3, 1, 1,     control_jobs},
     {"uhold",        5, 1, kMany, control_jobs},
     {"update",       1, 0, kMany, update},
     {"verbose",      4, 0, 0,     do_nothing},
@@ -126,7 +128,6 @@ constexpr Command kCommands[] = {
     {"setdebugflags", 9, 0, kMany, nullptr},
     {"takeover",     8, 0, kMany, nullptr},
     {"token",        3, 0, kMany, nullptr},
-    {"top",          3, 0, kMany, nullptr},
     {"wait_job",     1, 0, kMany, nullptr},
 };
 // clang-format on
@@ -189,6 +190,7 @@ Words split_line(std::string_view line) {
 }
 
 int run_prompt(Session& session) {
+    use_twin();  // what has been said and done by one line cannot be taken back at the next
     int code = 0;
     std::string line, last;
     while (!session.over) {

@@ -227,24 +227,60 @@ int show_licenses(Session& session, Id id) {
     return id ? 1 : 0;
 }
 
+// Tools read no nodes and switches otherwise.
+std::optional<Config> whole_configuration(Session& session) {
+    if (!has_configuration(session.invocation, session.client, session.streams)) return {};
+    Result<Config> config = load_config((*session.client.config())->path);
+    if (config) return *std::move(config);
+    print_fatal(session.streams, session.invocation, to_string(config.error()));
+    return {};
+}
+
 // Which daemons belong on this host.
 int show_daemons(Session& session, Id) {
-    if (!has_configuration(session.invocation, session.client, session.streams)) return 1;
     char name[256] = {};
     gethostname(name, sizeof name - 1);
     std::string host(name);
     host = host.substr(0, host.find('.'));
-    const Config& config = **session.client.config();
+    std::optional<Config> config = whole_configuration(session);
+    if (!config) return 1;
     std::string out;
-    for (const ControllerHost& controller : config.controllers) {
+    for (const ControllerHost& controller : config->controllers) {
         if (controller.name == host) out = "slurmctld ";
     }
     const bool is_node = std::any_of(
-        config.nodes.begin(), config.nodes.end(),
+        config->nodes.begin(), config->nodes.end(),
         [&](const NodeConfig& node) { return node.name == host || node.hostname == host; });
     if (is_node) out += "slurmd ";
     session.streams.out(out + "\n");
     return 0;
+}
+
+// The switches of topology.conf; with a name, that switch or those above that node.
+int show_topology(Session& session, Id id) {
+    std::optional<Config> read = whole_configuration(session);
+    if (!read) return 1;
+    const Config& config = *read;
+    std::string out;
+    for (const SwitchLine& line : config.switches) {
+        const std::vector<std::string> nodes = nodes_below(config, line);
+        const bool wanted = !id || line.name == *id ||
+                            std::find(nodes.begin(), nodes.end(), *id) != nodes.end();
+        if (!wanted) continue;
+        out += fmt::format("SwitchName={} Level={} LinkSpeed={} Nodes={}", line.name,
+                           switch_level(config, line),
+                           line.link_speed.empty() ? "1" : line.link_speed,
+                           Hostlist(nodes).sorted().to_string());
+        if (!line.switches.empty()) {
+            out += fmt::format(" Switches={}", Hostlist(line.switches).to_string());
+        }
+        out += '\n';
+    }
+    session.streams.out(out);
+    if (!id || !out.empty() || config.switches.empty()) return 0;
+    print_error(session.streams, session.invocation,
+                fmt::format("Topology information contains no switch or node named {}", *id));
+    return 1;
 }
 
 int show_nothing(Session&, Id) {
@@ -283,7 +319,7 @@ constexpr Row kEntities[] = {
     {"reservations", 1, show_reservations},
     {"licenses", 2, show_licenses},
     {"daemons", 2, show_daemons},
-    {"topology", 1, show_nothing},
+    {"topology", 1, show_topology},
     {"federation", 1, show_nothing},
     {"aliases", 1, nullptr},
     {"assoc_mgr", 2, nullptr},

@@ -51,8 +51,13 @@ Result<wire::Update> parse_update(const Words& words) {
     }
     for (; next < words.size(); ++next) {
         const std::size_t at = words[next].find('=');
-        if (at == std::string::npos) return Error{ErrorCode::BadArgument, words[next]};
         wire::KeyValue& change = *update.add_changes();
+        if (equals_ignoring_case(words[next], "nice")) {  // alone it means this much
+            change.set_key("Nice");
+            change.set_value("100");
+            continue;
+        }
+        if (at == std::string::npos) return Error{ErrorCode::BadArgument, words[next]};
         change.set_key(words[next].substr(0, at));
         change.set_value(words[next].substr(at + 1));
     }

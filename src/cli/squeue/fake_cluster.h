@@ -160,6 +160,8 @@ private:
             case TableKind::Steps:
                 found = steps;
                 break;
+            case TableKind::Licenses:
+                break;
             case TableKind::Partitions:
                 for (const FakeRow& partition : partitions) {
                     const std::string name = partition.text(PartitionColumn::Name);
@@ -315,6 +317,10 @@ inline void add_fake_jobs(std::vector<FakeRow>& jobs) {
         .set(C::NodeList, "cpu1")
         .set(C::BatchHost, "cpu1");
     failed.set(C::AllocTres, "cpu=1,mem=1000M,node=1,billing=1");
+    array.set(C::PriorityFactors,
+              "short 611.18 0 0 0 0:0 0:0 0:0 0.0885417:88.5417 0.5:500 0:0 cpu=0.0104:20.83,mem=0.0006:1.803\n"
+              "long 211.18 0 0 0 0:0 0:0 0:0 0.0885417:88.5417 0.1:100 0:0 cpu=0.0104:20.83,mem=0.0006:1.803\n");
+    later.set(C::PriorityFactors, "short 88 1 0 0 0:0 0:0 0:0 0:0 0:0 0:0\n");
     jobs = {train, held, first, later, whole, failed, second, array};
 }
 
@@ -446,6 +452,12 @@ inline void add_fake_steps(std::vector<FakeRow>& steps) {
 inline FakeCluster::FakeCluster() {
     config_.cluster_name = "oracle";
     config_.controllers = {{"vm", "127.0.0.1"}};
+    config_.priority_weight_age = config_.priority_weight_job_size = 1000;
+    config_.priority_weight_partition = 1000;
+    config_.priority_weight_assoc = 500;
+    config_.priority_weight_fairshare = 10000;
+    config_.priority_weight_qos = 2000;
+    config_.priority_tres_weights = {{"cpu", 2000}, {"mem", 3000}};
     add_fake_jobs(jobs);
     add_fake_nodes(nodes);
     add_fake_partitions(partitions);

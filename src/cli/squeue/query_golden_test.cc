@@ -10,6 +10,7 @@
 
 #include "cli/scontrol/scontrol.h"
 #include "cli/sinfo/sinfo.h"
+#include "cli/sprio/sprio.h"
 #include "cli/squeue/fake_cluster.h"
 #include "cli/squeue/squeue.h"
 
@@ -70,6 +71,8 @@ std::string run_line(const std::string& line) {
         code = run_squeue_at(now, invocation, cluster, streams);
     } else if (invocation.tool == "sinfo") {
         code = run_sinfo_at(now, invocation, cluster, streams);
+    } else if (invocation.tool == "sprio") {
+        code = run_sprio(invocation, cluster, streams);
     } else {
         code = run_scontrol_at(now, invocation, cluster, streams);
     }
@@ -121,7 +124,7 @@ TEST_P(QueryGolden, PrintsWhatIsRecorded) {
     EXPECT_GT(files, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden, testing::Values("squeue", "sinfo", "scontrol"));
+INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden, testing::Values("squeue", "sinfo", "scontrol", "sprio"));
 
 TEST(Squeue, AsksOnlyForTheColumnsOfItsFormatAndSort) {
     FakeCluster cluster;

@@ -110,7 +110,21 @@ private:
         return 0;
     }
 
+    // What a job can ask for and a step of it cannot: named, rather than dropped.
+    bool asks_too_much() {
+        for (const char* name : {"gpus-per-socket", "threads-per-core"}) {
+            const std::size_t index = option_index(name);
+            if (index >= options_.sources.size()) continue;
+            if (options_.sources[index] != Source::CommandLine) continue;
+            print_error(streams_, invocation_,
+                        fmt::format("--{} is not supported by Sluice for a step in a job", name));
+            return true;
+        }
+        return false;
+    }
+
     int run_in_job() {
+        if (asks_too_much()) return exit_code_for_error(invocation_);
         Result<std::uint32_t> job = find_job(options_.job_id, client_);
         if (!job) return refuse_job(options_.job_id, job.error());
         return run_step(*job, false);

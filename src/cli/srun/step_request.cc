@@ -8,6 +8,27 @@
 
 namespace sluice {
 
+namespace {
+
+std::uint64_t gpu_count(const std::vector<GresCount>& gres) {
+    std::uint64_t count = 0;
+    for (const GresCount& each : gres) count += each.name == "gpu" ? each.count : 0;
+    return count;
+}
+
+// Sizes by GPU, where the step says how many GPUs a task or a node has.
+void add_sizes_by_gpu(const Shape& shape, wire::CreateStep& step) {
+    const std::uint64_t per_task = gpu_count(shape.gpus_per_task);
+    std::uint64_t per_node = gpu_count(shape.gres_per_node);
+    if (per_node == 0 && shape.nodes_max == 1u) per_node = gpu_count(shape.gpus);
+    if (shape.cpus_per_gpu && per_task > 0) {
+        step.set_cpus_per_task(static_cast<std::uint32_t>(*shape.cpus_per_gpu * per_task));
+    }
+    if (shape.mem_per_gpu && per_node > 0) step.set_mem_per_node(*shape.mem_per_gpu * per_node);
+}
+
+}  // namespace
+
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job) {
     const Shape& shape = options.request.shape;
     wire::CreateStep step;
@@ -24,13 +45,15 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     if (shape.cpus_per_task_set) step.set_cpus_per_task(shape.cpus_per_task);
     if (shape.mem_per_node) step.set_mem_per_node(*shape.mem_per_node);
     if (shape.mem_per_cpu) step.set_mem_per_cpu(*shape.mem_per_cpu);
+    add_sizes_by_gpu(shape, step);
     to_wire(shape.gres_per_node, *step.mutable_gres_per_node());
     to_wire(shape.gpus_per_task, *step.mutable_gpus_per_task());
     to_wire(shape.gpus, *step.mutable_gpus());
     step.set_nodelist(shape.nodelist);
     step.set_exclude(shape.exclude);
     // Compat: -c implies --exact.
-    step.set_exact(!own_job && (options.exact || shape.cpus_per_task_set));
+    step.set_exact(!own_job &&
+                   (options.exact || shape.cpus_per_task_set || shape.cpus_per_gpu.has_value()));
     step.set_overlap(options.overlap);
     if (options.request.time_limit)
         *step.mutable_time_limit() = to_wire(*options.request.time_limit);

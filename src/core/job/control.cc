@@ -2,6 +2,7 @@
 #include "core/job/dependency.h"
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 
@@ -14,6 +15,7 @@ std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobV
     dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
     job.priority = 0;
+    job.priority_by_hand = false;
     // Compat: an operator's hold can only be lifted by an operator, unless it is a user's hold.
     bool by_operator = is_privileged(cluster, caller) && verb == JobVerb::Hold;
     job.reason = by_operator ? Reason::JobHeldAdmin : Reason::JobHeldUser;
@@ -30,11 +32,9 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
         return Error{ErrorCode::AccessDenied, {}};
     }
     Job& job = cluster.edit_job(id);
-    JobRequest wish = *job.request;
-    wish.hold = false;
-    if (wish.priority == 0u) wish.priority.reset();
-    job.priority = initial_priority(cluster, wish, job.id);
     job.eligible_time = std::max(job.eligible_time, now);
+    // Compat: whatever was set by hand, from here on the priority is calculated.
+    calculate_priority(cluster, job);
     job.reason = reason_to_wait(job, now);
     enqueue(cluster, cluster.job(id), now);
     return {};
@@ -73,6 +73,7 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
             return event.verb == JobVerb::Suspend ? suspend_job(cluster, now, id, effects)
                                                   : resume_job(cluster, now, id, effects);
         }
+        case JobVerb::Top: break;
     }
     return Error{ErrorCode::NotSupported, {}};
 }
@@ -80,6 +81,7 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
 }  // namespace
 
 void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& effects) {
+    if (event.verb == JobVerb::Top) return on_top(cluster, event, effects);
     std::vector<JobResult> results;
     for (const JobRef& ref : event.jobs) {
         std::vector<JobId> ids = split_off(cluster, ref);

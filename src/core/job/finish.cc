@@ -8,6 +8,7 @@
 
 #include "core/job/dependency.h"
 #include "core/job/moves.h"
+#include "core/job/preempt.h"
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
@@ -27,13 +28,15 @@ JobState state_after(KillReason reason) {
         case KillReason::NodeFail: return JobState::NodeFail;
         case KillReason::Preempted: return JobState::Preempted;
         case KillReason::Requeue:
-        case KillReason::RequeueHold: return JobState::Running;  // until the nodes are clean
+        case KillReason::RequeueHold:
+        case KillReason::PreemptedRequeue: return JobState::Running;  // until the nodes are clean
     }
     return JobState::Failed;
 }
 
 bool will_run_again(const Job& job) {
-    return job.kill_reason == KillReason::Requeue || job.kill_reason == KillReason::RequeueHold;
+    return job.kill_reason == KillReason::Requeue || job.kill_reason == KillReason::RequeueHold ||
+           job.kill_reason == KillReason::PreemptedRequeue;
 }
 
 // How a job is remembered that ended by itself.
@@ -62,7 +65,8 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
     switch (*job.kill_reason) {
         case KillReason::Cancelled: cause = " DUE to SIGNAL Terminated"; break;
         case KillReason::TimeLimit: cause = " DUE TO TIME LIMIT"; break;
-        case KillReason::Preempted: cause = " DUE TO PREEMPTION"; break;
+        case KillReason::Preempted:
+        case KillReason::PreemptedRequeue: cause = " DUE TO PREEMPTION"; break;
         case KillReason::NodeFail: cause = " DUE TO NODE FAILURE"; break;
         case KillReason::Requeue:
         case KillReason::RequeueHold: cause = " DUE TO JOB REQUEUE"; break;
@@ -196,7 +200,14 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
         job.exit = event.exit;
-        move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
+        // Compat: told to make room and gone within the grace time counts as preempted, unless all is done.
+        if (job.preempt_time && event.exit.failed()) {
+            job.kill_reason = reason_to_end_preempted(cluster, job);
+            JobState after = state_after(*job.kill_reason);
+            if (after != job.state) move_to(job, after);
+        } else {
+            move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
+        }
         job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
         if (event.launch_error) job.reason_detail = to_string(*event.launch_error);
         job.end_time = now;

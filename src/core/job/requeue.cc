@@ -3,6 +3,7 @@
 #include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -25,6 +26,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.next_step = 0;
     job.launched = false;
     job.warned = false;
+    job.preempt_time.reset();
     job.suspended = Seconds{0};
     job.suspend_time.reset();
     job.cpus_lent = false;
@@ -34,9 +36,10 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;
     if (hold) {
         job.priority = 0;
+        job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
-    } else if (job.priority == 0) {
-        job.priority = initial_priority(cluster, *job.request, job.id);
+    } else if (!job.priority_by_hand) {
+        calculate_priority(cluster, job);
     }
     // What it waited for has happened; that it must be alone is so every time.
     if (auto asked = parse_dependency(job.request->dependency)) {

@@ -11,8 +11,11 @@
 #include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
+#include "core/schedule/estimate.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/features.h"
 #include "model/hostlist.h"
 
 #include <fmt/format.h>
@@ -72,13 +75,14 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
         }
         return false;
     };
-    if (!shape.constraint.empty() && !any_node([&](const Node& node) {
-            const auto& features = node.config.features;
-            return std::find(features.begin(), features.end(), shape.constraint) != features.end();
-        })) {
-        return refuse(ErrorCode::InvalidFeature, fmt::format("no node has the feature {}", shape.constraint));
+    for (const auto* text : {&shape.constraint, &shape.prefer}) {
+        ErrorCode code = text == &shape.prefer ? ErrorCode::InvalidPrefer : ErrorCode::InvalidFeature;
+        for (const std::string& name : TRY(FeatureExpression::parse(*text)).names()) {
+            bool known = any_node([&](const Node& node) { return contains(node.config.features, name); });
+            if (!known) return refuse(code, fmt::format("no node has the feature {}", name));
+        }
     }
-    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
+    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
         for (const GresCount& wish : *wishes) {
             bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
             if (!known) return refuse(ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name));
@@ -113,13 +117,26 @@ TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
     return partition.config.default_time.value_or(partition.config.max_time);
 }
 
+// Is there time enough for it? A deadline that cannot be met is no use to anybody.
+Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
+    if (wish.time_min && *wish.time_min > limit) return refuse(ErrorCode::InvalidTimeMin);
+    if (!wish.deadline) return {};
+    TimeLimit least = wish.time_min.value_or(wish.time_limit.value_or(TimeLimit{}));
+    Seconds length = least.unlimited() ? Seconds{1} : least.length();
+    if (std::max(now, wish.begin.value_or(now)) + length > *wish.deadline) {
+        return refuse(ErrorCode::InvalidTimeLimit);
+    }
+    return {};
+}
+
 bool over_memory_limit(const Cluster& cluster, const PartitionConfig& config, const Need& need) {
     auto most = config.max_mem_per_node ? config.max_mem_per_node : cluster.settings().max_mem_per_node;
     return most && *most > 0 && need.mem_per_node && *need.mem_per_node > *most;
 }
 
 // Can it ever run, with all nodes up and idle, in one of its partitions?
-Result<void> check_possible(const Cluster& cluster, const Job& job) {
+Result<void> check_possible(Cluster& cluster, const Job& job) {
+    cluster.refresh_layout();
     Error why = refuse(ErrorCode::NodeConfigUnavailable);
     for (const std::string& name : partitions_of(job)) {
         const Partition& partition = *cluster.find_partition(name);
@@ -132,7 +149,7 @@ Result<void> check_possible(const Cluster& cluster, const Job& job) {
             why = refuse(ErrorCode::InvalidNodeCount);
         } else if (over_memory_limit(cluster, config, need)) {
             why = refuse(ErrorCode::MemoryInvalid);
-        } else if (place(cluster, need, true).allocation) {
+        } else if (!on_idle_nodes(cluster, need).empty()) {
             return {};
         }
     }
@@ -149,6 +166,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
+    TRY(check_times(now, wish, job.time_limit));
     TRY(check_possible(cluster, job));
     job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
     TRY(check_deadline(wish, now));
@@ -171,7 +189,7 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     const JobRequest& wish = *event.wish;
     job.id = cluster.take_job_id();
     job.sluid = next_sluid(cluster, job);
-    job.priority = initial_priority(cluster, wish, job.id);
+    set_first_priority(cluster, job);
     if (job.priority == 0) {
         job.reason = Reason::JobHeldUser;
     } else if (job.eligible_time > now) {
@@ -184,37 +202,14 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     }
 }
 
-// When everything that runs in the partition will be over at the latest.
-Time all_free(const Cluster& cluster, Time now, const Partition& partition) {
-    constexpr Seconds kYear{365 * 24 * 3600};  // Compat: the horizon for jobs without a limit
-    Time latest = now;
-    for (NodeIndex index : partition.nodes) {
-        for (JobId id : cluster.node(index).jobs) {
-            const Job& job = cluster.job(id);
-            bool limited = job.start_time && !job.time_limit.unlimited();
-            latest = std::max(latest, limited ? *job.start_time + job.time_limit.length() : now + kYear);
-        }
-    }
-    return latest;
-}
-
-// --test-only: now if there is a place, else when all is free. The scheduler's plan will know better.
-Submitted test_answer(const Cluster& cluster, Time now, const Job& job) {
+Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
     Submitted answer{.job = JobId{0}, .warnings = {}};
-    for (const std::string& name : partitions_of(job)) {
-        const Partition& partition = *cluster.find_partition(name);
-        Result<Need> need = need_of(cluster, job, partition);
-        if (!need) continue;
-        Placement placement = place(cluster, *need);
-        bool at_once = placement.allocation.has_value();
-        if (!at_once) placement = place(cluster, *need, true);
-        if (!placement.allocation || (answer.start_estimate && !at_once)) continue;
-        answer.partition = name;
-        answer.start_estimate = at_once ? now : all_free(cluster, now, partition);
-        answer.nodes = placement.allocation->node_names;
-        answer.cpus = placement.allocation->cpus();
-        if (at_once) break;
-    }
+    auto estimate = estimate_start(cluster, now, job);
+    if (!estimate) return answer;
+    answer.partition = estimate->partition;
+    answer.start_estimate = estimate->start;
+    answer.nodes = names_of(cluster, estimate->nodes);
+    for (const Chosen& chosen : estimate->nodes) answer.cpus += static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
     return answer;
 }
 

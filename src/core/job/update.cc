@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/job/update_shape.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/place/place.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -42,6 +44,16 @@ Result<std::uint32_t> number(const std::string& key, const std::string& value) {
     auto parsed = to_number(value);
     if (!parsed || *parsed > 0xfffffffe) return bad(key, value);
     return static_cast<std::uint32_t>(*parsed);
+}
+
+// A nice value or a site factor.
+Result<std::int32_t> adjustment(const std::string& key, const std::string& value) {
+    constexpr std::uint64_t kMost = 2147483645;
+    bool negative = value.starts_with('-');
+    auto amount = to_number(negative ? std::string_view(value).substr(1) : value);
+    if (!amount || *amount > kMost) return bad(key, value);
+    auto size = static_cast<std::int32_t>(*amount);
+    return negative ? -size : size;
 }
 
 template <std::string JobRequest::*Member>
@@ -81,6 +93,9 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
     std::uint32_t priority = TRY(number(key, value));
     if (!draft.privileged && priority > draft.job.priority) return Error{ErrorCode::AccessDenied, {}};
     draft.job.priority = priority;
+    // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
+    draft.job.priority_by_hand = priority > 0;
+    draft.request.nice = 0;
     if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     else if (draft.job.reason == Reason::JobHeldAdmin || draft.job.reason == Reason::JobHeldUser) draft.job.reason = Reason::None;
     return {};
@@ -88,15 +103,21 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
 
 Result<void> set_nice(Draft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    bool negative = value.starts_with('-');
-    std::uint32_t amount = TRY(number(key, negative ? value.substr(1) : value));
-    if (negative && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
-    std::int64_t nice = negative ? -std::int64_t{amount} : amount;
+    std::int32_t nice = TRY(adjustment(key, value));
+    if (nice < 0 && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     std::int64_t priority = std::int64_t{draft.job.priority} + draft.request.nice - nice;
-    draft.request.nice = static_cast<std::int32_t>(nice);
-    if (draft.job.priority > 0) {
+    draft.request.nice = nice;
+    if (draft.job.priority_by_hand) {
         draft.job.priority = static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, 0xfffffffe));
     }
+    return {};
+}
+
+// What an administrator adds to the calculated priority.
+Result<void> set_site_factor(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    draft.job.site_factor = TRY(adjustment(key, value));
     return {};
 }
 
@@ -177,12 +198,6 @@ Result<void> set_gres(Draft& draft, const std::string&, const std::string& value
     return {};
 }
 
-Result<void> set_deadline(Draft& draft, const std::string&, const std::string& value) {
-    TRY(only_pending(draft));
-    draft.request.deadline = TRY(parse_moment(value, draft.now));
-    return {};
-}
-
 Result<void> set_licenses(Draft& draft, const std::string&, const std::string& value) {
     TRY(only_pending(draft));
     TRY(check_licenses(draft.cluster, value));
@@ -193,6 +208,23 @@ Result<void> set_licenses(Draft& draft, const std::string&, const std::string& v
 Result<void> set_admin_comment(Draft& draft, const std::string&, const std::string& value) {
     if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     draft.job.admin_comment = value;
+    return {};
+}
+
+Result<void> set_time_min(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    Result<TimeLimit> least = parse_time_limit(value);
+    if (!least) return bad(key, value);
+    if (*least > draft.job.time_limit) return Error{ErrorCode::InvalidTimeMin, value};
+    draft.request.time_min = *least;
+    return {};
+}
+
+Result<void> set_deadline(Draft& draft, const std::string& key, const std::string& value) {
+    TRY(only_pending(draft));
+    Result<Time> deadline = parse_moment(value, draft.now);
+    if (!deadline || *deadline <= draft.now) return bad(key, value);
+    draft.request.deadline = *deadline;
     return {};
 }
 
@@ -211,7 +243,6 @@ constexpr Row kRows[] = {
     {"Dependency", set_dependency},
     {"EligibleTime", set_begin},
     {"ExcNodeList", set_shape_text<&Shape::exclude>},
-    {"Features", set_shape_text<&Shape::constraint>},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},
     {"Licenses", set_licenses},
@@ -226,12 +257,16 @@ constexpr Row kRows[] = {
     {"Priority", set_priority},
     {"QOS", set_text<&JobRequest::qos>},
     {"ReqNodeList", set_shape_text<&Shape::nodelist>},
+    {"ReqNodes", set_nodes},
+    {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
+    {"SiteFactor", set_site_factor},
     {"StartTime", set_begin},
     {"StdErr", set_text<&JobRequest::std_err>},
     {"StdIn", set_text<&JobRequest::std_in>},
     {"StdOut", set_text<&JobRequest::std_out>},
     {"TimeLimit", set_time_limit},
+    {"TimeMin", set_time_min},
     {"TresPerNode", set_gres},
     {"WCKey", set_text<&JobRequest::wckey>},
     {"WorkDir", set_text<&JobRequest::work_dir>},
@@ -243,17 +278,22 @@ Result<void> set_field(Draft& draft, const std::string& key, const std::string& 
     for (const Row& row : kRows) {
         if (equals_ignoring_case(row.key, name)) return row.set(draft, key, value);
     }
+    if (is_shape_field(name)) {
+        TRY(only_pending(draft));
+        return update_shape(draft.request.shape, name, value);
+    }
     return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
 }
 
-Result<void> check_draft(const Cluster& cluster, const Draft& draft) {
+Result<void> check_draft(Cluster& cluster, const Draft& draft) {
+    cluster.refresh_layout();
     if (draft.job.state != JobState::Pending) return {};
     Error why{ErrorCode::NodeConfigUnavailable, {}};
     for (const std::string& name : partitions_of(draft.job)) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) return Error{ErrorCode::InvalidPartition, name};
         Need need = TRY(need_of(cluster, draft.job, *partition));
-        if (place(cluster, need, true).allocation) return {};
+        if (!on_idle_nodes(cluster, need).empty()) return {};
     }
     return why;
 }
@@ -273,6 +313,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     job_is_here(cluster, changed);
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
+    if (changed.state == JobState::Pending && is_calculated(changed)) calculate_priority(cluster, changed);
     cluster.schedule_wanted = true;
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (changed.dependency.empty()) enqueue(cluster, changed, now);

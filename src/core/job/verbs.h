@@ -44,6 +44,9 @@ void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& ef
 // control.cc
 void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& effects);
 
+// top.cc
+void on_top(Cluster& cluster, const ControlJobs& event, Effects& effects);
+
 // update.cc
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects);
 

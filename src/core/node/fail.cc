@@ -4,6 +4,7 @@
 // run there is ended when the node comes back, before it is given anything new.
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "model/errors.h"
 
 namespace sluice {
 
@@ -45,6 +46,8 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     }
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
+    // Its connection may only have hung: should it hear us again, it has to register anew.
+    effects.push_back(NodeAnswered{node.config.name, Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }
 
 }  // namespace sluice

@@ -57,11 +57,17 @@ void return_to_service(Node& node, const Settings& settings) {
     }
 }
 
+// A run whose share was given back, because the node was lost, is not wanted even while the job's
+// other nodes are still being cleaned: nobody would wait for its end.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
     if (job.restarts != run.restarts || !job.allocation) return false;
+    if (is_completing(job)) {
+        return std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node) !=
+               job.completing_nodes.end();
+    }
     bool here = std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
                             [&](const NodeShare& share) { return share.node == node; });
-    return here && (is_live(job) || is_completing(job));
+    return here && is_live(job);
 }
 
 void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool has_it, Effects& effects) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -86,6 +87,7 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     if (change.has_comment) node.comment = change.comment;
     if (change.weight) node.config.weight = *change.weight;
     if (change.features) node.config.features = *change.features;
+    if (change.weight || change.features) cluster.layout_has_changed();
     cluster.mark_stored(index);
     if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
 }
@@ -169,6 +171,7 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
         if (changed.is_default && entry.config.name != changed.name) entry.config.is_default = false;
         if (entry.config.name == changed.name) entry.config = changed;
     }
+    reprioritize_all(cluster, now, true);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     answer(Done{});

@@ -23,8 +23,15 @@ std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& setting
             for (const GresDevices& devices : described->second) {
                 bool same = devices.name == pool.name && (pool.type.empty() || devices.type == pool.type);
                 if (same && !devices.files.empty()) pool.has_devices = true;
+                if (!same || devices.cores.empty()) continue;
+                auto listed = TaskSet::parse(devices.cores);
+                if (!listed) continue;
+                std::vector<std::uint32_t> cores;
+                listed->for_each([&](std::uint32_t core) { cores.push_back(core); });
+                for (std::uint64_t i = 0; i < devices.count && pool.cores.size() < pool.count; ++i) pool.cores.push_back(cores);
             }
         }
+        if (pool.cores.size() < pool.count) pool.cores.clear();
         // Compat: GPUs without device files are counted and numbered all the same.
         if (pool.name == "gpu") pool.has_devices = true;
         if (pool.has_devices) pool.used.assign(pool.count, false);
@@ -108,8 +115,9 @@ Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
 }
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
+    static const PartitionConfig kNone;  // a copy of a large partition for each node would be costly
     const Partition* partition = cluster.find_partition(job.partition);
-    Exclusive exclusive = exclusive_in(job, partition ? partition->config : PartitionConfig{});
+    Exclusive exclusive = exclusive_in(job, partition ? partition->config : kNone);
     Node& node = cluster.edit_node(share.node);
     set_use(node, job, share, true);
     node.jobs.push_back(job.id);
@@ -169,24 +177,6 @@ std::uint64_t gres_free(const Node& node, const GresCount& wish) {
         if (serves(pool, wish)) sum += pool.count - std::min(pool.count, pool.used_count);
     }
     return sum;
-}
-
-std::vector<NodeShare::Devices> pick_gres(const Node& node, const GresCount& wish) {
-    std::vector<NodeShare::Devices> picked;
-    std::uint64_t missing = wish.count;
-    for (const GresPool& pool : node.gres) {
-        if (!serves(pool, wish) || missing == 0) continue;
-        std::uint64_t take = std::min(missing, pool.count - std::min(pool.count, pool.used_count));
-        if (take == 0) continue;
-        NodeShare::Devices devices{.name = pool.name, .type = pool.type, .indexes = {}, .count = take};
-        for (std::uint32_t slot = 0; slot < pool.used.size() && devices.indexes.size() < take; ++slot) {
-            if (!pool.used[slot]) devices.indexes.push_back(pool.first_index + slot);
-        }
-        missing -= take;
-        picked.push_back(std::move(devices));
-    }
-    CHECK(missing == 0);
-    return picked;
 }
 
 }  // namespace sluice

@@ -28,7 +28,5 @@ Megabytes usable_memory(const Node& node);
 // A name's pools together: count and how many are free. An empty type means any.
 std::uint64_t gres_count(const Node& node, const GresCount& wish);
 std::uint64_t gres_free(const Node& node, const GresCount& wish);
-// Picks free devices for the wish; there are enough.
-std::vector<NodeShare::Devices> pick_gres(const Node& node, const GresCount& wish);
 
 }  // namespace sluice

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/query/columns_of.h"
+#include "core/query/reason.h"
+#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/hostlist.h"
 
@@ -19,21 +21,16 @@ const Shape& shape_of(const Job& job) { return job.request->shape; }
 
 const Node& node_of(const Snapshot& snapshot, NodeIndex index) { return *snapshot.nodes.find(index.value); }
 
-// A job that waits its turn has no reason of its own: the first one that found no place waits for
-// resources, those behind it for their priority.
 std::int64_t reason_of(const Job& job, View view) {
-    if (job.state != JobState::Pending || job.reason != Reason::None || job.priority == 0) {
-        return static_cast<std::int64_t>(job.reason);
-    }
-    bool evaluated = false;
-    for (const std::string& name : partitions_of(job)) {
-        for (const Partition& partition : *view.partitions) {
-            if (partition.config.name != name || !partition.first_blocked) continue;
-            if (*partition.first_blocked == job.id) return static_cast<std::int64_t>(Reason::Resources);
-            evaluated = true;
-        }
-    }
-    return static_cast<std::int64_t>(evaluated ? Reason::Priority : Reason::None);
+    return static_cast<std::int64_t>(shown_reason(job, *view.partitions, view.plan.get()));
+}
+
+// When it started, or is expected to.
+std::int64_t start_of(const Job& job, View view) {
+    if (job.start_time) return to_unix(*job.start_time);
+    if (job.reason == Reason::BeginTime) return to_unix(job.eligible_time);
+    const StartEstimate* estimate = view.plan && job.state == JobState::Pending ? view.plan->find(job.id) : nullptr;
+    return estimate ? to_unix(estimate->start) : kAbsent;
 }
 
 std::int64_t end_of(const Job& job, View) {
@@ -64,6 +61,7 @@ std::int64_t task_count(const Job& job, View) {
 
 std::optional<Megabytes> default_memory(const Job& job, View view, bool per_cpu) {
     const Shape& shape = shape_of(job);
+    if (shape.mem_per_gpu) return std::nullopt;
     if (shape.mem_per_cpu || shape.mem_per_node) return per_cpu ? shape.mem_per_cpu : shape.mem_per_node;
     std::vector<std::string> names = partitions_of(job);
     for (const Partition& partition : *view.partitions) {
@@ -81,6 +79,31 @@ std::int64_t min_cpus_node(const Job& job, View) {
     const Shape& shape = shape_of(job);
     return std::max(shape.cpus_min_per_node.value_or(1), shape.cpus_per_task * shape.ntasks_per_node.value_or(1));
 }
+
+std::int64_t over_subscribe(const Job& job, View view) {
+    if (shape_of(job).oversubscribe) return 1;
+    std::vector<std::string> names = partitions_of(job);
+    for (const Partition& partition : *view.partitions) {
+        bool mine = !names.empty() && partition.config.name == names.front();
+        if (mine && partition.config.oversubscribe != "NO") return 2;
+    }
+    return 0;
+}
+
+std::int64_t switches_wait(const Job& job, View view) {
+    return std::min(shape_of(job).switches_wait, view.settings->max_switch_wait).count();
+}
+
+template <typename T>
+std::string_view per_gpu(const std::optional<T>& amount, Scratch scratch) {
+    return scratch = amount ? fmt::format("gres/gpu:{}", *amount) : "";
+}
+
+template <std::optional<std::uint32_t> Shape::*Member>
+std::int64_t shape_number(const Job& job, View) { return or_absent(shape_of(job).*Member); }
+
+template <bool Shape::*Member>
+std::int64_t shape_flag(const Job& job, View) { return shape_of(job).*Member; }
 
 std::string_view batch_host(const Job& job, View view, Scratch) {
     if (!job.allocation) return {};
@@ -126,6 +149,25 @@ std::string_view std_out(const Job& job, View, Scratch) {
     return job.array_job ? "slurm-%A_%a.out" : "slurm-%j.out";
 }
 
+// Compat: jobs that are held or wait for their begin time are not listed with their factors, except
+// that with ACCRUE_ALWAYS the latter are.
+std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
+    scratch.clear();
+    const PriorityScale& scale = *view.priority_scale;
+    if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor) return scratch;
+    if (job.eligible_time > view.time && !scale.accrue_always) return scratch;
+    for (std::string& name : partitions_of(job)) {
+        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(job.priority),
+                          .by_hand = job.priority_by_hand, .factors = {}};
+        if (is_calculated(job)) {
+            line.factors = factors_of(scale, job, line.partition);
+            line.total = line.factors.total();
+        }
+        append_priority_line(line, scratch);
+    }
+    return scratch;
+}
+
 template <std::string JobRequest::*Member>
 std::string_view wish(const Job& job, View, Scratch) { return (*job.request).*Member; }
 
@@ -155,8 +197,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::DerivedExitCode,  [](const Job& j, View) { return exit_of(j.derived_exit); }},
     {C::SubmitTime,       [](const Job& j, View) { return to_unix(j.submit_time); }},
     {C::EligibleTime,     [](const Job& j, View) { return j.state == JobState::Pending && (j.priority == 0 || !j.dependency.empty()) ? kAbsent : to_unix(j.eligible_time); }},
-    {C::StartTime,        [](const Job& j, View) { return j.start_time ? to_unix(*j.start_time)
-                                                   : j.reason == Reason::BeginTime ? to_unix(j.eligible_time) : kAbsent; }},
+    {C::StartTime,        start_of},
     {C::EndTime,          end_of},
     {C::Deadline,         [](const Job& j, View) { return unix_or_absent(j.request->deadline); }},
     {C::TimeLimit, [](const Job& j, View) { return seconds_of(j.time_limit); }},
@@ -187,7 +228,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::TresPerJob,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus); }},
     {C::TresPerTask,      tres_per_task},
     {C::Features,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).constraint; }},
-    {C::OverSubscribe,    [](const Job& j, View) -> std::int64_t { return shape_of(j).oversubscribe; }},
+    {C::OverSubscribe,    over_subscribe},
     {C::Exclusive, [](const Job& j, View) { return static_cast<std::int64_t>(shape_of(j).exclusive); }},
     {C::Licenses,         wish<&JobRequest::licenses>},
     {C::Reservation,      wish<&JobRequest::reservation>},
@@ -207,9 +248,28 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::KilledBy,         [](const Job& j, View) { return j.killed_by ? std::int64_t{j.killed_by->value} : kAbsent; }},
     {C::AllocDetail,      alloc_detail},
     {C::OpenMode, [](const Job& j, View) { return static_cast<std::int64_t>(j.request->open_mode); }},
+    {C::NtasksPerSocket,  shape_number<&Shape::ntasks_per_socket>},
+    {C::NtasksPerCore,    shape_number<&Shape::ntasks_per_core>},
+    {C::NtasksPerGpu,     shape_number<&Shape::ntasks_per_gpu>},
+    {C::SocketsPerNode,   shape_number<&Shape::sockets_per_node>},
+    {C::CoresPerSocket,   shape_number<&Shape::cores_per_socket>},
+    {C::ThreadsPerCore,   shape_number<&Shape::threads_per_core>},
+    {C::CoreSpec,         shape_number<&Shape::core_spec>},
+    {C::MemPerGpu,        [](const Job& j, View) { return or_absent(shape_of(j).mem_per_gpu); }},
+    {C::Contiguous,       shape_flag<&Shape::contiguous>},
+    {C::SpreadJob,        shape_flag<&Shape::spread>},
+    {C::UseMinNodes,      shape_flag<&Shape::use_min_nodes>},
+    {C::GresEnforceBind,  shape_flag<&Shape::bind_gpus_to_cores>},
+    {C::SwitchesMax,      shape_number<&Shape::switches_max>},
+    {C::SwitchesWait,     switches_wait},
+    {C::Prefer,           [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).prefer; }},
+    {C::CpusPerTres,      [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).cpus_per_gpu, s); }},
+    {C::MemPerTres,       [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).mem_per_gpu, s); }},
+    {C::TresPerSocket,    [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus_per_socket); }},
     {C::SuspendTime,      [](const Job& j, View) { return unix_or_absent(j.suspend_time); }},
     {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.licenses_held; }},
     {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
+    {C::PriorityFactors,  priority_factors},
 };
 // clang-format on
 

@@ -39,15 +39,6 @@ std::string_view gres_used(const Node& node, View, Scratch scratch) {
     return scratch;
 }
 
-Tres cfg_tres(const Node& node) {
-    Tres tres{{"cpu", node.config.cpus}, {"mem", node.config.real_memory}, {"billing", node.config.cpus}};
-    for (const GresPool& pool : node.gres) {
-        tres["gres/" + pool.name] += pool.count;
-        if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;
-    }
-    return tres;
-}
-
 Tres alloc_tres(const Node& node) {
     Tres tres;
     if (node.cpus_used > 0) tres["cpu"] = node.cpus_used;

@@ -53,29 +53,77 @@ Tres tres_of(const Allocation& allocation) {
     return tres;
 }
 
-Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
-    const Shape& shape = job.request->shape;
-    std::uint64_t nodes = std::max(1u, shape.nodes_min);
-    std::uint64_t tasks = shape.ntasks.value_or(nodes * std::max(1u, shape.ntasks_per_node.value_or(1)));
-    if (shape.ntasks && shape.ntasks_per_node && *shape.ntasks_per_node > 0) {
-        nodes = std::max<std::uint64_t>(nodes, (tasks + *shape.ntasks_per_node - 1) / *shape.ntasks_per_node);
+namespace {
+
+struct Sizes {
+    std::uint64_t nodes = 1, tasks = 1, cpus = 1, gpus = 0;
+};
+
+// What is asked for, device by device. A total for the job says it all; what is said of each node,
+// socket or task then only says how it lies.
+void add_devices(const Shape& shape, Sizes& sizes, Tres& tres) {
+    auto add = [&](const std::vector<GresCount>& wishes, std::uint64_t times) {
+        for (const GresCount& wish : wishes) {
+            bool told = wish.name == "gpu" && sizes.gpus > 0;
+            if (!told) add_gres(tres, wish.name, wish.type, wish.count * times);
+        }
+        sizes.gpus = tres.contains("gres/gpu") ? tres["gres/gpu"] : 0;
+    };
+    add(shape.gpus, 1);
+    add(shape.gres_per_node, sizes.nodes);
+    add(shape.gpus_per_socket, sizes.nodes * shape.sockets_per_node.value_or(1));
+    add(shape.gpus_per_task, sizes.tasks);
+}
+
+Sizes sizes_wanted(const Shape& shape) {
+    Sizes sizes;
+    sizes.nodes = std::max(1u, shape.nodes_min);
+    std::uint64_t per_node = std::max(1u, shape.ntasks_per_node.value_or(1));
+    sizes.tasks = shape.ntasks.value_or(sizes.nodes * per_node);
+    if (shape.ntasks && shape.ntasks_per_node) {
+        sizes.nodes = std::max(sizes.nodes, (sizes.tasks + per_node - 1) / per_node);
     }
-    std::uint64_t cpus = std::max(tasks * shape.cpus_per_task, nodes * shape.cpus_min_per_node.value_or(1));
-    Tres tres{{"cpu", cpus}, {"node", nodes}, {"billing", cpus}};
-    const Partition* partition = first_partition(job, snapshot);
+    return sizes;
+}
+
+std::uint64_t memory_wanted(const Shape& shape, const Partition* partition, const Settings& settings,
+                            const Sizes& sizes) {
+    if (shape.mem_per_gpu) return *shape.mem_per_gpu * sizes.gpus;
     std::optional<Megabytes> per_cpu = shape.mem_per_cpu, per_node = shape.mem_per_node;
-    if (!per_cpu && !per_node && snapshot.settings->memory_is_consumable) {
-        const Settings& settings = *snapshot.settings;
+    if (!per_cpu && !per_node && settings.memory_is_consumable) {
         if (partition && partition->config.def_mem_per_cpu) per_cpu = partition->config.def_mem_per_cpu;
         else if (partition && partition->config.def_mem_per_node) per_node = partition->config.def_mem_per_node;
         else if (settings.def_mem_per_cpu) per_cpu = settings.def_mem_per_cpu;
         else per_node = settings.def_mem_per_node;
     }
-    if (per_cpu && *per_cpu > 0) tres["mem"] = *per_cpu * cpus;
-    if (per_node && *per_node > 0) tres["mem"] = *per_node * nodes;
-    for (const GresCount& wish : shape.gres_per_node) add_gres(tres, wish.name, wish.type, wish.count * nodes);
-    for (const GresCount& wish : shape.gpus) add_gres(tres, wish.name, wish.type, wish.count);
-    for (const GresCount& wish : shape.gpus_per_task) add_gres(tres, wish.name, wish.type, wish.count * tasks);
+    return per_cpu ? *per_cpu * sizes.cpus : per_node.value_or(0) * sizes.nodes;
+}
+
+}  // namespace
+
+Tres cfg_tres(const Node& node) {
+    Tres tres{{"cpu", node.config.cpus}, {"mem", node.config.real_memory}, {"billing", node.config.cpus}};
+    for (const GresPool& pool : node.gres) {
+        tres["gres/" + pool.name] += pool.count;
+        if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;
+    }
+    return tres;
+}
+
+Tres tres_wanted(const Job& job, const Snapshot& snapshot) {
+    return tres_wanted(job, first_partition(job, snapshot), *snapshot.settings);
+}
+
+Tres tres_wanted(const Job& job, const Partition* partition, const Settings& settings) {
+    const Shape& shape = job.request->shape;
+    Sizes sizes = sizes_wanted(shape);
+    Tres tres;
+    add_devices(shape, sizes, tres);
+    sizes.cpus = std::max({sizes.tasks * shape.cpus_per_task, sizes.nodes * shape.cpus_min_per_node.value_or(1),
+                           sizes.gpus * shape.cpus_per_gpu.value_or(0)});
+    tres["cpu"] = tres["billing"] = sizes.cpus;
+    tres["node"] = sizes.nodes;
+    if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes)) tres["mem"] = memory;
     return tres;
 }
 

@@ -1,27 +1,36 @@
 // core/schedule/pass.cc
 //
-// Who goes next. Partitions by tier, jobs by priority; the first job of a partition that finds no
-// place holds the place of all behind it. Costs what starts, not what waits.
+// Who goes next. A full pass walks all that wait, highest priority first: what can start starts,
+// what cannot is booked for its earliest moment, and whoever comes later may start only where that
+// breaks no booking. Between full passes a quick one looks at nodes that were touched and at jobs
+// that are new. Jobs of a class stand and fall together, so cost grows with classes, not with jobs.
+#include "core/schedule/pass.h"
+
 #include <algorithm>
 
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/place/place.h"
-#include "core/schedule/queue.h"
 
 namespace sluice {
 
 namespace {
 
-enum class Outcome { Started, Blocked, Parked };
+// A full pass that looks at no more nodes than this is done at every event; dearer ones wait their turn,
+// so that planning takes a small share of the time. About 30 million nodes are looked at per second.
+constexpr std::uint64_t kCheapSteps = 20'000;
+constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
+constexpr std::uint64_t kStepsMost = 20'000'000;   // spent on second and later bookings of a class
+constexpr std::uint32_t kBookingsPerClass = 64;
+constexpr int kWideSearchesPerQuickPass = 8;
 
-std::optional<Reason> partition_forbids(const Job& job, const Partition& partition) {
+std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition) {
     const PartitionConfig& config = partition.config;
     if (config.state == "DOWN" || config.state == "INACTIVE") {
         return config.state == "DOWN" ? Reason::PartitionDown : Reason::PartitionInactive;
     }
-    if (job.time_limit > config.max_time) return Reason::PartitionTimeLimit;
-    const Shape& shape = job.request->shape;
+    if (job_class.time_limit > config.max_time) return Reason::PartitionTimeLimit;
+    const Shape& shape = job_class.sample->shape;
     bool too_many = config.max_nodes && shape.nodes_min > *config.max_nodes;
     bool too_few = shape.nodes_max && *shape.nodes_max < config.min_nodes;
     if (too_many || too_few) return Reason::PartitionNodeLimit;
@@ -34,87 +43,316 @@ bool array_limit_reached(const Cluster& cluster, const Job& job) {
     return running != cluster.array_running.end() && running->second >= job.array_limit;
 }
 
-// The partition's node counts apply to jobs that set none themselves.
-void apply_partition_limits(Need& need, const Partition& partition) {
-    need.nodes_min = std::max(need.nodes_min, partition.config.min_nodes);
-    if (partition.config.max_nodes) {
-        need.nodes_max = std::min(need.nodes_max.value_or(*partition.config.max_nodes),
-                                  *partition.config.max_nodes);
+// Nodes that are named and cannot be had now; empty: none.
+std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
+    std::string names;
+    bool subset_will_do = need.nodes_max && *need.nodes_max < need.required.size();
+    for (NodeIndex node : need.required) {
+        if (subset_will_do || may_take_jobs(cluster.node(node))) continue;
+        names += (names.empty() ? "UnavailableNodes:" : ",") + cluster.node(node).config.name;
     }
-}
-
-Outcome try_start(Cluster& cluster, Time now, JobId id, const Partition& partition, Effects& effects) {
-    std::shared_ptr<const Job> job = cluster.find_job(id);
-    if (auto reason = partition_forbids(*job, partition)) {
-        park(cluster, id, partition.config.name, *reason, {});
-        return Outcome::Parked;
-    }
-    if (array_limit_reached(cluster, *job)) {
-        park(cluster, id, partition.config.name, Reason::JobArrayTaskLimit, {});
-        cluster.array_waiting[job->array_job->value].insert(id);
-        return Outcome::Parked;
-    }
-    if (auto reason = licenses_missing(cluster, *job)) {
-        park(cluster, id, partition.config.name, *reason, {});
-        cluster.license_waiting.insert(id);
-        return Outcome::Parked;
-    }
-    Result<Need> need = need_of(cluster, *job, partition);
-    if (!need) {
-        park(cluster, id, partition.config.name, Reason::BadConstraints, need.error().detail);
-        return Outcome::Parked;
-    }
-    apply_partition_limits(*need, partition);
-    Placement placement = place(cluster, *need);
-    if (placement.allocation) {
-        start_job(cluster, now, id, *std::move(placement.allocation), partition.config.name, effects);
-        return Outcome::Started;
-    }
-    if (placement.obstacle != Obstacle::Busy) {
-        park(cluster, id, partition.config.name, Reason::ReqNodeNotAvail, placement.detail);
-        return Outcome::Parked;
-    }
-    return Outcome::Blocked;
-}
-
-void set_blocked(Cluster& cluster, std::size_t index, std::optional<JobId> job) {
-    if (cluster.partitions()[index].first_blocked == job) return;
-    cluster.edit_partitions()[index].first_blocked = job;
-}
-
-// A job that waits for its turn or a place has no reason of its own: see query/.
-void clear_reason(Cluster& cluster, JobId id) {
-    const Job& job = cluster.job(id);
-    if (job.reason == Reason::None) return;
-    Job& changed = cluster.edit_job(id);
-    changed.reason = Reason::None;
-    changed.reason_detail.clear();
-}
-
-void schedule_partition(Cluster& cluster, Time now, std::size_t index, Effects& effects) {
-    const std::string name = cluster.partitions()[index].config.name;
-    for (;;) {
-        auto queue = cluster.queue.find(name);
-        if (queue == cluster.queue.end()) return set_blocked(cluster, index, {});
-        JobId id = queue->second.begin()->job;
-        auto partitions = cluster.partitions_ptr();  // holds them while jobs start
-        if (try_start(cluster, now, id, (*partitions)[index], effects) != Outcome::Blocked) continue;
-        clear_reason(cluster, id);
-        return set_blocked(cluster, index, id);
-    }
+    return names;
 }
 
 }  // namespace
 
+PlanTime length_of(const JobClass& job_class) {
+    if (job_class.time_limit.unlimited()) return kForever;
+    return static_cast<PlanTime>(std::min<std::int64_t>(job_class.time_limit.length().count(), kForever));
+}
+
+Pass::Pass(Cluster& cluster, Time now, Effects& effects)
+    : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
+      finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
+      stopped_(cluster.partitions().size()) {}
+
+// Every class once for each of its partitions, those that nothing forbids.
+std::vector<Pass::Entry> Pass::entries() {
+    std::vector<Entry> found;
+    std::vector<std::tuple<JobId, Reason, std::string>> to_park;
+    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+        std::optional<Reason> forbidden;
+        std::string detail;
+        std::size_t before = found.size();
+        for (JobClass::InPartition& in : needs_of(cluster_, job_class)) {
+            const Partition& partition = cluster_.partitions()[in.partition];
+            auto reason = in.error ? std::optional(Reason::BadConstraints) : partition_forbids(job_class, partition);
+            if (!reason) {
+                std::string missing = unavailable_nodes(cluster_, in.need);
+                if (!missing.empty()) {
+                    reason = Reason::ReqNodeNotAvail;
+                    detail = missing;
+                }
+            }
+            if (!reason) found.push_back({&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin()});
+            else if (!forbidden) forbidden = reason;
+        }
+        if (found.size() > before) return;
+        for (const QueueKey& key : job_class.waiting) {
+            to_park.emplace_back(key.job, forbidden.value_or(Reason::PartitionDown), detail);
+        }
+    });
+    for (auto& [job, reason, detail] : to_park) park(cluster_, job, reason, detail);
+    return found;
+}
+
+SelectOptions Pass::options_for(const Entry& entry, const Job& job) const {
+    const Shape& shape = *entry.in->need.shape;
+    Seconds waited = now_ - job.eligible_time;
+    Seconds most = cluster_.settings().max_switch_wait;
+    Seconds insists = shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most;
+    return {.least_loaded = cluster_.settings().least_loaded || entry.in->need.partition->config.lln,
+            .any_switches = waited >= insists};
+}
+
+Search Pass::search_for(const Entry& entry, const Job& job) const {
+    return {.need = entry.in->need, .nodes = entry.in->need.partition->nodes, .from = scheduler_.planner.tick(now_),
+            .length = length_of(*entry.job_class), .options = options_for(entry, job)};
+}
+
+bool Pass::start(const Entry& entry, JobId id, const Choice& choice) {
+    std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
+    if (!allocation) return false;
+    std::string partition = cluster_.partitions()[entry.in->partition].config.name;
+    start_job(cluster_, now_, id, *std::move(allocation), partition, effects_);
+    for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
+    return true;
+}
+
+// May it run as far as limits go that are no question of place?
+bool Pass::may_run(const Job& job) {
+    if (array_limit_reached(cluster_, job)) {
+        park(cluster_, job.id, Reason::JobArrayTaskLimit, {});
+        cluster_.array_waiting[job.array_job->value].insert(job.id);
+        return false;
+    }
+    if (auto reason = licenses_missing(cluster_, job)) {
+        park(cluster_, job.id, *reason, {});
+        cluster_.license_waiting.insert(job.id);
+        return false;
+    }
+    return true;
+}
+
+// A job that waits for its turn or a place has no reason of its own: see query/.
+void Pass::note_blocked(const Entry& entry, JobId id) {
+    if (!first_blocked_[entry.in->partition]) first_blocked_[entry.in->partition] = id;
+    if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
+    if (cluster_.job(id).reason == Reason::None) return;
+    Job& job = cluster_.edit_job(id);
+    job.reason = Reason::None;
+    job.reason_detail.clear();
+}
+
+bool Pass::may_book(const Entry& entry) const {
+    const BackfillSettings& backfill = cluster_.settings().backfill;
+    if (!backfill.enabled) return false;
+    if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
+    return entry.booked == 0 || (entry.booked < kBookingsPerClass && finder_.steps < kStepsMost);
+}
+
+// Books the job's earliest start; whether that could be had.
+bool Pass::book(Entry& entry, const Job& job) {
+    Planner& planner = scheduler_.planner;
+    Search search = search_for(entry, job);
+    search.from = std::max(search.from + 1, entry.last_start);
+    auto elsewhere = entry.job_class->needs.size() > 1 ? planner.find_booking(job.id) : std::nullopt;
+    if (elsewhere) planner.lift(*elsewhere);
+    Start start = finder_.find(search, &entry.shortlist);
+    if (elsewhere) {
+        if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
+            planner.lay(*elsewhere);
+            return true;
+        }
+        planner.drop_lifted(*elsewhere);
+    }
+    Seconds window = cluster_.settings().backfill.window;
+    if (start.nodes.empty() || (window.count() > 0 && Seconds{start.at - planner.tick(now_)} > window)) return false;
+    entry.last_start = start.at;
+    ++entry.booked;
+    ++booked_;
+    planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length), std::move(start.nodes)});
+    return true;
+}
+
+Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
+    std::shared_ptr<const Job> job = cluster_.find_job(id);
+    if (!may_run(*job)) return Outcome::Skipped;
+    if (entry.booked == 0) {
+        Planner& planner = scheduler_.planner;
+        auto own = planner.find_booking(id);
+        if (own) planner.lift(*own);
+        Choice choice = finder_.at_once(search_for(entry, *job));
+        if (!choice.empty() && start(entry, id, choice)) {
+            if (own) planner.drop_lifted(*own);
+            return Outcome::Started;
+        }
+        if (own) planner.lay(*own);
+    }
+    note_blocked(entry, id);
+    return Outcome::Blocked;
+}
+
+bool Pass::comes_first(const Entry& a, const Entry& b) {
+    if (a.tier != b.tier) return a.tier > b.tier;
+    if (a.key < b.key || b.key < a.key) return a.key < b.key;
+    return a.in->partition < b.in->partition;
+}
+
+// The next job of the class to be looked at; whether there is one.
+bool Pass::advance(Entry& entry) const {
+    const std::set<QueueKey>& waiting = entry.job_class->waiting;
+    auto next = entry.stays ? waiting.lower_bound(entry.key) : waiting.upper_bound(entry.key);
+    entry.stays = false;
+    if (next == waiting.end()) return false;
+    entry.key = *next;
+    return true;
+}
+
+void Pass::run_full() {
+    scheduler_.planner.reset(cluster_, now_);
+    std::vector<Entry> heap = entries();
+    auto later = [](const Entry& a, const Entry& b) { return comes_first(b, a); };
+    std::make_heap(heap.begin(), heap.end(), later);
+    while (!heap.empty()) {
+        std::pop_heap(heap.begin(), heap.end(), later);
+        Entry& entry = heap.back();
+        bool goes_on = !stopped_[entry.in->partition];
+        if (goes_on && entry.job_class->waiting.contains(entry.key)) {
+            JobId id = entry.key.job;
+            Outcome outcome = try_start(entry, id);
+            if (outcome == Outcome::Blocked && entry.booked == 0) preempt_for(entry, id);
+            if (outcome == Outcome::Started) {
+                entry.stays = true;  // an array has more of them
+            } else if (outcome == Outcome::Blocked) {
+                // Others of the class are behind it; they matter only for their bookings.
+                goes_on = may_book(entry) && book(entry, cluster_.job(id));
+                goes_on = goes_on && may_book(entry);
+                entry.stays = goes_on && has_more_tasks(entry, cluster_.job(id));
+            }
+        }
+        entry.job_class->is_fresh = false;
+        if (goes_on && advance(entry)) std::push_heap(heap.begin(), heap.end(), later);
+        else heap.pop_back();
+    }
+    scheduler_.is_planned = true;
+    scheduler_.planned_at = now_;
+    scheduler_.plan_steps = finder_.steps;
+    publish(true);
+}
+
+// An array that waits is one record: each of its tasks may have a booking.
+bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
+    if (!is_array_record(job)) return false;
+    std::uint64_t most = job.array_limit > 0 ? std::min<std::uint64_t>(job.array_limit, job.array_tasks.size())
+                                             : job.array_tasks.size();
+    return entry.booked < most;
+}
+
+// Touched nodes and new jobs only; bookings of the last full plan stand.
+void Pass::run_quick(const std::vector<NodeIndex>& touched) {
+    for (NodeIndex node : touched) scheduler_.planner.refresh(cluster_, node, now_);
+    std::vector<Entry> all = entries();
+    std::sort(all.begin(), all.end(), comes_first);
+    int wide_searches = kWideSearchesPerQuickPass;
+    for (Entry& entry : all) {
+        if (stopped_[entry.in->partition]) continue;
+        std::vector<NodeIndex> here;
+        for (NodeIndex node : touched) {
+            if (scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
+        }
+        do {
+            entry.key = *entry.job_class->waiting.begin();
+        } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
+        if (entry.job_class->waiting.empty()) continue;
+        note_blocked(entry, entry.key.job);
+        if (!entry.job_class->is_fresh) continue;
+        entry.job_class->is_fresh = false;
+        bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
+        if (!booked && may_book(entry)) book(entry, cluster_.job(entry.key.job));
+    }
+    publish(false);
+}
+
+bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
+    const Need& need = entry.in->need;
+    std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
+    Search search = search_for(entry, *job);
+    bool one_node = need.is_uniform() && need.nodes_min == 1 &&
+                    takes_first_that_suffice(need, scheduler_.layout, search.options);
+    bool wide = entry.job_class->is_fresh || !one_node;
+    if (!wide && touched.empty()) return false;
+    if (wide && wide_searches-- <= 0) return false;
+    if (!may_run(*job)) return !entry.job_class->waiting.empty();
+    Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
+                  .options = search.options};
+    Planner& planner = scheduler_.planner;
+    auto own = planner.find_booking(job->id);
+    if (own) planner.lift(*own);
+    Choice choice = finder_.at_once(narrow);
+    if (!choice.empty() && start(entry, job->id, choice)) {
+        if (own) planner.drop_lifted(*own);
+        return true;
+    }
+    if (own) planner.lay(*own);
+    return false;
+}
+
+std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
+    auto found = std::make_shared<std::vector<StartEstimate>>();
+    const Planner& planner = scheduler_.planner;
+    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+        PlanTime length = length_of(job_class);
+        std::vector<PlanTime> starts;
+        std::uint64_t behind = 0;
+        for (const QueueKey& key : job_class.waiting) {
+            if (auto number = planner.find_booking(key.job)) {
+                const Booking& booking = planner.booking(*number);
+                StartEstimate estimate{key.job, planner.time(booking.start), {}};
+                for (const Chosen& chosen : booking.nodes) estimate.nodes.push_back(chosen.node);
+                found->push_back(std::move(estimate));
+                starts.push_back(booking.start);
+            } else if (!starts.empty() && length != kForever) {
+                std::uint64_t rounds = behind / starts.size() + 1;
+                PlanTime base = starts[behind++ % starts.size()];
+                found->push_back({key.job, planner.time(base) + static_cast<std::int64_t>(rounds) * Seconds{length}, {}});
+            }
+        }
+    });
+    std::sort(found->begin(), found->end(), [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
+    return found;
+}
+
+void Pass::publish(bool with_estimates) {
+    std::shared_ptr<const PlanView> before = cluster_.plan();
+    if (!with_estimates && before && before->first_blocked == first_blocked_) return;
+    auto view = std::make_shared<PlanView>();
+    view->first_blocked = first_blocked_;
+    view->estimates = with_estimates || !before ? estimates() : before->estimates;
+    cluster_.publish_plan(std::move(view));
+}
+
 void schedule(Cluster& cluster, Time now, Effects& effects) {
     if (!cluster.schedule_wanted) return;
     cluster.schedule_wanted = false;
-    std::vector<std::size_t> order(cluster.partitions().size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return cluster.partitions()[a].config.priority_tier > cluster.partitions()[b].config.priority_tier;
-    });
-    for (std::size_t index : order) schedule_partition(cluster, now, index, effects);
+    cluster.refresh_layout();
+    std::vector<NodeIndex> touched = cluster.take_touched_nodes();
+    Scheduler& scheduler = cluster.scheduler();
+    if (scheduler.queue.empty()) {
+        scheduler.is_planned = false;
+        cluster.publish_plan(nullptr);
+        return;
+    }
+    Seconds rest{scheduler.plan_steps <= kCheapSteps ? 0 : 1 + scheduler.plan_steps / kStepsPerSecondOfRest};
+    rest = std::min(rest, cluster.settings().backfill.interval);
+    bool full = !scheduler.is_planned || now >= scheduler.planned_at + rest;
+    Pass pass(cluster, now, effects);
+    if (full) {
+        pass.run_full();
+    } else {
+        pass.run_quick(touched);
+        cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
+    }
 }
 
 }  // namespace sluice

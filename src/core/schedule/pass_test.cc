@@ -13,8 +13,8 @@ TEST(Pass, StartsJobsInOrderAndTheFirstThatDoesNotFitHoldsItsPlace) {
         submit  small  tasks=1
         pass
         expect  first  running n1
-        expect  wide   pending None
-        expect  small  pending None
+        expect  wide   pending Resources
+        expect  small  pending Priority
         end     first
         pass
         expect  first  completed

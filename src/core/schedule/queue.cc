@@ -1,22 +1,139 @@
 #include "core/schedule/queue.h"
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 
 namespace {
-// Compat: priority/basic counts down from here, so that earlier jobs come first.
-constexpr std::uint32_t kPriorityTop = 4294901760;
 
-void leave(Cluster& cluster, const Job& job, const std::string& partition) {
-    auto queue = cluster.queue.find(partition);
-    if (queue == cluster.queue.end()) return;
-    queue->second.erase({job.priority, job.id});
-    if (queue->second.empty()) cluster.queue.erase(queue);
+UserId user_that_matters(const Job& job) {
+    return job.request->shape.exclusive == Exclusive::User ? job.user : UserId{};
 }
+
+void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ull; }
+
+std::size_t hash_of(const Job& job) {
+    const Shape& shape = job.request->shape;
+    std::size_t hash = std::hash<std::string>{}(job.partition);
+    for (std::uint64_t value : {std::uint64_t{shape.nodes_min}, std::uint64_t{shape.ntasks.value_or(0)},
+                                std::uint64_t{shape.cpus_per_task}, std::uint64_t{shape.ntasks_per_node.value_or(0)},
+                                shape.mem_per_node.value_or(0), shape.mem_per_cpu.value_or(0),
+                                job.time_limit.unlimited() ? 0 : static_cast<std::uint64_t>(job.time_limit.length().count())}) {
+        mix(hash, value);
+    }
+    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
+        for (const GresCount& wish : *wishes) {
+            mix(hash, std::hash<std::string>{}(wish.type));
+            mix(hash, wish.count);
+        }
+    }
+    for (const std::string* text : {&shape.nodelist, &shape.constraint, &shape.exclude, &job.request->qos}) {
+        mix(hash, std::hash<std::string>{}(*text));
+    }
+    return hash;
+}
+
+bool is_of(const JobClass& job_class, const Job& job) {
+    const JobRequest& sample = *job_class.sample;
+    const JobRequest& request = *job.request;
+    if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
+    if (job_class.user != user_that_matters(job)) return false;
+    if (job_class.sample == job.request) return true;
+    return sample.shape == request.shape && sample.licenses == request.licenses && sample.time_min == request.time_min &&
+           sample.reservation == request.reservation && sample.qos == request.qos;
+}
+
 }  // namespace
+
+ClassIndex Queue::index_of(const Job& job) {
+    std::size_t key = hash_of(job);
+    auto [from, to] = by_key_.equal_range(key);
+    for (auto entry = from; entry != to; ++entry) {
+        if (is_of(*classes_[entry->second], job)) return entry->second;
+    }
+    // Classes that nobody is in any more stay a while: streams of like jobs come back to them.
+    constexpr std::size_t kEmptyMost = 1024;
+    if (empty_ > kEmptyMost) {
+        std::erase_if(by_key_, [&](const auto& entry) {
+            bool unused = classes_[entry.second]->waiting.empty();
+            if (unused) {
+                classes_[entry.second].reset();
+                free_.push_back(entry.second);
+            }
+            return unused;
+        });
+        empty_ = 0;
+    }
+    if (free_.empty()) {
+        free_.push_back(static_cast<ClassIndex>(classes_.size()));
+        classes_.emplace_back();
+    }
+    ClassIndex index = free_.back();
+    free_.pop_back();
+    auto& added = classes_[index] = std::make_unique<JobClass>();
+    added->sample = job.request;
+    added->partition = job.partition;
+    added->time_limit = job.time_limit;
+    added->user = user_that_matters(job);
+    by_key_.emplace(key, index);
+    ++empty_;
+    return index;
+}
+
+JobClass& Queue::class_of(const Job& job) { return *classes_[index_of(job)]; }
+
+bool Queue::add(const Job& job) {
+    ClassIndex index = index_of(job);
+    JobClass& job_class = *classes_[index];
+    if (job_class.waiting.empty()) --empty_;
+    auto [place, is_new] = job_class.waiting.insert({job.priority, job.id});
+    by_job_[job.id.value] = index;
+    bool is_first = place == job_class.waiting.begin();
+    job_class.is_fresh = job_class.is_fresh || is_first;
+    return is_first;
+}
+
+void Queue::remove(const Job& job) {
+    auto found = by_job_.find(job.id.value);
+    if (found == by_job_.end()) return;
+    JobClass& job_class = *classes_[found->second];
+    job_class.waiting.erase({job.priority, job.id});
+    if (job_class.waiting.empty()) ++empty_;
+    by_job_.erase(found);
+}
+
+void Queue::move(const QueueKey& from, std::uint32_t priority) {
+    auto found = by_job_.find(from.job.value);
+    if (found == by_job_.end()) return;
+    JobClass& job_class = *classes_[found->second];
+    job_class.waiting.erase(from);
+    job_class.waiting.insert({priority, from.job});
+    job_class.is_fresh = true;
+}
+
+const JobClass* Queue::find_class(JobId job) const {
+    auto found = by_job_.find(job.value);
+    return found == by_job_.end() ? nullptr : classes_[found->second].get();
+}
+
+std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_class) {
+    if (job_class.needs_version != cluster.scheduler().layout_version) {
+        job_class.needs_version = cluster.scheduler().layout_version;
+        job_class.needs.clear();
+        Job job{.request = job_class.sample, .user = job_class.user, .partition = job_class.partition};
+        for (const std::string& name : partitions_of(job)) {
+            const Partition* partition = cluster.find_partition(name);
+            if (!partition) continue;
+            JobClass::InPartition entry{.partition = static_cast<std::size_t>(partition - cluster.partitions().data())};
+            if (Result<Need> need = need_of(cluster, job, *partition)) entry.need = *std::move(need);
+            else entry.error = need.error();
+            job_class.needs.push_back(std::move(entry));
+        }
+    }
+    for (JobClass::InPartition& entry : job_class.needs) entry.need.partition = &cluster.partitions()[entry.partition];
+    return job_class.needs;
+}
 
 std::vector<std::string> partitions_of(const Job& job) {
     std::vector<std::string> names;
@@ -32,19 +149,17 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
         return;
     }
-    for (const std::string& partition : partitions_of(job)) {
-        cluster.queue[partition].insert({job.priority, job.id});
-    }
-    cluster.schedule_wanted = true;
+    // Behind others of its class that find no place there is nothing to try.
+    if (cluster.scheduler().queue.add(job)) cluster.schedule_wanted = true;
 }
 
 void dequeue(Cluster& cluster, const Job& job) {
-    for (const std::string& partition : partitions_of(job)) leave(cluster, job, partition);
+    cluster.scheduler().queue.remove(job);
     cluster.parked.erase(job.id);
 }
 
-void park(Cluster& cluster, JobId id, const std::string& partition, Reason reason, std::string detail) {
-    leave(cluster, cluster.job(id), partition);
+void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
+    cluster.scheduler().queue.remove(cluster.job(id));
     cluster.parked.insert(id);
     const Job& before = cluster.job(id);
     if (before.reason == reason && before.reason_detail == detail) return;
@@ -66,13 +181,6 @@ std::uint64_t next_sluid(Cluster&, const Job& job) {
     auto seconds = static_cast<std::uint64_t>(to_unix(job.submit_time));
     return seconds << 32 | (static_cast<std::uint64_t>(job.id.value) << 4 & 0xffffffff) |
            (job.restarts & 0xf);
-}
-
-std::uint32_t initial_priority(const Cluster&, const JobRequest& request, JobId id) {
-    if (request.hold || request.priority == 0u) return 0;
-    if (request.priority) return *request.priority;
-    std::int64_t priority = std::int64_t{kPriorityTop} - id.value - request.nice;
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, kPriorityTop));
 }
 
 }  // namespace sluice

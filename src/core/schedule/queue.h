@@ -1,26 +1,82 @@
 // core/schedule/queue.h
 //
-// Who waits. Jobs that could run as far as they themselves are concerned stand in the queue of each
-// of their partitions; all others wait for a timer, a release or a change (parked).
+// Who waits. Jobs that could run as far as they themselves are concerned and that ask for the same
+// form a class: if one of a class finds no place, the others need not be looked at. All other
+// pending jobs wait for a timer, a release or a change (parked).
 #pragma once
 
+#include <map>
+#include <memory>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "core/cluster.h"
+#include "core/place/need.h"
 
 namespace sluice {
 
-// Puts a pending job where it belongs at `now`: the queues, or a Begin timer, or nowhere (held).
+using ClassIndex = std::uint32_t;
+
+struct JobClass {
+    std::shared_ptr<const JobRequest> sample;  // one of them: shape, licences, ... are those of all
+    std::string partition;                     // as in Job::partition: may be a list
+    TimeLimit time_limit;
+    UserId user;                               // who, where that matters for the place (--exclusive=user)
+    std::set<QueueKey> waiting;
+    bool is_fresh = true;                      // its first job has not been looked at yet
+
+    // One for each partition of the list, filled when first looked at; see needs_of().
+    struct InPartition {
+        std::size_t partition = 0;             // index in Cluster::partitions()
+        Need need;
+        std::optional<Error> error;            // it can never run there, as far as names go
+    };
+    std::vector<InPartition> needs;
+    std::uint64_t needs_version = 0;           // of the layout they were made for
+};
+
+class Queue {
+public:
+    // Adds a job to its class; whether it may be the first of it, so that a pass is worth the while.
+    bool add(const Job& job);
+    void remove(const Job& job);
+    void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
+    bool empty() const { return by_job_.empty(); }
+    std::size_t size() const { return by_job_.size(); }
+    bool contains(JobId job) const { return by_job_.contains(job.value); }
+    const JobClass* find_class(JobId job) const;
+    // Classes that somebody waits in.
+    template <typename Visit>
+    void for_each_class(Visit visit) {
+        for (auto& entry : classes_) {
+            if (entry && !entry->waiting.empty()) visit(*entry);
+        }
+    }
+    JobClass& class_of(const Job& job);        // made if need be
+
+private:
+    ClassIndex index_of(const Job& job);
+
+    std::vector<std::unique_ptr<JobClass>> classes_;
+    std::unordered_multimap<std::size_t, ClassIndex> by_key_;
+    std::unordered_map<std::uint32_t, ClassIndex> by_job_;
+    std::vector<ClassIndex> free_;             // places in classes_ that are not in use
+    std::size_t empty_ = 0;                    // classes that nobody waits in
+};
+
+// The needs of a class in each of its partitions, up to date.
+std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_class);
+
+// Puts a pending job where it belongs at `now`: the queue, or a Begin timer, or nowhere (held).
 void enqueue(Cluster& cluster, const Job& job, Time now);
 void dequeue(Cluster& cluster, const Job& job);
-// In this partition it waits for something other than a free place: out of its queue until a node,
-// a partition or the configuration changes.
-void park(Cluster& cluster, JobId id, const std::string& partition, Reason reason, std::string detail);
+// It waits for something other than a free place: out of the queue until a node, a partition or the
+// configuration changes.
+void park(Cluster& cluster, JobId id, Reason reason, std::string detail);
 void unpark_all(Cluster& cluster, Time now);
 
 std::vector<std::string> partitions_of(const Job& job);
 std::uint64_t next_sluid(Cluster& cluster, const Job& job);
-std::uint32_t initial_priority(const Cluster& cluster, const JobRequest& request, JobId id);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// controller/settings.h
+// config/settings.h
 //
 // The part of slurm.conf that the core decides by.
 #pragma once

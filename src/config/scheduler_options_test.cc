@@ -1,0 +1,47 @@
+#include "config/scheduler_options.h"
+
+#include <gtest/gtest.h>
+
+#include "config/test_files.h"
+
+namespace sluice {
+namespace {
+
+TEST(SchedulerOptions, NumbersAndFlagsReachTheirMembers) {
+    Result<SchedulerOptions> options = parse_scheduler_options(
+        "bf_window=60,bf_max_job_test=7, BF_Interval=5,kill_invalid_depend,max_switch_wait=10,"
+        "bf_continue,defer",
+        "youngest_first,reorder_count=3");
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->window, Seconds{3600});
+    EXPECT_EQ(options->max_job_test, 7u);
+    EXPECT_EQ(options->interval, Seconds{5});
+    EXPECT_TRUE(options->kill_invalid_depend);
+    EXPECT_EQ(options->max_switch_wait, Seconds{10});
+    EXPECT_TRUE(options->preempt_youngest_first);
+    EXPECT_EQ(options->preempt_reorder_count, 3u);
+}
+
+TEST(SchedulerOptions, TheOldNamesOfPreemptionStillCount) {
+    Result<SchedulerOptions> options = parse_scheduler_options("preempt_strict_order", "");
+    ASSERT_TRUE(options);
+    EXPECT_TRUE(options->preempt_strict_order);
+}
+
+TEST(SchedulerOptions, WhatHasNoEffectIsSaid) {
+    std::vector<std::string> warnings;
+    ASSERT_TRUE(parse_scheduler_options("bf_busy_nodes,bf_contniue,defer", "", &warnings));
+    EXPECT_EQ(warnings, (std::vector<std::string>{
+                            "SchedulerParameters: bf_busy_nodes has no effect in Sluice",
+                            "SchedulerParameters: 'bf_contniue' is unknown"}));
+}
+
+TEST(SchedulerOptions, WrongNumbersAreNamed) {
+    EXPECT_EQ(error_with("SchedulerParameters=bf_window=soon"),
+              "slurm.conf: SchedulerParameters: bf_window=soon: expected a number");
+    EXPECT_EQ(error_with("PreemptParameters=reorder_count"),
+              "slurm.conf: PreemptParameters: reorder_count=: expected a number");
+}
+
+}  // namespace
+}  // namespace sluice

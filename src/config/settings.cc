@@ -1,0 +1,146 @@
+// config/settings.cc
+//
+// Most members carry over under the same name. What differs is said here: lists of words that
+// become switches, and numbers hidden in such lists.
+#include "config/settings.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "config/scheduler_options.h"
+#include "model/errors.h"
+
+namespace sluice {
+namespace {
+
+// SelectType and SelectTypeParameters: CR_Core_Memory and its relatives. Whole nodes know of
+// memory only when told so.
+void take_select(const Config& config, Settings& settings) {
+    const bool linear = equals_ignoring_case(config.select_type, "select/linear");
+    settings.unit = linear ? Unit::Node : Unit::Core;
+    settings.memory_is_consumable = false;
+    for (std::string_view part : split(config.select_type_parameters, ',')) {
+        const std::string word = to_lower(trim(part));
+        if (word == "cr_memory" || (!linear && word.ends_with("_memory"))) {
+            settings.memory_is_consumable = true;
+        }
+        if (!linear && word.starts_with("cr_cpu")) settings.unit = Unit::Cpu;
+        if (!linear && word.starts_with("cr_socket")) settings.unit = Unit::Socket;
+        settings.least_loaded = settings.least_loaded || word == "cr_lln";
+        settings.pack_nodes = settings.pack_nodes || word == "cr_pack_nodes";
+    }
+}
+
+PreemptSettings preempt_from(const Config& config, const SchedulerOptions& options) {
+    PreemptSettings preempt;
+    if (config.preempt_type == "preempt/partition_prio") {
+        preempt.by = PreemptSettings::By::Partition;
+    } else if (config.preempt_type == "preempt/qos") {
+        preempt.by = PreemptSettings::By::Qos;
+    }
+    preempt.mode = preempt_mode_in(config.preempt_mode);
+    preempt.gang = has_preempt_word(config.preempt_mode, "GANG");
+    preempt.within = has_preempt_word(config.preempt_mode, "WITHIN");
+    preempt.only_lower_priority = has_preempt_word(config.preempt_mode, "PRIORITY");
+    preempt.exempt_time = config.preempt_exempt_time;
+    preempt.youngest_first = options.preempt_youngest_first;
+    preempt.strict_order = options.preempt_strict_order;
+    preempt.reorder_count = options.preempt_reorder_count;
+    preempt.send_user_signal = options.preempt_send_user_signal;
+    preempt.time_slice = config.scheduler_time_slice;
+    return preempt;
+}
+
+Result<void> take_scheduling(const Config& config, Settings& settings) {
+    const SchedulerOptions options =
+        TRY(parse_scheduler_options(config.scheduler_parameters, config.preempt_parameters));
+    settings.backfill = {.enabled = config.scheduler_type != "sched/builtin",
+                         .window = options.window,
+                         .interval = options.interval,
+                         .max_job_test = options.max_job_test,
+                         .max_job_user = options.max_job_user,
+                         .max_job_part = options.max_job_part};
+    settings.preempt = preempt_from(config, options);
+    settings.kill_invalid_depend = options.kill_invalid_depend;
+    settings.max_depend_depth = options.max_depend_depth;
+    settings.max_switch_wait = options.max_switch_wait;
+    settings.requeue_delay = options.requeue_delay;
+    settings.licenses = TRY(parse_licenses(config.licenses));
+    for (const SwitchLine& line : config.switches) {
+        settings.switches.push_back({line.name, line.nodes, line.switches});
+    }
+    return {};
+}
+
+PrioritySettings priority_from(const Config& config) {
+    PrioritySettings priority;
+    priority.multifactor = config.priority_type == "priority/multifactor";
+    priority.weight_age = config.priority_weight_age;
+    priority.weight_assoc = config.priority_weight_assoc;
+    priority.weight_fairshare = config.priority_weight_fairshare;
+    priority.weight_job_size = config.priority_weight_job_size;
+    priority.weight_partition = config.priority_weight_partition;
+    priority.weight_qos = config.priority_weight_qos;
+    priority.weight_tres = config.priority_tres_weights;
+    priority.max_age = config.priority_max_age;
+    priority.calc_period = config.priority_calc_period;
+    priority.favor_small = config.priority_favor_small;
+    priority.flags = config.priority_flag_words;
+    priority.user_top = config.has_flag(config.scheduler_parameters, "enable_user_top");
+    return priority;
+}
+
+}  // namespace
+
+std::optional<std::string_view> find_parameter(std::string_view list, std::string_view name) {
+    for (std::string_view word : split(list, ',')) {
+        word = trim(word);
+        const std::size_t equals = word.find('=');
+        if (equals == word.npos) continue;
+        if (equals_ignoring_case(trim(word.substr(0, equals)), name)) {
+            return trim(word.substr(equals + 1));
+        }
+    }
+    return std::nullopt;
+}
+
+Result<Settings> settings_from(const Config& config, UserId slurm_user) {
+    Settings settings;
+    settings.cluster_name = config.cluster_name;
+    settings.nodes = config.nodes;
+    settings.partitions = config.partitions;
+    settings.down_nodes = config.down_nodes;
+    settings.slurm_user = slurm_user;
+    settings.first_job_id = config.first_job_id;
+    settings.max_job_id = config.max_job_id;
+    settings.max_job_count = config.max_job_count;
+    settings.max_array_size = config.max_array_size;
+    settings.job_requeue = config.job_requeue;
+    take_select(config, settings);
+    TRY(take_scheduling(config, settings));
+    settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");
+    settings.return_to_service = config.return_to_service;
+    settings.kill_wait = config.kill_wait;
+    settings.min_job_age = config.min_job_age;
+    settings.slurmd_timeout = config.slurmd_timeout;
+    // A hundred years: nothing in the core needs to know a special case for "never".
+    settings.over_time_limit = config.over_time_limit.unlimited() ? Seconds{3'155'760'000}
+                                                                  : config.over_time_limit.length();
+    settings.priority = priority_from(config);
+    settings.enforce_part_limits = !equals_ignoring_case(config.enforce_part_limits, "NO");
+    settings.def_mem_per_cpu = config.def_mem_per_cpu;
+    settings.def_mem_per_node = config.def_mem_per_node;
+    settings.max_mem_per_cpu = config.max_mem_per_cpu;
+    settings.max_mem_per_node = config.max_mem_per_node;
+    settings.def_cpus_per_gpu = config.def_cpus_per_gpu;
+    settings.def_mem_per_gpu = config.def_mem_per_gpu;
+    if (!config.gres.empty()) {
+        for (const NodeConfig& node : config.nodes) {
+            auto devices = config.gres_of(node.name);
+            if (!devices.empty()) settings.gres.emplace(node.name, std::move(devices));
+        }
+    }
+    return settings;
+}
+
+}  // namespace sluice

@@ -1,0 +1,53 @@
+#include "core/job/preempt.h"
+
+#include <csignal>
+
+#include "core/job/verbs.h"
+
+namespace sluice {
+
+namespace {
+
+void tell(const Job& job, int signal, Effects& effects) {
+    for (const NodeShare& share : job.allocation->nodes) {
+        bool head = &share == &job.allocation->nodes.front();
+        effects.push_back(SignalJob{.node = share.node, .run = {job.id, job.restarts, kBatchStep}, .signal = signal,
+                                    .batch_shell = head, .children = true, .steps = true});
+    }
+}
+
+}  // namespace
+
+KillReason reason_to_end_preempted(const Cluster& cluster, const Job& job) {
+    bool again = preempt_rule(cluster, job).mode == PreemptMode::Requeue && job.request->requeue &&
+                 job.request->kind == JobKind::Batch;
+    return again ? KillReason::PreemptedRequeue : KillReason::Preempted;
+}
+
+void preempt_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    job.preempt_time = now;
+    Seconds grace = preempt_rule(cluster, job).grace;
+    if (grace.count() <= 0) {
+        end_preempted(cluster, now, id, effects);
+        return;
+    }
+    std::shared_ptr<const Job> told = cluster.find_job(id);
+    tell(*told, SIGCONT, effects);
+    tell(*told, SIGTERM, effects);
+    const auto& warn = told->request->warn_signal;
+    if (cluster.settings().preempt.send_user_signal && warn && !told->warned) {
+        tell(*told, warn->signal, effects);
+        cluster.edit_job(id).warned = true;
+    }
+    cluster.add_timer({now + grace, TimerKind::Preempt, id.value});
+}
+
+void end_preempted(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    const Job& job = cluster.job(id);
+    if (job.state != JobState::Running || is_completing(job) || !job.preempt_time) return;
+    if (now < *job.preempt_time + preempt_rule(cluster, job).grace) return;
+    end_running(cluster, now, id, reason_to_end_preempted(cluster, job), effects);
+}
+
+}  // namespace sluice

@@ -1,0 +1,144 @@
+#include "core/job/update_shape.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "model/errors.h"
+#include "model/features.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+struct Change {
+    std::string_view key;
+    const std::string& value;
+};
+
+Error bad(const Change& change) {
+    return {ErrorCode::BadArgument, fmt::format("{}={}", change.key, change.value)};
+}
+
+Result<std::uint32_t> number(const Change& change, std::string_view text) {
+    constexpr std::uint64_t kMost = 1u << 30;
+    std::optional<std::uint64_t> value = to_number(text);
+    if (!value || *value > kMost) return bad(change);
+    return static_cast<std::uint32_t>(*value);
+}
+
+// Compat: zero takes the wish back.
+template <std::optional<std::uint32_t> Shape::*Member>
+Result<void> set_count(Shape& shape, const Change& change) {
+    const std::uint32_t value = TRY(number(change, change.value));
+    shape.*Member = value == 0 ? std::nullopt : std::optional(value);
+    return {};
+}
+
+template <bool Shape::*Member>
+Result<void> set_yes_no(Shape& shape, const Change& change) {
+    const bool yes = equals_ignoring_case(change.value, "yes") || change.value == "1";
+    const bool no = equals_ignoring_case(change.value, "no") || change.value == "0";
+    if (!yes && !no) return bad(change);
+    shape.*Member = yes;
+    return {};
+}
+
+Result<void> set_features(Shape& shape, const Change& change) {
+    TRY(FeatureExpression::parse(change.value));
+    shape.constraint = change.value;
+    return {};
+}
+
+Result<void> set_prefer(Shape& shape, const Change& change) {
+    Result<FeatureExpression> wish = FeatureExpression::parse(change.value);
+    if (!wish || !wish->counted.empty()) return Error{ErrorCode::InvalidPrefer, change.value};
+    shape.prefer = change.value;
+    return {};
+}
+
+Result<void> set_threads(Shape& shape, const Change& change) {
+    TRY(set_count<&Shape::threads_per_core>(shape, change));
+    shape.one_thread_per_core = shape.threads_per_core == 1u;
+    return {};
+}
+
+Result<void> set_tmp(Shape& shape, const Change& change) {
+    Result<Megabytes> disk = parse_memory(change.value);
+    if (!disk) return bad(change);
+    shape.tmp_min = *disk;
+    return {};
+}
+
+template <std::vector<GresCount> Shape::*Member>
+Result<void> set_tres(Shape& shape, const Change& change) {
+    shape.*Member = TRY(parse_gres(change.value));
+    return {};
+}
+
+// "2" or "2@5:00"; zero switches ask for nothing.
+Result<void> set_switches(Shape& shape, const Change& change) {
+    constexpr Seconds kAsLongAsAllowed{365 * 24 * 3600};
+    const std::size_t at = change.value.find('@');
+    const std::uint32_t most = TRY(number(change, std::string_view(change.value).substr(0, at)));
+    Seconds wait = kAsLongAsAllowed;
+    if (at != std::string::npos) {
+        Result<TimeLimit> limit = parse_time_limit(std::string_view(change.value).substr(at + 1));
+        if (!limit) return bad(change);
+        if (!limit->unlimited()) wait = limit->length();
+    }
+    shape.switches_max = most == 0 ? std::nullopt : std::optional(most);
+    shape.switches_wait = most == 0 ? Seconds{0} : wait;
+    return {};
+}
+
+Result<void> set_switches_wait(Shape& shape, const Change& change) {
+    shape.switches_wait = Seconds{TRY(number(change, change.value))};
+    return {};
+}
+
+struct Row {
+    std::string_view key;
+    Result<void> (*set)(Shape&, const Change&);
+};
+
+constexpr Row kRows[] = {
+    {"Contiguous", set_yes_no<&Shape::contiguous>},
+    {"CoreSpec", set_count<&Shape::core_spec>},
+    {"Features", set_features},
+    {"MinCPUsNode", set_count<&Shape::cpus_min_per_node>},
+    {"MinTmpDiskNode", set_tmp},
+    {"OverSubscribe", set_yes_no<&Shape::oversubscribe>},
+    {"Prefer", set_prefer},
+    {"ReqCores", set_count<&Shape::cores_per_socket>},
+    {"ReqSockets", set_count<&Shape::sockets_per_node>},
+    {"ReqThreads", set_threads},
+    {"Shared", set_yes_no<&Shape::oversubscribe>},
+    {"Switches", set_switches},
+    {"TasksPerNode", set_count<&Shape::ntasks_per_node>},
+    {"TresPerJob", set_tres<&Shape::gpus>},
+    {"TresPerSocket", set_tres<&Shape::gpus_per_socket>},
+    {"wait-for-switch", set_switches_wait},
+};
+
+const Row* find_row(std::string_view key) {
+    for (const Row& row : kRows) {
+        if (equals_ignoring_case(row.key, key)) return &row;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool is_shape_field(std::string_view key) {
+    return find_row(key) != nullptr;
+}
+
+Result<void> update_shape(Shape& shape, std::string_view key, const std::string& value) {
+    const Row* row = find_row(key);
+    CHECK(row != nullptr, key);
+    return row->set(shape, Change{key, value});
+}
+
+}  // namespace sluice

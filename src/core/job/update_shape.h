@@ -1,0 +1,17 @@
+// core/job/update_shape.h
+//
+// The fields of scontrol update JobId= that say how a waiting job is to lie on nodes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/job.h"
+
+namespace sluice {
+
+bool is_shape_field(std::string_view key);
+// Errors name key and value. `key` must be such a field.
+Result<void> update_shape(Shape& shape, std::string_view key, const std::string& value);
+
+}  // namespace sluice

@@ -1,0 +1,184 @@
+#include "core/place/detail.h"
+
+#include <algorithm>
+
+#include "core/node/use.h"
+
+namespace sluice {
+
+namespace {
+
+// The cores of one node, and how many CPUs of each socket are free.
+struct Sockets {
+    Sockets(const NodeKind& kind, const Node& node) : kind(kind), node(node), free(count()) {
+        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += node.cpu_used[cpu] ? 0 : 1;
+    }
+    std::uint32_t count() const { return std::max(1u, kind.sockets); }
+    std::uint32_t socket_of(std::uint32_t cpu) const {
+        return std::min(cpu / std::max(1u, kind.cores_per_socket * kind.threads), count() - 1);
+    }
+    const NodeKind& kind;
+    const Node& node;
+    std::vector<std::uint32_t> free;
+};
+
+// Sockets in the order in which their CPUs are taken: those close to the devices first, then the
+// fullest one that still holds all, so that large gaps stay large.
+std::vector<std::uint32_t> socket_order(const Sockets& sockets, std::uint32_t cpus, const std::vector<bool>& close) {
+    std::vector<std::uint32_t> order(sockets.count());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    auto rank = [&](std::uint32_t socket) {
+        bool holds = sockets.free[socket] >= cpus;
+        return std::tuple(!close[socket], !holds, holds ? sockets.free[socket] : 0);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+    return order;
+}
+
+// How many CPUs of one socket the job may take, by --ntasks-per-socket and --sockets-per-node.
+std::uint32_t cpus_per_socket_most(const Need& need, const NodeKind& kind, std::uint32_t cpus) {
+    const Shape& shape = *need.shape;
+    std::uint32_t most = cpus;
+    if (shape.ntasks_per_socket) most = std::max(kind.threads, *shape.ntasks_per_socket * shape.cpus_per_task);
+    if (shape.sockets_per_node.value_or(1) > 1) {
+        std::uint32_t share = (cpus + *shape.sockets_per_node - 1) / *shape.sockets_per_node;
+        most = std::min(most, (share + kind.threads - 1) / kind.threads * kind.threads);
+    }
+    if (auto limit = need.partition->config.max_cpus_per_socket) most = std::min(most, *limit);
+    return most;
+}
+
+std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const NodeKind& kind, const Node& node,
+                                                    std::uint32_t count, const std::vector<bool>& close,
+                                                    const std::vector<bool>& allowed_cores) {
+    std::vector<std::uint32_t> cpus;
+    Sockets sockets(kind, node);
+    std::uint32_t most = need.exclusive == Exclusive::Node ? count : cpus_per_socket_most(need, kind, count);
+    for (std::uint32_t socket : socket_order(sockets, count, close)) {
+        std::uint32_t here = 0;
+        for (std::uint32_t cpu = 0; cpu < kind.cpus && cpus.size() < count && here < most; ++cpu) {
+            if (sockets.socket_of(cpu) != socket || node.cpu_used[cpu]) continue;
+            if (!allowed_cores.empty() && !allowed_cores[cpu / kind.threads]) continue;
+            cpus.push_back(cpu);
+            ++here;
+        }
+    }
+    if (cpus.size() < count) return {};
+    std::sort(cpus.begin(), cpus.end());
+    return cpus;
+}
+
+// Devices of the pools that serve the wish, those that share a socket together.
+class DevicePicker {
+public:
+    DevicePicker(const NodeKind& kind, const Node& node) : kind_(kind), node_(node) {
+        for (const GresPool& pool : node.gres) {
+            used_.push_back(pool.used);
+            counts_.push_back(pool.used_count);
+        }
+    }
+
+    bool pick(const GresCount& wish, std::vector<NodeShare::Devices>& picked) {
+        std::uint64_t missing = wish.count;
+        for (std::size_t p = 0; p < node_.gres.size() && missing > 0; ++p) {
+            const GresPool& pool = node_.gres[p];
+            if (pool.name != wish.name || (!wish.type.empty() && wish.type != pool.type)) continue;
+            std::uint64_t take = std::min(missing, pool.count - std::min(pool.count, counts_[p]));
+            if (take == 0) continue;
+            NodeShare::Devices& devices = entry_for(picked, pool);
+            devices.count += take;
+            counts_[p] += take;
+            missing -= take;
+            if (pool.has_devices) take_slots(p, take, devices.indexes);
+        }
+        return missing == 0;
+    }
+
+    // By socket and by core: what is close to the devices that were picked.
+    std::vector<bool> close_sockets;
+    std::vector<bool> close_cores;
+
+private:
+    static NodeShare::Devices& entry_for(std::vector<NodeShare::Devices>& picked, const GresPool& pool) {
+        for (NodeShare::Devices& devices : picked) {
+            if (devices.name == pool.name && devices.type == pool.type) return devices;
+        }
+        return picked.emplace_back(NodeShare::Devices{pool.name, pool.type, {}, 0});
+    }
+
+    std::uint32_t socket_of(const GresPool& pool, std::uint32_t slot) const {
+        if (pool.cores.empty() || pool.cores[slot].empty()) return 0;
+        return std::min(pool.cores[slot].front() / kind_.cores_per_socket, kind_.sockets - 1);
+    }
+
+    // The socket whose free devices are just enough; else from the first device on.
+    void take_slots(std::size_t p, std::uint64_t take, std::vector<std::uint32_t>& indexes) {
+        const GresPool& pool = node_.gres[p];
+        std::vector<std::uint64_t> free(kind_.sockets, 0);
+        for (std::uint32_t slot = 0; slot < used_[p].size(); ++slot) free[socket_of(pool, slot)] += used_[p][slot] ? 0 : 1;
+        std::optional<std::uint32_t> best;
+        for (std::uint32_t socket = 0; socket < kind_.sockets; ++socket) {
+            if (free[socket] >= take && (!best || free[socket] < free[*best])) best = socket;
+        }
+        for (std::uint32_t slot = 0; slot < used_[p].size() && take > 0; ++slot) {
+            if (used_[p][slot] || (best && socket_of(pool, slot) != *best)) continue;
+            used_[p][slot] = true;
+            indexes.push_back(pool.first_index + slot);
+            note_close(pool, slot);
+            --take;
+        }
+        std::sort(indexes.begin(), indexes.end());
+    }
+
+    void note_close(const GresPool& pool, std::uint32_t slot) {
+        if (pool.cores.empty()) return;
+        close_sockets.resize(kind_.sockets);
+        close_cores.resize(kind_.cores());
+        close_sockets[socket_of(pool, slot)] = true;
+        for (std::uint32_t core : pool.cores[slot]) {
+            if (core < close_cores.size()) close_cores[core] = true;
+        }
+    }
+
+    const NodeKind& kind_;
+    const Node& node_;
+    std::vector<std::vector<bool>> used_;
+    std::vector<std::uint64_t> counts_;
+};
+
+std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chosen& chosen) {
+    std::vector<GresCount> wishes = need.gres_per_node;
+    for (std::size_t i = 0; i < chosen.gpus.size(); ++i) {
+        wishes.push_back({need.gpus[i].name, need.gpus[i].type, chosen.gpus[i]});
+    }
+    for (GresCount wish : need.shape->gpus_per_task) {
+        wish.count *= std::max(1u, chosen.tasks);
+        wishes.push_back(std::move(wish));
+    }
+    if (need.exclusive == Exclusive::Node && wishes.empty()) {
+        for (const GresPool& pool : node.gres) wishes.push_back({pool.name, pool.type, pool.count});
+    }
+    return wishes;
+}
+
+}  // namespace
+
+std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const Node& node, const Chosen& chosen) {
+    NodeShare share{.node = node.index, .tasks = chosen.tasks, .cpus = {}, .memory = 0, .gres = {}};
+    DevicePicker picker(kind, node);
+    for (const GresCount& wish : wishes_on(need, node, chosen)) {
+        if (wish.count > 0 && !picker.pick(wish, share.gres)) return {};
+    }
+    std::vector<bool> close = picker.close_sockets;
+    close.resize(std::max(1u, kind.sockets), false);
+    std::vector<bool> allowed;
+    if (need.shape->bind_gpus_to_cores) allowed = picker.close_cores;
+    auto count = static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
+    auto cpus = pick_cpus(need, kind, node, count, close, allowed);
+    if (!cpus) return {};
+    share.cpus = *std::move(cpus);
+    share.memory = static_cast<Megabytes>(chosen.take[Amounts::kMemory]);
+    return share;
+}
+
+}  // namespace sluice

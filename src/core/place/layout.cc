@@ -1,0 +1,142 @@
+#include "core/place/layout.h"
+
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/cluster.h"
+#include "core/node/use.h"
+
+namespace sluice {
+
+namespace {
+
+std::int32_t clamped(std::uint64_t amount) {
+    return static_cast<std::int32_t>(std::min<std::uint64_t>(amount, std::numeric_limits<std::int32_t>::max() / 4));
+}
+
+// One entry per pool; names with several types get one more for all of them together.
+std::vector<NodeKind::Gres> gres_entries(const std::vector<GresPool>& pools) {
+    std::vector<NodeKind::Gres> entries;
+    for (const GresPool& pool : pools) entries.push_back({pool.name, pool.type, pool.count});
+    for (std::size_t i = 0; i < pools.size(); ++i) {
+        std::uint64_t sum = 0;
+        std::size_t types = 0, first = pools.size();
+        for (std::size_t j = 0; j < pools.size(); ++j) {
+            if (pools[j].name != pools[i].name) continue;
+            first = std::min(first, j);
+            sum += pools[j].count;
+            ++types;
+        }
+        if (types > 1 && first == i) entries.push_back({pools[i].name, {}, sum});
+    }
+    return entries;
+}
+
+NodeKind kind_of(const Node& node) {
+    NodeKind kind;
+    const NodeConfig& config = node.config;
+    kind.features = config.features;
+    kind.cpus = config.cpus;
+    kind.sockets = std::max(1u, config.sockets);
+    kind.cores_per_socket = std::max(1u, config.cores_per_socket);
+    bool threads_are_cpus = config.cpus > kind.sockets * kind.cores_per_socket;
+    kind.threads = threads_are_cpus ? std::max(1u, config.threads_per_core) : 1;
+    kind.tmp_disk = config.tmp_disk;
+    kind.gres = gres_entries(node.gres);
+    kind.total[Amounts::kCpus] = clamped(kind.cpus);
+    kind.total[Amounts::kMemory] = clamped(usable_memory(node));
+    for (const NodeKind::Gres& entry : kind.gres) {
+        if (kind.is_planned(entry)) kind.total[kind.place_of(entry)] = clamped(entry.count);
+    }
+    return kind;
+}
+
+std::string key_of(const NodeKind& kind) {
+    std::string key = fmt::format("{} {} {} {} {} {}", kind.cpus, kind.sockets, kind.cores_per_socket, kind.threads,
+                                  kind.tmp_disk, kind.total[Amounts::kMemory]);
+    for (const NodeKind::Gres& entry : kind.gres) key += fmt::format(" {}:{}:{}", entry.name, entry.type, entry.count);
+    return key + "|" + join(kind.features, ",");
+}
+
+// Leaves first, then the switches above, in the order of the file.
+void add_switches(Layout& layout, const Cluster& cluster) {
+    const std::vector<SwitchConfig>& switches = cluster.settings().switches;
+    std::map<std::string, std::uint32_t> numbers;
+    for (bool leaves : {true, false}) {
+        for (const SwitchConfig& config : switches) {
+            if (config.switches.empty() != leaves) continue;
+            numbers[config.name] = static_cast<std::uint32_t>(layout.switch_names.size());
+            layout.switch_names.push_back(config.name);
+        }
+    }
+    std::map<std::uint32_t, std::uint32_t> parents;
+    for (const SwitchConfig& config : switches) {
+        for (const std::string& below : config.switches) {
+            if (numbers.contains(below)) parents[numbers[below]] = numbers[config.name];
+        }
+    }
+    for (const SwitchConfig& config : switches) {
+        if (!config.switches.empty()) continue;
+        std::uint32_t leaf = numbers[config.name];
+        for (const std::string& name : config.nodes) {
+            if (auto node = cluster.find_node(name)) layout.leaf_of[node->value] = leaf;
+        }
+        layout.above.resize(std::max<std::size_t>(layout.above.size(), leaf + 1));
+        for (std::uint32_t at = leaf; parents.contains(at) && layout.above[leaf].size() < switches.size();) {
+            layout.above[leaf].push_back(at = parents[at]);
+        }
+    }
+}
+
+}  // namespace
+
+const NodeKind::Gres* NodeKind::find_gres(const std::string& name, const std::string& type) const {
+    const Gres* found = nullptr;
+    for (const Gres& entry : gres) {
+        if (entry.name != name) continue;
+        if (entry.type == type) return &entry;
+        if (type.empty() && !found) found = &entry;  // the only type it has
+    }
+    return found;
+}
+
+void NodeKind::add_gres(Amounts& amounts, const std::string& name, const std::string& type,
+                        std::uint64_t count) const {
+    const Gres* entry = find_gres(name, type);
+    if (entry && is_planned(*entry)) amounts[place_of(*entry)] += clamped(count);
+    if (type.empty()) return;
+    const Gres* all = find_gres(name, {});
+    if (all && all->type.empty() && is_planned(*all)) amounts[place_of(*all)] += clamped(count);
+}
+
+Amounts NodeKind::amounts_of(const NodeShare& share) const {
+    Amounts amounts;
+    amounts[Amounts::kCpus] = clamped(share.cpus.size());
+    amounts[Amounts::kMemory] = clamped(share.memory);
+    for (const NodeShare::Devices& devices : share.gres) add_gres(amounts, devices.name, devices.type, devices.count);
+    return amounts;
+}
+
+Layout layout_of(const Cluster& cluster) {
+    Layout layout;
+    std::map<std::string, std::uint32_t> known;
+    layout.kind_of.resize(cluster.node_count());
+    layout.leaf_of.assign(cluster.node_count(), Layout::kNoSwitch);
+    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+        NodeKind kind = kind_of(cluster.node(NodeIndex{i}));
+        auto [entry, is_new] = known.emplace(key_of(kind), static_cast<std::uint32_t>(layout.kinds.size()));
+        if (is_new) layout.kinds.push_back(std::move(kind));
+        layout.kind_of[i] = entry->second;
+    }
+    add_switches(layout, cluster);
+    for (const Partition& partition : cluster.partitions()) {
+        std::vector<bool>& members = layout.in_partition.emplace_back(cluster.node_count());
+        for (NodeIndex node : partition.nodes) members[node.value] = true;
+    }
+    return layout;
+}
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// core/place/layout.h
+//
+// The cluster as placement sees it: nodes that are alike form a kind, so that what a request takes
+// and whether it may run at all is worked out once per kind and not once per node. Made anew when
+// the configuration, features or devices change; what is in use is not part of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/place/amounts.h"
+#include "model/node.h"
+
+namespace sluice {
+
+class Cluster;
+struct Node;
+
+struct NodeKind {
+    std::vector<std::string> features;
+    std::uint32_t cpus = 0, sockets = 1, cores_per_socket = 1;
+    std::uint32_t threads = 1;           // CPUs per core, as they are counted
+    Megabytes tmp_disk = 0;
+    Amounts total;
+    struct Gres {
+        std::string name;
+        std::string type;                // empty: all types of the name together
+        std::uint64_t count = 0;
+    };
+    std::vector<Gres> gres;              // at Amounts::kFirstGres + its index here
+
+    std::uint32_t cores() const { return std::max(1u, cpus / threads); }
+    // Where a wish of this name and type is counted; nullptr: the kind has none of it.
+    const Gres* find_gres(const std::string& name, const std::string& type) const;
+    std::size_t place_of(const Gres& entry) const {
+        return Amounts::kFirstGres + static_cast<std::size_t>(&entry - gres.data());
+    }
+    // Whether Amounts has room for it. If not, plans ignore it; starting a job looks at the node itself.
+    bool is_planned(const Gres& entry) const { return place_of(entry) < Amounts::kSize; }
+    void add_gres(Amounts& amounts, const std::string& name, const std::string& type, std::uint64_t count) const;
+    Amounts amounts_of(const NodeShare& share) const;
+};
+
+struct Layout {
+    std::vector<NodeKind> kinds;
+    std::vector<std::uint32_t> kind_of;   // by node index
+    // Leaf switch of each node; kNoSwitch where there is none. Leaves are numbered from 0.
+    static constexpr std::uint32_t kNoSwitch = ~0u;
+    std::vector<std::uint32_t> leaf_of;
+    // For each leaf, the numbers of the switches above it, nearest first.
+    std::vector<std::vector<std::uint32_t>> above;
+    std::vector<std::string> switch_names;  // leaves first
+
+    std::vector<std::vector<bool>> in_partition;  // by partition, by node index
+
+    const NodeKind& kind(NodeIndex node) const { return kinds[kind_of[node.value]]; }
+};
+
+Layout layout_of(const Cluster& cluster);
+
+}  // namespace sluice

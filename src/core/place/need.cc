@@ -1,0 +1,254 @@
+#include "core/place/need.h"
+
+#include <algorithm>
+
+#include "core/node/use.h"
+#include "core/schedule/scheduler.h"
+#include "model/errors.h"
+#include "model/features.h"
+#include "model/hostlist.h"
+
+namespace sluice {
+
+namespace {
+
+std::uint64_t count_of(const std::vector<GresCount>& wishes) {
+    std::uint64_t sum = 0;
+    for (const GresCount& wish : wishes) sum += wish.count;
+    return sum;
+}
+
+std::uint32_t round_up(std::uint32_t number, std::uint32_t unit) { return (number + unit - 1) / unit * unit; }
+
+void fill_tasks(Need& need, const Shape& shape) {
+    need.nodes_min = std::max(1u, shape.nodes_min);
+    need.nodes_max = shape.nodes_max;
+    std::uint32_t least = need.partition->config.min_nodes;
+    if (least <= need.nodes_max.value_or(least)) need.nodes_min = std::max(need.nodes_min, least);
+    // A request beyond the partition's limit is held back by the pass, with that reason.
+    auto most = need.partition->config.max_nodes;
+    if (most && *most >= need.nodes_min) need.nodes_max = std::min(need.nodes_max.value_or(*most), *most);
+    need.tasks_per_node = shape.ntasks_per_node;
+    std::uint64_t gpus = count_of(shape.gpus);
+    if (shape.ntasks) {
+        need.tasks = *shape.ntasks;
+        need.tasks_given = true;
+        if (need.nodes_min > need.tasks) need.nodes_min = std::max(1u, need.tasks);
+    } else if (shape.ntasks_per_gpu && gpus > 0) {
+        need.tasks = static_cast<std::uint32_t>(gpus * *shape.ntasks_per_gpu);
+        need.tasks_given = true;
+    } else if (shape.ntasks_per_gpu && count_of(shape.gres_per_node) > 0 && !need.tasks_per_node) {
+        need.tasks_per_node = static_cast<std::uint32_t>(count_of(shape.gres_per_node) * *shape.ntasks_per_gpu);
+        need.tasks = *need.tasks_per_node * need.nodes_min;
+    } else {
+        need.tasks = std::max(1u, shape.ntasks_per_node.value_or(1)) * need.nodes_min;
+    }
+    need.gres_per_node = shape.gres_per_node;
+    need.gpus = shape.gpus;
+    if (shape.ntasks && shape.ntasks_per_gpu && gpus == 0 && count_of(shape.gres_per_node) == 0) {
+        need.gpus = {{"gpu", "", (need.tasks + *shape.ntasks_per_gpu - 1) / *shape.ntasks_per_gpu}};
+    }
+    // A total beside a count for each node or task says how many of those there are, not more GPUs.
+    std::uint64_t per_node = 0;
+    for (const GresCount& wish : shape.gres_per_node) per_node += wish.name == "gpu" ? wish.count : 0;
+    if (gpus > 0 && per_node > 0) {
+        need.nodes_min = std::max(need.nodes_min, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
+        need.nodes_max = need.nodes_min;
+        if (!need.tasks_given) need.tasks = std::max(need.tasks, need.nodes_min);
+    }
+    if (per_node > 0 || !shape.gpus_per_task.empty()) need.gpus.clear();
+    for (GresCount wish : shape.gpus_per_socket) {
+        wish.count *= shape.sockets_per_node.value_or(1);
+        need.gres_per_node.push_back(std::move(wish));
+    }
+    // All on one node: no need to spread them.
+    bool one_node = need.nodes_max == 1u || (need.tasks == 1 && need.nodes_min == 1);
+    if (one_node && !need.gpus.empty()) {
+        need.nodes_max = 1;
+        need.gres_per_node.insert(need.gres_per_node.end(), need.gpus.begin(), need.gpus.end());
+        need.gpus.clear();
+    }
+}
+
+void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
+    const PartitionConfig& config = need.partition->config;
+    need.mem_per_cpu = shape.mem_per_cpu;
+    need.mem_per_node = shape.mem_per_node;
+    need.mem_per_gpu = shape.mem_per_gpu;
+    need.cpus_per_gpu = shape.cpus_per_gpu;
+    if (!need.cpus_per_gpu && !shape.cpus_per_task_set) {
+        need.cpus_per_gpu = config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
+    }
+    if (need.mem_per_cpu || need.mem_per_node || need.mem_per_gpu || !need.memory_counts) return;
+    bool uses_gpus = gpus_on_node(need, need.tasks, {}) + count_of(need.gpus) > 0;
+    auto per_gpu = config.def_mem_per_gpu ? config.def_mem_per_gpu : settings.def_mem_per_gpu;
+    if (uses_gpus && per_gpu) need.mem_per_gpu = per_gpu;
+    else if (config.def_mem_per_cpu) need.mem_per_cpu = config.def_mem_per_cpu;
+    else if (config.def_mem_per_node) need.mem_per_node = config.def_mem_per_node;
+    else if (settings.def_mem_per_cpu) need.mem_per_cpu = settings.def_mem_per_cpu;
+    else need.mem_per_node = settings.def_mem_per_node.value_or(0);
+}
+
+Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) {
+    if (!shape.nodelist.empty()) {
+        for (const std::string& name : TRY(Hostlist::parse(shape.nodelist)).names()) {
+            auto node = cluster.find_node(name);
+            if (!node) return Error{ErrorCode::InvalidNodeName, name};
+            if (std::find(need.required.begin(), need.required.end(), *node) == need.required.end()) {
+                need.required.push_back(*node);
+            }
+        }
+    }
+    if (shape.exclude.empty()) return {};
+    need.excluded.resize(cluster.node_count());
+    for (const std::string& name : TRY(Hostlist::parse(shape.exclude)).names()) {
+        if (auto node = cluster.find_node(name)) need.excluded[node->value] = true;
+    }
+    return {};
+}
+
+std::vector<bool> kinds_with(const Layout& layout, const FeatureChoice& choice) {
+    std::vector<bool> kinds;
+    for (const NodeKind& kind : layout.kinds) kinds.push_back(matches(choice, kind.features));
+    return kinds;
+}
+
+// [a|b] is one way for each alternative; counts apply to all of them.
+Result<void> fill_features(Need& need, const Shape& shape, const Layout& layout) {
+    FeatureExpression wish = TRY(FeatureExpression::parse(shape.constraint));
+    FeatureWay way{kinds_with(layout, wish.every), {}};
+    for (const FeatureExpression::Counted& counted : wish.counted) {
+        way.counts.push_back({counted.count, kinds_with(layout, counted.choice)});
+    }
+    if (wish.same.empty()) need.ways.push_back(way);
+    for (const FeatureChoice& choice : wish.same) {
+        FeatureWay one = way;
+        std::vector<bool> same = kinds_with(layout, choice);
+        for (std::size_t k = 0; k < same.size(); ++k) one.kinds[k] = one.kinds[k] && same[k];
+        need.ways.push_back(std::move(one));
+    }
+    need.nodes_min = std::max(need.nodes_min, wish.nodes_min());
+    if (shape.prefer.empty()) return {};
+    FeatureExpression preferred = TRY(FeatureExpression::parse(shape.prefer));
+    for (const NodeKind& kind : layout.kinds) need.preferred.push_back(preferred.matches(kind.features));
+    return {};
+}
+
+// Sockets, cores and threads as -B asks for them, at least.
+bool is_large_enough(const Shape& shape, const NodeKind& kind) {
+    return kind.sockets >= shape.sockets_per_node.value_or(1) &&
+           kind.cores_per_socket >= shape.cores_per_socket.value_or(1) &&
+           kind.threads >= shape.threads_per_core.value_or(1) && kind.tmp_disk >= shape.tmp_min.value_or(0);
+}
+
+}  // namespace
+
+std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vector<std::uint32_t>& gpus) {
+    std::uint64_t sum = 0;
+    for (const GresCount& wish : need.gres_per_node) sum += wish.name == "gpu" ? wish.count : 0;
+    for (const GresCount& wish : need.shape->gpus_per_task) sum += wish.count * tasks;
+    for (std::uint32_t count : gpus) sum += count;
+    return sum;
+}
+
+std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, std::uint64_t gpus) {
+    const Shape& shape = *need.shape;
+    if (need.exclusive == Exclusive::Node || need.unit == Unit::Node) return kind.cpus;
+    std::uint32_t cpus = std::max({tasks * shape.cpus_per_task, shape.cpus_min_per_node.value_or(1), 1u});
+    if (need.cpus_per_gpu) cpus = std::max(cpus, static_cast<std::uint32_t>(*need.cpus_per_gpu * gpus));
+    if (shape.one_thread_per_core || shape.threads_per_core == 1u) {
+        cpus *= kind.threads;
+    } else if (shape.threads_per_core && *shape.threads_per_core < kind.threads) {
+        cpus = (cpus + *shape.threads_per_core - 1) / *shape.threads_per_core * kind.threads;
+    }
+    if (shape.ntasks_per_core) {
+        std::uint32_t cores = (tasks + *shape.ntasks_per_core - 1) / *shape.ntasks_per_core;
+        cpus = std::max(cpus, cores * kind.threads);
+    }
+    if (shape.cores_per_socket) {
+        cpus = std::max(cpus, *shape.cores_per_socket * shape.sockets_per_node.value_or(1) * kind.threads);
+    }
+    if (need.unit == Unit::Socket) return std::min(round_up(cpus, kind.cores_per_socket * kind.threads), std::max(cpus, kind.cpus));
+    return need.unit == Unit::Core ? round_up(cpus, kind.threads) : cpus;
+}
+
+Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, const std::vector<std::uint32_t>& gpus) {
+    Amounts amounts;
+    const Shape& shape = *need.shape;
+    std::uint64_t gpu_count = gpus_on_node(need, tasks, gpus);
+    std::uint32_t cpus = cpus_for(need, kind, tasks, gpu_count);
+    auto clamped = [](std::uint64_t amount) { return static_cast<std::int32_t>(std::min<std::uint64_t>(amount, 1u << 30)); };
+    amounts[Amounts::kCpus] = clamped(cpus);
+    if (need.memory_counts) {
+        std::uint64_t memory = need.mem_per_cpu.value_or(0) * cpus;
+        if (need.mem_per_gpu) memory = *need.mem_per_gpu * gpu_count;
+        if (need.mem_per_node) memory = *need.mem_per_node;
+        bool all = need.mem_per_node == Megabytes{0};
+        amounts[Amounts::kMemory] = all ? kind.total[Amounts::kMemory] : clamped(memory);
+    }
+    for (const GresCount& wish : need.gres_per_node) kind.add_gres(amounts, wish.name, wish.type, wish.count);
+    for (const GresCount& wish : shape.gpus_per_task) kind.add_gres(amounts, wish.name, wish.type, wish.count * tasks);
+    for (std::size_t i = 0; i < gpus.size(); ++i) kind.add_gres(amounts, need.gpus[i].name, need.gpus[i].type, gpus[i]);
+    return amounts;
+}
+
+std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amounts& free) {
+    const Shape& shape = *need.shape;
+    std::int32_t cpus = free[Amounts::kCpus];
+    if (cpus <= 0) return 0;
+    if (auto most = need.partition->config.max_cpus_per_node) cpus = std::min(cpus, static_cast<std::int32_t>(*most));
+    std::uint32_t tasks = static_cast<std::uint32_t>(cpus) / std::max(1u, shape.cpus_per_task);
+    if (need.exclusive == Exclusive::Node) tasks = kind.cpus / std::max(1u, shape.cpus_per_task);
+    tasks = std::min(tasks, need.tasks_per_node.value_or(tasks));
+    if (shape.ntasks_per_socket) tasks = std::min(tasks, *shape.ntasks_per_socket * kind.sockets);
+    if (shape.ntasks_per_core) tasks = std::min(tasks, *shape.ntasks_per_core * kind.cores());
+    for (const GresCount& wish : shape.gpus_per_task) {
+        const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+        if (!entry) return 0;
+        if (wish.count == 0 || !kind.is_planned(*entry)) continue;
+        auto left = static_cast<std::uint64_t>(std::max(0, free[kind.place_of(*entry)]));
+        tasks = std::min(tasks, static_cast<std::uint32_t>(left / wish.count));
+    }
+    tasks = std::min(tasks, need.tasks);
+    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);  // at least one of each on every node
+    while (tasks > 0 && !free.holds(amounts_for(need, kind, tasks, gpus))) --tasks;
+    // CPUs of a partition's limit are counted as they are handed out.
+    while (tasks > 0 && amounts_for(need, kind, tasks, gpus)[Amounts::kCpus] > cpus && need.exclusive != Exclusive::Node) --tasks;
+    return tasks;
+}
+
+bool Need::is_uniform() const {
+    if (ways.size() != 1 || !ways.front().counts.empty() || !gpus.empty()) return false;
+    if (nodes_max && *nodes_max > nodes_min) return false;
+    return nodes_min == tasks || (nodes_max == 1u) || (tasks_per_node && tasks == *tasks_per_node * nodes_min && nodes_max);
+}
+
+std::uint32_t Need::tasks_on_each() const { return std::max(1u, tasks / nodes_min); }
+
+Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition) {
+    const Shape& shape = job.request->shape;
+    const Settings& settings = cluster.settings();
+    const Layout& layout = cluster.scheduler().layout;
+    Need need{.shape = &shape, .partition = &partition, .user = job.user};
+    need.exclusive = exclusive_in(job, partition.config);
+    need.unit = settings.unit;
+    need.memory_counts = settings.memory_is_consumable;
+    fill_tasks(need, shape);
+    fill_defaults(need, shape, settings);
+    TRY(fill_names(need, shape, cluster));
+    TRY(fill_features(need, shape, layout));
+    for (const NodeKind& kind : layout.kinds) {
+        bool has_devices = true;
+        for (const auto* wishes : std::initializer_list<const std::vector<GresCount>*>{
+                 &need.gres_per_node, &need.gpus, &shape.gpus_per_task}) {
+            for (const GresCount& wish : *wishes) {
+                const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+                has_devices = has_devices && (wish.count == 0 || entry);
+            }
+        }
+        need.possible.push_back(has_devices && is_large_enough(shape, kind) && tasks_that_fit(need, kind, kind.total) > 0);
+    }
+    return need;
+}
+
+}  // namespace sluice

@@ -1,0 +1,68 @@
+// core/place/need.h
+//
+// What a job needs in one partition: its request with the defaults of partition and cluster filled
+// in, and what that means on each kind of node.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/cluster.h"
+#include "core/place/layout.h"
+
+namespace sluice {
+
+// One way to satisfy --constraint: which kinds of nodes will do, and how many of each must be there.
+struct FeatureWay {
+    struct Count {
+        std::uint32_t nodes = 0;
+        std::vector<bool> kinds;
+    };
+    std::vector<bool> kinds;
+    std::vector<Count> counts;
+};
+
+struct Need {
+    const Shape* shape = nullptr;           // borrowed from the job's request
+    const Partition* partition = nullptr;   // borrowed from the cluster
+    UserId user;
+    Exclusive exclusive = Exclusive::No;    // the job's wish or the partition's rule
+    Unit unit = Unit::Core;
+    bool memory_counts = true;
+    std::uint32_t nodes_min = 1;
+    std::optional<std::uint32_t> nodes_max;
+    std::uint32_t tasks = 1;                // in all, at least
+    bool tasks_given = false;               // else as many as nodes call for
+    std::optional<std::uint32_t> tasks_per_node;
+    std::optional<Megabytes> mem_per_cpu;
+    std::optional<Megabytes> mem_per_node;  // 0: all of it
+    std::optional<Megabytes> mem_per_gpu;
+    std::optional<std::uint32_t> cpus_per_gpu;
+    std::vector<GresCount> gres_per_node;
+    std::vector<GresCount> gpus;            // of the whole job, to be spread over its nodes
+    std::vector<NodeIndex> required;        // in the order of the request
+    std::vector<bool> excluded;             // by node index; empty: none
+    std::vector<FeatureWay> ways;           // tried in order
+    std::vector<bool> possible;             // by kind: some task fits on an idle node of it
+    std::vector<bool> preferred;            // by kind (--prefer); empty: no preference
+
+    bool excludes(NodeIndex node) const { return !excluded.empty() && excluded[node.value]; }
+    // Every node takes the same: one way, a fixed number of tasks and devices.
+    bool is_uniform() const;
+    std::uint32_t tasks_on_each() const;    // of a uniform need
+};
+
+Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition);
+
+// What `tasks` tasks take on a node of the kind, with that many of the whole job's GPUs (as many
+// as need.gpus has wishes, or none).
+Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
+                    const std::vector<std::uint32_t>& gpus = {});
+// How many tasks fit into what is free; 0: the node will not do.
+std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amounts& free);
+// CPUs for so many tasks, rounded up to what is handed out whole.
+std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, std::uint64_t gpus);
+// GPUs that so many tasks get on one node, the whole job's (`gpus`) among them.
+std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vector<std::uint32_t>& gpus);
+
+}  // namespace sluice

@@ -1,0 +1,240 @@
+#include "core/place/select.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sluice {
+
+namespace {
+
+using Candidates = std::vector<Candidate>;
+
+// Whole-job GPU wishes: one for every node first, then as many as fit, from the first node on.
+bool spread_gpus(const Need& need, const Layout& layout, const Candidates& nodes, Choice& choice) {
+    for (std::size_t w = 0; w < need.gpus.size(); ++w) {
+        const GresCount& wish = need.gpus[w];
+        std::uint64_t left = wish.count;
+        for (Chosen& chosen : choice) chosen.gpus.push_back(left > 0 ? (--left, 1) : 0);
+        for (std::size_t i = 0; i < choice.size() && left > 0; ++i) {
+            const NodeKind& kind = layout.kind(nodes[i].node);
+            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+            if (!entry) return false;
+            std::int32_t free = kind.is_planned(*entry) ? nodes[i].free[kind.place_of(*entry)]
+                                                        : static_cast<std::int32_t>(entry->count);
+            while (left > 0 && static_cast<std::int32_t>(choice[i].gpus[w]) < free) {
+                ++choice[i].gpus[w];
+                Amounts more = amounts_for(need, kind, choice[i].tasks, choice[i].gpus);
+                if (!nodes[i].free.holds(more)) {  // CPUs or memory that come with a GPU are short
+                    --choice[i].gpus[w];
+                    break;
+                }
+                --left;
+            }
+        }
+        if (left > 0) return false;
+    }
+    return true;
+}
+
+// One task for every node, then filled from the first on: Slurm's block distribution.
+bool spread_tasks(const Need& need, const Candidates& nodes, Choice& choice) {
+    std::uint32_t tasks = need.tasks;
+    if (!need.tasks_given) {
+        tasks = std::max(tasks, static_cast<std::uint32_t>(nodes.size()) * std::max(1u, need.tasks_per_node.value_or(1)));
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        choice.push_back({nodes[i].node, tasks > 0 ? 1u : 0u, {}, {}});
+        tasks -= choice.back().tasks;
+    }
+    for (std::size_t i = 0; i < nodes.size() && tasks > 0; ++i) {
+        std::uint32_t more = std::min(tasks, nodes[i].tasks - choice[i].tasks);
+        choice[i].tasks += more;
+        tasks -= more;
+    }
+    return tasks == 0;
+}
+
+Choice share_out(const Need& need, const Layout& layout, const Candidates& nodes) {
+    Choice choice;
+    if (!spread_tasks(need, nodes, choice) || !spread_gpus(need, layout, nodes, choice)) return {};
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+        choice[i].take = amounts_for(need, layout.kind(nodes[i].node), choice[i].tasks, choice[i].gpus);
+        if (!nodes[i].free.holds(choice[i].take)) return {};
+    }
+    std::sort(choice.begin(), choice.end(), [](const Chosen& a, const Chosen& b) { return a.node < b.node; });
+    return choice;
+}
+
+bool counts_are_met(const FeatureWay& way, const Layout& layout, const Candidates& nodes) {
+    return std::all_of(way.counts.begin(), way.counts.end(), [&](const FeatureWay::Count& count) {
+        auto fitting = std::count_if(nodes.begin(), nodes.end(), [&](const Candidate& candidate) {
+            return count.kinds[layout.kind_of[candidate.node.value]];
+        });
+        return static_cast<std::uint32_t>(fitting) >= count.nodes;
+    });
+}
+
+// Counted features first, so that there is room for them: the first `nodes` of each.
+void counted_first(const FeatureWay& way, const Layout& layout, Candidates& candidates) {
+    std::size_t placed = 0;
+    for (const FeatureWay::Count& count : way.counts) {
+        std::uint32_t found = 0;
+        for (std::size_t i = placed; i < candidates.size() && found < count.nodes; ++i) {
+            if (!count.kinds[layout.kind_of[candidates[i].node.value]]) continue;
+            std::rotate(candidates.begin() + static_cast<std::ptrdiff_t>(placed),
+                        candidates.begin() + static_cast<std::ptrdiff_t>(i),
+                        candidates.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            ++placed;
+            ++found;
+        }
+    }
+}
+
+std::size_t nodes_wanted(const Need& need, std::size_t available) {
+    std::size_t most = need.nodes_max.value_or(static_cast<std::uint32_t>(available));
+    return std::min(most, available);
+}
+
+// -N 2-4 takes four where four are free; without a maximum as few as hold the job.
+bool wants_the_most(const Need& need) {
+    return need.shape->spread || (need.nodes_max && *need.nodes_max > need.nodes_min && need.shape->nodes_max &&
+                                  !need.shape->use_min_nodes);
+}
+
+Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& candidates) {
+    std::size_t least = std::max<std::size_t>(need.nodes_min, std::min<std::size_t>(need.required.size(), need.nodes_max.value_or(~0u)));
+    for (const FeatureWay::Count& count : way.counts) least = std::max<std::size_t>(least, count.nodes);
+    std::size_t most = nodes_wanted(need, candidates.size());
+    if (need.shape->spread && need.tasks_given) most = std::min<std::size_t>(most, need.tasks);
+    if (least > most) return {};
+    if (wants_the_most(need)) {
+        for (std::size_t size = most; size >= least; --size) {
+            Candidates taken(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size));
+            if (!counts_are_met(way, layout, taken)) continue;
+            if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;
+        }
+        return {};
+    }
+    std::uint64_t capacity = 0;
+    for (std::size_t size = 1; size <= most; ++size) {
+        capacity += candidates[size - 1].tasks;
+        if (size < least || (need.tasks_given && capacity < need.tasks)) continue;
+        Candidates taken(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size));
+        if (!counts_are_met(way, layout, taken)) continue;
+        if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;
+    }
+    return {};
+}
+
+// Runs of neighbours in the node table; the shortest that is long enough.
+Choice take_contiguous(const Need& need, const Layout& layout, const FeatureWay& way, Candidates candidates) {
+    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.node < b.node; });
+    Choice best;
+    std::size_t best_run = ~std::size_t{0};
+    for (std::size_t from = 0; from < candidates.size();) {
+        std::size_t to = from + 1;
+        while (to < candidates.size() && candidates[to].node.value == candidates[to - 1].node.value + 1) ++to;
+        Candidates run(candidates.begin() + static_cast<std::ptrdiff_t>(from), candidates.begin() + static_cast<std::ptrdiff_t>(to));
+        if (run.size() < best_run) {
+            if (Choice choice = take_first(need, layout, way, run); !choice.empty()) {
+                best = std::move(choice);
+                best_run = run.size();
+            }
+        }
+        from = to;
+    }
+    return best;
+}
+
+// The smallest part of the tree that holds the job: one leaf, else below one switch, else anywhere,
+// leaves with many candidates first so that few are touched.
+Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& candidates,
+                 const SelectOptions& options) {
+    std::map<std::uint32_t, Candidates> groups;  // by switch
+    std::map<std::uint32_t, std::size_t> in_leaf;
+    for (const Candidate& candidate : candidates) {
+        std::uint32_t leaf = layout.leaf_of[candidate.node.value];
+        if (leaf == Layout::kNoSwitch) continue;
+        ++in_leaf[leaf];
+        groups[leaf].push_back(candidate);
+        for (std::uint32_t above : layout.above[leaf]) groups[above].push_back(candidate);
+    }
+    // Small groups first: that is the best fit, and leaves come before what is above them.
+    std::vector<std::pair<std::size_t, std::uint32_t>> order;
+    for (const auto& [number, group] : groups) order.emplace_back(group.size(), number);
+    std::sort(order.begin(), order.end());
+    for (const auto& [size, number] : order) {
+        Candidates& group = groups[number];
+        std::stable_sort(group.begin(), group.end(), [&](const Candidate& a, const Candidate& b) {
+            auto size_of = [&](const Candidate& c) { return in_leaf[layout.leaf_of[c.node.value]]; };
+            return size_of(a) > size_of(b);
+        });
+        Choice choice = take_first(need, layout, way, group);
+        if (choice.empty()) continue;
+        if (!need.shape->switches_max || options.any_switches) return choice;
+        std::map<std::uint32_t, int> leaves;
+        for (const Chosen& chosen : choice) ++leaves[layout.leaf_of[chosen.node.value]];
+        if (leaves.size() <= *need.shape->switches_max) return choice;
+    }
+    if (need.shape->switches_max && !options.any_switches) return {};
+    return take_first(need, layout, way, candidates);
+}
+
+bool has_tree(const Layout& layout) { return !layout.above.empty(); }
+
+Choice select_by_way(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& all,
+                     const SelectOptions& options) {
+    Candidates candidates;
+    for (const Candidate& candidate : all) {
+        if (way.kinds[layout.kind_of[candidate.node.value]]) candidates.push_back(candidate);
+    }
+    if (options.least_loaded || need.shape->spread) {
+        std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+            return a.free[Amounts::kCpus] > b.free[Amounts::kCpus];
+        });
+    }
+    counted_first(way, layout, candidates);
+    // Nodes that are named must be among them: they come first.
+    std::size_t placed = 0;
+    for (NodeIndex node : need.required) {
+        auto named = std::find_if(candidates.begin(), candidates.end(),
+                                  [&](const Candidate& candidate) { return candidate.node == node; });
+        bool subset_will_do = need.nodes_max && *need.nodes_max < need.required.size();
+        if (named == candidates.end()) {
+            if (subset_will_do) continue;
+            return {};
+        }
+        auto front = candidates.begin() + static_cast<std::ptrdiff_t>(placed++);
+        if (named >= front) std::rotate(front, named, named + 1);
+    }
+    if (need.shape->contiguous) return take_contiguous(need, layout, way, std::move(candidates));
+    bool one_node = need.nodes_max == 1u || need.tasks == 1;
+    if (has_tree(layout) && !one_node && need.required.empty()) return take_near(need, layout, way, candidates, options);
+    return take_first(need, layout, way, candidates);
+}
+
+}  // namespace
+
+bool takes_first_that_suffice(const Need& need, const Layout& layout, const SelectOptions& options) {
+    bool one_node = need.nodes_max == 1u || need.tasks == 1;
+    return need.ways.size() == 1 && need.ways.front().counts.empty() && need.required.empty() &&
+           need.preferred.empty() && !options.least_loaded && !wants_the_most(need) && !need.shape->contiguous &&
+           (one_node || !has_tree(layout));
+}
+
+Choice select_nodes(const Need& need, const Layout& layout, std::vector<Candidate> candidates,
+                    const SelectOptions& options) {
+    for (bool only_preferred : {true, false}) {
+        if (only_preferred && need.preferred.empty()) continue;
+        Candidates wanted;
+        for (const Candidate& candidate : candidates) {
+            if (!only_preferred || need.preferred[layout.kind_of[candidate.node.value]]) wanted.push_back(candidate);
+        }
+        for (const FeatureWay& way : need.ways) {
+            if (Choice choice = select_by_way(need, layout, way, wanted, options); !choice.empty()) return choice;
+        }
+    }
+    return {};
+}
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// core/plan_view.h
+//
+// What readers are told of the plan: who is expected to start when and where.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/job.h"
+
+namespace sluice {
+
+struct StartEstimate {
+    JobId job;
+    Time start;
+    std::vector<NodeIndex> nodes;  // empty: too far ahead to say
+};
+
+struct PlanView {
+    std::vector<std::optional<JobId>> first_blocked;  // by partition: waits for resources, those behind it for it
+    std::shared_ptr<const std::vector<StartEstimate>> estimates;  // by job id
+
+    const StartEstimate* find(JobId job) const {
+        auto found = std::lower_bound(estimates->begin(), estimates->end(), job,
+                                      [](const StartEstimate& entry, JobId wanted) { return entry.job < wanted; });
+        return found == estimates->end() || found->job != job ? nullptr : &*found;
+    }
+};
+
+}  // namespace sluice

@@ -1,0 +1,12 @@
+// core/query/reason.h: why a job waits, in Slurm's word.
+#pragma once
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+// A job that waits its turn has no reason of its own: the first one that found no place waits for
+// resources, those behind it for their priority.
+Reason shown_reason(const Job& job, const std::vector<Partition>& partitions, const PlanView* plan);
+
+}  // namespace sluice

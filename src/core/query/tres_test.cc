@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include "core/query/columns_of.h"
+
+namespace sluice {
+namespace {
+
+std::string wanted(const Shape& shape) {
+    JobRequest request;
+    request.shape = shape;
+    Job job;
+    job.request = std::make_shared<const JobRequest>(std::move(request));
+    Snapshot snapshot;
+    snapshot.partitions = std::make_shared<const std::vector<Partition>>();
+    snapshot.settings = std::make_shared<const Settings>();
+    return print_tres(tres_wanted(job, snapshot));
+}
+
+TEST(TresWanted, GpusAreCountedOnceHoweverTheyAreAskedFor) {
+    const std::vector<GresCount> two = {{"gpu", "", 2}}, four = {{"gpu", "", 4}};
+    EXPECT_EQ(wanted({.nodes_min = 2, .gres_per_node = two}), "cpu=2,node=2,billing=2,gres/gpu=4");
+    EXPECT_EQ(wanted({.nodes_min = 2, .gres_per_node = two, .gpus = four}),
+              "cpu=2,node=2,billing=2,gres/gpu=4");
+    EXPECT_EQ(wanted({.ntasks = 2, .gpus = four, .gpus_per_task = two}),
+              "cpu=2,node=1,billing=2,gres/gpu=4");
+    EXPECT_EQ(wanted({.gpus_per_socket = two, .sockets_per_node = 2}),
+              "cpu=1,node=1,billing=1,gres/gpu=4");
+}
+
+TEST(TresWanted, SizesByGpuFollowTheGpus) {
+    EXPECT_EQ(wanted({.mem_per_gpu = 1024, .cpus_per_gpu = 3, .gpus = {{"gpu", "a40", 4}}}),
+              "cpu=12,mem=4G,node=1,billing=12,gres/gpu=4,gres/gpu:a40=4");
+}
+
+}  // namespace
+}  // namespace sluice

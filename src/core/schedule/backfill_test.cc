@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(Backfill, ShortJobSlipsInOnlyIfItDelaysNobody) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        submit  first  tasks=4 time=60
+        submit  wide   nodes=2 tasks=8 time=10   # must wait for n1 until minute 60
+        submit  short  tasks=4 time=30           # fits on n2 and is gone by then
+        submit  long   tasks=4 time=90           # would delay wide
+        pass
+        expect  first  running n1
+        expect  wide   pending Resources starts=60
+        expect  short  running n2
+        expect  long   pending Priority starts=70
+    )");
+}
+
+TEST(Backfill, EveryBlockedJobKeepsItsTurn) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=2
+        submit  a      tasks=2 time=10
+        submit  b      tasks=2 time=30
+        submit  whole1 nodes=2 tasks=4 time=10
+        submit  whole2 nodes=2 tasks=4 time=10
+        submit  small  tasks=1 time=20
+        submit  late   tasks=2 time=21
+        pass
+        expect  whole1 pending starts=30
+        expect  whole2 pending starts=40
+        end     a
+        pass
+        expect  small  running n1
+        expect  late   pending starts=50
+    )");
+}
+
+TEST(Backfill, AnEarlyEndLetsTheNextStartAtOnce) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        submit  long  tasks=4 time=600
+        submit  next  tasks=4 time=10
+        pass
+        expect  next  pending starts=600
+        at      5
+        end     long
+        pass
+        expect  next  running n1
+    )");
+}
+
+TEST(Backfill, StrictOrderWithoutIt) {
+    EXPECT_SCENARIO(R"(
+        settings backfill=off
+        nodes   n[1-2] cpus=4
+        submit  first  tasks=4 time=60
+        submit  wide   nodes=2 tasks=8 time=10
+        submit  short  tasks=4 time=30
+        pass
+        expect  wide   pending Resources
+        expect  short  pending Priority
+    )");
+}
+
+TEST(Backfill, JobsOfOneClassAreEstimatedBeyondTheirBookings) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  first time=10
+        submit  many  time=10 array=0-99
+        submit  last  time=10
+        pass
+        expect  many  pending starts=10
+        expect  last  pending
+    )");
+}
+
+TEST(Backfill, GpusAreCountedByType) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=16 gres=gpu:a40:2,gpu:h100:1
+        submit  a gres=gpu:h100:1 time=60
+        submit  b gres=gpu:h100:1 time=60
+        submit  c gres=gpu:a40:2 time=600
+        submit  d gres=gpu:3 time=10
+        pass
+        expect  a running n1
+        expect  b pending starts=60
+        expect  c running n1
+        expect  d pending starts=600
+    )");
+}
+
+TEST(Preemption, AHigherTierTakesTheYoungestAndNoMoreThanNeeded) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=REQUEUE
+        nodes     n[1-2] cpus=8 gres=gpu:4
+        partition overcap default tier=1
+        partition lab     tier=10
+        submit    old   gres=gpu:4 partition=overcap
+        pass
+        at        10
+        submit    young gres=gpu:2 partition=overcap
+        submit    other gres=gpu:2 partition=overcap
+        pass
+        expect    young running n2
+        at        20
+        submit    mine  gres=gpu:2 partition=lab
+        pass
+        expect    mine  pending
+        expect    old   running n1
+        expect    young running n2
+        expect    other completing
+        clean     other n2
+        pass
+        expect    mine  running n2
+        expect    other pending
+    )");
+}
+
+TEST(Preemption, GraceTimeComesFirst) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=CANCEL
+        nodes     n1 cpus=1
+        partition low  default tier=1 grace=120
+        partition high tier=2
+        submit    victim partition=low
+        pass
+        submit    boss partition=high
+        pass
+        expect    victim running
+        at        1
+        expect    victim running
+        at        2
+        expect    victim completing
+        clean     victim n1
+        pass
+        expect    victim preempted
+        expect    boss   running n1
+    )");
+}
+
+TEST(Preemption, NobodyIsPreemptedInVain) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=CANCEL
+        nodes     n[1-2] cpus=2
+        partition low  default tier=1
+        partition high tier=2
+        submit    fixed  tasks=2 partition=high
+        submit    victim tasks=2 partition=low
+        pass
+        submit    wide nodes=2 tasks=4 partition=high
+        pass
+        expect    victim running
+        expect    wide   pending
+    )");
+}
+
+}  // namespace
+}  // namespace sluice

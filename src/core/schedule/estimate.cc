@@ -1,0 +1,33 @@
+#include "core/schedule/estimate.h"
+
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+
+std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job) {
+    Scheduler& scheduler = cluster.scheduler();
+    cluster.refresh_layout();
+    Planner& planner = scheduler.planner;
+    if (!scheduler.is_planned) planner.reset(cluster, now);
+    auto own = planner.find_booking(job.id);
+    if (own) planner.lift(*own);
+    StartFinder finder(planner, scheduler.layout);
+    std::optional<Estimate> best;
+    for (const std::string& name : partitions_of(job)) {
+        const Partition* partition = cluster.find_partition(name);
+        if (!partition) continue;
+        Result<Need> need = need_of(cluster, job, *partition);
+        if (!need) continue;
+        bool limited = !job.time_limit.unlimited();
+        auto length = limited ? static_cast<PlanTime>(std::min<std::int64_t>(job.time_limit.length().count(), kForever)) : kForever;
+        PlanTime from = planner.tick(std::max(now, job.eligible_time));
+        Start start = finder.find({.need = *need, .nodes = partition->nodes, .from = from, .length = length,
+                                   .options = {.least_loaded = cluster.settings().least_loaded}});
+        if (start.nodes.empty() || (best && best->start <= planner.time(start.at))) continue;
+        best = Estimate{planner.time(start.at), std::move(start.nodes), name};
+    }
+    if (own) planner.lay(*own);
+    return best;
+}
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// core/schedule/pass.h
+//
+// One scheduling pass, and the steps it is made of.
+#pragma once
+
+#include "core/plan_view.h"
+#include "core/schedule/scheduler.h"
+#include "core/schedule/start_finder.h"
+
+namespace sluice {
+
+class Pass {
+public:
+    Pass(Cluster& cluster, Time now, Effects& effects);
+
+    void run_full();
+    // Touched nodes and new jobs only; bookings of the last full plan stand.
+    void run_quick(const std::vector<NodeIndex>& touched);
+
+private:
+    // A class in one of its partitions, and how far down its jobs we are.
+    struct Entry {
+        JobClass* job_class;
+        JobClass::InPartition* in;
+        std::uint32_t tier;
+        QueueKey key;
+        bool stays = false;           // look at the same record once more
+        std::uint32_t booked = 0;
+        PlanTime last_start = 0;          // of its last booking: the next one is not earlier
+        Shortlist shortlist = {};
+    };
+    enum class Outcome { Started, Blocked, Skipped };
+
+    std::vector<Entry> entries();
+    static bool comes_first(const Entry& a, const Entry& b);
+    bool advance(Entry& entry) const;
+    bool has_more_tasks(const Entry& entry, const Job& job) const;
+    SelectOptions options_for(const Entry& entry, const Job& job) const;
+    Search search_for(const Entry& entry, const Job& job) const;
+
+    bool may_run(const Job& job);
+    Outcome try_start(Entry& entry, JobId id);
+    bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
+    bool start(const Entry& entry, JobId id, const Choice& choice);
+    void note_blocked(const Entry& entry, JobId id);
+    bool may_book(const Entry& entry) const;
+    bool book(Entry& entry, const Job& job);
+    // What squeue --start shows: bookings; those behind them in rounds of as many.
+    std::shared_ptr<const std::vector<StartEstimate>> estimates();
+    void publish(bool with_estimates);
+    // preempt.cc: makes room by ending others, if it may and if that is all it takes.
+    void preempt_for(const Entry& entry, JobId id);
+
+    Cluster& cluster_;
+    Scheduler& scheduler_;
+    Time now_;
+    Effects& effects_;
+    StartFinder finder_;
+    std::vector<std::optional<JobId>> first_blocked_;  // by partition
+    std::vector<bool> stopped_;                        // by partition: strictly in order, and one waits
+    std::uint32_t booked_ = 0;
+    int preemption_searches_ = 0;
+};
+
+PlanTime length_of(const JobClass& job_class);
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+#include "core/schedule/plan.h"
+
+#include "base/check.h"
+
+namespace sluice {
+
+PlanTime Plan::tick(Time time) const {
+    std::int64_t seconds = (time - epoch_).count();
+    return static_cast<PlanTime>(std::clamp<std::int64_t>(seconds, 0, kForever));
+}
+
+void Plan::set_free(NodeIndex node, const Amounts& free) { nodes_[node.value].assign(1, {0, free}); }
+
+// The slot that `at` falls into. Few slots, and most questions are about the first ones.
+std::size_t Plan::slot_at(const Slots& slots, PlanTime at) {
+    std::size_t i = 0;
+    while (i + 1 < slots.size() && slots[i + 1].start <= at) ++i;
+    return i;
+}
+
+// Makes a slot start at `at`; its index.
+std::size_t Plan::split(Slots& slots, PlanTime at) {
+    std::size_t i = slot_at(slots, at);
+    if (slots[i].start == at) return i;
+    slots.insert(slots.begin() + static_cast<std::ptrdiff_t>(i) + 1, {at, slots[i].free});
+    return i + 1;
+}
+
+void Plan::take(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime until) {
+    Slots& slots = nodes_[node.value];
+    if (from >= until || slots.empty()) return;
+    std::size_t first = split(slots, from);
+    std::size_t last = until == kForever ? slots.size() : split(slots, until);
+    for (std::size_t i = first; i < last; ++i) slots[i].free -= amounts;
+}
+
+void Plan::give(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime until) {
+    Slots& slots = nodes_[node.value];
+    if (from >= until || slots.empty()) return;
+    std::size_t first = split(slots, from);
+    std::size_t last = until == kForever ? slots.size() : split(slots, until);
+    for (std::size_t i = first; i < last; ++i) slots[i].free += amounts;
+    // Neighbours that have become equal are one slot again.
+    std::size_t end = std::min(last + 1, slots.size());
+    for (std::size_t i = end; i-- > std::max<std::size_t>(first, 1);) {
+        if (slots[i].free == slots[i - 1].free) slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length) const {
+    const Slots& slots = nodes_[node.value];
+    if (slots.empty()) return kForever;
+    PlanTime start = from;
+    for (std::size_t i = slot_at(slots, from); i < slots.size(); ++i) {
+        bool last = i + 1 == slots.size();
+        if (!slots[i].free.holds(need)) {
+            if (last) return kForever;
+            start = slots[i + 1].start;
+        } else if (last || slots[i + 1].start >= end_of(start, length)) {
+            return start;
+        }
+    }
+    return kForever;
+}
+
+Plan::Window Plan::window(NodeIndex node, PlanTime from, PlanTime length) const {
+    const Slots& slots = nodes_[node.value];
+    Window window;
+    if (slots.empty()) return window;
+    PlanTime end = end_of(from, length);
+    std::size_t i = slot_at(slots, from);
+    window.free = slots[i].free;
+    if (i + 1 < slots.size()) window.same_until = slots[i + 1].start;
+    for (++i; i < slots.size() && slots[i].start < end; ++i) window.free.lower_to(slots[i].free);
+    // A start a little later also sees the slot that comes next.
+    if (i < slots.size()) window.same_until = std::min(window.same_until, slots[i].start - length + 1);
+    return window;
+}
+
+}  // namespace sluice

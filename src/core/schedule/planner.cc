@@ -1,0 +1,108 @@
+#include "core/schedule/planner.h"
+
+#include <algorithm>
+
+#include "core/cluster.h"
+#include "core/job/preempt.h"
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+
+Time expected_end(const Cluster& cluster, const Job& job, Time now) {
+    // On its way out, or out of time: any moment now.
+    Time soon = now + Seconds{1};
+    if (is_completing(job) || is_finished(job.state)) return soon;
+    if (job.preempt_time) return std::max(soon, *job.preempt_time + preempt_rule(cluster, job).grace);
+    constexpr Seconds kYear{365 * 24 * 3600};  // Compat: what a job without a limit is taken to last
+    if (job.time_limit.unlimited()) return std::max(soon, *job.start_time + kYear);
+    return std::max(soon, *job.start_time + job.time_limit.length() + job.suspended + cluster.settings().over_time_limit);
+}
+
+void Planner::reset(const Cluster& cluster, Time now) {
+    std::size_t nodes = cluster.node_count();
+    plan_ = Plan(now, nodes);
+    bookings_.clear();
+    of_job_.clear();
+    on_node_.assign(nodes, {});
+    owners_.assign(nodes, {});
+    for (std::uint32_t i = 0; i < nodes; ++i) refresh(cluster, NodeIndex{i}, now);
+}
+
+void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
+    const Node& node = cluster.node(index);
+    owners_[index.value] = {};
+    if (!may_take_jobs(node)) {
+        plan_.close(index);
+        return;
+    }
+    const NodeKind& kind = cluster.scheduler().layout.kind(index);
+    plan_.set_free(index, kind.total);
+    if (node.exclusive_user) owners_[index.value].user = node.exclusive_user;
+    for (JobId id : node.jobs) {
+        if (lifted_jobs_.contains(id)) continue;
+        const Job& job = cluster.job(id);
+        PlanTime end = tick(expected_end(cluster, job, now));
+        owners_[index.value].until = std::max(owners_[index.value].until, end);
+        for (const NodeShare& share : job.allocation->nodes) {
+            if (share.node != index) continue;
+            Amounts held = kind.amounts_of(share);
+            if (job.cpus_lent) held[Amounts::kCpus] = 0;
+            if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
+            plan_.take(index, held, 0, end);
+        }
+    }
+    for (Number number : on_node_[index.value]) {
+        const Booking& booking = bookings_[number];
+        if (booking.lifted) continue;
+        for (const Chosen& chosen : booking.nodes) {
+            if (chosen.node == index) plan_.take(index, chosen.take, booking.start, booking.end);
+        }
+    }
+}
+
+void Planner::book(Booking booking) {
+    auto number = static_cast<Number>(bookings_.size());
+    for (const Chosen& chosen : booking.nodes) on_node_[chosen.node.value].push_back(number);
+    std::vector<Number>& others = of_job_[booking.job.value];
+    others.insert(others.begin(), number);
+    bookings_.push_back(std::move(booking));
+    lay(number);
+}
+
+std::optional<Planner::Number> Planner::find_booking(JobId job) const {
+    auto found = of_job_.find(job.value);
+    return found == of_job_.end() ? std::nullopt : std::optional(found->second.back());
+}
+
+void Planner::lift(Number number) {
+    Booking& booking = bookings_[number];
+    booking.lifted = true;
+    for (const Chosen& chosen : booking.nodes) plan_.give(chosen.node, chosen.take, booking.start, booking.end);
+}
+
+void Planner::lay(Number number) {
+    Booking& booking = bookings_[number];
+    booking.lifted = false;
+    for (const Chosen& chosen : booking.nodes) plan_.take(chosen.node, chosen.take, booking.start, booking.end);
+}
+
+void Planner::lift_job(const Cluster& cluster, const Job& job, Time now) {
+    lifted_jobs_.insert(job.id);
+    for (const NodeShare& share : job.allocation->nodes) refresh(cluster, share.node, now);
+}
+
+void Planner::lay_job(const Cluster& cluster, const Job& job, Time now) {
+    lifted_jobs_.erase(job.id);
+    for (const NodeShare& share : job.allocation->nodes) refresh(cluster, share.node, now);
+}
+
+void Planner::drop_lifted(Number number) {
+    Booking& booking = bookings_[number];
+    for (const Chosen& chosen : booking.nodes) std::erase(on_node_[chosen.node.value], number);
+    booking.nodes.clear();
+    auto found = of_job_.find(booking.job.value);
+    std::erase(found->second, number);
+    if (found->second.empty()) of_job_.erase(found);
+}
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+// core/schedule/planner.h
+//
+// The plan of this cluster: what runs, until when, and who is booked where. The line of a node is
+// made from the records themselves whenever the node was touched, so it cannot drift from the truth.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "core/place/select.h"
+#include "core/schedule/plan.h"
+
+namespace sluice {
+
+struct Booking {
+    JobId job;
+    std::size_t partition = 0;       // index in Cluster::partitions()
+    PlanTime start = 0, end = 0;
+    Choice nodes;
+    bool lifted = false;             // for the moment as if it were not there
+};
+
+class Planner {
+public:
+    using Number = std::uint32_t;    // of a booking
+
+    // Starts from what runs now; no bookings.
+    void reset(const Cluster& cluster, Time now);
+    // The line of a node follows what changed on it.
+    void refresh(const Cluster& cluster, NodeIndex node, Time now);
+
+    void book(Booking booking);
+    // The first of a job; tasks of an array that wait have one record and may have several.
+    std::optional<Number> find_booking(JobId job) const;
+    const Booking& booking(Number number) const { return bookings_[number]; }
+    void lift(Number number);        // as if it were not there, until
+    void lay(Number number);         // it is laid again
+    void drop_lifted(Number number);
+    // The same for a job that runs.
+    void lift_job(const Cluster& cluster, const Job& job, Time now);
+    void lay_job(const Cluster& cluster, const Job& job, Time now);
+    template <typename Visit>
+    void for_each_booking(Visit visit) const {
+        for (const Booking& booking : bookings_) {
+            if (!booking.nodes.empty()) visit(booking);
+        }
+    }
+
+    const Plan& plan() const { return plan_; }
+    PlanTime tick(Time time) const { return plan_.tick(time); }
+    Time time(PlanTime tick) const { return plan_.time(tick); }
+    // From when on the user may use the node, if somebody has it alone; whose it is.
+    struct Owner {
+        std::optional<UserId> user;
+        PlanTime until = 0;
+    };
+    const Owner& owner(NodeIndex node) const { return owners_[node.value]; }
+
+private:
+    Plan plan_;
+    std::vector<Booking> bookings_;                    // in the order of booking; empty ones are gone
+    std::vector<std::vector<Number>> on_node_;
+    std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
+    std::vector<Owner> owners_;
+    std::set<JobId> lifted_jobs_;
+};
+
+// When a running job gives its nodes back, as far as is known.
+Time expected_end(const Cluster& cluster, const Job& job, Time now);
+
+}  // namespace sluice

@@ -1,0 +1,168 @@
+// core/schedule/preempt.cc
+//
+// Making room. All that may be preempted is lifted from the plan; if the job then fits, those it
+// can do without are laid back, the most valuable first. Who remains has to go. So nobody is preempted
+// in vain, and never more than it takes.
+#include <algorithm>
+#include <limits>
+
+#include "core/job/preempt.h"
+#include "core/schedule/pass.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr int kSearchesPerPass = 16;
+
+const QosConfig* find_qos(const Settings& settings, const std::string& name) {
+    for (const QosConfig& qos : settings.qos) {
+        if (qos.name == name) return &qos;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
+    const Settings& settings = cluster.settings();
+    PreemptRule rule{settings.preempt.mode, Seconds{0}, settings.preempt.exempt_time};
+    if (settings.preempt.by == PreemptSettings::By::Qos) {
+        if (const QosConfig* qos = find_qos(settings, victim.request->qos)) {
+            rule.mode = qos->preempt_mode.value_or(rule.mode);
+            rule.grace = qos->grace_time;
+            rule.exempt = qos->exempt_time.value_or(rule.exempt);
+        }
+        return rule;
+    }
+    const Partition* partition = cluster.find_partition(victim.partition);
+    if (!partition) return rule;
+    rule.grace = partition->config.grace_time;
+    for (auto [word, mode] : {std::pair{"OFF", PreemptMode::Off}, {"CANCEL", PreemptMode::Cancel},
+                              {"REQUEUE", PreemptMode::Requeue}, {"SUSPEND", PreemptMode::Suspend}}) {
+        if (partition->config.preempt_mode.starts_with(word)) rule.mode = mode;
+    }
+    return rule;
+}
+
+bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim, Time now) {
+    if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time) return false;
+    PreemptRule rule = preempt_rule(cluster, victim);
+    if (rule.mode == PreemptMode::Off || now < *victim.start_time + rule.exempt) return false;
+    if (cluster.settings().preempt.by == PreemptSettings::By::Qos) {
+        const QosConfig* qos = find_qos(cluster.settings(), job.request->qos);
+        return qos && std::find(qos->preempt.begin(), qos->preempt.end(), victim.request->qos) != qos->preempt.end();
+    }
+    const Partition* theirs = cluster.find_partition(victim.partition);
+    return theirs && theirs->config.priority_tier < partition.config.priority_tier;
+}
+
+namespace {
+
+struct Victim {
+    std::shared_ptr<const Job> job;
+    std::uint32_t tier = 0;
+    std::int64_t loss = 0;  // seconds of work times CPUs
+};
+
+std::vector<Victim> victims_for(const Cluster& cluster, const Job& job, const Partition& partition, Time now) {
+    std::vector<Victim> found;
+    std::set<JobId> seen;
+    for (NodeIndex index : partition.nodes) {
+        for (JobId id : cluster.node(index).jobs) {
+            if (!seen.insert(id).second) continue;
+            auto victim = cluster.find_job(id);
+            if (!may_preempt(cluster, job, partition, *victim, now)) continue;
+            const Partition* theirs = cluster.find_partition(victim->partition);
+            found.push_back({victim, theirs ? theirs->config.priority_tier : 0,
+                             (now - *victim->start_time).count() * victim->allocation->cpus()});
+        }
+    }
+    // The most valuable first: high tier, much work done.
+    std::stable_sort(found.begin(), found.end(), [](const Victim& a, const Victim& b) {
+        return a.tier != b.tier ? a.tier > b.tier : a.loss > b.loss;
+    });
+    return found;
+}
+
+// Nodes in the order in which they are best taken: where the least work would be lost for one share
+// of the job. Looks at this moment only; whether it really fits is asked of the plan.
+std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& need, PlanTime now,
+                                      const std::vector<Victim>& victims) {
+    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+    std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>> on_node;  // dearest first
+    for (const Victim& victim : victims) {
+        for (const NodeShare& share : victim.job->allocation->nodes) {
+            Amounts held = scheduler.layout.kind(share.node).amounts_of(share);
+            on_node[share.node.value].emplace_back(victim.loss, held);
+        }
+    }
+    std::vector<std::pair<std::int64_t, NodeIndex>> ranked;
+    for (NodeIndex node : need.partition->nodes) {
+        if (!need.possible[scheduler.layout.kind_of[node.value]] || scheduler.planner.plan().is_closed(node)) continue;
+        Amounts wanted = amounts_for(need, scheduler.layout.kind(node), need.tasks_on_each());
+        Amounts free = scheduler.planner.plan().window(node, now, 1).free;
+        auto& here = on_node[node.value];
+        std::int64_t loss = 0;
+        while (!free.holds(wanted) && !here.empty()) {
+            loss += here.back().first + 1;
+            free += here.back().second;
+            here.pop_back();
+        }
+        ranked.emplace_back(free.holds(wanted) ? loss : kNever, node);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<NodeIndex> nodes;
+    for (const auto& [loss, node] : ranked) nodes.push_back(node);
+    return nodes;
+}
+
+}  // namespace
+
+void Pass::preempt_for(const Entry& entry, JobId id) {
+    if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return;
+    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kSearchesPerPass) return;
+    std::shared_ptr<const Job> job = cluster_.find_job(id);
+    const Partition& partition = *entry.in->need.partition;
+    std::vector<Victim> victims = victims_for(cluster_, *job, partition, now_);
+    if (victims.empty()) return;
+
+    Planner& planner = scheduler_.planner;
+    auto own = planner.find_booking(id);
+    if (own) planner.lift(*own);
+    Search search = search_for(entry, *job);
+    std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
+    for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, now_);
+    Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options});
+    std::vector<NodeIndex> chosen;
+    for (const Chosen& node : choice) chosen.push_back(node.node);
+    std::erase_if(victims, [&](const Victim& victim) {
+        planner.lay_job(cluster_, *victim.job, now_);
+        if (choice.empty()) return true;
+        if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options}).empty()) return true;
+        planner.lift_job(cluster_, *victim.job, now_);
+        return false;
+    });
+    for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
+    if (own) planner.lay(*own);
+    for (const Victim& victim : victims) {
+        scheduler_.making_room[id.value].emplace_back(victim.job->id, victim.job->restarts);
+        preempt_job(cluster_, now_, victim.job->id, effects_);
+        for (const NodeShare& share : victim.job->allocation->nodes) planner.refresh(cluster_, share.node, now_);
+    }
+}
+
+bool Scheduler::is_being_made_room_for(const Cluster& cluster, JobId id) {
+    auto found = making_room.find(id.value);
+    if (found == making_room.end()) return false;
+    std::erase_if(found->second, [&](const auto& victim) {
+        auto job = cluster.find_job(victim.first);
+        bool leaving = job && job->restarts == victim.second && (job->preempt_time || is_completing(*job));
+        return !leaving;
+    });
+    if (!found->second.empty()) return true;
+    making_room.erase(found);
+    return false;
+}
+
+}  // namespace sluice

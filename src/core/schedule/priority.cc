@@ -1,0 +1,361 @@
+#include "core/schedule/priority.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "core/query/columns_of.h"
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+
+namespace {
+
+// Compat: priority/basic counts down from here, so that earlier jobs come first.
+constexpr std::uint32_t kPriorityTop = 4294901760;
+constexpr double kPriorityMax = 4294967294;
+
+Factor weigh(double raw, double weight) {
+    return {raw, raw * weight};
+}
+
+bool has_flag(const PrioritySettings& settings, std::string_view flag) {
+    return std::find(settings.flags.begin(), settings.flags.end(), flag) != settings.flags.end();
+}
+
+double license_count(std::string_view licenses, std::string_view wanted) {
+    for (std::string_view word : split(licenses, ',')) {
+        std::size_t end = word.find_first_of(":=");
+        if (trim(word.substr(0, end)) != wanted) continue;
+        if (end == std::string_view::npos) return 1;
+        return static_cast<double>(to_number(word.substr(end + 1)).value_or(0));
+    }
+    return 0;
+}
+
+constexpr std::string_view kLicense = "license/";
+
+double cluster_licenses(const Settings& settings, std::string_view name) {
+    for (const auto& [license, count] : settings.licenses) {
+        if (license == name) return count;
+    }
+    return 0;
+}
+
+PartitionScale partition_scale(const Cluster& cluster, const Partition& partition) {
+    PartitionScale scale{.name = partition.config.name,
+                         .factor = static_cast<double>(partition.config.priority_job_factor),
+                         .tres_totals = {}};
+    const auto& weights = cluster.settings().priority.weight_tres;
+    if (weights.empty()) return scale;
+    Tres totals;
+    for (NodeIndex index : partition.nodes) {
+        for (const auto& [name, count] : cfg_tres(cluster.node(index))) totals[name] += count;
+        ++totals["node"];
+    }
+    for (const auto& [name, weight] : weights) {
+        double total = name.starts_with(kLicense)
+                           ? cluster_licenses(cluster.settings(), name.substr(kLicense.size()))
+                           : static_cast<double>(totals[name]);
+        scale.tres_totals.push_back(total);
+    }
+    return scale;
+}
+
+double highest_partition(const std::vector<PartitionScale>& partitions) {
+    double highest = 0;
+    for (const PartitionScale& partition : partitions)
+        highest = std::max(highest, partition.factor);
+    return highest > 0 ? highest : 1;
+}
+
+std::map<std::string, double, std::less<>> qos_factors(const Settings& settings) {
+    double highest = 1;
+    if (!has_flag(settings.priority, "NO_NORMAL_QOS")) {
+        for (const QosConfig& qos : settings.qos) highest = std::max<double>(highest, qos.priority);
+    }
+    std::map<std::string, double, std::less<>> factors;
+    for (const QosConfig& qos : settings.qos) factors[qos.name] = qos.priority / highest;
+    return factors;
+}
+
+void read_flags(PriorityScale& scale, const PrioritySettings& settings) {
+    scale.accrue_always = has_flag(settings, "ACCRUE_ALWAYS");
+    scale.calculate_running = has_flag(settings, "CALCULATE_RUNNING");
+    scale.incr_only = has_flag(settings, "INCR_ONLY");
+    scale.small_relative_to_time = has_flag(settings, "SMALL_RELATIVE_TO_TIME");
+    scale.raw_tres = has_flag(settings, "NO_NORMAL_TRES");
+}
+
+// Of jobs that have started, the time that they have waited.
+double age_factor(const PriorityScale& scale, const Job& job) {
+    Time since = scale.accrue_always ? job.submit_time : job.eligible_time;
+    Time until = job.state != JobState::Pending && job.start_time ? *job.start_time : scale.time;
+    Seconds most = scale.weights().max_age;
+    if (until <= since) return 0;
+    if (until - since >= most) return 1;
+    return static_cast<double>((until - since).count()) / static_cast<double>(most.count());
+}
+
+double size_factor(const PriorityScale& scale, const Job& job, double nodes, double cpus) {
+    double size = (nodes / scale.nodes + cpus / scale.cpus) / 2;
+    if (scale.small_relative_to_time) {
+        bool timed = !job.time_limit.unlimited() && job.time_limit.length() >= Minutes{1};
+        constexpr double kYear = 365 * 24 * 60;  // minutes: a job without a limit
+        double minutes = timed ? static_cast<double>(job.time_limit.length().count()) / 60 : 1;
+        if (job.time_limit.unlimited()) minutes = kYear;
+        size = cpus / minutes / scale.cpus;
+    }
+    size = std::clamp(size, 0.0, 1.0);
+    return scale.weights().favor_small ? 1 - size : size;
+}
+
+void add_asked_for(const PriorityScale& scale, const Job& job, const PartitionScale& partition,
+                   PriorityFactors& factors) {
+    const PrioritySettings& weights = scale.weights();
+    if (weights.weight_job_size == 0 && weights.weight_tres.empty()) return;
+    const Partition* place = nullptr;
+    for (const Partition& each : *scale.cluster_partitions) {
+        if (each.config.name == partition.name) place = &each;
+    }
+    Tres wanted = tres_wanted(job, place, *scale.settings);
+    if (weights.weight_job_size != 0) {
+        double size = size_factor(scale, job, static_cast<double>(wanted["node"]),
+                                  static_cast<double>(wanted["cpu"]));
+        factors.job_size = weigh(size, weights.weight_job_size);
+    }
+    for (std::size_t i = 0; i < weights.weight_tres.size(); ++i) {
+        const auto& [name, weight] = weights.weight_tres[i];
+        double count = name.starts_with(kLicense)
+                           ? license_count(job.request->licenses, name.substr(kLicense.size()))
+                           : static_cast<double>(wanted[name]);
+        double total = partition.tres_totals[i];
+        if (!scale.raw_tres) count = total > 0 ? std::min(count / total, 1.0) : 0;
+        factors.tres.push_back({name, weigh(count, weight)});
+    }
+}
+
+void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name,
+               PriorityFactors& factors) {
+    const PrioritySettings& weights = scale.weights();
+    const PartitionScale* partition = scale.find_partition(name);
+    if (!partition) return;  // it is gone from slurm.conf; the job waits for its return
+    if (weights.weight_partition != 0)
+        factors.partition = weigh(partition->factor, weights.weight_partition);
+    auto qos = scale.qos.find(job.request->qos);
+    if (weights.weight_qos != 0 && qos != scale.qos.end())
+        factors.qos = weigh(qos->second, weights.weight_qos);
+    add_asked_for(scale, job, *partition, factors);
+}
+
+void add_moving(const PriorityScale& scale, const Job& job, PriorityFactors& factors) {
+    const PrioritySettings& weights = scale.weights();
+    if (weights.weight_age != 0) factors.age = weigh(age_factor(scale, job), weights.weight_age);
+    bool shares = weights.weight_fairshare != 0 || weights.weight_assoc != 0;
+    if (shares && !scale.shares->associations.empty()) {
+        FairShare::Association own = scale.shares->of(job.request->account, job.user);
+        factors.fair_share =
+            weigh(weights.weight_fairshare != 0 ? own.factor : 0, weights.weight_fairshare);
+        factors.assoc = weigh(weights.weight_assoc != 0 ? own.priority / scale.assoc_top : 0,
+                              weights.weight_assoc);
+    }
+    factors.site = job.site_factor;
+    factors.nice = job.request->nice;
+}
+
+double best_fixed(const PriorityScale& scale, const Job& job) {
+    double best = 0;
+    bool first = true;
+    for (std::string_view name : split(job.partition, ',')) {
+        PriorityFactors factors;
+        add_fixed(scale, job, name, factors);
+        if (double fixed = factors.fixed(); first || fixed > best) best = fixed;
+        first = false;
+    }
+    return best;
+}
+
+std::uint32_t basic_priority(const Job& job) {
+    return priority_of(double{kPriorityTop} - job.id.value - job.request->nice);
+}
+
+struct Change {
+    JobId job;
+    std::uint32_t priority = 0;
+    double fixed = 0;
+};
+
+// The new priority of a job whose priority is calculated; `fixed` is what of it follows from its
+// wishes.
+std::uint32_t calculated(const PriorityScale& scale, const Job& job, double fixed) {
+    if (!scale.weights().multifactor) return basic_priority(job);
+    PriorityFactors factors;
+    add_moving(scale, job, factors);
+    return priority_of(fixed + factors.moving());
+}
+
+// The queues are ordered by priority, so a job leaves its places with the old one and comes back
+// with the new one. Priorities are derived: readers see them, the store does not.
+void rekey_one(Cluster& cluster, const Change& change) {
+    QueueKey old{cluster.job(change.job).priority, change.job};
+    Job& job = cluster.edit_shown(change.job);
+    job.priority = change.priority;
+    job.priority_base = change.fixed;
+    cluster.scheduler().queue.move(old, change.priority);
+}
+
+// Many at once: sorting a queue anew costs a fraction of moving each of its jobs.
+void rekey_many(Cluster& cluster, const std::vector<Change>& changes) {
+    for (const Change& change : changes) {
+        Job& job = cluster.edit_shown(change.job);
+        job.priority = change.priority;
+        job.priority_base = change.fixed;
+    }
+    auto new_priority = [&](const QueueKey& key) {
+        auto change = std::lower_bound(changes.begin(), changes.end(), key.job,
+                                       [](const Change& a, JobId id) { return a.job < id; });
+        return change != changes.end() && change->job == key.job ? change->priority : key.priority;
+    };
+    cluster.scheduler().queue.for_each_class([&](JobClass& job_class) {
+        std::vector<QueueKey> keys;
+        keys.reserve(job_class.waiting.size());
+        for (const QueueKey& key : job_class.waiting) keys.push_back({new_priority(key), key.job});
+        std::sort(keys.begin(), keys.end());
+        job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
+        job_class.is_fresh = true;
+    });
+}
+
+// `changes` are in the order of the jobs' ids.
+void rekey(Cluster& cluster, const std::vector<Change>& changes) {
+    constexpr std::size_t kMany = 256;
+    if (changes.empty()) return;
+    if (changes.size() < kMany) {
+        for (const Change& change : changes) rekey_one(cluster, change);
+    } else {
+        rekey_many(cluster, changes);
+    }
+    cluster.schedule_wanted = true;
+}
+
+}  // namespace
+
+const PartitionScale* PriorityScale::find_partition(std::string_view name) const {
+    for (const PartitionScale& partition : partitions) {
+        if (partition.name == name) return &partition;
+    }
+    return nullptr;
+}
+
+PriorityScale make_scale(const Cluster& cluster, Time now) {
+    const PrioritySettings& settings = cluster.settings().priority;
+    PriorityScale scale{
+        .settings = cluster.settings_ptr(),
+        .cluster_partitions = cluster.partitions_ptr(),
+        .shares = cluster.fair_share,
+        .time = now,
+        .nodes = std::max<double>(1, static_cast<double>(cluster.settings().nodes.size())),
+        .cpus = 0,
+        .partitions = {},
+        .qos = qos_factors(cluster.settings())};
+    for (const NodeConfig& node : cluster.settings().nodes) scale.cpus += node.cpus;
+    scale.cpus = std::max<double>(1, scale.cpus);
+    for (const Partition& partition : cluster.partitions()) {
+        scale.partitions.push_back(partition_scale(cluster, partition));
+    }
+    if (!has_flag(settings, "NO_NORMAL_PART")) {
+        double highest = highest_partition(scale.partitions);
+        for (PartitionScale& partition : scale.partitions) partition.factor /= highest;
+    }
+    if (!has_flag(settings, "NO_NORMAL_ASSOC")) {
+        for (const auto& [key, own] : scale.shares->associations) {
+            scale.assoc_top = std::max(scale.assoc_top, own.priority);
+        }
+    }
+    read_flags(scale, settings);
+    return scale;
+}
+
+PriorityFactors factors_of(const PriorityScale& scale, const Job& job, std::string_view partition) {
+    PriorityFactors factors;
+    add_fixed(scale, job, partition, factors);
+    add_moving(scale, job, factors);
+    return factors;
+}
+
+std::uint32_t priority_of(double total) {
+    return static_cast<std::uint32_t>(std::clamp(std::trunc(total), 1.0, kPriorityMax));
+}
+
+std::uint32_t priority_in(const PriorityScale& scale, const Job& job, std::string_view partition) {
+    if (!is_calculated(job) || !scale.weights().multifactor) return job.priority;
+    return priority_of(factors_of(scale, job, partition).total());
+}
+
+bool is_calculated(const Job& job) {
+    return job.priority != 0 && !job.priority_by_hand;
+}
+
+void set_first_priority(const Cluster& cluster, Job& job) {
+    const JobRequest& wish = *job.request;
+    calculate_priority(cluster, job);
+    if (wish.hold || wish.priority == 0u) {
+        job.priority = 0;
+    } else if (wish.priority) {
+        job.priority = *wish.priority;
+        job.priority_by_hand = true;
+    }
+}
+
+void calculate_priority(const Cluster& cluster, Job& job) {
+    const PriorityScale& scale = cluster.priority_scale();
+    job.priority_by_hand = false;
+    job.priority_base = scale.weights().multifactor ? best_fixed(scale, job) : 0;
+    job.priority = calculated(scale, job, job.priority_base);
+}
+
+void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
+    rekey(cluster, {{id, priority, cluster.job(id).priority_base}});
+}
+
+void reprioritize_all(Cluster& cluster, Time now, bool anew) {
+    PriorityScale next = anew ? make_scale(cluster, now) : cluster.priority_scale();
+    next.time = now;
+    next.shares = cluster.fair_share;
+    cluster.set_priority_scale(std::make_shared<const PriorityScale>(std::move(next)));
+    const PriorityScale& scale = cluster.priority_scale();
+    unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
+    if (scale.calculate_running) states |= 1u << static_cast<unsigned>(JobState::Running);
+    std::vector<Change> changes;
+    cluster.jobs().for_each(
+        [&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
+        [&](const Job& job) {
+            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job))
+                return;
+            double fixed = job.priority_base;
+            if (anew) fixed = scale.weights().multifactor ? best_fixed(scale, job) : 0;
+            std::uint32_t priority = calculated(scale, job, fixed);
+            if (scale.incr_only && !anew) priority = std::max(priority, job.priority);
+            if (priority != job.priority || fixed != job.priority_base)
+                changes.push_back({job.id, priority, fixed});
+        });
+    rekey(cluster, changes);
+}
+
+void watch_priorities(Cluster& cluster, Time now) {
+    const PrioritySettings& settings = cluster.settings().priority;
+    bool moves =
+        settings.weight_age != 0 || settings.weight_fairshare != 0 || settings.weight_assoc != 0;
+    cluster.priorities_due.reset();
+    if (!settings.multifactor || !moves) return;
+    cluster.priorities_due = now + std::max(settings.calc_period, Seconds{1});
+    cluster.add_timer({*cluster.priorities_due, TimerKind::Priority, 0});
+}
+
+void on_priority_timer(Cluster& cluster, Time now, const Timer& timer) {
+    if (timer.due != cluster.priorities_due) return;  // the period was changed since
+    reprioritize_all(cluster, now, false);
+    watch_priorities(cluster, now);
+}
+
+}  // namespace sluice

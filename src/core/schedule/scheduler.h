@@ -1,0 +1,26 @@
+// core/schedule/scheduler.h
+//
+// What the scheduler keeps between passes: who waits, the nodes by kind, the plan. All of it can be
+// made anew from the records.
+#pragma once
+
+#include "core/schedule/planner.h"
+#include "core/schedule/queue.h"
+
+namespace sluice {
+
+struct Scheduler {
+    Queue queue;
+    Layout layout;
+    std::uint64_t layout_version = 0;   // 0: no layout yet
+    Planner planner;
+    bool is_planned = false;
+    Time planned_at{};
+    std::uint64_t plan_steps = 0;       // what the last full plan cost
+
+    // For whom others are being preempted: the runs that are on their way out.
+    std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
+    bool is_being_made_room_for(const Cluster& cluster, JobId id);
+};
+
+}  // namespace sluice

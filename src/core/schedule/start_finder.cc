@@ -1,0 +1,201 @@
+#include "core/schedule/start_finder.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace sluice {
+
+namespace {
+constexpr std::size_t kShortlistLength = 64;
+}
+
+// What the search asks of each kind of node, worked out once.
+void StartFinder::set_need(const Search& search) {
+    const Need& need = search.need;
+    std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
+    amounts_.assign(layout_.kinds.size(), {});
+    kinds_.assign(layout_.kinds.size(), false);
+    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
+    for (std::size_t k = 0; k < layout_.kinds.size(); ++k) {
+        bool wanted = std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[k]; });
+        kinds_[k] = need.possible[k] && wanted;
+        if (kinds_[k]) amounts_[k] = amounts_for(need, layout_.kinds[k], tasks, gpus);
+    }
+}
+
+bool StartFinder::may_use(const Search& search, NodeIndex node) const {
+    return kinds_[layout_.kind_of[node.value]] && !search.need.excludes(node) && !planner_.plan().is_closed(node);
+}
+
+PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime from) const {
+    const Planner::Owner& owner = planner_.owner(node);
+    std::uint32_t kind = layout_.kind_of[node.value];
+    bool others = owner.user && *owner.user != search.need.user;
+    if (others) from = std::max(from, owner.until);
+    if (search.need.exclusive != Exclusive::User || (owner.user && !others)) {
+        return planner_.plan().earliest(node, amounts_[kind], from, search.length);
+    }
+    Amounts whole = amounts_[kind];  // nobody else may be there
+    whole[Amounts::kCpus] = layout_.kinds[kind].total[Amounts::kCpus];
+    return planner_.plan().earliest(node, whole, from, search.length);
+}
+
+Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
+    return {{node, search.need.tasks_on_each(), {}, amounts_[layout_.kind_of[node.value]]}};
+}
+
+// One node, any that will do: the earliest, and of those the first in order.
+Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
+    Shortlist local;
+    Shortlist& list = shortlist ? *shortlist : local;
+    auto later = [](const Shortlist::Place& a, const Shortlist::Place& b) { return b < a; };
+    for (bool listed : {true, false}) {
+        while (!list.places.empty()) {
+            Shortlist::Place place = list.places.front();
+            NodeIndex node = search.nodes[place.rank];
+            ++steps;
+            PlanTime at = earliest(search, node, std::max(place.at, search.from));
+            if (at == place.at) return {at, one_node(search, node)};
+            std::pop_heap(list.places.begin(), list.places.end(), later);
+            list.places.pop_back();
+            if (at == kForever || at > list.bound) continue;  // others may be earlier than that
+            list.places.push_back({at, place.rank});
+            std::push_heap(list.places.begin(), list.places.end(), later);
+        }
+        if (listed) make_shortlist(search, list);
+        std::make_heap(list.places.begin(), list.places.end(), later);
+    }
+    return {};
+}
+
+void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
+    for (std::uint32_t rank = 0; rank < search.nodes.size(); ++rank) {
+        if (!may_use(search, search.nodes[rank])) continue;
+        ++steps;
+        PlanTime at = earliest(search, search.nodes[rank], search.from);
+        if (at != kForever) list.places.push_back({at, rank});
+    }
+    list.bound = kForever;
+    if (list.places.size() <= kShortlistLength) return;
+    auto last = list.places.begin() + kShortlistLength;
+    std::nth_element(list.places.begin(), last, list.places.end());
+    list.bound = last->at;
+    list.places.resize(kShortlistLength);
+}
+
+// Several nodes that give the same: the moment at which enough of them are free together.
+Start StartFinder::find_uniform(const Search& search) {
+    std::vector<std::pair<PlanTime, NodeIndex>> places;
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        ++steps;
+        PlanTime at = earliest(search, node, search.from);
+        if (at != kForever) places.emplace_back(at, node);
+    }
+    std::size_t wanted = search.need.nodes_min;
+    while (places.size() >= wanted) {
+        auto last = places.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
+        std::nth_element(places.begin(), last, places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        PlanTime at = last->first;
+        if (Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, true), search.options); !choice.empty()) {
+            return {at, std::move(choice)};
+        }
+        // Not together at that moment, or not the right ones: what is free next?
+        for (auto& [moment, node] : places) {
+            if (moment > at) continue;
+            ++steps;
+            moment = earliest(search, node, at + 1);
+        }
+        std::erase_if(places, [](const auto& place) { return place.first == kForever; });
+    }
+    return {};
+}
+
+// Any number of tasks on any number of nodes: time goes on from change to change of what fits where.
+Start StartFinder::sweep(const Search& search) {
+    struct Change {
+        PlanTime at;
+        std::uint32_t place;
+        bool operator<(const Change& other) const { return at > other.at; }
+    };
+    std::vector<NodeIndex> nodes;
+    std::vector<std::uint32_t> tasks;
+    std::priority_queue<Change> changes;
+    std::uint64_t sum = 0, count = 0;
+    auto look = [&](std::uint32_t place, PlanTime at) {
+        ++steps;
+        Plan::Window window = planner_.plan().window(nodes[place], at, search.length);
+        const Planner::Owner& owner = planner_.owner(nodes[place]);
+        bool others = owner.user && *owner.user != search.need.user && owner.until > at;
+        std::uint32_t now_fit = others ? 0 : tasks_that_fit(search.need, layout_.kind(nodes[place]), window.free);
+        if (others) window.same_until = std::min(window.same_until, owner.until);
+        sum += now_fit - std::uint64_t{tasks[place]};
+        count += (now_fit > 0) - std::uint64_t{tasks[place] > 0};
+        tasks[place] = now_fit;
+        if (window.same_until != kForever) changes.push({std::max(window.same_until, at + 1), place});
+    };
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        nodes.push_back(node);
+        tasks.push_back(0);
+        look(static_cast<std::uint32_t>(nodes.size() - 1), search.from);
+    }
+    for (PlanTime at = search.from;;) {
+        bool enough = count >= search.need.nodes_min && (sum >= search.need.tasks || !search.need.tasks_given);
+        if (enough) {
+            Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, true), search.options);
+            if (!choice.empty()) return {at, std::move(choice)};
+        }
+        if (changes.empty()) return {};
+        at = changes.top().at;
+        while (!changes.empty() && changes.top().at == at) {
+            std::uint32_t place = changes.top().place;
+            changes.pop();
+            look(place, at);
+        }
+    }
+}
+
+std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at, bool may_stop_early) {
+    std::vector<Candidate> candidates;
+    may_stop_early = may_stop_early && takes_first_that_suffice(search.need, layout_, search.options);
+    bool uniform = search.need.is_uniform();
+    std::uint64_t sum = 0;
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        ++steps;
+        if (earliest(search, node, at) != at) continue;
+        Candidate candidate{node, planner_.plan().window(node, at, search.length).free, search.need.tasks_on_each()};
+        if (!uniform) candidate.tasks = tasks_that_fit(search.need, layout_.kind(node), candidate.free);
+        if (candidate.tasks == 0) continue;
+        candidates.push_back(candidate);
+        sum += candidate.tasks;
+        bool enough = candidates.size() >= search.need.nodes_min && sum >= search.need.tasks;
+        if (may_stop_early && uniform && enough) break;
+    }
+    return candidates;
+}
+
+Choice StartFinder::at_once(const Search& search) {
+    set_need(search);
+    bool simple = takes_first_that_suffice(search.need, layout_, search.options);
+    if (search.need.is_uniform() && search.need.nodes_min == 1 && simple) {
+        for (NodeIndex node : search.nodes) {
+            if (!may_use(search, node)) continue;
+            ++steps;
+            if (earliest(search, node, search.from) == search.from) return one_node(search, node);
+        }
+        return {};
+    }
+    return select_nodes(search.need, layout_, candidates_at(search, search.from, true), search.options);
+}
+
+Start StartFinder::find(const Search& search, Shortlist* shortlist) {
+    set_need(search);
+    if (!search.need.is_uniform()) return sweep(search);
+    bool simple = takes_first_that_suffice(search.need, layout_, search.options);
+    if (search.need.nodes_min == 1 && simple) return find_single(search, shortlist);
+    return find_uniform(search);
+}
+
+}  // namespace sluice

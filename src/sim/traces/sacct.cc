@@ -1,0 +1,169 @@
+// sim/traces/sacct.cc
+//
+// What `sacct -P -X -o JobID,Submit,Start,End,Elapsed,Timelimit,ReqTRES,Account,User,Partition,QOS`
+// prints, in any order of columns. Steps are left out, array tasks are jobs like any other, and so
+// are jobs that never started.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "model/times.h"
+#include "sim/traces/row.h"
+#include "sim/traces/trace.h"
+
+namespace sluice {
+namespace {
+
+struct Columns {
+    std::size_t job, submit;
+    std::size_t start, end, elapsed, limit, req_tres, alloc_tres, cpus, nodes;  // may be absent
+    std::size_t account, user, partition, qos;
+};
+
+std::size_t first_of(const Header& header, std::initializer_list<std::string_view> names) {
+    for (std::string_view name : names) {
+        if (header.find(name) != Header::npos) return header.find(name);
+    }
+    return Header::npos;
+}
+
+Result<Columns> columns_in(const Row& row) {
+    Header header(row);
+    Columns columns{};
+    columns.job = TRY(header.required(row.path, "jobid"));
+    columns.submit = TRY(header.required(row.path, "submit"));
+    columns.start = header.find("start");
+    columns.end = header.find("end");
+    columns.elapsed = header.find("elapsed");
+    columns.limit = header.find("timelimit");
+    columns.req_tres = header.find("reqtres");
+    columns.alloc_tres = header.find("alloctres");
+    columns.cpus = first_of(header, {"ncpus", "alloccpus", "reqcpus"});
+    columns.nodes = first_of(header, {"nnodes", "allocnodes", "reqnodes"});
+    columns.account = header.find("account");
+    columns.user = header.find("user");
+    columns.partition = header.find("partition");
+    columns.qos = header.find("qos");
+    if (columns.elapsed == Header::npos) TRY(header.required(row.path, "start"));
+    if (columns.elapsed == Header::npos) TRY(header.required(row.path, "end"));
+    if (columns.req_tres == Header::npos && columns.alloc_tres == Header::npos) {
+        TRY(header.required(row.path, "ncpus"));
+    }
+    return columns;
+}
+
+std::string_view cell_in(const Row& row, std::size_t column) {
+    return column == Header::npos ? std::string_view() : trim(row.cells[column]);
+}
+
+// Absent: "Unknown" or "None", it has not happened.
+Result<std::optional<Time>> moment_in(const Row& row, std::size_t column, std::string_view name) {
+    std::string_view cell = cell_in(row, column);
+    if (cell.empty() || cell == "Unknown" || cell == "None") return std::optional<Time>();
+    Result<Time> moment = parse_moment(cell, Time{}, PassedTime::IsMeant);
+    if (!moment) return row.wrong(column, name, "a time such as 2026-01-31T12:00:00");
+    return std::optional<Time>(*moment);
+}
+
+Result<std::optional<Seconds>> duration_in(const Row& row, const Columns& columns) {
+    auto start = TRY(moment_in(row, columns.start, "Start"));
+    if (columns.start != Header::npos && !start) return std::optional<Seconds>();
+    if (columns.elapsed == Header::npos) {
+        auto end = TRY(moment_in(row, columns.end, "End"));
+        if (!end) return std::optional<Seconds>();
+        if (*end < *start) return row.wrong(columns.end, "End", "a time after Start");
+        return std::optional<Seconds>(*end - *start);
+    }
+    Result<TimeLimit> elapsed = parse_time_limit(cell_in(row, columns.elapsed));
+    if (!elapsed || elapsed->unlimited()) {
+        return row.wrong(columns.elapsed, "Elapsed", "a time such as 1-02:03:04");
+    }
+    // Cancelled while it waited.
+    if (columns.start == Header::npos && elapsed->length().count() == 0)
+        return std::optional<Seconds>();
+    return std::optional<Seconds>(elapsed->length());
+}
+
+Result<std::optional<Seconds>> limit_in(const Row& row, std::size_t column) {
+    std::string_view cell = cell_in(row, column);
+    if (cell.empty() || cell == "Partition_Limit") return std::optional<Seconds>();
+    Result<TimeLimit> limit = parse_time_limit(cell);
+    if (!limit) return row.wrong(column, "Timelimit", "a time such as 1-02:03:04");
+    if (limit->unlimited()) return std::optional<Seconds>();
+    return std::optional<Seconds>(limit->length());
+}
+
+// What was asked if that is known, else what was given.
+Result<void> read_resources(const Row& row, const Columns& columns, TraceJob& job) {
+    bool asked = !cell_in(row, columns.req_tres).empty();
+    std::size_t column = asked ? columns.req_tres : columns.alloc_tres;
+    if (cell_in(row, column).empty()) {
+        if (columns.cpus == Header::npos) return row.wrong(column, "AllocTRES", "cpu=N,node=N,...");
+        job.cpus = std::max(1u, TRY(row.count(columns.cpus, "NCPUS")));
+        if (columns.nodes != Header::npos) job.nodes = TRY(row.count(columns.nodes, "NNodes"));
+        return {};
+    }
+    Result<Tres> tres = parse_tres(cell_in(row, column));
+    if (!tres) return row.wrong(column, asked ? "ReqTRES" : "AllocTRES", "cpu=N,node=N,...");
+    for (const auto& [name, count] : *tres) {
+        if (count > 0xffffffff) return row.wrong(column, name, "a count");
+        auto number = static_cast<std::uint32_t>(count);
+        if (name == "cpu") job.cpus = std::max(1u, number);
+        if (name == "node") job.nodes = number;
+        if (name == "gres/gpu") job.gpus = number;
+    }
+    if (auto memory = tres->find("mem"); memory != tres->end()) {
+        job.mem_per_node = memory->second / std::max(1u, job.nodes);
+    }
+    return {};
+}
+
+Result<std::optional<TraceJob>> job_in(const Row& row, const Columns& columns) {
+    TraceJob job;
+    job.name = std::string(cell_in(row, columns.job));
+    if (job.name.find('[') != job.name.npos) return std::optional<TraceJob>();  // tasks that wait
+    auto submit = TRY(moment_in(row, columns.submit, "Submit"));
+    auto duration = TRY(duration_in(row, columns));
+    if (!submit || !duration) return std::optional<TraceJob>();
+    job.submit = *submit;
+    job.duration = *duration;
+    job.limit = TRY(limit_in(row, columns.limit));
+    TRY(read_resources(row, columns, job));
+    job.account = std::string(cell_in(row, columns.account));
+    job.user = std::string(cell_in(row, columns.user));
+    job.partition = std::string(cell_in(row, columns.partition));
+    job.qos = std::string(cell_in(row, columns.qos));
+    return std::optional<TraceJob>(std::move(job));
+}
+
+}  // namespace
+
+Result<Trace> parse_sacct(const std::string& path, std::string_view text) {
+    Trace trace;
+    std::optional<Columns> columns;
+    std::size_t number = 0, width = 0;
+    for (std::string_view line : split(text, '\n')) {
+        ++number;
+        if (trim(line).empty()) continue;
+        Row row{path, number, split(line, '|')};
+        if (!columns) {
+            columns = TRY(columns_in(row));
+            width = row.cells.size();
+            continue;
+        }
+        if (row.cells.size() != width) {
+            return Error{ErrorCode::BadArgument,
+                         fmt::format("{}:{}: {} columns: the header line has {}", path, number,
+                                     row.cells.size(), width)};
+        }
+        if (row.cells[columns->job].find('.') != std::string_view::npos) continue;  // a step
+        std::optional<TraceJob> job = TRY(job_in(row, *columns));
+        if (job)
+            trace.jobs.push_back(*std::move(job));
+        else
+            ++trace.skipped;
+    }
+    return trace;
+}
+
+}  // namespace sluice

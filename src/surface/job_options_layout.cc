@@ -1,0 +1,128 @@
+// The setters of options that say how a job lies on the nodes: sockets, cores, threads, switches.
+#include <algorithm>
+#include <array>
+
+#include "model/times.h"
+#include "surface/job_options_setters.h"
+
+namespace sluice::job_option {
+
+namespace {
+
+// "4", or "*" for any number, which is nothing.
+Result<std::optional<std::uint32_t>> part_of_layout(std::string_view text, std::string_view place) {
+    if (text == "*") return std::optional<std::uint32_t>{};
+    std::optional<std::uint64_t> value = to_number(text);
+    if (!value || *value == 0 || *value > std::numeric_limits<std::int32_t>::max()) {
+        return Error{ErrorCode::InvalidCpuCount,
+                     fmt::format("Invalid numeric value \"{}\" for {} arg of -B.", text, place)};
+    }
+    return std::optional(static_cast<std::uint32_t>(*value));
+}
+
+}  // namespace
+
+Result<void> set_extra_node_info(JobOptions& options, const OptionUse& use) {
+    constexpr std::array<std::string_view, 3> kPlaces = {"first", "second", "third"};
+    Shape& shape = options.request.shape;
+    std::vector<std::string_view> parts = split(use.value, ':');
+    if (parts.size() > kPlaces.size()) return invalid(use);
+    std::array<std::optional<std::uint32_t>, 3> values;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        values[i] = TRY(part_of_layout(parts[i], kPlaces[i]));
+    }
+    shape.sockets_per_node = values[0];
+    shape.cores_per_socket = values[1];
+    shape.threads_per_core = values[2];
+    shape.one_thread_per_core = values[2] == 1u;
+    return {};
+}
+
+// Compat: one thread per core is also how many a core's CPUs are used, not only how many it has.
+Result<void> set_threads_per_core(JobOptions& options, const OptionUse& use) {
+    TRY(number<&Shape::threads_per_core>(options, use));
+    options.request.shape.one_thread_per_core = options.request.shape.threads_per_core == 1u;
+    return {};
+}
+
+Result<void> set_hint(JobOptions& options, const OptionUse& use) {
+    struct Hint {
+        std::string_view word;
+        bool one_thread_per_core;
+        bool one_task_per_socket;
+    };
+    constexpr Hint kHints[] = {{"compute_bound", true, false},
+                               {"memory_bound", true, true},
+                               {"multithread", false, false},
+                               {"nomultithread", true, false}};
+    for (const Hint& hint : kHints) {
+        if (!equals_ignoring_case(use.value, hint.word)) continue;
+        options.hint = hint.word;
+        options.request.shape.one_thread_per_core = hint.one_thread_per_core;
+        if (hint.one_task_per_socket) options.request.shape.ntasks_per_socket = 1;
+        return {};
+    }
+    return Error{ErrorCode::InvalidCpuCount,
+                 fmt::format("unrecognized --hint argument \"{}\", see --hint=help", use.value)};
+}
+
+Result<void> set_core_spec(JobOptions& options, const OptionUse& use) {
+    std::optional<std::uint64_t> cores = to_number(use.value);
+    if (!cores || *cores > 65535) return invalid_number(use);
+    options.request.shape.core_spec = static_cast<std::uint32_t>(*cores);
+    return {};
+}
+
+Result<void> set_gres_flags(JobOptions& options, const OptionUse& use) {
+    for (std::string_view word : split(use.value, ',')) {
+        if (equals_ignoring_case(word, "enforce-binding")) {
+            options.request.shape.bind_gpus_to_cores = true;
+        } else if (equals_ignoring_case(word, "disable-binding")) {
+            options.request.shape.bind_gpus_to_cores = false;
+        } else {
+            constexpr std::string_view kOthers[] = {
+                "allow-task-sharing", "multiple-tasks-per-sharing", "one-task-per-sharing"};
+            bool known = std::any_of(
+                std::begin(kOthers), std::end(kOthers),
+                [&](std::string_view other) { return equals_ignoring_case(word, other); });
+            return known ? unsupported(use) : invalid(use);
+        }
+    }
+    return {};
+}
+
+// "2", "2@30" (minutes), "@30" from SBATCH_WAIT4SWITCH. Compat: without a time the controller's
+// max_switch_wait counts, which also cuts longer ones.
+Result<void> set_switches(JobOptions& options, const OptionUse& use) {
+    constexpr Seconds kAsLongAsAllowed{365 * 24 * 3600};
+    Shape& shape = options.request.shape;
+    const std::size_t at = use.value.find('@');
+    std::string_view text = use.value.substr(0, at);
+    std::optional<std::uint64_t> count = to_number(text);
+    if (at != 0) {
+        if (!count || *count > 65535) return invalid_number(use);
+        shape.switches_max = static_cast<std::uint32_t>(*count);
+        if (*count == 0) {
+            shape.switches_max.reset();
+            shape.switches_wait = Seconds{0};
+            return {};
+        }
+    }
+    if (at == std::string_view::npos) {
+        if (shape.switches_wait == Seconds{0}) shape.switches_wait = kAsLongAsAllowed;
+        return {};
+    }
+    Result<TimeLimit> wait = parse_time_limit(use.value.substr(at + 1));
+    if (!wait) return invalid(use);
+    shape.switches_wait = wait->unlimited() ? kAsLongAsAllowed : wait->length();
+    return {};
+}
+
+Result<void> set_gpus_per_socket(JobOptions& options, const OptionUse& use) {
+    Result<std::vector<GresCount>> gpus = parse_gpus(use.value);
+    if (!gpus) return Error{ErrorCode::InvalidGres, ""};
+    options.request.shape.gpus_per_socket = *std::move(gpus);
+    return {};
+}
+
+}  // namespace sluice::job_option
