@@ -17,6 +17,7 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/reservation.h"
 
 namespace sluice {
 
@@ -144,6 +145,12 @@ struct ShowAllocation {
     JobId job;
 };
 
+struct ChangeReservation {
+    RequestId request;
+    Caller caller;
+    ReservationChange change;
+};
+
 // ---- from nodes
 
 struct NodeRegistered {
@@ -200,6 +207,6 @@ struct Reconfigure {
 using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
                            CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
                            NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
-                           StepEnded, NodeCleaned, Tick, Reconfigure>;
+                           StepEnded, NodeCleaned, Tick, Reconfigure, ChangeReservation>;
 
 }  // namespace sluice

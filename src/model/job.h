@@ -200,6 +200,7 @@ struct Job {
     std::uint32_t array_limit = 0;
 
     Dependency dependency;               // what it still waits for; the request has all of it
+    std::string reservation;             // the one it runs or ran in
     std::string licenses_held;           // "matlab:2": taken at the start, kept for the record
 
     Time submit_time;

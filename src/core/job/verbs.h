@@ -16,7 +16,7 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
 // start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
 // becomes a job of its own first.
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
-               Effects& effects);
+               const std::string& reservation, Effects& effects);
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);
