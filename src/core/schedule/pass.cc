@@ -170,7 +170,8 @@ bool Pass::may_run(const Job& job) {
 
 std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
     if (cluster_.reservations().empty()) return {};
-    const Planner& planner = scheduler_.planner;
+    Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
     Search search = search_for(entry, job);
     const Need& need = search.need;
     Planner::Kept kept = Planner::Kept::No;
@@ -265,7 +266,9 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
 bool Pass::comes_first(const Entry& a, const Entry& b) {
     if (a.tier != b.tier) return a.tier > b.tier;
     if (a.key < b.key || b.key < a.key) return a.key < b.key;
-    return a.in->partition < b.in->partition;
+    if (a.in->partition != b.in->partition) return a.in->partition < b.in->partition;
+    if (!a.reservation || !b.reservation) return a.reservation && !b.reservation;
+    return a.reservation->number < b.reservation->number;
 }
 
 // The next job of the class to be looked at; whether there is one.
@@ -326,7 +329,7 @@ void Pass::run_quick(const std::vector<NodeIndex>& touched) {
     std::sort(all.begin(), all.end(), comes_first);
     int wide_searches = kWideSearchesPerQuickPass;
     for (Entry& entry : all) {
-        if (stopped_[entry.in->partition]) continue;
+        if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
         std::vector<NodeIndex> here;
         for (NodeIndex node : touched) {
             bool inside = !entry.nodes || entry.reservation->has_node(node);
