@@ -24,7 +24,8 @@ MARKER = "SLUICE_CLUSTER_DIR"
 ROOT = Path(__file__).resolve().parent.parent
 PORT_BLOCKS = range(10000, 32000, 40)  # below the ports that the kernel hands out by itself
 
-ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED"}
+ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
+         "DEADLINE"}
 
 
 def default_prefix():

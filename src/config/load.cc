@@ -134,7 +134,7 @@ Result<void> settle_list_options(Config& config) {
 
 // Which words of SelectTypeParameters nobody acts on here.
 constexpr std::string_view kIdleSelectWords[] = {
-    "CR_ONE_TASK_PER_CORE",     "CR_CORE_DEFAULT_DIST_BLOCK", "CR_NO_DIST_TOPO_BLOCK",
+    "CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK", "CR_NO_DIST_TOPO_BLOCK", "CR_PACK_NODES",
     "LL_SHARED_GRES",           "MULTIPLE_SHARING_GRES_PJ",   "ENFORCE_BINDING_GRES",
     "ONE_TASK_PER_SHARING_GRES"};
 // Slurm's other networks; jobs are placed as if there were none.

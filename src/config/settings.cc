@@ -27,7 +27,6 @@ void take_select(const Config& config, Settings& settings) {
         if (!linear && word.starts_with("cr_cpu")) settings.unit = Unit::Cpu;
         if (!linear && word.starts_with("cr_socket")) settings.unit = Unit::Socket;
         settings.least_loaded = settings.least_loaded || word == "cr_lln";
-        settings.pack_nodes = settings.pack_nodes || word == "cr_pack_nodes";
     }
 }
 

@@ -73,7 +73,7 @@ TEST(Settings, TakeUpHowJobsArePlacedAndPreempted) {
     const auto settings = settings_from(config, UserId{0});
     ASSERT_TRUE(settings);
     EXPECT_EQ(settings->unit, Unit::Socket);
-    EXPECT_TRUE(settings->least_loaded && settings->pack_nodes && settings->memory_is_consumable);
+    EXPECT_TRUE(settings->least_loaded && settings->memory_is_consumable);
     EXPECT_FALSE(settings->backfill.enabled);
     EXPECT_EQ(settings->backfill.window, Seconds{1800});
     EXPECT_TRUE(settings->kill_invalid_depend);

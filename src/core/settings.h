@@ -93,7 +93,6 @@ struct Settings {
     Unit unit = Unit::Core;
     bool memory_is_consumable = true;      // SelectTypeParameters=*_Memory
     bool least_loaded = false;             // CR_LLN
-    bool pack_nodes = false;               // CR_Pack_Nodes
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;

@@ -83,6 +83,7 @@ void count_oddities(const Trace& trace, const Outcome& outcome, Summary& summary
         summary.preemptions += job.preemptions;
         summary.cpu_hours_lost += static_cast<double>(job.cpu_seconds_lost) / 3600;
         if (job.state == JobState::Timeout) ++summary.timed_out;
+        if (job.state == JobState::Preempted) ++summary.cut_short;
         if (!job.refusal.empty()) {
             if (summary.refused++ == 0) {
                 summary.first_refusal = fmt::format("job {}: {}", trace.jobs[i].name, job.refusal);

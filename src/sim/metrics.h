@@ -28,6 +28,7 @@ struct Summary {
     std::size_t submitted = 0, refused = 0, never_started = 0, timed_out = 0, moved = 0;
     std::string first_refusal;  // job and reason
     std::size_t preemptions = 0;
+    std::size_t cut_short = 0;  // by preemption, and did not run again
     double cpu_hours_lost = 0;
     double makespan = 0;              // seconds, from the first submission to the last end
     double cpu_use = 0, gpu_use = 0;  // of the makespan, 0 to 1

@@ -56,6 +56,7 @@ constexpr Measure kMeasures[] = {
     {"refused",         [](const Summary& s) { return static_cast<double>(s.refused); },        whole},
     {"never started",   [](const Summary& s) { return static_cast<double>(s.never_started); },  whole},
     {"preemptions",     [](const Summary& s) { return static_cast<double>(s.preemptions); },    whole},
+    {"cut short",       [](const Summary& s) { return static_cast<double>(s.cut_short); },      whole},
     {"CPU hours lost",  [](const Summary& s) { return s.cpu_hours_lost; },                      plain},
 };
 // clang-format on
@@ -110,7 +111,8 @@ std::string print_summary(const Summary& summary) {
     line("bounded slowdown", fmt::format("mean {:.2f}", summary.all.slowdown_mean));
     line("timed out", fmt::format("{}", summary.timed_out));
     line("preemptions",
-         fmt::format("{}, {:.1f} CPU hours lost", summary.preemptions, summary.cpu_hours_lost));
+         fmt::format("{}, {:.1f} CPU hours lost, {} jobs did not run again", summary.preemptions,
+                     summary.cpu_hours_lost, summary.cut_short));
     if (summary.refused > 0) {
         line("refused", fmt::format("{}, the first: {}", summary.refused, summary.first_refusal));
     }

@@ -4,8 +4,9 @@
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE]
+//   switch    NAME nodes=LIST | switches=NAME,NAME
 //   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=cancel|requeue] [exempt=MIN]
-//   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [array=..]
+//   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [user=UID] [refused]
 //             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
@@ -57,6 +58,8 @@ private:
     std::string depends(const std::string& name, const std::string& wanted);
     std::string control(const std::string& verb, const std::string& name);
     void restart();
+    std::string reserve(ReservationChange::Verb verb, const std::string& name, const Words& options);
+    std::string reserved(const std::string& name, const std::string& wanted);
 
     Settings settings_;
     std::unique_ptr<Cluster> cluster_;

@@ -160,8 +160,7 @@ private:
             case TableKind::Steps:
                 found = steps;
                 break;
-            case TableKind::Licenses:
-                break;
+
             case TableKind::Partitions:
                 for (const FakeRow& partition : partitions) {
                     const std::string name = partition.text(PartitionColumn::Name);
@@ -171,6 +170,8 @@ private:
                         found.push_back(partition);
                     }
                 }
+                break;
+            case TableKind::Reservations:
                 break;
             case TableKind::Licenses: {
                 FakeRow matlab;

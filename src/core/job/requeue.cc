@@ -26,6 +26,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.next_step = 0;
     job.launched = false;
     job.warned = false;
+    if (job.request->time_limit) job.time_limit = *job.request->time_limit;  // it may have been cut at the start
     job.preempt_time.reset();
     job.suspended = Seconds{0};
     job.suspend_time.reset();

@@ -19,7 +19,7 @@ void set_clocks(Cluster& cluster, const Job& job) {
 }
 
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
-               const std::string& reservation, Effects& effects) {
+               const std::string& reservation, Effects& effects, std::optional<TimeLimit> shortened) {
     if (const Job& record = cluster.job(id); is_array_record(record)) {
         id = split_task(cluster, id, record.array_tasks.first());
     } else {
@@ -36,6 +36,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     job.last_sched_eval = now;
     job.launched = false;
     job.allocation = std::make_shared<Allocation>(std::move(allocation));
+    if (shortened) job.time_limit = *shortened;
     job.time_limit = limit_before_deadline(job, now);
     job.licenses_held = choose_licenses(cluster, job);
     hold_licenses(cluster, job);

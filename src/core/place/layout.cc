@@ -130,6 +130,7 @@ Layout layout_of(const Cluster& cluster) {
         auto [entry, is_new] = known.emplace(key_of(kind), static_cast<std::uint32_t>(layout.kinds.size()));
         if (is_new) layout.kinds.push_back(std::move(kind));
         layout.kind_of[i] = entry->second;
+        layout.weight_of.push_back(cluster.node(NodeIndex{i}).config.weight);
     }
     add_switches(layout, cluster);
     for (const Partition& partition : cluster.partitions()) {

@@ -237,6 +237,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));
     TRY(fill_features(need, shape, layout));
+    std::uint32_t most_on_a_node = 0;
     for (const NodeKind& kind : layout.kinds) {
         bool has_devices = true;
         for (const auto* wishes : std::initializer_list<const std::vector<GresCount>*>{
@@ -246,8 +247,14 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
                 has_devices = has_devices && (wish.count == 0 || entry);
             }
         }
-        need.possible.push_back(has_devices && is_large_enough(shape, kind) && tasks_that_fit(need, kind, kind.total) > 0);
+        std::uint32_t tasks = has_devices && is_large_enough(shape, kind) ? tasks_that_fit(need, kind, kind.total) : 0;
+        need.possible.push_back(tasks > 0);
+        most_on_a_node = std::max(most_on_a_node, tasks);
     }
+    // Tasks as large as nodes: then the number of nodes is known, which is far easier to plan.
+    bool open = need.tasks_given && !need.nodes_max && need.gpus.empty() && !shape.spread;
+    if (open && most_on_a_node == 1) need.nodes_min = need.tasks;
+    if (open && most_on_a_node == 1) need.nodes_max = need.tasks;
     return need;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace sluice {
 
@@ -101,7 +102,7 @@ bool wants_the_most(const Need& need) {
                                   !need.shape->use_min_nodes);
 }
 
-Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& candidates) {
+Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& candidates) {
     std::size_t least = std::max<std::size_t>(need.nodes_min, std::min<std::size_t>(need.required.size(), need.nodes_max.value_or(~0u)));
     for (const FeatureWay::Count& count : way.counts) least = std::max<std::size_t>(least, count.nodes);
     std::size_t most = nodes_wanted(need, candidates.size());
@@ -124,6 +125,23 @@ Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way,
         if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;
     }
     return {};
+}
+
+// The first ones in order of preference; if those are too small for as many nodes as it may have, the
+// roomiest. Nodes that are named stay in front.
+Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way, Candidates candidates) {
+    if (Choice choice = take_in_order(need, layout, way, candidates); !choice.empty()) return choice;
+    if (!need.nodes_max || *need.nodes_max >= candidates.size() || !way.counts.empty()) return {};
+    auto rest = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(need.required.size(), candidates.size()));
+    auto gpus_free = [&](const Candidate& candidate) {
+        const NodeKind& kind = layout.kind(candidate.node);
+        const NodeKind::Gres* entry = need.gpus.empty() ? nullptr : kind.find_gres(need.gpus.front().name, need.gpus.front().type);
+        return entry && kind.is_planned(*entry) ? candidate.free[kind.place_of(*entry)] : 0;
+    };
+    std::stable_sort(rest, candidates.end(), [&](const Candidate& a, const Candidate& b) {
+        return std::tuple(gpus_free(a), a.tasks) > std::tuple(gpus_free(b), b.tasks);
+    });
+    return take_in_order(need, layout, way, candidates);
 }
 
 // Runs of neighbours in the node table; the shortest that is long enough.

@@ -78,6 +78,21 @@ TEST(Backfill, JobsOfOneClassAreEstimatedBeyondTheirBookings) {
     )");
 }
 
+TEST(Backfill, AJobThatMayBeShorterFillsTheGap) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        submit  first  tasks=4 time=60
+        submit  wide   nodes=2 tasks=8 time=10
+        submit  rigid  tasks=4 time=90
+        submit  flex   tasks=4 time=90 mintime=20
+        pass
+        expect  rigid  pending
+        expect  flex   running n2
+        at      60
+        expect  flex   completing
+    )");
+}
+
 TEST(Backfill, GpusAreCountedByType) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=16 gres=gpu:a40:2,gpu:h100:1
@@ -90,6 +105,42 @@ TEST(Backfill, GpusAreCountedByType) {
         expect  b pending starts=60
         expect  c running n1
         expect  d pending starts=600
+    )");
+}
+
+TEST(Topology, JobsStayBelowOneSwitchWhereTheyCan) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-4] cpus=1
+        switch  s1 nodes=n[1-2]
+        switch  s2 nodes=n[3-4]
+        switch  top switches=s1,s2
+        submit  one  nodelist=n1 time=60
+        pass
+        submit  pair nodes=2 tasks=2 time=60
+        pass
+        expect  pair running n[3-4]
+        submit  near nodes=2 tasks=2 switches=1 time=10
+        end     pair
+        clean   pair n4
+        pass
+        expect  near running n[3-4]
+    )");
+}
+
+TEST(Topology, SwitchesAreInsistedOnForAWhile) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-4] cpus=1
+        switch  s1 nodes=n[1-2]
+        switch  s2 nodes=n[3-4]
+        switch  top switches=s1,s2
+        submit  a nodelist=n1 time=60
+        submit  b nodelist=n3 time=60
+        pass
+        submit  near nodes=2 tasks=2 switches=1 time=10
+        pass
+        expect  near pending
+        at      6
+        expect  near running n[2,4]
     )");
 }
 
@@ -139,6 +190,22 @@ TEST(Preemption, GraceTimeComesFirst) {
         pass
         expect    victim preempted
         expect    boss   running n1
+    )");
+}
+
+TEST(Preemption, JobsAreSafeForTheirExemptTime) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=CANCEL exempt=10
+        nodes     n1 cpus=1
+        partition low  default tier=1
+        partition high tier=2
+        submit    victim partition=low
+        pass
+        submit    boss partition=high
+        at        9
+        expect    victim running
+        at        11
+        expect    victim completing
     )");
 }
 

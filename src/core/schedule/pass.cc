@@ -22,9 +22,9 @@ namespace {
 // so that planning takes a small share of the time. About 30 million nodes are looked at per second.
 constexpr std::uint64_t kCheapSteps = 20'000;
 constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
-constexpr std::uint64_t kStepsMost = 20'000'000;   // spent on second and later bookings of a class
+constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
 constexpr std::uint32_t kBookingsPerClass = 64;
-constexpr int kWideSearchesPerQuickPass = 8;
+constexpr int kWideSearchesPerQuickPass = 2;
 
 std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition) {
     const PartitionConfig& config = partition.config;
@@ -66,7 +66,7 @@ PlanTime length_of(const JobClass& job_class) {
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
     : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
       finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
-      stopped_(cluster.partitions().size()) {}
+      stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
 
 // Once for each reservation that its jobs may start in now; without a wish of their own also outside.
 void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
@@ -124,12 +124,15 @@ std::vector<Pass::Entry> Pass::entries() {
 }
 
 SelectOptions Pass::options_for(const Entry& entry, const Job& job) const {
-    const Shape& shape = *entry.in->need.shape;
-    Seconds waited = now_ - job.eligible_time;
-    Seconds most = cluster_.settings().max_switch_wait;
-    Seconds insists = shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most;
     return {.least_loaded = cluster_.settings().least_loaded || entry.in->need.partition->config.lln,
-            .any_switches = waited >= insists};
+            .any_switches = now_ >= switches_until(job)};
+}
+
+// How long --switches is insisted on.
+Time Pass::switches_until(const Job& job) const {
+    const Shape& shape = job.request->shape;
+    Seconds most = cluster_.settings().max_switch_wait;
+    return job.eligible_time + (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
 }
 
 Search Pass::search_for(const Entry& entry, const Job& job) const {
@@ -143,12 +146,12 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
             .from = from, .length = length, .options = options_for(entry, job)};
 }
 
-bool Pass::start(const Entry& entry, JobId id, const Choice& choice) {
+bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
     if (!allocation) return false;
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
-    start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_);
+    start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     return true;
 }
@@ -202,6 +205,10 @@ void Pass::note_blocked(const Entry& entry, JobId id) {
         return;
     }
     if (!first_blocked_[entry.in->partition]) first_blocked_[entry.in->partition] = id;
+    const Job& blocked = cluster_.job(id);
+    if (blocked.request->shape.switches_max && switches_until(blocked) > now_) {
+        cluster_.add_timer({switches_until(blocked), TimerKind::Plan, 0});
+    }
     if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
     if (cluster_.job(id).reason == Reason::None) return;
     Job& job = cluster_.edit_job(id);
@@ -213,7 +220,10 @@ bool Pass::may_book(const Entry& entry) const {
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
-    return entry.booked == 0 || (entry.booked < kBookingsPerClass && finder_.steps < kStepsMost);
+    if (backfill.max_job_part > 0 && booked_in_[entry.in->partition] >= backfill.max_job_part) return false;
+    auto of_user = booked_of_.find(cluster_.job(entry.key.job).user.value);
+    if (backfill.max_job_user > 0 && of_user != booked_of_.end() && of_user->second >= backfill.max_job_user) return false;
+    return entry.booked == 0 || (entry.booked < kBookingsPerClass && steps_for_more_ < kStepsForMore);
 }
 
 // Books the job's earliest start; whether that could be had.
@@ -225,10 +235,13 @@ bool Pass::book(Entry& entry, const Job& job) {
     bool has_others = entry.job_class->needs.size() > 1 || entry.reservation || !entry.job_class->magnets.empty();
     auto elsewhere = has_others ? planner.find_booking(job.id) : std::nullopt;
     if (elsewhere) planner.lift(*elsewhere);
+    std::uint64_t before = finder_.steps;
     Start start = finder_.find(search, &entry.shortlist);
+    if (entry.booked > 0) steps_for_more_ += finder_.steps - before;
     if (elsewhere) {
         if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
             planner.lay(*elsewhere);
+            ++entry.booked;  // the tasks of an array come to an end
             return true;
         }
         planner.drop_lifted(*elsewhere);
@@ -240,8 +253,40 @@ bool Pass::book(Entry& entry, const Job& job) {
     entry.last_start = start.at;
     ++entry.booked;
     ++booked_;
+    ++booked_in_[entry.in->partition];
+    ++booked_of_[job.user.value];
     planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length), std::move(start.nodes)});
     return true;
+}
+
+Choice Pass::at_once(Entry& entry, const Search& search) {
+    if (!finder_.is_single(search)) return finder_.at_once(search);
+    Start start = finder_.find(search, &entry.shortlist);
+    return start.at == search.from ? std::move(start.nodes) : Choice{};
+}
+
+// --time-min: with the longest limit that fits now, to the minute.
+bool Pass::start_shortened(Entry& entry, JobId id) {
+    const auto& least = entry.job_class->sample->time_min;
+    if (!least || least->unlimited()) return false;
+    Search search = search_for(entry, cluster_.job(id));
+    auto choice_for = [&](PlanTime length) {
+        return finder_.at_once({search.need, search.nodes, search.from, length, search.options});
+    };
+    PlanTime fits = static_cast<PlanTime>(least->length().count()), too_long = search.length;
+    Choice choice = fits < too_long ? choice_for(fits) : Choice{};
+    if (choice.empty()) return false;
+    while (too_long - fits > 60) {
+        PlanTime middle = fits + (too_long - fits) / 2;
+        Choice better = choice_for(middle);
+        if (better.empty()) {
+            too_long = middle;
+        } else {
+            fits = middle;
+            choice = std::move(better);
+        }
+    }
+    return start(entry, id, choice, TimeLimit{Seconds{fits}});
 }
 
 Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
@@ -252,12 +297,15 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);
         if (own) planner.lift(*own);
-        Choice choice = finder_.at_once(search_for(entry, *job));
+        Choice choice = at_once(entry, search_for(entry, *job));
         if (!choice.empty() && start(entry, id, choice)) {
             if (own) planner.drop_lifted(*own);
             return Outcome::Started;
         }
-        if (own) planner.lay(*own);
+        bool cut = start_shortened(entry, id);
+        if (own && cut) planner.drop_lifted(*own);
+        else if (own) planner.lay(*own);
+        if (cut) return Outcome::Started;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;
@@ -351,18 +399,20 @@ void Pass::run_quick(const std::vector<NodeIndex>& touched) {
 
 bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
     const Need& need = entry.in->need;
+    Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
     std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
     Search search = search_for(entry, *job);
-    bool one_node = need.is_uniform() && need.nodes_min == 1 &&
-                    takes_first_that_suffice(need, scheduler_.layout, search.options);
-    bool wide = entry.job_class->is_fresh || !one_node;
-    if (!wide && touched.empty()) return false;
-    if (wide && wide_searches-- <= 0) return false;
+    bool is_fresh = entry.job_class->is_fresh;
+    bool one_node = finder_.is_single(search);
+    if (!is_fresh && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
+        return false;
+    }
+    bool wide = is_fresh || !one_node;
+    if (!is_fresh && wide && wide_searches-- <= 0) return false;
     if (!may_run(*job)) return !entry.job_class->waiting.empty();
     Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
                   .options = search.options};
-    Planner& planner = scheduler_.planner;
-    planner.open_reservation(cluster_, entry.reservation, now_);
     auto own = planner.find_booking(job->id);
     if (own) planner.lift(*own);
     Choice choice = finder_.at_once(narrow);

@@ -37,13 +37,16 @@ private:
     static bool comes_first(const Entry& a, const Entry& b);
     bool advance(Entry& entry) const;
     bool has_more_tasks(const Entry& entry, const Job& job) const;
+    Time switches_until(const Job& job) const;
     SelectOptions options_for(const Entry& entry, const Job& job) const;
     Search search_for(const Entry& entry, const Job& job) const;
 
     bool may_run(const Job& job);
     Outcome try_start(Entry& entry, JobId id);
+    Choice at_once(Entry& entry, const Search& search);
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
-    bool start(const Entry& entry, JobId id, const Choice& choice);
+    bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
+    bool start_shortened(Entry& entry, JobId id);
     void note_blocked(const Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
     // What squeue shows after ReqNodeNotAvail when reservations keep it from starting; empty: they do not.
@@ -64,6 +67,9 @@ private:
     std::vector<std::optional<JobId>> first_blocked_;  // by partition
     std::vector<bool> stopped_;                        // by partition: strictly in order, and one waits
     std::uint32_t booked_ = 0;
+    std::vector<std::uint32_t> booked_in_;                        // by partition
+    std::unordered_map<std::uint32_t, std::uint32_t> booked_of_;  // by user
+    std::uint64_t steps_for_more_ = 0;                 // second and later bookings of classes
     int preemption_searches_ = 0;
 };
 

@@ -4,6 +4,12 @@
 
 namespace sluice {
 
+void Plan::restart(Time epoch, std::size_t nodes) {
+    epoch_ = epoch;
+    nodes_.resize(nodes);
+    for (Slots& slots : nodes_) slots.clear();  // their room is kept: the next plan is much like this one
+}
+
 PlanTime Plan::tick(Time time) const {
     std::int64_t seconds = (time - epoch_).count();
     return static_cast<PlanTime>(std::clamp<std::int64_t>(seconds, 0, kForever));
@@ -61,6 +67,14 @@ PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, Plan
         }
     }
     return kForever;
+}
+
+bool Plan::is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const {
+    const Slots& slots = nodes_[node.value];
+    for (std::size_t i = slot_at(slots, from); i < slots.size(); ++i) {
+        if (!slots[i].free.holds(need)) return false;
+    }
+    return true;
 }
 
 Plan::Window Plan::window(NodeIndex node, PlanTime from, PlanTime length) const {

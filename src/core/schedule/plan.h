@@ -20,8 +20,8 @@ constexpr PlanTime kForever = std::numeric_limits<PlanTime>::max();
 
 class Plan {
 public:
-    Plan() = default;
-    Plan(Time epoch, std::size_t nodes) : epoch_(epoch), nodes_(nodes) {}
+    // Begins anew at `epoch`, with all nodes closed.
+    void restart(Time epoch, std::size_t nodes);
 
     PlanTime tick(Time time) const;
     Time time(PlanTime tick) const { return epoch_ + Seconds{tick}; }
@@ -35,6 +35,9 @@ public:
 
     // The first moment not before `from` at which `need` is free for `length`; kForever: never.
     PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length) const;
+
+    // Whether `need` is free from `from` on and ever after.
+    bool is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const;
 
     // What is free all the time from `from` on for `length`, and until when (exclusively) a later
     // start would see the same.

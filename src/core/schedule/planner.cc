@@ -23,10 +23,11 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
 
 void Planner::reset(const Cluster& cluster, Time now) {
     std::size_t nodes = cluster.node_count();
-    plan_ = Plan(now, nodes);
+    plan_.restart(now, nodes);
     bookings_.clear();
     of_job_.clear();
-    on_node_.assign(nodes, {});
+    on_node_.resize(nodes);
+    for (auto& numbers : on_node_) numbers.clear();
     owners_.assign(nodes, {});
     fences_.clear();
     fences_on_node_.clear();

@@ -49,7 +49,10 @@ bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partit
     if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time) return false;
     PreemptRule rule = preempt_rule(cluster, victim);
     if (rule.mode == PreemptMode::Off || now < *victim.start_time + rule.exempt) return false;
-    if (cluster.settings().preempt.by == PreemptSettings::By::Qos) {
+    const PreemptSettings& preempt = cluster.settings().preempt;
+    if (preempt.only_lower_priority && victim.priority >= job.priority) return false;
+    if (preempt.by == PreemptSettings::By::Qos) {
+        if (preempt.within && victim.request->qos == job.request->qos && victim.priority < job.priority) return true;
         const QosConfig* qos = find_qos(cluster.settings(), job.request->qos);
         return qos && std::find(qos->preempt.begin(), qos->preempt.end(), victim.request->qos) != qos->preempt.end();
     }
@@ -65,17 +68,25 @@ struct Victim {
     std::int64_t loss = 0;  // seconds of work times CPUs
 };
 
-std::vector<Victim> victims_for(const Cluster& cluster, const Job& job, const Partition& partition, Time now) {
+std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partition& partition, Time now) {
     std::vector<Victim> found;
     std::set<JobId> seen;
     for (NodeIndex index : partition.nodes) {
         for (JobId id : cluster.node(index).jobs) {
             if (!seen.insert(id).second) continue;
             auto victim = cluster.find_job(id);
-            if (!may_preempt(cluster, job, partition, *victim, now)) continue;
+            if (!may_preempt(cluster, job, partition, *victim, now)) {
+                // Only safe for a while yet: look again then.
+                Time exempt_until = victim->start_time.value_or(now) + preempt_rule(cluster, *victim).exempt;
+                bool later = exempt_until > now && may_preempt(cluster, job, partition, *victim, exempt_until);
+                if (later) cluster.add_timer({exempt_until, TimerKind::Plan, 0});
+                continue;
+            }
             const Partition* theirs = cluster.find_partition(victim->partition);
-            found.push_back({victim, theirs ? theirs->config.priority_tier : 0,
-                             (now - *victim->start_time).count() * victim->allocation->cpus()});
+            // How long it has run is what youngest_first looks at; the work done so far is what gets lost.
+            std::int64_t loss = (now - *victim->start_time).count();
+            if (!cluster.settings().preempt.youngest_first) loss *= victim->allocation->cpus();
+            found.push_back({victim, theirs ? theirs->config.priority_tier : 0, loss});
         }
     }
     // The most valuable first: high tier, much work done.
@@ -133,13 +144,13 @@ void Pass::preempt_for(const Entry& entry, JobId id) {
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
     for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, now_);
-    Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options});
+    Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     std::vector<NodeIndex> chosen;
     for (const Chosen& node : choice) chosen.push_back(node.node);
     std::erase_if(victims, [&](const Victim& victim) {
         planner.lay_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
-        if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options}).empty()) return true;
+        if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options, true}).empty()) return true;
         planner.lift_job(cluster_, *victim.job, now_);
         return false;
     });

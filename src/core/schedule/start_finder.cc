@@ -6,8 +6,19 @@
 namespace sluice {
 
 namespace {
+
 constexpr std::size_t kShortlistLength = 64;
+
+// A booking takes nodes that have just become free rather than those that are free already: until
+// then somebody else can use these.
+std::vector<NodeIndex> latest_first(std::vector<std::pair<PlanTime, NodeIndex>>& ready) {
+    std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<NodeIndex> order;
+    for (const auto& [since, node] : ready) order.push_back(node);
+    return order;
 }
+
+}  // namespace
 
 // What the search asks of each kind of node, worked out once.
 void StartFinder::set_need(const Search& search) {
@@ -44,28 +55,43 @@ Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
     return {{node, search.need.tasks_on_each(), {}, amounts_[layout_.kind_of[node.value]]}};
 }
 
-// One node, any that will do: the earliest, and of those the first in order.
+// One node, any that will do: the earliest, and of those the first in order; at once rather in a
+// gap before a booking.
 Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
     Shortlist local;
     Shortlist& list = shortlist ? *shortlist : local;
-    auto later = [](const Shortlist::Place& a, const Shortlist::Place& b) { return b < a; };
     for (bool listed : {true, false}) {
         while (!list.places.empty()) {
             Shortlist::Place place = list.places.front();
             NodeIndex node = search.nodes[place.rank];
             ++steps;
             PlanTime at = earliest(search, node, std::max(place.at, search.from));
-            if (at == place.at) return {at, one_node(search, node)};
-            std::pop_heap(list.places.begin(), list.places.end(), later);
+            if (at == place.at) return {at, one_node(search, at == search.from ? gap_at_once(search, list) : node)};
+            std::pop_heap(list.places.begin(), list.places.end(), Shortlist::later);
             list.places.pop_back();
             if (at == kForever || at > list.bound) continue;  // others may be earlier than that
             list.places.push_back({at, place.rank});
-            std::push_heap(list.places.begin(), list.places.end(), later);
+            std::push_heap(list.places.begin(), list.places.end(), Shortlist::later);
         }
         if (listed) make_shortlist(search, list);
-        std::make_heap(list.places.begin(), list.places.end(), later);
     }
     return {};
+}
+
+// Of the places that are free now and as cheap as the first, one that is booked later, if any.
+NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) {
+    NodeIndex first = search.nodes[list.places.front().rank];
+    if (!planner_.has_bookings() || search.in_order) return first;
+    std::optional<std::uint32_t> best;
+    for (const Shortlist::Place& place : list.places) {
+        NodeIndex node = search.nodes[place.rank];
+        bool as_cheap = layout_.weight_of[node.value] == layout_.weight_of[first.value];
+        if (place.at != search.from || !as_cheap || (best && *best < place.rank)) continue;
+        ++steps;
+        if (earliest(search, node, search.from) != search.from) continue;
+        if (!planner_.plan().is_open_ended(node, amounts_[layout_.kind_of[node.value]], search.from)) best = place.rank;
+    }
+    return best ? search.nodes[*best] : first;
 }
 
 void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
@@ -76,11 +102,13 @@ void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
         if (at != kForever) list.places.push_back({at, rank});
     }
     list.bound = kForever;
-    if (list.places.size() <= kShortlistLength) return;
-    auto last = list.places.begin() + kShortlistLength;
-    std::nth_element(list.places.begin(), last, list.places.end());
-    list.bound = last->at;
-    list.places.resize(kShortlistLength);
+    if (list.places.size() > kShortlistLength) {
+        auto last = list.places.begin() + kShortlistLength;
+        std::nth_element(list.places.begin(), last, list.places.end());
+        list.bound = last->at;
+        list.places.resize(kShortlistLength);
+    }
+    std::make_heap(list.places.begin(), list.places.end(), Shortlist::later);
 }
 
 // Several nodes that give the same: the moment at which enough of them are free together.
@@ -97,9 +125,12 @@ Start StartFinder::find_uniform(const Search& search) {
         auto last = places.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
         std::nth_element(places.begin(), last, places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         PlanTime at = last->first;
-        if (Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, true), search.options); !choice.empty()) {
-            return {at, std::move(choice)};
+        std::vector<std::pair<PlanTime, NodeIndex>> ready;
+        for (const auto& place : places) {
+            if (place.first <= at) ready.push_back(place);
         }
+        Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)), search.options);
+        if (!choice.empty()) return {at, std::move(choice)};
         // Not together at that moment, or not the right ones: what is free next?
         for (auto& [moment, node] : places) {
             if (moment > at) continue;
@@ -120,6 +151,7 @@ Start StartFinder::sweep(const Search& search) {
     };
     std::vector<NodeIndex> nodes;
     std::vector<std::uint32_t> tasks;
+    std::vector<PlanTime> since;  // when it last got more room
     std::priority_queue<Change> changes;
     std::uint64_t sum = 0, count = 0;
     auto look = [&](std::uint32_t place, PlanTime at) {
@@ -131,6 +163,7 @@ Start StartFinder::sweep(const Search& search) {
         if (others) window.same_until = std::min(window.same_until, owner.until);
         sum += now_fit - std::uint64_t{tasks[place]};
         count += (now_fit > 0) - std::uint64_t{tasks[place] > 0};
+        if (now_fit > tasks[place]) since[place] = at;
         tasks[place] = now_fit;
         if (window.same_until != kForever) changes.push({std::max(window.same_until, at + 1), place});
     };
@@ -138,12 +171,17 @@ Start StartFinder::sweep(const Search& search) {
         if (!may_use(search, node)) continue;
         nodes.push_back(node);
         tasks.push_back(0);
+        since.push_back(search.from);
         look(static_cast<std::uint32_t>(nodes.size() - 1), search.from);
     }
     for (PlanTime at = search.from;;) {
         bool enough = count >= search.need.nodes_min && (sum >= search.need.tasks || !search.need.tasks_given);
         if (enough) {
-            Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, true), search.options);
+            std::vector<std::pair<PlanTime, NodeIndex>> ready;
+            for (std::size_t i = 0; i < nodes.size(); ++i) {
+                if (tasks[i] > 0) ready.emplace_back(since[i], nodes[i]);
+            }
+            Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)), search.options);
             if (!choice.empty()) return {at, std::move(choice)};
         }
         if (changes.empty()) return {};
@@ -156,12 +194,12 @@ Start StartFinder::sweep(const Search& search) {
     }
 }
 
-std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at, bool may_stop_early) {
+std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order) {
     std::vector<Candidate> candidates;
-    may_stop_early = may_stop_early && takes_first_that_suffice(search.need, layout_, search.options);
+    bool may_stop_early = takes_first_that_suffice(search.need, layout_, search.options);
     bool uniform = search.need.is_uniform();
     std::uint64_t sum = 0;
-    for (NodeIndex node : search.nodes) {
+    for (NodeIndex node : order) {
         if (!may_use(search, node)) continue;
         ++steps;
         if (earliest(search, node, at) != at) continue;
@@ -176,26 +214,61 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
     return candidates;
 }
 
+// Nodes free now, cheapest first; among equals those that somebody is booked on later: what fits
+// into such a gap leaves the others to jobs that do not.
+std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
+    std::vector<std::tuple<std::uint32_t, bool, NodeIndex>> ready;
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        ++steps;
+        if (earliest(search, node, search.from) != search.from) continue;
+        bool open = planner_.plan().is_open_ended(node, amounts_[layout_.kind_of[node.value]], search.from);
+        ready.emplace_back(layout_.weight_of[node.value], open, node);
+    }
+    std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) {
+        return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
+    });
+    std::vector<NodeIndex> order;
+    for (const auto& [weight, open, node] : ready) order.push_back(node);
+    return order;
+}
+
 Choice StartFinder::at_once(const Search& search) {
     set_need(search);
-    bool simple = takes_first_that_suffice(search.need, layout_, search.options);
-    if (search.need.is_uniform() && search.need.nodes_min == 1 && simple) {
-        for (NodeIndex node : search.nodes) {
-            if (!may_use(search, node)) continue;
-            ++steps;
-            if (earliest(search, node, search.from) == search.from) return one_node(search, node);
-        }
-        return {};
+    bool one = is_single(search);
+    if (planner_.has_bookings() && !search.in_order) {
+        std::vector<NodeIndex> order = gaps_first(search);
+        if (order.empty()) return {};
+        if (one) return one_node(search, order.front());
+        return select_nodes(search.need, layout_, candidates_at(search, search.from, order), search.options);
     }
-    return select_nodes(search.need, layout_, candidates_at(search, search.from, true), search.options);
+    if (!one) return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes), search.options);
+    for (NodeIndex node : search.nodes) {
+        if (!may_use(search, node)) continue;
+        ++steps;
+        if (earliest(search, node, search.from) == search.from) return one_node(search, node);
+    }
+    return {};
+}
+
+bool StartFinder::has_room(const Search& search, NodeIndex node) const {
+    const Need& need = search.need;
+    std::uint32_t kind = layout_.kind_of[node.value];
+    if (!need.possible[kind] || planner_.plan().is_closed(node)) return false;
+    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
+    Amounts share = amounts_for(need, layout_.kinds[kind], need.is_uniform() ? need.tasks_on_each() : 1, gpus);
+    return planner_.plan().window(node, search.from, 1).free.holds(share);
+}
+
+bool StartFinder::is_single(const Search& search) const {
+    return search.need.is_uniform() && search.need.nodes_min == 1 &&
+           takes_first_that_suffice(search.need, layout_, search.options);
 }
 
 Start StartFinder::find(const Search& search, Shortlist* shortlist) {
     set_need(search);
-    if (!search.need.is_uniform()) return sweep(search);
-    bool simple = takes_first_that_suffice(search.need, layout_, search.options);
-    if (search.need.nodes_min == 1 && simple) return find_single(search, shortlist);
-    return find_uniform(search);
+    if (is_single(search)) return find_single(search, shortlist);
+    return search.need.is_uniform() ? find_uniform(search) : sweep(search);
 }
 
 }  // namespace sluice

@@ -23,6 +23,7 @@ struct Shortlist {
         std::uint32_t rank;           // in the partition's order
         bool operator<(const Place& other) const { return std::tie(at, rank) < std::tie(other.at, other.rank); }
     };
+    static bool later(const Place& a, const Place& b) { return b < a; }
     std::vector<Place> places;        // a heap, earliest on top
     PlanTime bound = kForever;            // no node that is not on the list is earlier
 };
@@ -33,6 +34,7 @@ struct Search {
     PlanTime from = 0;
     PlanTime length = 0;
     SelectOptions options = {};
+    bool in_order = false;                // take `nodes` as they come, gaps or not
 };
 
 class StartFinder {
@@ -41,6 +43,10 @@ public:
 
     // `shortlist`: what this class knew after its last job was booked; empty at first.
     Start find(const Search& search, Shortlist* shortlist = nullptr);
+    // Any one node will do: then find() is as cheap as at_once() and says more.
+    bool is_single(const Search& search) const;
+    // Whether the node could take a share of it at this moment, whatever is booked later.
+    bool has_room(const Search& search, NodeIndex node) const;
     // Where it can start at `search.from` exactly; empty: nowhere.
     Choice at_once(const Search& search);
 
@@ -48,14 +54,16 @@ public:
 
 private:
     Start find_single(const Search& search, Shortlist* shortlist);
+    NodeIndex gap_at_once(const Search& search, const Shortlist& list);
     void make_shortlist(const Search& search, Shortlist& list);
     Start find_uniform(const Search& search);
     Start sweep(const Search& search);
-    std::vector<Candidate> candidates_at(const Search& search, PlanTime at, bool may_stop_early);
+    std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
     void set_need(const Search& search);
     PlanTime earliest(const Search& search, NodeIndex node, PlanTime from) const;
     Choice one_node(const Search& search, NodeIndex node) const;
     bool may_use(const Search& search, NodeIndex node) const;
+    std::vector<NodeIndex> gaps_first(const Search& search);
 
     const Planner& planner_;
     const Layout& layout_;

@@ -123,7 +123,8 @@ void FaultWorld::command() {
     if (!client.job) return;
     JobRef ref{.job = *client.job, .tasks = {}, .het_component = {}, .step = {}};
     RequestId request{next_request_++};
-    constexpr JobVerb kVerbs[] = {JobVerb::Hold, JobVerb::Release, JobVerb::Requeue, JobVerb::Suspend, JobVerb::Resume};
+    constexpr JobVerb kVerbs[] = {JobVerb::Hold, JobVerb::Release, JobVerb::Requeue,
+                                  JobVerb::Suspend, JobVerb::Resume};
     if (random_.chance(0.4)) {
         CancelJobs cancel{.request = request, .caller = kUser, .filter = {}};
         cancel.filter.jobs.push_back(ref);

@@ -1,0 +1,128 @@
+// core/schedule/pass_bench.cc
+//
+// What a scheduling pass costs: on a busy cluster of N nodes with 8 GPUs each and two running jobs a
+// node, with P jobs waiting that ask for S different things.
+#include <benchmark/benchmark.h>
+
+#include <fmt/format.h>
+
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+namespace {
+
+constexpr Caller kUser{UserId{1000}, GroupId{100}};
+
+std::shared_ptr<const Settings> settings_for(std::uint32_t nodes) {
+    auto settings = std::make_shared<Settings>();
+    PartitionConfig partition{.name = "gpu"};
+    partition.is_default = true;
+    for (std::uint32_t i = 0; i < nodes; ++i) {
+        NodeConfig node{.name = fmt::format("n{:05}", i)};
+        node.hostname = node.address = node.name;
+        node.cpus = 64;
+        node.sockets = 2;
+        node.cores_per_socket = 32;
+        node.real_memory = 512'000;
+        node.gres = {{"gpu", i % 2 == 0 ? "a100" : "h100", 8}};
+        partition.nodes.push_back(node.name);
+        settings->nodes.push_back(std::move(node));
+    }
+    settings->partitions.push_back(std::move(partition));
+    settings->config_overrides = true;
+    settings->max_job_count = 10'000'000;
+    return settings;
+}
+
+class Busy {
+public:
+    Busy(std::uint32_t nodes, std::uint32_t waiting, std::uint32_t shapes) : cluster(settings_for(nodes), now) {
+        for (std::uint32_t i = 0; i < nodes; ++i) send(NodeRegistered{cluster.node(NodeIndex{i}).config.name, {}, {}});
+        for (std::uint32_t i = 0; i < 2 * nodes; ++i) running.push_back(submit(4, 1, 24 * 60 + (i * 7919) % 5000));
+        schedule(cluster, now, effects);
+        for (std::uint32_t i = 0; i < waiting; ++i) submit_shape(i % shapes);
+        schedule(cluster, now, effects);
+        effects.clear();
+    }
+
+    void send(const Event& event) { apply(cluster, now, event, effects); }
+
+    JobId submit(std::uint32_t gpus, std::uint32_t nodes, std::uint32_t minutes, const std::string& type = {}) {
+        auto wish = std::make_shared<JobRequest>();
+        wish->shape.nodes_min = nodes;
+        wish->shape.nodes_max = nodes;
+        wish->shape.cpus_per_task = 4 * gpus;
+        wish->shape.mem_per_node = 16'000 * gpus;
+        wish->shape.gres_per_node = {{"gpu", type, gpus}};
+        wish->time_limit = TimeLimit{Minutes{minutes}};
+        send(SubmitJob{RequestId{1}, kUser, wish, {}, false});
+        return std::get<Submitted>(std::get<Reply>(effects.back()).answer).job;
+    }
+
+    // One node for most, two to sixteen for every eighth; GPUs of any or one type; all lengths.
+    JobId submit_shape(std::uint32_t shape) {
+        std::uint32_t nodes = shape % 8 == 7 ? 2u << (shape / 8 % 4) : 1;
+        const char* types[] = {"", "a100", "h100"};
+        return submit(1 + shape % 8, nodes, 30 + shape * 10 % 10'000, types[shape / 8 % 3]);
+    }
+
+    void end(JobId id) {
+        std::shared_ptr<const Job> job = cluster.find_job(id);
+        send(JobEnded{job->allocation->nodes.front().node, {id, 0, kBatchStep}, {}, {}});
+    }
+
+    Time now = from_unix(1'800'000'000);
+    Cluster cluster;
+    Effects effects;
+    std::vector<JobId> running;
+};
+
+void FullPass(benchmark::State& state) {
+    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+              static_cast<std::uint32_t>(state.range(2)));
+    for (auto _ : state) {
+        busy.cluster.scheduler().is_planned = false;
+        busy.cluster.schedule_wanted = true;
+        schedule(busy.cluster, busy.now, busy.effects);
+    }
+    state.counters["looked_at"] = static_cast<double>(busy.cluster.scheduler().plan_steps);
+}
+
+void Submit(benchmark::State& state) {
+    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+              static_cast<std::uint32_t>(state.range(2)));
+    std::uint32_t shape = 0;
+    for (auto _ : state) {
+        busy.submit_shape(shape++ % static_cast<std::uint32_t>(state.range(2)));
+        schedule(busy.cluster, busy.now, busy.effects);
+        busy.effects.clear();
+    }
+}
+
+void End(benchmark::State& state) {
+    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+              static_cast<std::uint32_t>(state.range(2)));
+    std::size_t next = 0;
+    for (auto _ : state) {
+        busy.end(busy.running[next++ * 37 % busy.running.size()]);
+        schedule(busy.cluster, busy.now, busy.effects);
+        busy.effects.clear();
+    }
+}
+
+// clang-format off
+BENCHMARK(FullPass)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)
+    ->Args({1'000, 1'000, 1'000})->Args({1'000, 10'000, 100})->Args({1'000, 10'000, 1'000})->Args({1'000, 100'000, 1'000})
+    ->Args({5'000, 10'000, 1'000})->Args({5'000, 50'000, 1'000})
+    ->Args({10'000, 1'000, 1'000})->Args({10'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000})
+    ->Args({10'000, 100'000, 100});
+BENCHMARK(Submit)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)
+    ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
+BENCHMARK(End)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)->Iterations(200)
+    ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
+// clang-format on
+
+}  // namespace
+}  // namespace sluice
+
+BENCHMARK_MAIN();
