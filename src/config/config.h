@@ -117,6 +117,7 @@ struct Config {
     Seconds unkillable_step_timeout{60};
     Seconds cred_expire{120};  // from AuthInfo: how long a launch credential is good
     TimeLimit over_time_limit{Seconds{0}};
+    TimeLimit resv_over_run{Seconds{0}};
     Seconds epilog_timeout{0}, prolog_timeout{0};
     std::string enforce_part_limits = "NO";
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;

@@ -180,7 +180,7 @@ constexpr Key<Config> kKeys[] = {
     {"ResumeRate",                    NodesPerMinute, "300 nodes/min"},
     {"ResumeTimeout",                 Seconds,        "60 sec"},
     {"ResvEpilog",                    Text,           kNull},
-    {"ResvOverRun",                   Minutes,        "0 min"},
+    {"ResvOverRun",                   Minutes,        "0 min",              set<&C::resv_over_run>},
     {"ResvProlog",                    Text,           kNull},
     {"ReturnToService",               Word,           "0",                  set_return_to_service,   "0|1|2"},
     {"SchedulerParameters",           Text,           kNull,                set<&C::scheduler_parameters>},

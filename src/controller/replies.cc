@@ -70,6 +70,10 @@ void fill(const AllocationShown& answer, const ReplyContext& context, wire::Repl
     describe(*answer.job, context.snapshot, *reply.mutable_allocation());
 }
 
+void fill(const ReservationNamed& answer, const ReplyContext&, wire::Reply& reply) {
+    reply.set_reservation(answer.name);
+}
+
 void fill(const Done&, const ReplyContext&, wire::Reply& reply) {
     reply.mutable_done();
 }

@@ -175,6 +175,8 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
                                      : WaitFor::Ended}};
         case wire::Request::kCompleteJob:
             return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
+        case wire::Request::kChangeReservation:
+            return Event{ChangeReservation{id, caller, TRY(from_wire(request.change_reservation()))}};
         case wire::Request::kJobAllocation:
             return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
         case wire::Request::kExplain:
@@ -202,6 +204,7 @@ bool is_for_core(const wire::Request& request) {
         case wire::Request::kCompleteJob:
         case wire::Request::kJobAllocation:
         case wire::Request::kExplain:
+        case wire::Request::kChangeReservation:
             return true;
         default:
             return false;

@@ -5,6 +5,7 @@
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "core/schedule/explain.h"
 #include "core/schedule/priority.h"
@@ -58,6 +59,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Preempt: end_preempted(cluster, now, job->id, effects); return;
         case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
+        case TimerKind::Reservation:
         case TimerKind::Plan:
         case TimerKind::NodeTimeout:
         case TimerKind::Priority: return;
@@ -72,6 +74,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             cluster.schedule_wanted = true;
         } else if (timer.kind == TimerKind::Priority) {
             on_priority_timer(cluster, now, timer);
+        } else if (timer.kind == TimerKind::Reservation) {
+            on_reservation_timer(cluster, now, effects);
         } else {
             on_job_timer(cluster, now, timer, effects);
         }
@@ -112,6 +116,7 @@ struct Dispatch {
     void operator()(const Tick& e) const { on_tick(cluster, now, e, effects); }
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
     void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }
+    void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
     // clang-format on
 };
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/priority.h"
@@ -38,6 +39,10 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     build_nodes(now);
     build_partitions();
     layout_has_changed();
+    for (Reservation reservation : std::vector(reservations())) {  // PART_NODES, nodes that came or went
+        resolve_nodes(*this, reservation);
+        put_reservation(std::move(reservation));
+    }
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;
     reprioritize_all(*this, now, true);
@@ -232,6 +237,12 @@ ChangedRecords Cluster::take_changes() {
     changed_nodes_.clear();
     forgotten_jobs_.clear();
     next_job_id_changed_ = false;
+    for (const std::string& name : changed_reservations_) {
+        const Reservation* known = find_reservation(*this, name);
+        if (known) changes.reservations.push_back(*known);
+        else changes.reservations_gone.push_back(name);
+    }
+    changed_reservations_.clear();
     return changes;
 }
 
@@ -239,7 +250,27 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_});
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_,
+                 reservations_});
+}
+
+void Cluster::put_reservation(Reservation reservation) {
+    auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
+    changed_reservations_.insert(reservation.name);
+    std::erase_if(*changed, [&](const Reservation& known) { return known.name == reservation.name; });
+    changed->push_back(std::move(reservation));
+    std::sort(changed->begin(), changed->end(),
+              [](const Reservation& a, const Reservation& b) { return a.number < b.number; });
+    reservations_ = std::move(changed);
+    visible_change_ = true;
+}
+
+void Cluster::drop_reservation(const std::string& name) {
+    auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
+    changed_reservations_.insert(name);
+    std::erase_if(*changed, [&](const Reservation& known) { return known.name == name; });
+    reservations_ = std::move(changed);
+    visible_change_ = true;
 }
 
 std::vector<NodeIndex> Cluster::take_touched_nodes() {

@@ -93,6 +93,7 @@ struct Snapshot {
     std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
     std::map<std::string, std::uint32_t> licenses_used;
     std::shared_ptr<const PriorityScale> priority_scale;
+    std::shared_ptr<const std::vector<Reservation>> reservations;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -101,7 +102,12 @@ struct ChangedRecords {
     std::vector<JobId> forgotten;        // past MinJobAge
     std::vector<std::shared_ptr<const Node>> nodes;
     std::optional<std::uint32_t> next_job_id;
-    bool empty() const { return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id; }
+    std::vector<Reservation> reservations;
+    std::vector<std::string> reservations_gone;
+    bool empty() const {
+        return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id && reservations.empty() &&
+               reservations_gone.empty();
+    }
 };
 
 // What the store gives back at start.
@@ -123,6 +129,7 @@ struct StoredState {
     std::unordered_map<std::uint32_t, std::vector<std::string>> completing_nodes;  // by job id
     // Steps: by job id, then by step in order, the names of its nodes in order.
     std::unordered_map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes;
+    std::vector<Reservation> reservations;
 };
 
 // Jobs that wait and may run as far as they themselves are concerned, highest priority first.
@@ -136,6 +143,7 @@ struct QueueKey {
 
 enum class TimerKind : std::uint8_t {
     Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
+    Reservation,
 };
 
 struct Timer {
@@ -212,6 +220,11 @@ public:
     // Slurm.conf was read anew: node indexes of known names stay.
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
+    // In the order of creation (core/limits/reservations.h).
+    const std::vector<Reservation>& reservations() const { return *reservations_; }
+    void put_reservation(Reservation reservation);  // instead of the one of that name, if there is one
+    void drop_reservation(const std::string& name);
+
     void add_timer(Timer timer) { timers_.insert(timer); }
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
@@ -278,6 +291,8 @@ private:
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
+    std::shared_ptr<const std::vector<Reservation>> reservations_ = std::make_shared<std::vector<Reservation>>();
+    std::set<std::string> changed_reservations_;  // by name, those that are gone too
     std::uint64_t version_ = 0;
 };
 

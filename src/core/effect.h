@@ -39,10 +39,14 @@ struct AllocationShown {
     std::shared_ptr<const Job> job;
 };
 
+struct ReservationNamed {
+    std::string name;                    // the one that was made, changed or deleted
+};
+
 struct Done {};
 
 using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown, Done,
-                            std::vector<Explanation>>;
+                            std::vector<Explanation>, ReservationNamed>;
 
 struct Reply {
     RequestId request;

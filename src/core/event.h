@@ -17,6 +17,7 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/reservation.h"
 
 namespace sluice {
 
@@ -151,6 +152,12 @@ struct ExplainJob {
     JobRef job;
 };
 
+struct ChangeReservation {
+    RequestId request;
+    Caller caller;
+    ReservationChange change;
+};
+
 // ---- from nodes
 
 struct NodeRegistered {
@@ -207,6 +214,6 @@ struct Reconfigure {
 using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
                            CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
                            NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
-                           StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob>;
+                           StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob, ChangeReservation>;
 
 }  // namespace sluice

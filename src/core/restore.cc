@@ -9,6 +9,7 @@
 #include "core/job/preempt.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
@@ -97,6 +98,12 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node.reason_user = saved.reason_user;
         node.comment = saved.comment;
     }
+    for (Reservation reservation : stored.reservations) {
+        resolve_nodes(*this, reservation);
+        put_reservation(std::move(reservation));
+    }
+    changed_reservations_.clear();
+    if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
     for (Job job : stored.jobs) {
         restore_nodes_of(*this, stored, job);
         job.request = shared_request(std::move(job.request));

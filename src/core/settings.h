@@ -112,6 +112,7 @@ struct Settings {
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
     std::optional<Megabytes> def_mem_per_gpu;
+    Seconds resv_over_run{0};              // what jobs have left when their reservation ends
     Seconds max_switch_wait{300};          // --switches waits no longer
 };
 

@@ -147,6 +147,7 @@ enum class NodeColumn : std::uint16_t {
     Comment,          // (t)
     CoreSpecCount,
     MemSpecLimit,
+    Reservation,      // (t) the active one that has it
 };
 
 enum class PartitionColumn : std::uint16_t {
@@ -217,6 +218,25 @@ enum class LicenseColumn : std::uint16_t {
     Name,             // (t)
     Total,
     Used,
+};
+
+enum class ReservationColumn : std::uint16_t {
+    Name,             // (t)
+    StartTime,
+    EndTime,
+    IsActive,
+    Nodes,            // (t) compact
+    NodeCount,
+    CoreCount,
+    Tres,             // (t)
+    Features,         // (t)
+    Partition,        // (t)
+    Flags,            // (t)
+    Users,            // (t) user ids: "0,1000"
+    UsersDenied,      // 1: everybody but them
+    Accounts,         // (t)
+    AccountsDenied,
+    PurgeAfter,       // absent: stays
 };
 
 }  // namespace sluice

@@ -77,6 +77,13 @@ constexpr Row kRows[] = {
     {ErrorCode::JobNotPending,         "Job is no longer pending execution"},
     {ErrorCode::JobNotSuspended,       "Job is not suspended"},
     {ErrorCode::CircularDependency,    "Circular job dependency"},
+    {ErrorCode::InvalidTime,           "Invalid time specified"},
+    {ErrorCode::ReservationAccess,     "Access denied to requested reservation"},
+    {ErrorCode::ReservationOverlap,    "Requested reservation overlaps with another reservation"},
+    {ErrorCode::ReservationName,       "Duplicate reservation name"},
+    {ErrorCode::ReservationInUse,      "Requested reservation is in use"},
+    {ErrorCode::ReservationStarted,    "Reservation already started"},
+    {ErrorCode::ReservationNotSkippable, "Reservation given is not skipable, try deleting instead"},
 };
 // clang-format on
 
@@ -84,7 +91,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::CircularDependency) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::ReservationNotSkippable) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

@@ -76,6 +76,13 @@ enum class ErrorCode : unsigned short {
     JobNotPending,
     JobNotSuspended,
     CircularDependency,
+    InvalidTime,
+    ReservationAccess,
+    ReservationOverlap,
+    ReservationName,          // there is one of that name
+    ReservationInUse,
+    ReservationStarted,
+    ReservationNotSkippable,
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

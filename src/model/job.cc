@@ -13,6 +13,7 @@ std::uint32_t Allocation::cpus() const {
 
 ShownState shown_state(const Job& job) {
     if (is_completing(job)) return ShownState::Completing;
+    if (job.state == JobState::Pending && job.reason == Reason::ReservationDeleted) return ShownState::ResvDelHold;
     return static_cast<ShownState>(job.state);  // JobState's order is ShownState's
 }
 

@@ -200,6 +200,7 @@ struct Job {
     std::uint32_t array_limit = 0;
 
     Dependency dependency;               // what it still waits for; the request has all of it
+    std::string reservation;             // the one it runs or ran in
     std::string licenses_held;           // "matlab:2": taken at the start, kept for the record
 
     Time submit_time;
@@ -237,6 +238,10 @@ inline bool is_live(const Job& job) {
 // When its time is up, as far as is known; it has started and has a limit.
 inline Time limit_end(const Job& job) { return *job.start_time + job.suspended + job.time_limit.length(); }
 inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
+// The reservation it runs in, or those it asks for while it waits.
+inline const std::string& reservation_of(const Job& job) {
+    return job.reservation.empty() ? job.request->reservation : job.reservation;
+}
 ShownState shown_state(const Job& job);
 // "12", "12_3", "12_[1-5%2]".
 std::string print_job_id(const Job& job);

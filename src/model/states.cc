@@ -89,6 +89,7 @@ constexpr ReasonRow kReasons[] = {
     {Reason::InvalidWorkDir,           "InvalidWorkDir"},
     {Reason::FileError,                "FileError"},
     {Reason::UserUnknown,              "UserUnknown"},
+    {Reason::ReservationDeleted,       "ReservationDeleted"},
 };
 
 struct NodeRow {

@@ -48,8 +48,9 @@ enum class Reason : std::uint8_t {
     InvalidAccount, InvalidQos, QosUsageThreshold, RaisedSignal, OutOfMemory, BadConstraints,
     JobArrayTaskLimit, DependencyNeverSatisfied, JobHoldMaxRequeue, PartitionConfig, Cleaning,
     AccountNotAllowed, DeadlinePassed, InvalidWorkDir, FileError, UserUnknown,
+    ReservationDeleted,
 };
-constexpr int kReasonCount = 40;
+constexpr int kReasonCount = 41;
 
 // "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; our own later ones too.
 std::string_view reason_name(Reason reason);

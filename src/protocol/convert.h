@@ -13,6 +13,7 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/reservation.h"
 #include "model/table.h"
 #include "wire.pb.h"
 
@@ -79,5 +80,13 @@ Result<Filter> from_wire(const wire::Filter& filter);
 
 wire::Listing to_wire(const Table& table);
 Result<Table> from_wire(const wire::Listing& listing);
+
+// ---- convert_reservation.cc
+
+wire::ChangeReservation to_wire(const ReservationChange& change);
+Result<ReservationChange> from_wire(const wire::ChangeReservation& change);
+
+wire::ReservationRecord to_wire(const Reservation& reservation);
+Result<Reservation> from_wire(const wire::ReservationRecord& record);
 
 }  // namespace sluice

@@ -30,6 +30,10 @@ public:
         for (const auto& node : changes.nodes) {
             nodes_[node->config.name] = to_record(*node).SerializeAsString();
         }
+        for (const Reservation& reservation : changes.reservations) {
+            reservations_[reservation.name] = to_record(reservation).SerializeAsString();
+        }
+        for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
         if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
         for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
         refs_.apply(changes);
@@ -41,6 +45,7 @@ public:
         RowLoader loader;
         for (const auto& [id, row] : jobs_) TRY(loader.add_job(JobId{id}, row));
         for (const auto& [name, row] : nodes_) TRY(loader.add_node(name, row));
+        for (const auto& [name, row] : reservations_) TRY(loader.add_reservation(name, row));
         loader.set_next_job_id(next_job_id_);
         return loader.take();
     }
@@ -61,6 +66,7 @@ private:
     std::mutex mutex_;
     std::map<std::uint32_t, std::string> jobs_;
     std::map<std::string, std::string> nodes_;
+    std::map<std::string, std::string> reservations_;
     std::map<std::string, std::string, std::less<>> blobs_;
     std::uint32_t next_job_id_ = 0;
     BlobRefs refs_;

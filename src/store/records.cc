@@ -115,6 +115,7 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     out.set_sluid(job.sluid);
     if (!job.dependency.empty()) write_dependency(job.dependency, *out.mutable_dependency());
     out.set_licenses_held(job.licenses_held);
+    out.set_reservation(job.reservation);
     out.set_cpus_lent(job.cpus_lent);
     write_times(job, out);
     write_array(job, out);
@@ -132,6 +133,12 @@ wire::NodeRecord to_record(const Node& node) {
     if (node.reason_time) out.set_reason_time(to_unix(*node.reason_time));
     out.set_reason_user(node.reason_user.value);
     out.set_comment(node.comment);
+    return out;
+}
+
+wire::ReservationRecord to_record(const Reservation& reservation) {
+    wire::ReservationRecord out = to_wire(reservation);
+    out.set_schema(kRecordSchema);
     return out;
 }
 

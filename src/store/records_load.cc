@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/errors.h"
+#include "model/hostlist.h"
 #include "protocol/checks.h"
 #include "protocol/convert.h"
 #include "store/records.h"
@@ -136,6 +137,7 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.sluid = wire.sluid();
     TRY(read_dependency(wire.dependency(), job.dependency));
     job.licenses_held = wire.licenses_held();
+    job.reservation = wire.reservation();
     job.cpus_lent = wire.cpus_lent();
     TRY(read_times(wire, job));
     TRY(read_array(wire, job));
@@ -192,6 +194,21 @@ Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) 
         node.reason_time = *time;
     }
     state_.nodes.push_back(std::move(node));
+    return {};
+}
+
+Result<void> RowLoader::add_reservation(std::string_view name, std::string_view bytes) {
+    const std::string what = fmt::format("reservation {}", name);
+    wire::ReservationRecord record;
+    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return bad_row(what, "it cannot be decoded");
+    }
+    if (record.name() != name) return bad_row(what, "it is that of another reservation");
+    TRY(check_schema(record, what));
+    Result<Reservation> reservation = from_wire(record);
+    if (!reservation) return bad_row(what, to_string(reservation.error()));
+    if (!Hostlist::parse(reservation->node_names)) return bad_row(what, "its list of nodes cannot be read");
+    state_.reservations.push_back(*std::move(reservation));
     return {};
 }
 

@@ -30,6 +30,10 @@ constexpr const char* kTables = R"(
 )";
 static_assert(kDatabaseSchema == 1, "kTables makes this one");
 
+// Came later: made when it is missing, and no trouble to a version that does not know it.
+constexpr const char* kLaterTables =
+    "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID";
+
 bool exists(const std::string& path) {
     struct stat facts {};
     return stat(path.c_str(), &facts) == 0;
@@ -118,7 +122,8 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA wal_autocheckpoint=4000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
         TRY(check_content(database, path));
-        return check_schema(database, path);
+        TRY(check_schema(database, path));
+        return database.execute(kLaterTables);
     };
     TRY(set_up());
     return database;

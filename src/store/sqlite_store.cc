@@ -22,6 +22,7 @@ struct Writer {
     Database database;
     Statement begin, commit, rollback;
     Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
+    Statement put_reservation, drop_reservation;
 };
 
 // Used by any thread, one at a time.
@@ -43,6 +44,8 @@ Result<Writer> open_writer(const std::string& directory) {
     writer.put_meta = TRY(prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"));
     writer.put_blob = TRY(prepare("INSERT OR IGNORE INTO blobs (hash, data) VALUES (?, ?)"));
     writer.drop_blob = TRY(prepare("DELETE FROM blobs WHERE hash = ?"));
+    writer.put_reservation = TRY(prepare("INSERT OR REPLACE INTO reservations (name, data) VALUES (?, ?)"));
+    writer.drop_reservation = TRY(prepare("DELETE FROM reservations WHERE name = ?"));
     return writer;
 }
 
@@ -130,6 +133,13 @@ private:
             to_record(*node).SerializeToString(&row_);
             TRY(writer_.put_node.bind(1, node->config.name).bind_blob(2, row_).run());
         }
+        for (const Reservation& reservation : changes.reservations) {
+            to_record(reservation).SerializeToString(&row_);
+            TRY(writer_.put_reservation.bind(1, reservation.name).bind_blob(2, row_).run());
+        }
+        for (const std::string& name : changes.reservations_gone) {
+            TRY(writer_.drop_reservation.bind(1, name).run());
+        }
         if (changes.next_job_id) {
             TRY(writer_.put_meta.bind(1, "next_job_id")
                     .bind(2, std::int64_t{*changes.next_job_id})
@@ -151,6 +161,9 @@ private:
         }));
         TRY(for_each("SELECT name, data FROM nodes ORDER BY name", [&](const Statement& row) {
             return loader.add_node(row.bytes(0), row.bytes(1));
+        }));
+        TRY(for_each("SELECT name, data FROM reservations ORDER BY name", [&](const Statement& row) {
+            return loader.add_reservation(row.bytes(0), row.bytes(1));
         }));
         TRY(for_each("SELECT value FROM meta WHERE key = 'next_job_id'",
                      [&](const Statement& row) -> Result<void> {

@@ -54,6 +54,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.preempt_time = maybe_time();
     job.cpus_lent = coin();
     job.licenses_held = text();
+    job.reservation = text();
     for (std::uint32_t i = number(3); i > 0; --i) {
         Condition condition{.kind = one_of(DependencyKind::Singleton), .job = JobId{number(1000)}};
         condition.task = maybe_number();

@@ -149,7 +149,7 @@ constexpr JobOption kJobOptions[] = {
     {"mincpus",             0,   "n",                kAllTools,   nullptr,            0,           number<&Shape::cpus_min_per_node>,   Constraint, "least number of CPUs per node"},
     {"nodefile",            'F', "filename",         kBatchAlloc, nullptr,            0,           text<&JobOptions::node_file>,        Constraint, "file that lists the nodes to use"},
     {"nodelist",            'w', "hosts...",         kAllTools,   nullptr,            0,           text<&Shape::nodelist>,              Constraint, "nodes to use"},
-    {"reservation",         0,   "name",             kAllTools,   "RESERVATION",      kAllTools,   nullptr,                             Constraint, "take resources of a reservation"},
+    {"reservation",         0,   "name",             kAllTools,   "RESERVATION",      kAllTools,   text<&JobRequest::reservation>,      Constraint, "take resources of a reservation"},
     {"tmp",                 0,   "MB",               kAllTools,   nullptr,            0,           set_tmp,                             Constraint, "least temporary disk space"},
 
     {"exclusive",           0,   "[user]",           kAllTools,   "EXCLUSIVE",        kAllTools,   set_exclusive,                       Consumable, "whole nodes; in a job: --exact"},

@@ -73,8 +73,12 @@ std::int64_t elapsed_seconds(const SheetRow& job) {
 void append_reason(const SheetRow& job, std::string& out) {
     std::int64_t reason = job.number(JobColumn::Reason);
     if (reason < 0 || reason >= kReasonCount) reason = 0;
-    out += reason_name(static_cast<Reason>(reason));
     std::string_view detail = job.text(JobColumn::ReasonDetail);
+    if (static_cast<Reason>(reason) == Reason::ReservationDeleted && !detail.empty()) {
+        out += detail;  // Compat: the sentence stands for the word
+        return;
+    }
+    out += reason_name(static_cast<Reason>(reason));
     if (!detail.empty()) out.append(", ").append(detail);
 }
 

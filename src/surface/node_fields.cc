@@ -305,7 +305,7 @@ constexpr NodeField kNodeFields[] = {
     {'G', "Gres",              "GRES",              needs(N::Gres),           text_or_null<N::Gres>,                nullptr, kSplit, true},
     {'h', "OverSubscribe",     "OVERSUBSCRIBE",     p(P::OverSubscribe),      partition_text_cell<P::OverSubscribe>, nullptr, kPart, true},
     {'H', "TimeStamp",         "TIMESTAMP",         needs(N::Reason, N::ReasonTime), reason_time,                   nullptr, kSplit, true},
-    {'i', "Reservation",       "RESERVATION",       Needs{},                  nothing,                              nullptr, kPlain, true},
+    {'i', "Reservation",       "RESERVATION",       needs(N::Reservation),    plain_text<N::Reservation>,           nullptr, kSplit, true},
     {'I', "PriorityJobFactor", "PRIO_JOB_FACTOR",   p(P::PriorityJobFactor),  partition_number_cell<P::PriorityJobFactor>, partition_key<P::PriorityJobFactor>, kPart, true},
     {'l', "Time",              "TIMELIMIT",         p(P::MaxTime),            partition_time<P::MaxTime>,           partition_key<P::MaxTime>, kPart, true},
     {'L', "DefaultTime",       "DEFAULTTIME",       p(P::DefaultTime),        partition_time<P::DefaultTime>,       partition_key<P::DefaultTime>, kPart, true},

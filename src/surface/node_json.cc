@@ -84,7 +84,7 @@ void write_node(const Sheet& nodes, std::uint32_t i, Json& json) {
     const std::int64_t user = nodes.number(i, N::ReasonUser);
     json.text("reason_set_by_user", user == kAbsent ? std::string_view() : nodes.user_name(user));
     json.optional_number("resume_after", kAbsent);
-    json.text("reservation", "");
+    text("reservation", N::Reservation);
     plain("alloc_memory", N::AllocMemory);
     plain("alloc_cpus", N::AllocCpus);
     json.number("alloc_idle_cpus",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/limits/reservations.h"
 #include "core/query/reason.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
@@ -123,6 +124,8 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->dependency = with_ids(option(options, "depend"));
     if (options.contains("killdep")) wish->kill_on_invalid_dep = options.at("killdep") == "yes";
     wish->licenses = option(options, "licenses");
+    wish->reservation = option(options, "reservation");
+    wish->account = option(options, "account");
     if (options.contains("deadline")) wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
     Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100}};
     std::size_t before = effects_.size();
@@ -245,9 +248,47 @@ std::string Scenario::control(const std::string& verb, const std::string& name) 
     return "no such verb";
 }
 
+// "reserve r1 start=10 length=30 nodes=n[1-2] users=1000 flags=MAINT", minutes; also "rereserve" and
+// "unreserve". With refused=..., the text that it is refused with must contain that.
+std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& name, const Words& options) {
+    ReservationChange change{.verb = verb, .name = name};
+    auto minute = [&](const std::string& key) { return start_ + Minutes{as_number(options.at(key))}; };
+    if (options.contains("start")) change.start = minute("start");
+    if (options.contains("end")) change.end = minute("end");
+    if (options.contains("length")) change.duration = Minutes{as_number(options.at("length"))};
+    if (options.contains("count")) change.node_count = as_number(options.at("count"));
+    if (options.contains("partition")) change.partition = options.at("partition");
+    if (options.contains("feature")) change.features = options.at("feature");
+    if (options.contains("nodes")) change.nodes.emplace().items = Hostlist::parse(options.at("nodes")).value().names();
+    for (std::string_view user : split(option(options, "users"), ',')) {
+        if (!user.empty()) (change.users ? *change.users : change.users.emplace()).items.push_back(UserId{as_number(std::string(user))});
+    }
+    if (change.users) change.users->denied = options.contains("denied");
+    if (options.contains("accounts")) change.accounts.emplace().items = {options.at("accounts")};
+    if (options.contains("flags")) parse_reservation_flags(options.at("flags"), 0, change).value();
+    change.skip = options.contains("skip");
+    UserId user{as_number(option(options, "by", "0"))};
+    apply_event(ChangeReservation{RequestId{next_request_++}, {user, GroupId{0}}, change});
+    const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
+    std::string refused = option(options, "refused");
+    if (!error) return refused.empty() ? "" : "was accepted";
+    std::string text = to_string(*error);
+    return !refused.empty() && text.find(refused) != std::string::npos ? "" : "refused: " + text;
+}
+
+// "reserved r1 gone", "reserved r1 start=1450", "reserved r1 n[1-2]".
+std::string Scenario::reserved(const std::string& name, const std::string& wanted) {
+    const Reservation* found = find_reservation(*cluster_, name);
+    if (!found) return wanted == "gone" ? "" : "is gone";
+    auto minutes = std::chrono::duration_cast<Minutes>(found->start - start_).count();
+    if (wanted == found->node_names || wanted == fmt::format("start={}", minutes)) return {};
+    return fmt::format("is on {}, start={}", found->node_names, minutes);
+}
+
 // What the store would keep, and the nodes with what runs there.
 void Scenario::restart() {
     StoredState stored;
+    stored.reservations = cluster_->reservations();
     auto name_of = [&](NodeIndex index) { return cluster_->node(index).config.name; };
     std::map<std::string, std::vector<RunId>> running;
     cluster_->jobs().for_each([&](const Job& job) {
@@ -299,6 +340,10 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         event.filter.jobs.push_back({.job = find(name), .tasks = {}, .het_component = {}, .step = {}});
         return apply_event(event), "";
     }
+    if (verb == "reserve") return reserve(ReservationChange::Verb::Create, name, options_in(words, 2));
+    if (verb == "rereserve") return reserve(ReservationChange::Verb::Update, name, options_in(words, 2));
+    if (verb == "unreserve") return reserve(ReservationChange::Verb::Delete, name, options_in(words, 2));
+    if (verb == "reserved") return reserved(name, words.at(2));
     if (verb == "update") return update(name, words);
     if (verb == "depends") return depends(name, words.at(2));
     if (verb == "end") {

@@ -58,6 +58,8 @@ private:
     std::string depends(const std::string& name, const std::string& wanted);
     std::string control(const std::string& verb, const std::string& name);
     void restart();
+    std::string reserve(ReservationChange::Verb verb, const std::string& name, const Words& options);
+    std::string reserved(const std::string& name, const std::string& wanted);
 
     Settings settings_;
     std::unique_ptr<Cluster> cluster_;

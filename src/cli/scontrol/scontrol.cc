@@ -84,6 +84,8 @@ constexpr std::size_t kMany = 1000;
 // clang-format off
 constexpr Command kCommands[] = {
     {"all",          3, 0, 0,     set_mode<&Session::all>},
+    {"create",       2, 0, kMany, create_reservation},
+    {"delete",       3, 0, kMany, delete_reservation},
     {"details",      1, 0, 0,     set_style<&RecordStyle::details>},
     {"exit",         1, 0, 0,     set_mode<&Session::over>},
     {"getaddrs",     4, 1, 1,     show_addresses},
@@ -112,8 +114,6 @@ constexpr Command kCommands[] = {
     {"cancel_reboot", 3, 0, kMany, nullptr},
     {"cluster",      2, 0, kMany, nullptr},
     {"completing",   2, 0, kMany, nullptr},
-    {"create",       2, 0, kMany, nullptr},
-    {"delete",       4, 0, kMany, nullptr},
     {"errnumstr",    2, 0, kMany, nullptr},
     {"fsdampeningfactor", 3, 0, kMany, nullptr},
     {"listjobs",     5, 0, kMany, nullptr},

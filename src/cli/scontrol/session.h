@@ -33,6 +33,10 @@ int show_hosts(Session& session, std::string_view entity, const std::string* lis
 int control_jobs(Session& session, const Words& words);                              // control.cc
 int write_script(Session& session, const Words& words);                              // control.cc
 int update(Session& session, const Words& words);                                    // update.cc
+int create_reservation(Session& session, const Words& words);  // reservation.cc
+int update_reservation(Session& session, const Words& words);  // reservation.cc
+int delete_reservation(Session& session, const Words& words);  // reservation.cc
+bool is_reservation_update(const Words& words);                // reservation.cc
 int ping(Session& session);                                 // controllers.cc
 int reconfigure(Session& session);                          // controllers.cc
 int shut_down(Session& session);                            // controllers.cc

@@ -17,6 +17,7 @@
 #include "surface/jobs.h"
 #include "surface/licenses.h"
 #include "surface/node_json.h"
+#include "surface/reservations.h"
 
 namespace sluice {
 
@@ -220,6 +221,22 @@ int show_steps(Session& session, Id id) {
 }
 
 int show_reservations(Session& session, Id id) {
+    Filter filter;
+    if (id) filter.names = {*id};
+    Result<Listed> listed = fetch(session, TableKind::Reservations, filter);
+    if (!listed) {
+        print_api_error(session.streams, "slurm_load_reservations", listed.error());
+        return 1;
+    }
+    const Sheet sheet(listed->table, listed->looks);
+    if (session.json) {
+        session.streams.out(reservations_json(
+            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
+            compact(session)));
+        return 0;
+    }
+    session.streams.out(records_of(session, sheet, append_reservation_record));
+    if (sheet.rows() > 0) return 0;
     session.streams.out(id ? fmt::format("Reservation {} not found\n", *id)
                            : std::string("No reservations in the system\n"));
     return id ? 1 : 0;

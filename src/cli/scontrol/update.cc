@@ -96,6 +96,7 @@ int update(Session& session, const Words& words) {
         session.streams.err("too few arguments for update keyword\n");
         return 1;
     }
+    if (is_reservation_update(words)) return update_reservation(session, words);
     Result<wire::Update> update = parse_update(words);
     if (!update && update.error().code == ErrorCode::NotFound) {
         session.streams.err(

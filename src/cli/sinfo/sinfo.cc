@@ -11,6 +11,7 @@
 #include "os/twin.h"
 #include "surface/node_json.h"
 #include "surface/nodes.h"
+#include "surface/reservations.h"
 #include "surface/sort.h"
 
 namespace sluice {
@@ -174,7 +175,16 @@ int run_sinfo_at(Time now, const Invocation& invocation, Client& client, Streams
     if (!options) return exit_code;
     if (!has_configuration(invocation, client, streams)) return 1;
     if (options->reservations) {
-        streams.out("No reservations in the system\n");
+        Result<Table> table =
+            fetch_table(client, TableKind::Reservations, all_columns(TableKind::Reservations), {});
+        if (!table) {
+            streams.err(fmt::format("slurm_load_reservations: {}\n", to_string(table.error())));
+            return 1;
+        }
+        const Looks looks = looks_for(invocation, client, now);
+        const Sheet sheet(*table, looks);
+        streams.out(sheet.rows() > 0 ? reservation_lines(sheet, !options->no_header)
+                                     : std::string("No reservations in the system\n"));
         return 0;
     }
     if (options->repeat_seconds > 0) use_twin();  // new names may come up when we have printed

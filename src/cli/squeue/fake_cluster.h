@@ -171,6 +171,8 @@ private:
                     }
                 }
                 break;
+            case TableKind::Reservations:
+                break;
             case TableKind::Licenses: {
                 FakeRow matlab;
                 matlab.set(LicenseColumn::Name, "matlab").set(LicenseColumn::Total, 10);

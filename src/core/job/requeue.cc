@@ -32,6 +32,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.suspend_time.reset();
     job.cpus_lent = false;
     job.licenses_held.clear();
+    job.reservation.clear();
     job.reason_detail.clear();
     job.eligible_time = now + cluster.settings().requeue_delay;
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;

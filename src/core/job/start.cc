@@ -19,7 +19,7 @@ void set_clocks(Cluster& cluster, const Job& job) {
 }
 
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
-               Effects& effects, std::optional<TimeLimit> shortened) {
+               const std::string& reservation, Effects& effects, std::optional<TimeLimit> shortened) {
     if (const Job& record = cluster.job(id); is_array_record(record)) {
         id = split_task(cluster, id, record.array_tasks.first());
     } else {
@@ -30,6 +30,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     job.reason = Reason::None;
     job.reason_detail.clear();
     job.partition = partition;
+    job.reservation = reservation;
     job.start_time = now;
     job.end_time.reset();
     job.last_sched_eval = now;

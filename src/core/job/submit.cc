@@ -10,6 +10,7 @@
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
@@ -39,6 +40,9 @@ Result<void> may_use(const PartitionConfig& config, const Caller& caller, const 
     bool root = caller.user.value == 0;
     if ((config.root_only && !root) || (config.disable_root_jobs && root)) {
         return refuse(ErrorCode::AccessDenied, fmt::format("you may not use partition {}", config.name));
+    }
+    if (config.req_resv && wish.reservation.empty()) {
+        return refuse(ErrorCode::InvalidReservation, fmt::format("partition {} needs --reservation", config.name));
     }
     bool account_fits = config.allow_accounts.empty() || contains(config.allow_accounts, wish.account);
     if (!account_fits || contains(config.deny_accounts, wish.account)) return refuse(ErrorCode::InvalidAccount);
@@ -217,6 +221,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
     TRY(check_deadline(wish, now));
     TRY(check_licenses(cluster, wish.licenses));
+    TRY(check_reservations(cluster, event.caller.user, wish));
     bool full = cluster.jobs().size() >= cluster.settings().max_job_count;
     if (full && !event.test_only) return refuse(ErrorCode::QueueFull);
     if (wish.priority && *wish.priority > 0 && !is_privileged(cluster, event.caller)) {

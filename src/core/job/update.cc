@@ -10,6 +10,7 @@
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
 #include "core/place/place.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -205,6 +206,14 @@ Result<void> set_licenses(Draft& draft, const std::string&, const std::string& v
     return {};
 }
 
+Result<void> set_reservation(Draft& draft, const std::string&, const std::string& value) {
+    TRY(only_pending(draft));
+    draft.request.reservation = value;
+    TRY(check_reservations(draft.cluster, draft.job.user, draft.request));
+    if (draft.job.reason == Reason::Reservation) draft.job.reason = Reason::None;
+    return {};
+}
+
 Result<void> set_admin_comment(Draft& draft, const std::string&, const std::string& value) {
     if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
     draft.job.admin_comment = value;
@@ -260,6 +269,8 @@ constexpr Row kRows[] = {
     {"ReqNodes", set_nodes},
     {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
+    {"Reservation", set_reservation},
+    {"ReservationName", set_reservation},
     {"SiteFactor", set_site_factor},
     {"StartTime", set_begin},
     {"StdErr", set_text<&JobRequest::std_err>},

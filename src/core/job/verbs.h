@@ -19,7 +19,7 @@ bool may_submit_to(const PartitionConfig& partition, const Caller& caller, const
 // start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
 // becomes a job of its own first. `shortened`: its time limit from now on (--time-min).
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
-               Effects& effects, std::optional<TimeLimit> shortened = {});
+               const std::string& reservation, Effects& effects, std::optional<TimeLimit> shortened = {});
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);

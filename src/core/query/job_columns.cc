@@ -241,7 +241,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::OverSubscribe,    over_subscribe},
     {C::Exclusive, [](const Job& j, View) { return static_cast<std::int64_t>(shape_of(j).exclusive); }},
     {C::Licenses,         wish<&JobRequest::licenses>},
-    {C::Reservation,      wish<&JobRequest::reservation>},
+    {C::Reservation,      [](const Job& j, View, Scratch) -> std::string_view { return reservation_of(j); }},
     {C::Dependency,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_dependency(j.dependency); }},
     {C::Command,          wish<&JobRequest::command>},
     {C::SubmitLine,       wish<&JobRequest::submit_line>},

@@ -193,6 +193,15 @@ Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId
     return fill(snapshot, rows, kLicenseColumns, columns);
 }
 
+Result<Table> list_reservations(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+    std::vector<const Reservation*> rows;
+    for (const Reservation& reservation : *snapshot.reservations) {
+        bool named = std::find(filter.names.begin(), filter.names.end(), reservation.name) != filter.names.end();
+        if (named || filter.names.empty()) rows.push_back(&reservation);
+    }
+    return fill(snapshot, rows, reservation_columns(), columns);
+}
+
 }  // namespace
 
 Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
@@ -203,6 +212,7 @@ Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vec
         case TableKind::Partitions: return list_partitions(snapshot, columns, filter);
         case TableKind::Steps: return list_steps(snapshot, columns, filter);
         case TableKind::Licenses: return list_licenses(snapshot, columns, filter);
+        case TableKind::Reservations: return list_reservations(snapshot, columns, filter);
     }
     return Error{ErrorCode::NotSupported, "unknown kind of table"};
 }

@@ -38,12 +38,12 @@ bool JobMatcher::wants(const ChunkSummary<Job>& summary) const {
 
 bool JobMatcher::matches(const Job& job) const {
     std::uint32_t states = bit(shown_state(job));
-    // Compat: a completing job is found by its base state, too.
-    if (is_completing(job)) states |= bit(static_cast<ShownState>(job.state));
+    // Compat: a completing job is found by its base state, too, and so is one whose reservation is gone.
+    if (is_completing(job) || job.state == JobState::Pending) states |= bit(static_cast<ShownState>(job.state));
     if (!filter_.all_states && (states & states_) == 0) return false;
     if (!allows(filter_.users, job.user) || !allows(filter_.names, job.request->name) ||
         !allows(filter_.accounts, job.request->account) || !allows(filter_.qos, job.request->qos) ||
-        !allows(filter_.reservations, job.request->reservation)) {
+        !allows(filter_.reservations, reservation_of(job))) {
         return false;
     }
     if (!filter_.partitions.empty()) {

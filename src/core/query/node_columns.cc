@@ -39,6 +39,27 @@ std::string_view gres_used(const Node& node, View, Scratch scratch) {
     return scratch;
 }
 
+// The reservation that has the node now; maintenance comes first.
+const Reservation* reservation_of(const Node& node, View view) {
+    const Reservation* found = nullptr;
+    for (const Reservation& each : *view.reservations) {
+        if (!each.is_active(view.time) || !each.has_node(node.index)) continue;
+        if (!found || (each.has(kResvMaint) && !found->has(kResvMaint))) found = &each;
+    }
+    return found;
+}
+
+std::int64_t reserved_flags(const Node& node, View view) {
+    const Reservation* reservation = reservation_of(node, view);
+    if (!reservation) return 0;
+    return reservation->has(kResvMaint) ? kNodeMaint : kNodeReserved;
+}
+
+std::string_view reservation_name(const Node& node, View view, Scratch) {
+    const Reservation* reservation = reservation_of(node, view);
+    return reservation ? std::string_view(reservation->name) : "";
+}
+
 Tres alloc_tres(const Node& node) {
     Tres tres;
     if (node.cpus_used > 0) tres["cpu"] = node.cpus_used;
@@ -68,7 +89,8 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::Os,              reported<&NodeFacts::os>},
     {NodeColumn::Version,         reported<&NodeFacts::version>},
     {NodeColumn::BaseState,       [](const Node& n, View) { return static_cast<std::int64_t>(node_base(n)); }},
-    {NodeColumn::Flags,           [](const Node& n, View v) -> std::int64_t { return node_flags(n) | (v.plan && v.plan->is_planned(n.index) ? kNodePlanned : 0); }},
+    {NodeColumn::Flags,           [](const Node& n, View v) -> std::int64_t {
+         return node_flags(n) | reserved_flags(n, v) | (v.plan && v.plan->is_planned(n.index) ? kNodePlanned : 0); }},
     {NodeColumn::Cpus,            [](const Node& n, View) -> std::int64_t { return n.config.cpus; }},
     {NodeColumn::AllocCpus,       [](const Node& n, View) -> std::int64_t { return n.cpus_used; }},
     {NodeColumn::Boards,          [](const Node& n, View) -> std::int64_t { return n.config.boards; }},
@@ -96,6 +118,7 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::Comment,         [](const Node& n, View, Scratch) -> std::string_view { return n.comment; }},
     {NodeColumn::CoreSpecCount,   [](const Node& n, View) -> std::int64_t { return n.config.core_spec_count; }},
     {NodeColumn::MemSpecLimit,    [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.mem_spec_limit); }},
+    {NodeColumn::Reservation,     reservation_name},
 };
 // clang-format on
 

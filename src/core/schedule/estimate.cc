@@ -1,5 +1,6 @@
 #include "core/schedule/estimate.h"
 
+#include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
@@ -11,6 +12,9 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
     if (!scheduler.is_planned) planner.reset(cluster, now);
     auto own = planner.find_booking(job.id);
     if (own) planner.lift(*own);
+    std::vector<const Reservation*> wanted = reservations_wanted(cluster, *job.request);
+    const Reservation* reservation = wanted.empty() ? nullptr : wanted.front();
+    planner.open_reservation(cluster, reservation, now);
     StartFinder finder(planner, scheduler.layout);
     std::optional<Estimate> best;
     for (const std::string& name : partitions_of(job)) {
@@ -21,12 +25,21 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
         bool limited = !job.time_limit.unlimited();
         auto length = limited ? static_cast<PlanTime>(std::min<std::int64_t>(job.time_limit.length().count(), kForever)) : kForever;
         PlanTime from = planner.tick(std::max(now, job.eligible_time));
-        Start start = finder.find({.need = *need, .nodes = partition->nodes, .from = from, .length = length,
+        std::vector<NodeIndex> nodes = partition->nodes;
+        if (reservation && !reservation->has(kResvFlex)) {
+            from = std::max(from, planner.tick(reservation->start));
+            length = std::min(length, planner.tick(reservation->end) - from);
+            if (!reservation->has(kResvAnyNodes)) {
+                std::erase_if(nodes, [&](NodeIndex node) { return !reservation->has_node(node); });
+            }
+        }
+        Start start = finder.find({.need = *need, .nodes = nodes, .from = from, .length = length,
                                    .options = {.least_loaded = cluster.settings().least_loaded}});
         if (start.nodes.empty() || (best && best->start <= planner.time(start.at))) continue;
         best = Estimate{planner.time(start.at), std::move(start.nodes), name};
     }
     if (own) planner.lay(*own);
+    planner.open_reservation(cluster, nullptr, now);
     return best;
 }
 

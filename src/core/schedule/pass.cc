@@ -7,9 +7,11 @@
 #include "core/schedule/pass.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
 #include "core/place/place.h"
 
 namespace sluice {
@@ -79,6 +81,28 @@ Pass::Pass(Cluster& cluster, Time now, Effects& effects)
       finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
       stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
 
+// Once for each reservation that its jobs may start in now; without a wish of their own also outside.
+void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
+    JobRequest wish;
+    bool asked = !job_class.sample->reservation.empty();
+    wish.reservation = asked ? job_class.sample->reservation : job_class.magnets;
+    std::uint32_t tier = cluster_.partitions()[in.partition].config.priority_tier;
+    for (const Reservation* reservation : reservations_wanted(cluster_, wish)) {
+        if (!is_open(*reservation, now_)) continue;
+        Entry entry{&job_class, &in, tier, *job_class.waiting.begin()};
+        entry.reservation = reservation;
+        if (!reservation->has(kResvFlex | kResvAnyNodes)) {
+            auto nodes = std::make_shared<std::vector<NodeIndex>>();
+            for (NodeIndex node : cluster_.partitions()[in.partition].nodes) {
+                if (reservation->has_node(node)) nodes->push_back(node);
+            }
+            entry.nodes = std::move(nodes);
+        }
+        found.push_back(std::move(entry));
+    }
+    if (!asked) found.push_back({&job_class, &in, tier, *job_class.waiting.begin()});
+}
+
 // Every class once for each of its partitions, those that nothing forbids.
 std::vector<Pass::Entry> Pass::entries() {
     std::vector<Entry> found;
@@ -97,8 +121,11 @@ std::vector<Pass::Entry> Pass::entries() {
                     detail = missing;
                 }
             }
-            if (!reason) found.push_back({&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin()});
-            else if (!forbidden) forbidden = reason;
+            if (!reason) {
+                add_entries(job_class, in, found);
+                if (found.size() == before) reason = Reason::Reservation;  // it has not begun
+            }
+            if (reason && !forbidden) forbidden = reason;
         }
         if (found.size() > before) return;
         for (const QueueKey& key : job_class.waiting) {
@@ -110,15 +137,22 @@ std::vector<Pass::Entry> Pass::entries() {
 }
 
 Search Pass::search_for(const Entry& entry, const Job& job) const {
-    return {.need = entry.in->need, .nodes = entry.in->need.partition->nodes, .from = scheduler_.planner.tick(now_),
-            .length = length_of(*entry.job_class), .options = select_options(cluster_, now_, entry.in->need, job)};
+    const Planner& planner = scheduler_.planner;
+    PlanTime from = planner.tick(now_), length = length_of(*entry.job_class);
+    // Compat: a job that takes longer than its reservation starts all the same, and ends with it.
+    if (entry.reservation && !entry.reservation->has(kResvFlex)) {
+        length = std::min(length, planner.tick(entry.reservation->end) - from);
+    }
+    return {.need = entry.in->need, .nodes = entry.nodes ? *entry.nodes : entry.in->need.partition->nodes,
+            .from = from, .length = length, .options = select_options(cluster_, now_, entry.in->need, job)};
 }
 
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
     if (!allocation) return false;
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
-    start_job(cluster_, now_, id, *std::move(allocation), partition, effects_, shortened);
+    std::string reservation = entry.reservation ? entry.reservation->name : "";
+    start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     return true;
 }
@@ -138,8 +172,39 @@ bool Pass::may_run(const Job& job) {
     return true;
 }
 
-// A job that waits for its turn or a place has no reason of its own: see query/.
+std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
+    if (cluster_.reservations().empty()) return {};
+    Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
+    Search search = search_for(entry, job);
+    const Need& need = search.need;
+    Planner::Kept kept = Planner::Kept::No;
+    std::uint32_t open = 0;
+    for (NodeIndex node : need.required.empty() ? search.nodes : need.required) {
+        bool usable = need.possible[scheduler_.layout.kind_of[node.value]] && !planner.plan().is_closed(node);
+        if (!usable || need.excludes(node)) continue;
+        Planner::Kept here = planner.kept(node, search.from, end_of(search.from, search.length));
+        kept = std::max(kept, here);
+        if (here == Planner::Kept::No) ++open;
+        if (need.required.empty() && open >= need.nodes_min) return {};
+    }
+    if (kept == Planner::Kept::No) return {};
+    return kept == Planner::Kept::ForMaintenance ? "Reserved for maintenance" : "May be reserved for other job";
+}
+
+// A job that waits for its turn or a place has no reason of its own: see query/. Those of a
+// reservation have: they stand in a queue of their own.
 void Pass::note_blocked(const Entry& entry, JobId id) {
+    if (entry.reservation && !entry.job_class->magnets.empty()) return;  // looked at once more, outside
+    std::string kept = kept_for_others(entry, cluster_.job(id));
+    if (entry.reservation || !kept.empty()) {
+        Reason reason = kept.empty() ? Reason::Resources : Reason::ReqNodeNotAvail;
+        if (cluster_.job(id).reason == reason && cluster_.job(id).reason_detail == kept) return;
+        Job& job = cluster_.edit_job(id);
+        job.reason = reason;
+        job.reason_detail = std::move(kept);
+        return;
+    }
     if (!first_blocked_[entry.in->partition]) first_blocked_[entry.in->partition] = id;
     const Job& blocked = cluster_.job(id);
     Time insists_until = switches_until(cluster_, blocked);
@@ -166,9 +231,11 @@ bool Pass::may_book(const Entry& entry) const {
 // Books the job's earliest start; whether that could be had.
 bool Pass::book(Entry& entry, const Job& job) {
     Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
     Search search = search_for(entry, job);
     search.from = std::max(search.from + 1, entry.last_start);
-    auto elsewhere = entry.job_class->needs.size() > 1 ? planner.find_booking(job.id) : std::nullopt;
+    bool has_others = entry.job_class->needs.size() > 1 || entry.reservation || !entry.job_class->magnets.empty();
+    auto elsewhere = has_others ? planner.find_booking(job.id) : std::nullopt;
     if (elsewhere) planner.lift(*elsewhere);
     std::uint64_t before = finder_.steps;
     Start start = finder_.find(search, &entry.shortlist);
@@ -176,12 +243,15 @@ bool Pass::book(Entry& entry, const Job& job) {
     if (elsewhere) {
         if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
             planner.lay(*elsewhere);
+            ++entry.booked;  // the tasks of an array come to an end
             return true;
         }
         planner.drop_lifted(*elsewhere);
     }
     Seconds window = cluster_.settings().backfill.window;
-    if (start.nodes.empty() || (window.count() > 0 && Seconds{start.at - planner.tick(now_)} > window)) return false;
+    bool ends_first = entry.reservation && !entry.reservation->has(kResvFlex) &&
+                      planner.time(start.at) >= entry.reservation->end;
+    if (ends_first || start.nodes.empty() || (window.count() > 0 && Seconds{start.at - planner.tick(now_)} > window)) return false;
     entry.last_start = start.at;
     ++entry.booked;
     ++booked_;
@@ -224,6 +294,7 @@ bool Pass::start_shortened(Entry& entry, JobId id) {
 Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     if (!may_run(*job)) return Outcome::Skipped;
+    scheduler_.planner.open_reservation(cluster_, entry.reservation, now_);
     if (entry.booked == 0) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);
@@ -245,7 +316,9 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
 bool Pass::comes_first(const Entry& a, const Entry& b) {
     if (a.tier != b.tier) return a.tier > b.tier;
     if (a.key < b.key || b.key < a.key) return a.key < b.key;
-    return a.in->partition < b.in->partition;
+    if (a.in->partition != b.in->partition) return a.in->partition < b.in->partition;
+    if (!a.reservation || !b.reservation) return a.reservation && !b.reservation;
+    return a.reservation->number < b.reservation->number;
 }
 
 // The next job of the class to be looked at; whether there is one.
@@ -270,7 +343,7 @@ void Pass::run_full() {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
-            if (outcome == Outcome::Blocked && entry.booked == 0) preempt_for(entry, id);
+            if (outcome == Outcome::Blocked && entry.booked == 0 && !entry.reservation) preempt_for(entry, id);
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
             } else if (outcome == Outcome::Blocked) {
@@ -284,6 +357,7 @@ void Pass::run_full() {
         if (goes_on && advance(entry)) std::push_heap(heap.begin(), heap.end(), later);
         else heap.pop_back();
     }
+    scheduler_.planner.open_reservation(cluster_, nullptr, now_);
     scheduler_.is_planned = true;
     scheduler_.planned_at = now_;
     scheduler_.plan_steps = finder_.steps;
@@ -305,10 +379,11 @@ void Pass::run_quick(const std::vector<NodeIndex>& touched) {
     std::sort(all.begin(), all.end(), comes_first);
     int wide_searches = kWideSearchesPerQuickPass;
     for (Entry& entry : all) {
-        if (stopped_[entry.in->partition]) continue;
+        if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
         std::vector<NodeIndex> here;
         for (NodeIndex node : touched) {
-            if (scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
+            bool inside = !entry.nodes || entry.reservation->has_node(node);
+            if (inside && scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
         }
         do {
             entry.key = *entry.job_class->waiting.begin();
@@ -320,11 +395,14 @@ void Pass::run_quick(const std::vector<NodeIndex>& touched) {
         bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
         if (!booked && may_book(entry)) book(entry, cluster_.job(entry.key.job));
     }
+    scheduler_.planner.open_reservation(cluster_, nullptr, now_);
     publish(false);
 }
 
 bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
     const Need& need = entry.in->need;
+    Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
     std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
     Search search = search_for(entry, *job);
     bool is_fresh = entry.job_class->is_fresh;
@@ -337,7 +415,6 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     if (!may_run(*job)) return !entry.job_class->waiting.empty();
     Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
                   .options = search.options};
-    Planner& planner = scheduler_.planner;
     auto own = planner.find_booking(job->id);
     if (own) planner.lift(*own);
     Choice choice = finder_.at_once(narrow);

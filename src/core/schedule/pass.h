@@ -28,6 +28,8 @@ private:
         std::uint32_t booked = 0;
         PlanTime last_start = 0;          // of its last booking: the next one is not earlier
         Shortlist shortlist = {};
+        const Reservation* reservation = nullptr;          // whose nodes it may use
+        std::shared_ptr<const std::vector<NodeIndex>> nodes = {};  // of it in the partition; none: all of the partition
     };
     enum class Outcome { Started, Blocked, Skipped };
 
@@ -44,6 +46,9 @@ private:
     bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
     bool start_shortened(Entry& entry, JobId id);
     void note_blocked(const Entry& entry, JobId id);
+    void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
+    // What squeue shows after ReqNodeNotAvail when reservations keep it from starting; empty: they do not.
+    std::string kept_for_others(const Entry& entry, const Job& job);
     bool may_book(const Entry& entry) const;
     bool book(Entry& entry, const Job& job);
     // What squeue --start shows: bookings; those behind them in rounds of as many.

@@ -1,9 +1,11 @@
 #include "core/schedule/planner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/cluster.h"
 #include "core/job/preempt.h"
+#include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
@@ -14,8 +16,9 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
     if (is_completing(job) || is_finished(job.state)) return soon;
     if (job.preempt_time) return std::max(soon, *job.preempt_time + preempt_rule(cluster, job).grace);
     constexpr Seconds kYear{365 * 24 * 3600};  // Compat: what a job without a limit is taken to last
-    if (job.time_limit.unlimited()) return std::max(soon, *job.start_time + kYear);
-    return std::max(soon, *job.start_time + job.time_limit.length() + job.suspended + cluster.settings().over_time_limit);
+    Time end = *job.start_time + kYear;
+    if (!job.time_limit.unlimited()) end = limit_end(job) + cluster.settings().over_time_limit;
+    return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
 }
 
 void Planner::reset(const Cluster& cluster, Time now) {
@@ -26,6 +29,17 @@ void Planner::reset(const Cluster& cluster, Time now) {
     on_node_.resize(nodes);
     for (auto& numbers : on_node_) numbers.clear();
     owners_.assign(nodes, {});
+    fences_.clear();
+    fences_on_node_.clear();
+    open_fence_.reset();
+    if (!cluster.reservations().empty()) fences_on_node_.resize(nodes);
+    for (const Reservation& reservation : cluster.reservations()) {
+        auto number = static_cast<std::uint32_t>(fences_.size());
+        for (NodeIndex node : reservation.nodes) fences_on_node_[node.value].push_back(number);
+        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}};
+        for (const Interval& each : intervals_of(reservation)) fence.times.emplace_back(tick(each.start), tick(each.end));
+        fences_.push_back(std::move(fence));
+    }
     for (std::uint32_t i = 0; i < nodes; ++i) refresh(cluster, NodeIndex{i}, now);
 }
 
@@ -59,6 +73,47 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
             if (chosen.node == index) plan_.take(index, chosen.take, booking.start, booking.end);
         }
     }
+    if (fences_on_node_.empty()) return;
+    for (std::uint32_t number : fences_on_node_[index.value]) {
+        if (!is_up(fences_[number], index)) continue;
+        for (const auto& [from, until] : fences_[number].times) plan_.take(index, kind.total, from, until);
+    }
+}
+
+// Jobs of a reservation need not mind others that overlap it, unless those are for maintenance.
+bool Planner::is_up(const Fence& fence, NodeIndex node) const {
+    if (!open_fence_) return true;
+    const Fence& open = fences_[*open_fence_];
+    if (&open == &fence) return false;
+    return fence.maintenance || !std::binary_search(open.nodes.begin(), open.nodes.end(), node);
+}
+
+void Planner::open_reservation(const Cluster& cluster, const Reservation* reservation, Time now) {
+    std::optional<std::uint32_t> wanted;
+    for (std::uint32_t i = 0; reservation && i < fences_.size(); ++i) {
+        if (fences_[i].name == reservation->name) wanted = i;
+    }
+    if (wanted == open_fence_) return;
+    auto before = std::exchange(open_fence_, wanted);
+    for (auto number : {before, wanted}) {
+        if (!number) continue;
+        for (NodeIndex node : fences_[*number].nodes) refresh(cluster, node, now);
+    }
+}
+
+Planner::Kept Planner::kept(NodeIndex node, PlanTime from, PlanTime until) const {
+    Kept found = Kept::No;
+    if (fences_on_node_.empty()) return found;
+    for (std::uint32_t number : fences_on_node_[node.value]) {
+        const Fence& fence = fences_[number];
+        if (!is_up(fence, node)) continue;
+        for (const auto& [start, end] : fence.times) {
+            if (start >= until || end <= from) continue;
+            if (fence.maintenance) return Kept::ForMaintenance;
+            found = Kept::ForOthers;
+        }
+    }
+    return found;
 }
 
 void Planner::book(Booking booking) {

@@ -42,6 +42,12 @@ public:
     // The same for a job that runs.
     void lift_job(const Cluster& cluster, const Job& job, Time now);
     void lay_job(const Cluster& cluster, const Job& job, Time now);
+    // Reservations keep their nodes from everybody; for whom one is opened (nullptr: none) its nodes
+    // are as free as what runs and is booked there leaves them. One at a time.
+    void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now);
+    // Whether the node is kept for others some time between, as far as is open now; and what for.
+    enum class Kept : std::uint8_t { No, ForOthers, ForMaintenance };
+    Kept kept(NodeIndex node, PlanTime from, PlanTime until) const;
     template <typename Visit>
     void for_each_booking(Visit visit) const {
         for (const Booking& booking : bookings_) {
@@ -77,6 +83,17 @@ private:
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
     std::vector<Owner> owners_;
     std::set<JobId> lifted_jobs_;
+
+    struct Fence {                                     // a reservation, as the plan sees it
+        std::string name;
+        bool maintenance = false;
+        std::vector<NodeIndex> nodes;
+        std::vector<std::pair<PlanTime, PlanTime>> times;
+    };
+    bool is_up(const Fence& fence, NodeIndex node) const;
+    std::vector<Fence> fences_;
+    std::vector<std::vector<std::uint32_t>> fences_on_node_;  // empty: there are no reservations
+    std::optional<std::uint32_t> open_fence_;
 };
 
 // When a running job gives its nodes back, as far as is known.

@@ -1,6 +1,7 @@
 #include "core/schedule/queue.h"
 
 #include "base/text.h"
+#include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
@@ -28,7 +29,8 @@ std::size_t hash_of(const Job& job) {
             mix(hash, wish.count);
         }
     }
-    for (const std::string* text : {&shape.nodelist, &shape.constraint, &shape.exclude, &job.request->qos}) {
+    for (const std::string* text : {&shape.nodelist, &shape.constraint, &shape.exclude, &job.request->qos,
+                                    &job.request->reservation}) {
         mix(hash, std::hash<std::string>{}(*text));
     }
     return hash;
@@ -46,11 +48,12 @@ bool is_of(const JobClass& job_class, const Job& job) {
 
 }  // namespace
 
-ClassIndex Queue::index_of(const Job& job) {
+ClassIndex Queue::index_of(const Job& job, const std::string& magnets) {
     std::size_t key = hash_of(job);
     auto [from, to] = by_key_.equal_range(key);
     for (auto entry = from; entry != to; ++entry) {
-        if (is_of(*classes_[entry->second], job)) return entry->second;
+        const JobClass& known = *classes_[entry->second];
+        if (known.magnets == magnets && is_of(known, job)) return entry->second;
     }
     // Classes that nobody is in any more stay a while: streams of like jobs come back to them.
     constexpr std::size_t kEmptyMost = 1024;
@@ -76,15 +79,14 @@ ClassIndex Queue::index_of(const Job& job) {
     added->partition = job.partition;
     added->time_limit = job.time_limit;
     added->user = user_that_matters(job);
+    added->magnets = magnets;
     by_key_.emplace(key, index);
     ++empty_;
     return index;
 }
 
-JobClass& Queue::class_of(const Job& job) { return *classes_[index_of(job)]; }
-
-bool Queue::add(const Job& job) {
-    ClassIndex index = index_of(job);
+bool Queue::add(const Job& job, const std::string& magnets) {
+    ClassIndex index = index_of(job, magnets);
     JobClass& job_class = *classes_[index];
     if (job_class.waiting.empty()) --empty_;
     auto [place, is_new] = job_class.waiting.insert({job.priority, job.id});
@@ -150,7 +152,7 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         return;
     }
     // Behind others of its class that find no place there is nothing to try.
-    if (cluster.scheduler().queue.add(job)) cluster.schedule_wanted = true;
+    if (cluster.scheduler().queue.add(job, magnets_for(cluster, job))) cluster.schedule_wanted = true;
 }
 
 void dequeue(Cluster& cluster, const Job& job) {

@@ -22,6 +22,7 @@ struct JobClass {
     std::shared_ptr<const JobRequest> sample;  // one of them: shape, licences, ... are those of all
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
+    std::string magnets;                       // reservations that attract them: "a,b"
     UserId user;                               // who, where that matters for the place (--exclusive=user)
     std::set<QueueKey> waiting;
     bool is_fresh = true;                      // its first job has not been looked at yet
@@ -39,7 +40,7 @@ struct JobClass {
 class Queue {
 public:
     // Adds a job to its class; whether it may be the first of it, so that a pass is worth the while.
-    bool add(const Job& job);
+    bool add(const Job& job, const std::string& magnets = {});
     void remove(const Job& job);
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
     bool empty() const { return by_job_.empty(); }
@@ -53,10 +54,8 @@ public:
             if (entry && !entry->waiting.empty()) visit(*entry);
         }
     }
-    JobClass& class_of(const Job& job);        // made if need be
-
 private:
-    ClassIndex index_of(const Job& job);
+    ClassIndex index_of(const Job& job, const std::string& magnets);
 
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;

@@ -1,0 +1,264 @@
+#include "core/limits/reservations.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/job/verbs.h"
+#include "core/schedule/scheduler.h"
+#include "model/errors.h"
+#include "model/hostlist.h"
+
+namespace sluice {
+
+namespace {
+
+template <typename Item>
+bool contains(const std::vector<Item>& list, const Item& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+template <typename Item>
+bool allows(const std::vector<Item>& list, bool denied, const Item& item) {
+    return list.empty() || contains(list, item) != denied;
+}
+
+bool names_it(const JobRequest& wish, const std::string& name) {
+    if (wish.reservation.empty()) return false;
+    std::vector<std::string_view> names = split(wish.reservation, ',');
+    return contains(names, std::string_view(name));
+}
+
+// The reservation is over and gone: what waited for it waits for somebody to decide. Compat: the
+// wish is forgotten; the hold is an operator's or the user's to lift.
+void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
+    dequeue(cluster, cluster.job(id));
+    Job& job = cluster.edit_job(id);
+    auto request = std::make_shared<JobRequest>(*job.request);
+    std::vector<std::string> left;
+    for (std::string_view name : split(request->reservation, ',')) {
+        if (name != gone.name) left.emplace_back(name);
+    }
+    request->reservation = join(left, ",");
+    job.request = cluster.shared_request(std::move(request));
+    if (left.empty() && !gone.has(kResvNoHoldJobs) && job.priority > 0) {
+        job.priority = 0;
+        job.priority_by_hand = false;
+        job.reason = Reason::ReservationDeleted;
+        job.reason_detail = "Reservation " + gone.name + " was deleted";
+    } else if (job.reason == Reason::Reservation) {
+        job.reason = Reason::None;
+    }
+    cluster.jobs_changed_state(id);
+    enqueue(cluster, cluster.job(id), now);
+}
+
+template <typename Wanted>
+std::vector<JobId> jobs_that(const Cluster& cluster, Wanted wanted) {
+    std::vector<JobId> found;
+    cluster.jobs().for_each([&](const Job& job) {
+        if (wanted(job)) found.push_back(job.id);
+    });
+    return found;
+}
+
+// Its jobs have ResvOverRun left; the time limit that they had no longer counts.
+void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& effects) {
+    if (over.has(kResvFlex)) return;
+    Seconds rest = cluster.settings().resv_over_run;
+    auto running = jobs_that(cluster, [&](const Job& job) { return is_live(job) && job.reservation == over.name; });
+    for (JobId id : running) {
+        if (rest.count() == 0) {
+            end_running(cluster, now, id, KillReason::TimeLimit, effects);
+            continue;
+        }
+        const Job& job = cluster.job(id);
+        TimeLimit limit{now + rest - *job.start_time - job.suspended};
+        if (limit < job.time_limit) cluster.edit_job(id).time_limit = limit;
+        set_clocks(cluster, cluster.job(id));
+    }
+}
+
+void end_reservation(Cluster& cluster, Time now, Reservation over, Effects& effects) {
+    end_jobs_of(cluster, now, over, effects);
+    if (over.has(kResvRepeats)) {
+        Seconds length = over.end - over.start;
+        while (over.end <= now) {
+            over.start = next_occurrence(over.start, over.flags);
+            over.end = over.start + length;
+        }
+        cluster.put_reservation(std::move(over));
+        return;
+    }
+    cluster.drop_reservation(over.name);
+    auto waiting = jobs_that(cluster, [&](const Job& job) {
+        return job.state == JobState::Pending && names_it(*job.request, over.name);
+    });
+    for (JobId id : waiting) leave_behind(cluster, now, id, over);
+}
+
+constexpr Seconds kPurgeCheck{60};  // jobs are remembered for longer than this once they have ended
+
+// PURGE_COMP: nobody uses it any more.
+void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation) {
+    if (!reservation.purge_after || now < reservation.start) return;
+    Time last = std::max(reservation.last_used, reservation.start);
+    bool in_use = false;
+    cluster.jobs().for_each([&](const Job& job) {
+        if (!uses(job, reservation)) return;
+        if (!is_finished(job.state) || is_completing(job)) in_use = true;
+        else last = std::max(last, *job.end_time);
+    });
+    if (in_use) last = now;
+    if (!in_use && now >= last + *reservation.purge_after) {
+        cluster.drop_reservation(reservation.name);
+    } else if (last != reservation.last_used) {
+        Reservation changed = reservation;
+        changed.last_used = last;
+        cluster.put_reservation(std::move(changed));
+    }
+}
+
+// One timer for all of them: the next moment at which something happens.
+void watch(Cluster& cluster, Time now) {
+    std::optional<Time> next;
+    for (const Reservation& each : cluster.reservations()) {
+        Time due = each.start > now ? each.start : each.end;
+        next = next ? std::min(*next, due) : due;
+        if (each.purge_after && each.start <= now) next = std::min(*next, now + kPurgeCheck);
+    }
+    if (next) cluster.add_timer({*next, TimerKind::Reservation, 0});
+}
+
+}  // namespace
+
+const Reservation* find_reservation(const Cluster& cluster, std::string_view name) {
+    for (const Reservation& reservation : cluster.reservations()) {
+        if (reservation.name == name) return &reservation;
+    }
+    return nullptr;
+}
+
+bool may_use(const Reservation& reservation, UserId user, const std::string& account) {
+    return allows(reservation.users, reservation.users_denied, user) &&
+           allows(reservation.accounts, reservation.accounts_denied, account);
+}
+
+Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRequest& wish) {
+    if (wish.reservation.empty()) return {};
+    bool large_enough = false;
+    for (std::string_view name : split(wish.reservation, ',')) {
+        const Reservation* reservation = find_reservation(cluster, name);
+        if (!reservation) return Error{ErrorCode::InvalidReservation, {}};
+        if (!may_use(*reservation, user, wish.account)) return Error{ErrorCode::ReservationAccess, {}};
+        large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes) ||
+                       wish.shape.nodes_min <= reservation->nodes.size();
+    }
+    if (!large_enough) return Error{ErrorCode::NodeConfigUnavailable, {}};
+    return {};
+}
+
+bool uses(const Job& job, const Reservation& reservation) {
+    if (job.state == JobState::Pending) return names_it(*job.request, reservation.name);
+    return job.reservation == reservation.name;
+}
+
+std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobRequest& wish) {
+    std::vector<const Reservation*> found;
+    if (wish.reservation.empty()) return found;
+    for (std::string_view name : split(wish.reservation, ',')) {
+        if (const Reservation* reservation = find_reservation(cluster, name)) found.push_back(reservation);
+    }
+    return found;
+}
+
+std::string magnets_for(const Cluster& cluster, const Job& job) {
+    std::vector<std::string> names;
+    if (!job.request->reservation.empty()) return {};
+    for (const Reservation& each : cluster.reservations()) {
+        if (each.has(kResvMagnetic) && may_use(each, job.user, job.request->account)) names.push_back(each.name);
+    }
+    return join(names, ",");
+}
+
+bool is_open(const Reservation& reservation, Time now) {
+    return reservation.has(kResvFlex) || reservation.is_active(now);
+}
+
+std::optional<Time> reserved_until(const Cluster& cluster, const Job& job) {
+    if (job.reservation.empty()) return {};
+    const Reservation* reservation = find_reservation(cluster, job.reservation);
+    if (!reservation || reservation->has(kResvFlex)) return {};
+    return reservation->end + cluster.settings().resv_over_run;
+}
+
+std::vector<Interval> intervals_of(const Reservation& reservation) {
+    constexpr std::size_t kOccurrences = 16;
+    std::vector<Interval> found{{reservation.start, reservation.end}};
+    if (!reservation.has(kResvRepeats)) return found;
+    Seconds length = reservation.end - reservation.start;
+    while (found.size() < kOccurrences) {
+        Time start = next_occurrence(found.back().start, reservation.flags);
+        found.push_back({start, start + length});
+    }
+    return found;
+}
+
+bool overlap(const Reservation& a, const Reservation& b) {
+    bool share = std::any_of(a.nodes.begin(), a.nodes.end(), [&](NodeIndex node) { return b.has_node(node); });
+    if (!share) return false;
+    std::vector<Interval> others = intervals_of(b);
+    for (const Interval& one : intervals_of(a)) {
+        for (const Interval& other : others) {
+            if (one.start < other.end && other.start < one.end) return true;
+        }
+    }
+    return false;
+}
+
+void reservations_have_changed(Cluster& cluster, Time now) {
+    std::vector<JobId> waiting;
+    for (JobId id : cluster.parked) {
+        if (cluster.job(id).reason == Reason::Reservation) waiting.push_back(id);
+    }
+    // Those in the queue: a magnetic one may attract them now, or no longer.
+    bool attracts = std::any_of(cluster.reservations().begin(), cluster.reservations().end(),
+                                [](const Reservation& each) { return each.has(kResvMagnetic); });
+    cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
+        if (!attracts && job_class.magnets.empty()) return;
+        for (const QueueKey& key : job_class.waiting) {
+            if (magnets_for(cluster, cluster.job(key.job)) != job_class.magnets) waiting.push_back(key.job);
+        }
+    });
+    for (JobId id : waiting) {
+        dequeue(cluster, cluster.job(id));
+        enqueue(cluster, cluster.job(id), now);
+    }
+    cluster.scheduler().is_planned = false;
+    cluster.schedule_wanted = true;
+    watch(cluster, now);
+}
+
+void on_reservation_timer(Cluster& cluster, Time now, Effects& effects) {
+    std::vector<Reservation> all = cluster.reservations();  // a copy: some go as we look
+    for (const Reservation& each : all) {
+        if (each.end <= now) end_reservation(cluster, now, each, effects);
+        else purge_if_unused(cluster, now, each);
+    }
+    reservations_have_changed(cluster, now);
+}
+
+void resolve_nodes(const Cluster& cluster, Reservation& reservation) {
+    reservation.nodes.clear();
+    std::vector<std::string> names = Hostlist::parse(reservation.node_names).value().names();
+    const Partition* partition = cluster.find_partition(reservation.partition);
+    if (reservation.has(kResvPartNodes) && partition) {
+        names.clear();
+        for (NodeIndex node : partition->nodes) names.push_back(cluster.node(node).config.name);
+    }
+    for (const std::string& name : names) {
+        if (auto node = cluster.find_node(name)) reservation.nodes.push_back(*node);
+    }
+    std::sort(reservation.nodes.begin(), reservation.nodes.end());
+}
+
+}  // namespace sluice

@@ -1,0 +1,275 @@
+// What reservations keep from others, and what they do for those they are for.
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(Reservations, KeepOthersFromStartingIntoThem) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=30 length=60 nodes=n1 users=1000
+        submit  short user=1001 time=20
+        submit  long  user=1001 time=60        # would reach into it on n1
+        submit  both  user=1001 nodes=2 time=40
+        submit  named user=1001 nodelist=n1 time=60
+        pass
+        expect  short running n1
+        expect  long  running n2
+        expect  named pending ReqNodeNotAvail starts=90
+        expect  both  pending ReqNodeNotAvail starts=90
+        at      20
+        end     short
+        clean   short n1
+        at      60
+        end     long
+        clean   long n2
+        at      90
+        reserved r1 gone
+        expect  both  running n[1-2]
+        expect  named running n1
+    )");
+}
+
+TEST(Reservations, AreForTheirJobsOnly) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-3] cpus=4
+        reserve r1 start=10 length=60 nodes=n[2-3] users=1000 flags=IGNORE_JOBS
+        submit  unknown reservation=r9 refused
+        submit  stranger user=1001 reservation=r1 refused
+        submit  wide nodes=3 reservation=r1 refused
+        submit  early reservation=r1 time=30
+        pass
+        expect  early pending Reservation
+        at      10
+        expect  early running n2
+        submit  second reservation=r1 exclusive time=30
+        submit  third reservation=r1 exclusive time=30
+        submit  outside user=1001 exclusive time=30
+        pass
+        expect  second running n3
+        expect  third pending Resources starts=40
+        expect  outside running n1
+    )");
+}
+
+TEST(Reservations, EndTheirJobs) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=0 length=30 nodes=n1 users=1000
+        submit  long reservation=r1 exclusive time=600   # starts all the same
+        submit  late reservation=r1 exclusive time=10
+        submit  other user=1001 nodelist=n1 time=10
+        pass
+        expect  long running n1
+        expect  other pending ReqNodeNotAvail starts=30
+        at      30
+        expect  long completing
+        expect  late resv_del_hold
+        reserved r1 gone
+        clean   long n1
+        expect  long timeout
+        pass
+        expect  other running n1
+        release late
+        pass
+        expect  late running n2
+    )");
+}
+
+TEST(Reservations, LetLeftOverJobsGoWhenToldTo) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=0 length=30 nodes=n1 users=1000 flags=NO_HOLD_JOBS_AFTER
+        submit  long reservation=r1 exclusive time=600
+        submit  late reservation=r1 exclusive time=10
+        pass
+        expect  late pending Resources
+        at      30
+        expect  late running n2
+    )");
+}
+
+TEST(Reservations, OverlapOnlyWhenTheySaySo) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-4] cpus=4
+        reserve r1 start=10 length=60 nodes=n[1-2] users=1000
+        reserve r1 start=90 length=10 nodes=n1 users=1000 refused=Duplicate
+        reserve r2 start=60 length=60 nodes=n[2-3] users=1000 refused=overlaps
+        reserve r2 start=70 length=60 nodes=n[2-3] users=1000
+        reserve r3 start=20 length=60 nodes=n1 users=1000 flags=MAINT
+        reserve r4 start=20 length=60 nodes=n1 users=1000 flags=OVERLAP
+        reserve r5 start=20 length=60 nodes=n9 users=1000 refused=node
+        reserve r5 start=20 length=60 nodes=n4 users=1000 by=1000 refused=user
+        reserve r5 start=20 length=60 nodes=n4 refused=account
+        reserve r5 start=20 length=0 nodes=n4 users=1000 refused=time
+        rereserve r1 nodes=n[2-3] length=70 refused=overlaps
+        rereserve r1 nodes=n3 length=30
+        reserved r1 n3
+        rereserve r9 length=30 refused=invalid
+        unreserve r9 refused=invalid
+        unreserve r1
+        reserved r1 gone
+    )");
+}
+
+TEST(Reservations, RespectWhatRunsUnlessToldOtherwise) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        submit  long exclusive time=100
+        pass
+        expect  long running n1
+        reserve r1 start=50 length=10 nodes=n1 users=1000 refused=busy
+        reserve r2 start=120 length=10 nodes=n1 users=1000
+        reserve r3 start=50 length=10 nodes=n1 users=1000 flags=IGNORE_JOBS
+        reserve r4 start=0 length=10 count=1 users=1000
+        reserved r4 n2
+        reserve r5 start=0 length=10 count=1 users=1000 refused=busy
+        reserve r5 start=0 length=10 count=3 users=1000 refused=configuration
+    )");
+}
+
+TEST(Reservations, InUseAreNotDeleted) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        reserve r1 start=0 length=60 nodes=n1 users=1000
+        submit  job reservation=r1 time=10
+        unreserve r1 refused=use
+        pass
+        expect  job running n1
+        unreserve r1 refused=use
+        rereserve r1 start=10 refused=started
+        end     job
+        clean   job n1
+        unreserve r1
+        reserved r1 gone
+    )");
+}
+
+TEST(Reservations, ComeRoundAgain) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        reserve r1 start=10 length=60 nodes=n1 users=1000 flags=DAILY
+        submit  across user=1001 time=1500     # no gap between two of them is long enough
+        submit  between user=1001 time=600
+        pass
+        expect  between pending ReqNodeNotAvail starts=70
+        at      70
+        reserved r1 start=1450
+        expect  between running n1
+        expect  across pending
+        rereserve r1 skip
+        reserved r1 start=2890
+        reserve r2 start=100 length=10 nodes=n1 users=1000 refused=busy
+        reserve r3 start=1500 length=2000 nodes=n1 users=1000 flags=DAILY refused=time
+    )");
+}
+
+TEST(Reservations, ForMaintenanceSayWhy) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=0 length=60 nodes=n1 users=1000
+        submit  job reservation=r1 time=100
+        reserve m1 start=0 length=30 nodes=n[1-2] users=0 flags=MAINT
+        pass
+        expect  job pending ReqNodeNotAvail
+        at      30
+        reserved m1 gone
+        expect  job running n1
+    )");
+}
+
+TEST(Reservations, FlexibleOnesAreNoFence) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=10 length=20 nodes=n1 users=1000 flags=FLEX
+        submit  wide reservation=r1 nodes=2 exclusive time=60
+        submit  other user=1001 time=15
+        pass
+        expect  wide running n[1-2]
+        at      30
+        expect  wide running n[1-2]
+        reserved r1 gone
+    )");
+}
+
+TEST(Reservations, AttractJobsWhenMagnetic) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        submit  before user=1000 exclusive nodelist=n2 time=10
+        pass
+        expect  before running n2
+        reserve r1 start=0 length=60 nodes=n1 users=1000 flags=MAGNETIC
+        submit  stranger user=1001 exclusive time=30
+        submit  mine user=1000 exclusive time=30
+        submit  mine2 user=1000 exclusive time=30
+        pass
+        expect  stranger pending
+        expect  mine running n1
+        expect  mine2 pending
+        end     before
+        clean   before n2
+        pass
+        expect  stranger running n2
+    )");
+}
+
+TEST(Reservations, GoWhenNobodyUsesThem) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        reserve r1 start=0 length=60 nodes=n1 users=1000 flags=PURGE_COMP=10
+        submit  job reservation=r1 time=20
+        pass
+        at      9
+        end     job
+        clean   job n1
+        at      12
+        at      18
+        reserved r1 n1
+        at      20
+        reserved r1 gone
+    )");
+}
+
+TEST(Reservations, SurviveARestart) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=0 length=60 nodes=n1 users=1000
+        reserve r2 start=20 length=60 nodes=n2 users=1000 flags=WEEKLY
+        submit  job reservation=r1 time=20
+        submit  later reservation=r2 time=20
+        submit  other user=1001 exclusive time=30
+        pass
+        restart
+        pass
+        reserved r1 n1
+        expect  job running n1
+        expect  later pending Reservation
+        expect  other pending
+        at      20
+        expect  later running n2
+    )");
+}
+
+TEST(Reservations, ForAccountsAndForAllButSome) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4 feature=big
+        reserve r1 start=0 length=60 count=1 accounts=vision feature=big
+        reserve r2 start=0 length=60 count=1 users=1000 denied
+        submit  a account=nlp reservation=r1 refused
+        submit  b account=vision reservation=r1 time=10
+        submit  c user=1000 reservation=r2 refused
+        submit  d user=1001 reservation=r2 time=10
+        submit  e user=1001 account=vision reservation=r2,r1 time=10
+        reserve r3 start=90 length=60 count=1 users=1000 feature=small refused=feature
+        reserve r3 start=90 length=60 count=1 users=1000 partition=nosuch refused=partition
+        pass
+        expect  b running n1
+        expect  d running n2
+        expect  e running
+    )");
+}
+
+}  // namespace
+}  // namespace sluice

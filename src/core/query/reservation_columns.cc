@@ -1,0 +1,62 @@
+// core/query/reservation_columns.cc: the facts of reservations, by column.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/query/columns_of.h"
+
+namespace sluice {
+
+namespace {
+
+using C = ReservationColumn;
+using R = Reservation;
+using View = const Snapshot&;
+using Scratch = std::string&;
+
+std::int64_t cores_of(const R& reservation, View view) {
+    std::int64_t cores = 0;
+    for (NodeIndex node : reservation.nodes) {
+        const NodeConfig& config = view.nodes.find(node.value)->config;
+        cores += config.cpus / std::max(1u, config.threads_per_core);
+    }
+    return cores;
+}
+
+std::int64_t cpus_of(const R& reservation, View view) {
+    std::int64_t cpus = 0;
+    for (NodeIndex node : reservation.nodes) cpus += view.nodes.find(node.value)->config.cpus;
+    return cpus;
+}
+
+std::string_view users_of(const R& reservation, View, Scratch scratch) {
+    std::vector<std::string> words;
+    for (UserId user : reservation.users) words.push_back(fmt::format("{}", user.value));
+    return scratch = join(words, ",");
+}
+
+// clang-format off
+const std::vector<ColumnSource<R>> kColumns = {
+    {C::Name,           [](const R& r, View, Scratch) -> std::string_view { return r.name; }},
+    {C::StartTime,      [](const R& r, View) { return to_unix(r.start); }},
+    {C::EndTime,        [](const R& r, View) { return to_unix(r.end); }},
+    {C::IsActive,       [](const R& r, View v) -> std::int64_t { return r.is_active(v.time); }},
+    {C::Nodes,          [](const R& r, View, Scratch) -> std::string_view { return r.node_names; }},
+    {C::NodeCount,      [](const R& r, View) { return static_cast<std::int64_t>(r.nodes.size()); }},
+    {C::CoreCount,      cores_of},
+    {C::Tres,           [](const R& r, View v, Scratch s) -> std::string_view { return s = fmt::format("cpu={}", cpus_of(r, v)); }},
+    {C::Features,       [](const R& r, View, Scratch) -> std::string_view { return r.features; }},
+    {C::Partition,      [](const R& r, View, Scratch) -> std::string_view { return r.partition; }},
+    {C::Flags,          [](const R& r, View, Scratch s) -> std::string_view { return s = print_reservation_flags(r); }},
+    {C::Users,          users_of},
+    {C::UsersDenied,    [](const R& r, View) -> std::int64_t { return r.users_denied; }},
+    {C::Accounts,       [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.accounts, ","); }},
+    {C::AccountsDenied, [](const R& r, View) -> std::int64_t { return r.accounts_denied; }},
+    {C::PurgeAfter,     [](const R& r, View) -> std::int64_t { return r.purge_after ? r.purge_after->count() : kAbsent; }},
+};
+// clang-format on
+
+}  // namespace
+
+const std::vector<ColumnSource<R>>& reservation_columns() { return kColumns; }
+
+}  // namespace sluice

@@ -1,0 +1,132 @@
+// protocol/convert_reservation.cc
+//
+// Reservations, and what is to become of them. See convert.h.
+#include "protocol/checks.h"
+#include "protocol/convert.h"
+
+namespace sluice {
+
+namespace {
+
+using Verb = ReservationChange::Verb;
+
+template <typename List, typename Wire, typename Value>
+void write_list(const std::optional<ListChange<List>>& change, Wire* (wire::ChangeReservation::*edit)(),
+                wire::ChangeReservation& out, Value value) {
+    if (!change) return;
+    Wire& list = *(out.*edit)();
+    list.set_verb(static_cast<std::uint32_t>(change->verb));
+    list.set_denied(change->denied);
+    for (const List& item : change->items) list.add_items(value(item));
+}
+
+Result<ListChange<std::string>> read_texts(std::string_view field, const wire::ChangeReservation::TextList& list) {
+    ListChange<std::string> change;
+    change.verb = TRY(checks::one_of(field, list.verb(), ListChange<std::string>::Verb::Remove));
+    change.items = TRY(checks::texts(field, list.items()));
+    change.denied = list.denied();
+    return change;
+}
+
+Result<ListChange<UserId>> read_users(const wire::ChangeReservation::UserList& list) {
+    ListChange<UserId> change;
+    change.verb = TRY(checks::one_of("users", list.verb(), ListChange<UserId>::Verb::Remove));
+    TRY(checks::list_size("users", static_cast<std::size_t>(list.items().size())));
+    for (std::uint32_t user : list.items()) change.items.push_back(UserId{user});
+    change.denied = list.denied();
+    return change;
+}
+
+Result<void> read_times(const wire::ChangeReservation& wire, ReservationChange& change) {
+    if (wire.has_start()) change.start = TRY(checks::moment("start", wire.start()));
+    if (wire.has_end()) change.end = TRY(checks::moment("end", wire.end()));
+    if (wire.has_duration()) change.duration = TRY(checks::length("duration", wire.duration()));
+    if (wire.has_purge_after()) change.purge_after = TRY(checks::length("purge time", wire.purge_after()));
+    return {};
+}
+
+}  // namespace
+
+wire::ChangeReservation to_wire(const ReservationChange& change) {
+    wire::ChangeReservation out;
+    out.set_verb(static_cast<std::uint32_t>(change.verb));
+    out.set_name(change.name);
+    out.set_name_base(change.name_base);
+    if (change.start) out.set_start(to_unix(*change.start));
+    if (change.end) out.set_end(to_unix(*change.end));
+    if (change.duration) out.set_duration(change.duration->count());
+    const auto text = [](const std::string& item) { return item; };
+    write_list(change.nodes, &wire::ChangeReservation::mutable_nodes, out, text);
+    if (change.node_count) out.set_node_count(*change.node_count);
+    if (change.partition) out.set_partition(*change.partition);
+    if (change.features) out.set_features(*change.features);
+    write_list(change.users, &wire::ChangeReservation::mutable_users, out, [](UserId user) { return user.value; });
+    write_list(change.accounts, &wire::ChangeReservation::mutable_accounts, out, text);
+    out.set_flags_replaced(change.flags_replaced);
+    out.set_flags_set(change.flags_set);
+    out.set_flags_cleared(change.flags_cleared);
+    if (change.purge_after) out.set_purge_after(change.purge_after->count());
+    out.set_purge_cleared(change.purge_cleared);
+    out.set_skip(change.skip);
+    return out;
+}
+
+Result<ReservationChange> from_wire(const wire::ChangeReservation& wire) {
+    ReservationChange change;
+    change.verb = TRY(checks::one_of("verb", wire.verb(), Verb::Delete));
+    change.name = TRY(checks::text("name", wire.name()));
+    change.name_base = TRY(checks::text("name", wire.name_base()));
+    TRY(read_times(wire, change));
+    if (wire.has_nodes()) change.nodes = TRY(read_texts("nodes", wire.nodes()));
+    if (wire.has_node_count()) change.node_count = TRY(checks::count("node count", wire.node_count()));
+    if (wire.has_partition()) change.partition = TRY(checks::text("partition", wire.partition()));
+    if (wire.has_features()) change.features = TRY(checks::text("features", wire.features()));
+    if (wire.has_users()) change.users = TRY(read_users(wire.users()));
+    if (wire.has_accounts()) change.accounts = TRY(read_texts("accounts", wire.accounts()));
+    change.flags_replaced = wire.flags_replaced();
+    change.flags_set = TRY(checks::number("flags", wire.flags_set(), kResvFlagsAll));
+    change.flags_cleared = TRY(checks::number("flags", wire.flags_cleared(), kResvFlagsAll));
+    change.purge_cleared = wire.purge_cleared();
+    change.skip = wire.skip();
+    return change;
+}
+
+wire::ReservationRecord to_wire(const Reservation& reservation) {
+    wire::ReservationRecord out;
+    out.set_number(reservation.number);
+    out.set_name(reservation.name);
+    out.set_start(to_unix(reservation.start));
+    out.set_end(to_unix(reservation.end));
+    out.set_flags(reservation.flags);
+    if (reservation.purge_after) out.set_purge_after(reservation.purge_after->count());
+    out.set_node_names(reservation.node_names);
+    out.set_partition(reservation.partition);
+    out.set_features(reservation.features);
+    for (UserId user : reservation.users) out.add_users(user.value);
+    out.set_users_denied(reservation.users_denied);
+    for (const std::string& account : reservation.accounts) out.add_accounts(account);
+    out.set_accounts_denied(reservation.accounts_denied);
+    out.set_last_used(to_unix(reservation.last_used));
+    return out;
+}
+
+Result<Reservation> from_wire(const wire::ReservationRecord& wire) {
+    Reservation reservation;
+    reservation.number = wire.number();
+    reservation.name = TRY(checks::text("name", wire.name()));
+    reservation.start = TRY(checks::moment("start", wire.start()));
+    reservation.end = TRY(checks::moment("end", wire.end()));
+    reservation.flags = TRY(checks::number("flags", wire.flags(), kResvFlagsAll));
+    if (wire.has_purge_after()) reservation.purge_after = TRY(checks::length("purge time", wire.purge_after()));
+    reservation.node_names = TRY(checks::text("nodes", wire.node_names()));
+    reservation.partition = TRY(checks::text("partition", wire.partition()));
+    reservation.features = TRY(checks::text("features", wire.features()));
+    for (std::uint32_t user : wire.users()) reservation.users.push_back(UserId{user});
+    reservation.users_denied = wire.users_denied();
+    reservation.accounts = TRY(checks::texts("accounts", wire.accounts()));
+    reservation.accounts_denied = wire.accounts_denied();
+    reservation.last_used = TRY(checks::moment("last use", wire.last_used()));
+    return reservation;
+}
+
+}  // namespace sluice
