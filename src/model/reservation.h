@@ -18,10 +18,10 @@ namespace sluice {
 
 // Stored and sent: append, never renumber.
 enum ReservationFlag : std::uint32_t {
-    kResvMaint = 1 << 0,         // may overlap others; its nodes show as maint
-    kResvFlex = 1 << 1,          // its jobs may begin earlier, end later and use other nodes too
-    kResvOverlap = 1 << 2,       // may overlap others
-    kResvIgnoreJobs = 1 << 3,    // what runs there when it begins is no obstacle
+    kResvMaint = 1 << 0,       // may overlap others; its nodes show as maint
+    kResvFlex = 1 << 1,        // its jobs may begin earlier, end later and use other nodes too
+    kResvOverlap = 1 << 2,     // may overlap others
+    kResvIgnoreJobs = 1 << 3,  // what runs there when it begins is no obstacle
     kResvHourly = 1 << 4,
     kResvDaily = 1 << 5,
     kResvWeekday = 1 << 6,
@@ -76,8 +76,8 @@ struct ListChange {
 struct ReservationChange {
     enum class Verb : std::uint8_t { Create, Update, Delete };
     Verb verb = Verb::Create;
-    std::string name;          // may be empty for a new one: it is named after `name_base`
-    std::string name_base;     // the first user or account
+    std::string name;       // may be empty for a new one: it is named after `name_base`
+    std::string name_base;  // the first user or account
     std::optional<Time> start;
     std::optional<Time> end;
     std::optional<Seconds> duration;

@@ -14,7 +14,8 @@ namespace {
 TEST(Reservations, PrintTheirFlagsInSlurmsOrder) {
     ReservationChange change;
     ASSERT_TRUE(parse_reservation_flags("magnetic,PURGE_COMP=10,maint,ignore_jobs", 0, change));
-    Reservation reservation{.flags = change.flags_set | kResvSpecNodes, .purge_after = change.purge_after};
+    Reservation reservation{.flags = change.flags_set | kResvSpecNodes,
+                            .purge_after = change.purge_after};
     EXPECT_EQ(print_reservation_flags(reservation),
               "MAINT,IGNORE_JOBS,SPEC_NODES,PURGE_COMP=00:10:00,MAGNETIC");
 }

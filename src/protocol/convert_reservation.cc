@@ -11,8 +11,9 @@ namespace {
 using Verb = ReservationChange::Verb;
 
 template <typename List, typename Wire, typename Value>
-void write_list(const std::optional<ListChange<List>>& change, Wire* (wire::ChangeReservation::*edit)(),
-                wire::ChangeReservation& out, Value value) {
+void write_list(const std::optional<ListChange<List>>& change,
+                Wire* (wire::ChangeReservation::*edit)(), wire::ChangeReservation& out,
+                Value value) {
     if (!change) return;
     Wire& list = *(out.*edit)();
     list.set_verb(static_cast<std::uint32_t>(change->verb));
@@ -20,7 +21,8 @@ void write_list(const std::optional<ListChange<List>>& change, Wire* (wire::Chan
     for (const List& item : change->items) list.add_items(value(item));
 }
 
-Result<ListChange<std::string>> read_texts(std::string_view field, const wire::ChangeReservation::TextList& list) {
+Result<ListChange<std::string>> read_texts(std::string_view field,
+                                           const wire::ChangeReservation::TextList& list) {
     ListChange<std::string> change;
     change.verb = TRY(checks::one_of(field, list.verb(), ListChange<std::string>::Verb::Remove));
     change.items = TRY(checks::texts(field, list.items()));
@@ -41,7 +43,8 @@ Result<void> read_times(const wire::ChangeReservation& wire, ReservationChange& 
     if (wire.has_start()) change.start = TRY(checks::moment("start", wire.start()));
     if (wire.has_end()) change.end = TRY(checks::moment("end", wire.end()));
     if (wire.has_duration()) change.duration = TRY(checks::length("duration", wire.duration()));
-    if (wire.has_purge_after()) change.purge_after = TRY(checks::length("purge time", wire.purge_after()));
+    if (wire.has_purge_after())
+        change.purge_after = TRY(checks::length("purge time", wire.purge_after()));
     return {};
 }
 
@@ -60,7 +63,8 @@ wire::ChangeReservation to_wire(const ReservationChange& change) {
     if (change.node_count) out.set_node_count(*change.node_count);
     if (change.partition) out.set_partition(*change.partition);
     if (change.features) out.set_features(*change.features);
-    write_list(change.users, &wire::ChangeReservation::mutable_users, out, [](UserId user) { return user.value; });
+    write_list(change.users, &wire::ChangeReservation::mutable_users, out,
+               [](UserId user) { return user.value; });
     write_list(change.accounts, &wire::ChangeReservation::mutable_accounts, out, text);
     out.set_flags_replaced(change.flags_replaced);
     out.set_flags_set(change.flags_set);
@@ -78,7 +82,8 @@ Result<ReservationChange> from_wire(const wire::ChangeReservation& wire) {
     change.name_base = TRY(checks::text("name", wire.name_base()));
     TRY(read_times(wire, change));
     if (wire.has_nodes()) change.nodes = TRY(read_texts("nodes", wire.nodes()));
-    if (wire.has_node_count()) change.node_count = TRY(checks::count("node count", wire.node_count()));
+    if (wire.has_node_count())
+        change.node_count = TRY(checks::count("node count", wire.node_count()));
     if (wire.has_partition()) change.partition = TRY(checks::text("partition", wire.partition()));
     if (wire.has_features()) change.features = TRY(checks::text("features", wire.features()));
     if (wire.has_users()) change.users = TRY(read_users(wire.users()));
@@ -117,7 +122,8 @@ Result<Reservation> from_wire(const wire::ReservationRecord& wire) {
     reservation.start = TRY(checks::moment("start", wire.start()));
     reservation.end = TRY(checks::moment("end", wire.end()));
     reservation.flags = TRY(checks::number("flags", wire.flags(), kResvFlagsAll));
-    if (wire.has_purge_after()) reservation.purge_after = TRY(checks::length("purge time", wire.purge_after()));
+    if (wire.has_purge_after())
+        reservation.purge_after = TRY(checks::length("purge time", wire.purge_after()));
     reservation.node_names = TRY(checks::text("nodes", wire.node_names()));
     reservation.partition = TRY(checks::text("partition", wire.partition()));
     reservation.features = TRY(checks::text("features", wire.features()));

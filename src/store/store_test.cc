@@ -95,6 +95,31 @@ TEST_F(EveryStore, KeepsNodesAndTheNextJobId) {
     }
 }
 
+TEST_F(EveryStore, KeepsReservations) {
+    Reservation reservation{.number = 3, .name = "course"};
+    reservation.start = from_unix(1'700'000'000);
+    reservation.end = from_unix(1'700'003'600);
+    reservation.flags = kResvDaily | kResvSpecNodes;
+    reservation.purge_after = Seconds{600};
+    reservation.node_names = "n[1-4]";
+    reservation.partition = "main";
+    reservation.features = "a40";
+    reservation.users = {UserId{0}, UserId{1000}};
+    reservation.users_denied = true;
+    reservation.accounts = {"vision"};
+    reservation.last_used = from_unix(1'700'000'100);
+    Reservation other = reservation;
+    other.name = "other";
+    Batch both, fewer;
+    both.changes.reservations = {reservation, other};
+    fewer.changes.reservations_gone = {"other"};
+    for (const auto& store : stores_) {
+        ASSERT_TRUE(store->commit(both));
+        ASSERT_TRUE(store->commit(fewer));
+        EXPECT_EQ(store->load().value().reservations, std::vector{reservation});
+    }
+}
+
 TEST_F(EveryStore, KeepsTheLastVersionAndForgetsWhatIsForgotten) {
     for (const auto& store : stores_) {
         ASSERT_TRUE(store->commit(batch_of({simple_job(1), simple_job(2)})));

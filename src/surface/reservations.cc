@@ -44,7 +44,8 @@ std::string moment_of(const SheetRow& reservation, C column) {
 }
 
 std::string length_of(const SheetRow& reservation) {
-    return long_duration_text(reservation.number(C::EndTime) - reservation.number(C::StartTime), "");
+    return long_duration_text(reservation.number(C::EndTime) - reservation.number(C::StartTime),
+                              "");
 }
 
 void write_json(const SheetRow& reservation, Json& json) {
@@ -79,18 +80,21 @@ void write_json(const SheetRow& reservation, Json& json) {
 
 }  // namespace
 
-void append_reservation_record(const SheetRow& reservation, const RecordStyle& style, std::string& out) {
+void append_reservation_record(const SheetRow& reservation, const RecordStyle& style,
+                               std::string& out) {
     Record record(out, style);
     record.add("ReservationName={} StartTime={} EndTime={} Duration={}", reservation.text(C::Name),
-               moment_of(reservation, C::StartTime), moment_of(reservation, C::EndTime), length_of(reservation));
-    record.line("Nodes={} NodeCnt={} CoreCnt={} Features={} PartitionName={} Flags={}", reservation.text(C::Nodes),
-                reservation.number(C::NodeCount), reservation.number(C::CoreCount),
-                or_null(reservation.text(C::Features)), or_null(reservation.text(C::Partition)),
-                reservation.text(C::Flags));
+               moment_of(reservation, C::StartTime), moment_of(reservation, C::EndTime),
+               length_of(reservation));
+    record.line("Nodes={} NodeCnt={} CoreCnt={} Features={} PartitionName={} Flags={}",
+                reservation.text(C::Nodes), reservation.number(C::NodeCount),
+                reservation.number(C::CoreCount), or_null(reservation.text(C::Features)),
+                or_null(reservation.text(C::Partition)), reservation.text(C::Flags));
     record.line("TRES={}", reservation.text(C::Tres));
     record.line("AllowedPartitions=(null) QOS=(null)");
     record.line("Users={} Groups=(null) Accounts={} Licenses=(null) State={} BurstBuffer=(null)",
-                or_null(users_text(reservation)), or_null(accounts_text(reservation)), state_text(reservation));
+                or_null(users_text(reservation)), or_null(accounts_text(reservation)),
+                state_text(reservation));
     record.line("MaxStartDelay=(null)");
 }
 
@@ -115,14 +119,14 @@ std::string reservation_lines(const Sheet& reservations, bool header) {
     std::string out;
     const auto line = [&](std::string_view name, std::string_view state, std::string_view start,
                           std::string_view end, std::string_view length, std::string_view nodes) {
-        out += fmt::format("{:<{}}  {:>8}  {:>19}  {:>19}  {:>11}  {}\n", name, width, state, start, end, length,
-                           nodes);
+        out += fmt::format("{:<{}}  {:>8}  {:>19}  {:>19}  {:>11}  {}\n", name, width, state, start,
+                           end, length, nodes);
     };
     if (header) line("RESV_NAME", "STATE", "START_TIME", "END_TIME", "DURATION", "NODELIST");
     for (std::uint32_t i = 0; i < reservations.rows(); ++i) {
         const SheetRow each{&reservations, i};
-        line(each.text(C::Name), state_text(each), moment_of(each, C::StartTime), moment_of(each, C::EndTime),
-             length_of(each), each.text(C::Nodes));
+        line(each.text(C::Name), state_text(each), moment_of(each, C::StartTime),
+             moment_of(each, C::EndTime), length_of(each), each.text(C::Nodes));
     }
     return out;
 }

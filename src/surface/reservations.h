@@ -11,7 +11,8 @@
 
 namespace sluice {
 
-void append_reservation_record(const SheetRow& reservation, const RecordStyle& style, std::string& out);
+void append_reservation_record(const SheetRow& reservation, const RecordStyle& style,
+                               std::string& out);
 std::string reservations_json(const Sheet& reservations, const JsonMeta& meta, bool compact);
 // sinfo -T: the header and a line for each.
 std::string reservation_lines(const Sheet& reservations, bool header);

@@ -49,7 +49,7 @@ const std::string_view kScontrolHelp =
      shutdown <OPTS>          shutdown slurm daemons
      suspend <job_list>       suspend specified job (see resume)
      uhold <jobid_list>       place user hold on specified job (see hold)
-     update <SPECIFICATIONS>  update job, node or partition
+     update <SPECIFICATIONS>  update job, node, partition or reservation
      verbose                  enable detailed logging.
      version                  display tool version number.
      write batch_script <job_id> <optional filename>

@@ -128,7 +128,8 @@ Result<void> set_node_count(Draft& draft, const Word& word) {
     if (thousands) text.remove_suffix(1);
     const std::optional<std::uint64_t> count = to_number(text);
     constexpr std::uint64_t kMost = 1 << 20;
-    if (!count || *count > kMost) return Error{ErrorCode::BadArgument, fmt::format("Invalid node count {}", word.value)};
+    if (!count || *count > kMost)
+        return Error{ErrorCode::BadArgument, fmt::format("Invalid node count {}", word.value)};
     draft.change.node_count = static_cast<std::uint32_t>(*count * (thousands ? 1024 : 1));
     return {};
 }
@@ -136,7 +137,8 @@ Result<void> set_node_count(Draft& draft, const Word& word) {
 // TRES=node=4: the only one that is not refused.
 Result<void> set_tres(Draft& draft, const Word& word) {
     constexpr std::string_view kNode = "node=";
-    if (!starts_with_ignoring_case(word.value, kNode) || word.value.find(',') != std::string::npos) {
+    if (!starts_with_ignoring_case(word.value, kNode) ||
+        word.value.find(',') != std::string::npos) {
         return Error{ErrorCode::NotSupported, std::string(word.whole)};
     }
     Word count = word;
@@ -153,13 +155,14 @@ Result<void> set_text(Draft& draft, const Word& word) {
 Result<void> set_flags(Draft& draft, const Word& word) {
     Result<void> parsed = parse_reservation_flags(word.value, word.sign, draft.change);
     if (parsed || parsed.error().code == ErrorCode::NotSupported) return parsed;
-    return Error{ErrorCode::BadArgument, fmt::format("Error parsing flags {}{}.", word.sign == '-' ? "-" : "", word.value)};
+    return Error{ErrorCode::BadArgument,
+                 fmt::format("Error parsing flags {}{}.", word.sign == '-' ? "-" : "", word.value)};
 }
 
 struct Row {
     std::string_view key;
-    Set set;            // nullptr: not supported
-    bool signs = false; // += and -= too
+    Set set;             // nullptr: not supported
+    bool signs = false;  // += and -= too
 };
 
 // clang-format off
@@ -208,7 +211,8 @@ Result<void> set_field(Draft& draft, std::string_view text) {
     if (equals != std::string_view::npos) word.value = text.substr(equals + 1);
     for (const Row& row : kRows) {
         if (!equals_ignoring_case(row.key, key) || equals == std::string_view::npos) continue;
-        if (!row.set) return Error{ErrorCode::NotSupported, fmt::format("{} of a reservation", row.key)};
+        if (!row.set)
+            return Error{ErrorCode::NotSupported, fmt::format("{} of a reservation", row.key)};
         if (word.sign != 0 && !row.signs) break;
         return row.set(draft, word);
     }
@@ -223,12 +227,22 @@ std::string_view missing(const ReservationChange& change) {
     if (!change.nodes && !change.node_count && !change.partition) {
         return "CoreCnt, Nodes, NodeCnt, BurstBuffer, Licenses or Watts must be specified.";
     }
-    if (!change.users && !change.accounts) return "Either Users/Groups and/or Accounts must be specified.";
+    if (!change.users && !change.accounts)
+        return "Either Users/Groups and/or Accounts must be specified.";
     return {};
 }
 
-Result<ReservationChange> parse_change(const Session& session, Verb verb, const Words& words, std::size_t first) {
-    Draft draft{.change = {.verb = verb}, .now = session.now};
+// "reservation=NAME KEY=VALUE ..."; for a new one the name may be missing or come later, for others
+// it may be a word of its own.
+Result<ReservationChange> parse_change(const Session& session, Verb verb, const Words& words) {
+    Draft draft{.change = {.verb = verb, .name = {}}, .now = session.now};
+    std::size_t first = 2;
+    const std::size_t equals = words[1].find('=');
+    if (equals != std::string::npos) {
+        draft.change.name = words[1].substr(equals + 1);
+    } else if (verb != Verb::Create && words.size() > 2) {
+        draft.change.name = words[first++];
+    }
     for (std::size_t i = first; i < words.size(); ++i) TRY(set_field(draft, words[i]));
     if (verb == Verb::Create) {
         const std::string_view lack = missing(draft.change);
@@ -249,11 +263,14 @@ Result<std::string> send(Session& session, const ReservationChange& change) {
 }
 
 // Refusals of what was typed, and refusals of what was asked.
-int report(Session& session, std::string_view doing, std::string_view not_done, const Error& error) {
+int report(Session& session, std::string_view doing, std::string_view not_done,
+           const Error& error) {
     if (error.code == ErrorCode::BadArgument) {
-        print_error(session.streams, session.invocation, fmt::format("{}  No reservation {}.", error.detail, not_done));
+        print_error(session.streams, session.invocation,
+                    fmt::format("{}  No reservation {}.", error.detail, not_done));
     } else if (error.code == ErrorCode::NotSupported) {
-        print_error(session.streams, session.invocation, fmt::format("{} is not supported by Sluice yet", error.detail));
+        print_error(session.streams, session.invocation,
+                    fmt::format("{} is not supported by Sluice yet", error.detail));
     } else {
         session.streams.err(fmt::format("Error {} the reservation: {}\n", doing, to_string(error)));
     }
@@ -268,12 +285,12 @@ int create_reservation(Session& session, const Words& words) {
         return 1;
     }
     if (!names_reservation(words[1])) {
-        print_error(session.streams, session.invocation,
-                    fmt::format("create {} is not supported", words[1].substr(0, words[1].find('='))));
+        print_error(
+            session.streams, session.invocation,
+            fmt::format("create {} is not supported", words[1].substr(0, words[1].find('='))));
         return 1;
     }
-    const bool named = words[1].find('=') != std::string::npos;
-    Result<ReservationChange> change = parse_change(session, Verb::Create, words, named ? 1 : 2);
+    Result<ReservationChange> change = parse_change(session, Verb::Create, words);
     if (!change) return report(session, "creating", "created", change.error());
     Result<std::string> name = send(session, *change);
     if (name) {
@@ -283,7 +300,8 @@ int create_reservation(Session& session, const Words& words) {
     report(session, "creating", "created", name.error());
     if (name.error().code == ErrorCode::NodesBusy) {
         session.streams.err(
-            "Note, unless nodes are directly requested a reservation must exist in a single partition.\n"
+            "Note, unless nodes are directly requested a reservation must exist in a single "
+            "partition.\n"
             "If no partition is requested the default partition is assumed.\n");
     }
     return 1;
@@ -294,14 +312,9 @@ bool is_reservation_update(const Words& words) {
 }
 
 int update_reservation(Session& session, const Words& words) {
-    const bool named = words[1].find('=') != std::string::npos;
-    if (!named && words.size() < 3) {
-        session.streams.err("Reservation must be given.  No reservation update.\n");
-        return 1;
-    }
-    Result<ReservationChange> change = parse_change(session, Verb::Update, words, named ? 1 : 3);
-    if (change && !named) change->name = words[2];
-    Result<std::string> name = change ? send(session, *change) : Result<std::string>(change.error());
+    Result<ReservationChange> change = parse_change(session, Verb::Update, words);
+    Result<std::string> name =
+        change ? send(session, *change) : Result<std::string>(change.error());
     if (name) {
         session.streams.out("Reservation updated.\n");
         return 0;
@@ -317,17 +330,17 @@ int delete_reservation(Session& session, const Words& words) {
         return 1;
     }
     if (!names_reservation(words[1])) {
-        print_error(session.streams, session.invocation,
-                    fmt::format("delete {} is not supported", words[1].substr(0, words[1].find('='))));
+        print_error(
+            session.streams, session.invocation,
+            fmt::format("delete {} is not supported", words[1].substr(0, words[1].find('='))));
         return 1;
     }
-    const std::size_t equals = words[1].find('=');
-    ReservationChange change{.verb = Verb::Delete, .name = {}};
-    if (equals != std::string::npos) change.name = words[1].substr(equals + 1);
-    else if (words.size() > 2) change.name = words[2];
-    Result<std::string> gone = send(session, change);
+    Result<ReservationChange> change = parse_change(session, Verb::Delete, words);
+    Result<std::string> gone =
+        change ? send(session, *change) : Result<std::string>(change.error());
     if (gone) return 0;
-    session.streams.err(fmt::format("delete_reservation {}: {}\n", words[1], to_string(gone.error())));
+    session.streams.err(
+        fmt::format("delete_reservation {}: {}\n", words[1], to_string(gone.error())));
     return 1;
 }
 

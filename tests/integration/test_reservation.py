@@ -1,0 +1,104 @@
+"""Reservations: who gets the nodes, what users see of it, and that they survive the controller."""
+
+import pytest
+
+
+def shown(cluster, job):
+    return cluster.run("squeue", "-h", "-j", job, "-o", "%T|%r|%v").stdout.strip()
+
+
+def create(cluster, name, *words, **options):
+    return cluster.run("scontrol", "create", "reservation", f"ReservationName={name}", *words, **options)
+
+
+def delete(cluster, name, **options):
+    return cluster.run("scontrol", "delete", f"reservation={name}", **options)
+
+
+def test_a_reservation_is_for_its_users_and_survives_the_controller(cluster):
+    me = cluster.run("id", "-un").stdout.strip()
+    made = create(cluster, "r1", f"Users={me}", "StartTime=now", "Duration=60", "Nodes=n1")
+    assert made.stdout == "Reservation created: r1\n"
+    inside = cluster.submit("sleep 300", "--reservation=r1", "-t", "5")
+    outside = cluster.submit("sleep 300", "-w", "n1", "-t", "5")
+    cluster.wait_state(inside, "RUNNING")
+    cluster.wait_for(lambda: "May be reserved" in shown(cluster, outside), what="the reason")
+    assert shown(cluster, inside) == "RUNNING|None|r1"
+    assert cluster.job(inside)["Reservation"] == "r1"
+    assert "MIXED+RESERVED" in cluster.run("scontrol", "show", "node", "n1").stdout
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    record = cluster.run("scontrol", "-o", "show", "reservation", "r1").stdout
+    assert "Nodes=n1 NodeCnt=1 CoreCnt=4" in record
+    assert f"Flags=SPEC_NODES TRES=cpu=4 AllowedPartitions=(null) QOS=(null) Users={me}" in record
+    assert "State=ACTIVE" in record
+    assert shown(cluster, inside) == "RUNNING|None|r1"
+    in_use = delete(cluster, "r1", check=False)
+    assert in_use.returncode == 1
+    assert in_use.stderr == "delete_reservation reservation=r1: Requested reservation is in use\n"
+    cluster.run("scancel", inside)
+    cluster.wait_end(inside)
+    delete(cluster, "r1")
+    cluster.wait_state(outside, "RUNNING")
+    assert cluster.run("scontrol", "show", "reservation").stdout == "No reservations in the system\n"
+
+
+def test_nodes_and_lists_show_it(shared):
+    create(shared, "m1", "Users=root", "StartTime=now", "Duration=30", "Nodes=n4", "Flags=MAINT")
+    assert shared.run("sinfo", "-h", "-N", "-n", "n4", "-o", "%t %i").stdout == "maint m1\n"
+    lines = shared.run("sinfo", "-T").stdout.splitlines()
+    assert lines[0].split() == ["RESV_NAME", "STATE", "START_TIME", "END_TIME", "DURATION", "NODELIST"]
+    assert lines[1].split()[:2] == ["m1", "ACTIVE"] and lines[1].split()[-1] == "n4"
+    json = shared.run("scontrol", "show", "reservation", "--json").stdout
+    assert '"name": "m1"' in json and '"node_list": "n4"' in json
+    updated = shared.run("scontrol", "update", "reservation=m1", "Duration=45", "Flags+=WEEKLY", "Users+=0")
+    assert updated.stdout == "Reservation updated.\n"
+    assert "Duration=00:45:00" in shared.run("scontrol", "show", "res", "m1").stdout
+    delete(shared, "m1")
+    assert shared.run("sinfo", "-h", "-N", "-n", "n4", "-o", "%t").stdout == "idle\n"
+
+
+def test_a_job_waits_for_the_start(shared):
+    me = shared.run("id", "-un").stdout.strip()
+    create(shared, "f1", f"Users={me}", "StartTime=now+1hour", "Duration=30", "NodeCnt=1")
+    job = shared.submit("true", "--reservation=f1", "-t", "5")
+    shared.wait_for(lambda: shown(shared, job) == "PENDING|Reservation|f1", what="the reason")
+    assert shared.run("squeue", "-h", "-R", "f1", "-o", "%i").stdout.strip() == str(job)
+    shared.run("scontrol", "update", "reservation=f1", "StartTime=now", "Duration=30")
+    assert shared.wait_end(job)["JobState"] == "COMPLETED"
+    delete(shared, "f1")
+
+
+@pytest.mark.parametrize("words, text", [
+    ([], "A start time must be given.  No reservation created."),
+    (["StartTime=now", "Duration=5", "Nodes=n1"], "Either Users/Groups and/or Accounts must be specified."),
+    (["StartTime=foo", "Duration=5", "Nodes=n1", "Users=root"], "Invalid start time StartTime=foo."),
+    (["StartTime=now", "Duration=x", "Nodes=n1", "Users=root"], "Invalid duration Duration=x."),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=no such"], "Invalid user id"),
+    (["StartTime=now", "Duration=5", "Nodes=n9", "Users=root"], "Invalid node name specified"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=foo"], "Error parsing flags foo."),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=REPLACE"], "flag REPLACE is not supported"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "CoreCnt=2"], "CoreCnt of a reservation is not supp"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "foo=1"], "Unknown parameter foo=1."),
+    (["StartTime=2020-01-01", "Duration=5", "Nodes=n1", "Users=root"], "Invalid time specified"),
+])
+def test_nonsense_is_refused(shared, words, text):
+    refused = create(shared, "bad", *words, check=False)
+    assert refused.returncode == 1
+    assert text in refused.stderr
+
+
+def test_unknown_ones_are_refused_at_submission(shared):
+    refused = shared.run("sbatch", "--reservation=nosuch", "--wrap", "true", check=False)
+    assert refused.stderr == "sbatch: error: Batch job submission failed: Requested reservation is invalid\n"
+    missing = shared.run("scontrol", "delete", "reservation", "nosuch", check=False)
+    assert missing.stderr == "delete_reservation reservation: Requested reservation is invalid\n"
+
+
+def test_only_operators_and_the_named_may(shared, as_root):
+    theirs = create(shared, "r1", "Users=root", "StartTime=now", "Duration=5", "Nodes=n1", user="nobody", check=False)
+    assert theirs.stderr == "Error creating the reservation: Invalid user id\n"
+    create(shared, "r1", "Users=root", "StartTime=now", "Duration=5", "Nodes=n1")
+    denied = shared.run("sbatch", "--reservation=r1", "--wrap", "true", user="nobody", check=False)
+    assert "Access denied to requested reservation" in denied.stderr
+    delete(shared, "r1")
