@@ -1,5 +1,5 @@
 # A few verbs over CMake, for developers.
-.PHONY: all test ci bless fuzz format clean
+.PHONY: all test ci bless bench fuzz format clean
 
 all:
 	cmake --preset release
@@ -18,6 +18,12 @@ ci:
 # Rewrites the golden transcripts; review the difference.
 bless: all
 	BLESS=1 ctest --test-dir build -R '^cli$$' --output-on-failure
+
+# What scheduling passes cost.
+bench:
+	cmake --preset release
+	cmake --build build --target core_bench
+	build/src/core/core_bench
 
 fuzz:
 	cmake --preset fuzz
