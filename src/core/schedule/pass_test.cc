@@ -23,6 +23,19 @@ TEST(Pass, StartsJobsInOrderAndTheFirstThatDoesNotFitHoldsItsPlace) {
     )");
 }
 
+TEST(Pass, ANodeThatHoldsTheWholeJobIsPreferredToTheRestsOfSeveral) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-3] cpus=4
+        submit  small tasks=1
+        pass
+        submit  four  tasks=4
+        submit  six   tasks=6
+        pass
+        expect  four  running n2
+        expect  six   running n[1,3]
+    )");
+}
+
 TEST(Pass, NodesAreTakenByWeightThenByTheirPlaceInTheFile) {
     EXPECT_SCENARIO(R"(
         nodes   gpu1 cpus=2 weight=10
