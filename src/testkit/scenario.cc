@@ -260,7 +260,8 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
     if (options.contains("partition")) change.partition = options.at("partition");
     if (options.contains("feature")) change.features = options.at("feature");
     if (options.contains("nodes")) change.nodes.emplace().items = Hostlist::parse(options.at("nodes")).value().names();
-    for (std::string_view user : split(option(options, "users"), ',')) {
+    const std::string user_list = option(options, "users");  // the views below point into it
+    for (std::string_view user : split(user_list, ',')) {
         if (!user.empty()) (change.users ? *change.users : change.users.emplace()).items.push_back(UserId{as_number(std::string(user))});
     }
     if (change.users) change.users->denied = options.contains("denied");
@@ -314,7 +315,8 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         Words options = options_in(words, 2);
         SwitchConfig config{.name = words.at(1), .nodes = {}, .switches = {}};
         if (options.contains("nodes")) config.nodes = Hostlist::parse(options.at("nodes")).value().names();
-        for (std::string_view below : split(option(options, "switches"), ',')) {
+        const std::string below_list = option(options, "switches");  // the views below point into it
+        for (std::string_view below : split(below_list, ',')) {
             if (!below.empty()) config.switches.emplace_back(below);
         }
         return settings_.switches.push_back(std::move(config)), "";
