@@ -43,8 +43,6 @@ PreemptSettings preempt_from(const Config& config, const SchedulerOptions& optio
     preempt.only_lower_priority = has_preempt_word(config.preempt_mode, "PRIORITY");
     preempt.exempt_time = config.preempt_exempt_time;
     preempt.youngest_first = options.preempt_youngest_first;
-    preempt.strict_order = options.preempt_strict_order;
-    preempt.reorder_count = options.preempt_reorder_count;
     preempt.send_user_signal = options.preempt_send_user_signal;
     preempt.time_slice = config.scheduler_time_slice;
     return preempt;
@@ -61,7 +59,6 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
                          .max_job_part = options.max_job_part};
     settings.preempt = preempt_from(config, options);
     settings.kill_invalid_depend = options.kill_invalid_depend;
-    settings.max_depend_depth = options.max_depend_depth;
     settings.max_switch_wait = options.max_switch_wait;
     settings.requeue_delay = options.requeue_delay;
     settings.licenses = TRY(parse_licenses(config.licenses));
@@ -114,7 +111,6 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_id = config.max_job_id;
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
-    settings.job_requeue = config.job_requeue;
     take_select(config, settings);
     TRY(take_scheduling(config, settings));
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");

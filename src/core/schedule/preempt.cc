@@ -38,10 +38,7 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     const Partition* partition = cluster.find_partition(victim.partition);
     if (!partition) return rule;
     rule.grace = partition->config.grace_time;
-    for (auto [word, mode] : {std::pair{"OFF", PreemptMode::Off}, {"CANCEL", PreemptMode::Cancel},
-                              {"REQUEUE", PreemptMode::Requeue}, {"SUSPEND", PreemptMode::Suspend}}) {
-        if (partition->config.preempt_mode.starts_with(word)) rule.mode = mode;
-    }
+    if (!partition->config.preempt_mode.empty()) rule.mode = preempt_mode_in(partition->config.preempt_mode);
     return rule;
 }
 
