@@ -59,7 +59,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
         case TimerKind::Plan:
         case TimerKind::NodeTimeout:
-        case TimerKind::Priority: return;
+        case TimerKind::Priority:
+        case TimerKind::TimeSlice: return;
     }
 }
 

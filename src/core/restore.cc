@@ -96,7 +96,11 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node.reason_time = saved.reason_time;
         node.reason_user = saved.reason_user;
         node.comment = saved.comment;
+        node.weight_by_hand = saved.weight;
+        node.features_by_hand = saved.features;
+        keep_changes_by_hand(node);
     }
+    nodes_were_reweighted();
     for (Job job : stored.jobs) {
         restore_nodes_of(*this, stored, job);
         job.request = shared_request(std::move(job.request));
