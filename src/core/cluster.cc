@@ -24,6 +24,7 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
       next_job_id_(settings_->first_job_id) {
     build_nodes(now);
     build_partitions();
+    regroup_queue(*this);
     refresh_layout();
     set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
     watch_priorities(*this, now);
@@ -37,6 +38,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     settings_ = std::move(settings);
     build_nodes(now);
     build_partitions();
+    regroup_queue(*this);
     layout_has_changed();
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;

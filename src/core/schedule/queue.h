@@ -54,9 +54,15 @@ public:
         }
     }
     JobClass& class_of(const Job& job);        // made if need be
+    // Partitions whose nodes belong to one user at a time: their jobs are told apart by user.
+    const std::set<std::string>& user_partitions() const { return user_partitions_; }
+    void set_user_partitions(std::set<std::string> names) { user_partitions_ = std::move(names); }  // while empty
 
 private:
     ClassIndex index_of(const Job& job);
+    UserId user_that_matters(const Job& job) const;
+
+    std::set<std::string> user_partitions_;
 
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
@@ -64,6 +70,9 @@ private:
     std::vector<ClassIndex> free_;             // places in classes_ that are not in use
     std::size_t empty_ = 0;                    // classes that nobody waits in
 };
+
+// Partitions were made or changed: who waits may have to be told apart in another way.
+void regroup_queue(Cluster& cluster);
 
 // The needs of a class in each of its partitions, up to date.
 std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_class);
