@@ -62,7 +62,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Reservation:
         case TimerKind::Plan:
         case TimerKind::NodeTimeout:
-        case TimerKind::Priority: return;
+        case TimerKind::Priority:
+        case TimerKind::TimeSlice: return;
     }
 }
 

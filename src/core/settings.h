@@ -105,6 +105,7 @@ struct Settings {
     Seconds requeue_delay{1};              // what a requeued job waits
     Seconds over_time_limit{0};
     bool enforce_part_limits = false;
+    bool disable_root_jobs = false;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
     std::optional<Megabytes> def_mem_per_gpu;

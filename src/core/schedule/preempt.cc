@@ -101,7 +101,7 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>> on_node;  // dearest first
     for (const Victim& victim : victims) {
         for (const NodeShare& share : victim.job->allocation->nodes) {
-            Amounts held = scheduler.layout.kind(share.node).amounts_of(share);
+            Amounts held = scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
             on_node[share.node.value].emplace_back(victim.loss, held);
         }
     }
