@@ -241,6 +241,7 @@ public:
     const Scheduler& scheduler() const { return *scheduler_; }
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
+    void touch_nodes_of(const Job& job);  // when it gives them back has changed, or what of them it holds
     // Features, devices or partitions are others than before: what was worked out for them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();
@@ -255,6 +256,7 @@ public:
 
     std::set<JobId> parked;              // wait for something other than a free place
     bool schedule_wanted = false;        // something changed that may let a job start
+    bool has_new_jobs = false;           // nothing but that: others wait as they did
 
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id

@@ -138,6 +138,7 @@ struct Allocation {
     std::string node_names;        // compact list, made once
     std::uint8_t sharers = 1;      // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
     std::uint32_t cpus() const;
+    const NodeShare* find(NodeIndex node) const;  // nullptr: the node is not part of it
     bool operator==(const Allocation&) const = default;
 };
 

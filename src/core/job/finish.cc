@@ -162,9 +162,7 @@ void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
     job.completing_nodes.erase(waiting);
     --cluster.edit_node(node).completing;
     std::shared_ptr<const Allocation> held = job.allocation;
-    for (const NodeShare& share : held->nodes) {
-        if (share.node == node) give_back_share(cluster, job, share, now);
-    }
+    if (const NodeShare* share = held->find(node)) give_back_share(cluster, job, *share, now);
     cluster.jobs_changed_state(id);
     if (job.completing_nodes.empty()) settle(cluster, now, id, effects);
 }

@@ -33,7 +33,10 @@ std::optional<Error> not_running(const Job& job) {
 std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (auto refused = not_running(cluster.job(id))) return refused;
     if (cluster.job(id).state == JobState::Suspended) {
-        if (cluster.job(id).awaits_cpus) cluster.edit_job(id).awaits_cpus = false;  // now it is by hand
+        if (!cluster.job(id).awaits_cpus) return {};
+        cluster.edit_job(id).awaits_cpus = false;  // now it is by hand: its CPUs are for everybody
+        cluster.touch_nodes_of(cluster.job(id));
+        cluster.schedule_wanted = true;
         return {};
     }
     Job& job = cluster.edit_job(id);

@@ -327,6 +327,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (changed.state == JobState::Pending && is_calculated(changed)) calculate_priority(cluster, changed);
     cluster.schedule_wanted = true;
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
+    if (is_live(changed)) cluster.touch_nodes_of(changed);
     if (changed.dependency.empty()) enqueue(cluster, changed, now);
     else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
     return {};

@@ -222,12 +222,9 @@ std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node, 
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
         if (job.cpus_lent && !job.awaits_cpus) continue;
-        for (const NodeShare& share : job.allocation->nodes) {
-            if (share.node != node.index) continue;
-            for (std::uint32_t cpu : share.cpus) {
-                ++holders[cpu];
-                most[cpu] = std::min(most[cpu], job.allocation->sharers);
-            }
+        for (std::uint32_t cpu : job.allocation->find(node.index)->cpus) {
+            ++holders[cpu];
+            most[cpu] = std::min(most[cpu], job.allocation->sharers);
         }
     }
     for (std::size_t cpu = 0; cpu < holders.size(); ++cpu) {

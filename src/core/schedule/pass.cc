@@ -89,7 +89,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
     std::uint32_t tier = cluster_.partitions()[in.partition].config.priority_tier;
     for (const Reservation* reservation : reservations_wanted(cluster_, wish)) {
         if (!is_open(*reservation, now_)) continue;
-        Entry entry{&job_class, &in, tier, *job_class.waiting.begin()};
+        Entry entry{&job_class, &in, tier, *job_class.waiting.begin(), job_class.is_fresh};
         entry.reservation = reservation;
         if (!reservation->has(kResvFlex | kResvAnyNodes)) {
             auto nodes = std::make_shared<std::vector<NodeIndex>>();
@@ -100,7 +100,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
         }
         found.push_back(std::move(entry));
     }
-    if (!asked) found.push_back({&job_class, &in, tier, *job_class.waiting.begin()});
+    if (!asked) found.push_back({&job_class, &in, tier, *job_class.waiting.begin(), job_class.is_fresh});
 }
 
 // Every class once for each of its partitions, those that nothing forbids.
@@ -256,6 +256,9 @@ bool Pass::book(Entry& entry, const Job& job) {
     entry.last_start = start.at;
     ++entry.booked;
     ++booked_;
+    if (!scheduler_.last_booked || scheduler_.last_booked->comes_before(entry.tier, entry.key)) {
+        scheduler_.last_booked = {entry.tier, entry.key};
+    }
     ++booked_in_[entry.in->partition];
     ++booked_of_[job.user.value];
     planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length), std::move(start.nodes)});
@@ -332,8 +335,9 @@ bool Pass::advance(Entry& entry) const {
     return true;
 }
 
-void Pass::run_full() {
-    scheduler_.planner.reset(cluster_, now_);
+void Pass::run_full(const std::vector<NodeIndex>& touched) {
+    scheduler_.planner.begin_anew(cluster_, now_, touched);
+    scheduler_.last_booked.reset();
     std::vector<Entry> heap = entries();
     auto later = [](const Entry& a, const Entry& b) { return comes_first(b, a); };
     std::make_heap(heap.begin(), heap.end(), later);
@@ -375,26 +379,29 @@ bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
 }
 
 void schedule(Cluster& cluster, Time now, Effects& effects) {
-    if (!cluster.schedule_wanted) return;
-    cluster.schedule_wanted = false;
+    if (!cluster.schedule_wanted && !cluster.has_new_jobs) return;
+    bool only_new_jobs = !std::exchange(cluster.schedule_wanted, false);
+    cluster.has_new_jobs = false;
     cluster.refresh_layout();
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
     if (scheduler.queue.empty()) {
         scheduler.is_planned = false;
+        scheduler.planner.lose_track();
         cluster.publish_plan(nullptr);
         return;
     }
     Seconds rest{scheduler.plan_steps <= kCheapSteps ? 0 : 1 + scheduler.plan_steps / kStepsPerSecondOfRest};
     rest = std::min(rest, cluster.settings().backfill.interval);
-    bool full = !scheduler.is_planned || now >= scheduler.planned_at + rest;
     Pass pass(cluster, now, effects);
+    bool is_due = now >= scheduler.planned_at + rest;
+    bool full = !scheduler.is_planned || (is_due && !(only_new_jobs && pass.new_ones_come_last()));
     if (full) {
-        pass.run_full();
+        pass.run_full(touched);
     } else {
         pass.run_quick(touched);
-        cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
+        if (!is_due) cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
     }
 }
 

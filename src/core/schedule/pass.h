@@ -13,7 +13,9 @@ class Pass {
 public:
     Pass(Cluster& cluster, Time now, Effects& effects);
 
-    void run_full();
+    void run_full(const std::vector<NodeIndex>& touched);
+    // Whether all jobs that are new come after those that are booked.
+    bool new_ones_come_last();
     // Touched nodes and new jobs only; bookings of the last full plan stand.
     void run_quick(const std::vector<NodeIndex>& touched);
 
@@ -24,6 +26,7 @@ private:
         JobClass::InPartition* in;
         std::uint32_t tier;
         QueueKey key;
+        bool is_fresh;                // its first job has not been looked at before this pass
         bool stays = false;           // look at the same record once more
         std::uint32_t booked = 0;
         PlanTime last_start = 0;          // of its last booking: the next one is not earlier

@@ -41,7 +41,31 @@ void Planner::reset(const Cluster& cluster, Time now) {
         for (const Interval& each : intervals_of(reservation)) fence.times.emplace_back(tick(each.start), tick(each.end));
         fences_.push_back(std::move(fence));
     }
+    restless_.clear();
     for (std::uint32_t i = 0; i < nodes; ++i) refresh(cluster, NodeIndex{i}, now);
+    is_whole_ = true;
+    layout_version_ = cluster.scheduler().layout_version;
+}
+
+void Planner::begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched) {
+    bool fenced = !fences_.empty() || !cluster.reservations().empty();
+    if (!is_whole_ || fenced || layout_version_ != cluster.scheduler().layout_version) {
+        reset(cluster, now);
+        return;
+    }
+    std::vector<NodeIndex> changed = touched;
+    changed.insert(changed.end(), restless_.begin(), restless_.end());
+    restless_.clear();
+    for (const Booking& booking : bookings_) {
+        for (const Chosen& chosen : booking.nodes) {
+            if (on_node_[chosen.node.value].empty()) continue;  // seen in another booking
+            on_node_[chosen.node.value].clear();
+            changed.push_back(chosen.node);
+        }
+    }
+    bookings_.clear();
+    of_job_.clear();
+    for (NodeIndex node : changed) refresh(cluster, node, now);
 }
 
 // Where jobs share CPUs or take turns on them, each CPU counts once: for the one that has it longest.
@@ -66,19 +90,19 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
         std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) { return a.end > b.end; });
     }
     Owner& owner = owners_[node.index.value];
+    bool somebody_is_late = std::any_of(holders.begin(), holders.end(), [&](const Holder& holder) { return holder.end <= tick(now) + 1; });
+    if (somebody_is_late) restless_.push_back(node.index);
     for (const Holder& holder : holders) {
         owner.until = std::max(owner.until, holder.end);
-        for (const NodeShare& share : holder.job->allocation->nodes) {
-            if (share.node != node.index) continue;
-            Amounts held = kind.amounts_of(share, holder.job->partition);
-            if (holder.without_cpus) held[Amounts::kCpus] = 0;
-            if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
-            for (std::uint32_t cpu : alternating && !holder.without_cpus ? share.cpus : std::vector<std::uint32_t>{}) {
-                if (counted[cpu]) --held[Amounts::kCpus];
-                counted[cpu] = true;
-            }
-            plan_.take(node.index, held, 0, holder.end);
+        const NodeShare& share = *holder.job->allocation->find(node.index);
+        Amounts held = kind.amounts_of(share, holder.job->partition);
+        if (holder.without_cpus) held[Amounts::kCpus] = 0;
+        if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
+        for (std::uint32_t cpu : alternating && !holder.without_cpus ? share.cpus : std::vector<std::uint32_t>{}) {
+            if (counted[cpu]) --held[Amounts::kCpus];
+            counted[cpu] = true;
         }
+        plan_.take(node.index, held, 0, holder.end);
     }
 }
 

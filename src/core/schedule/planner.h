@@ -28,6 +28,10 @@ public:
 
     // Starts from what runs now; no bookings.
     void reset(const Cluster& cluster, Time now);
+    // The same, where only `touched` nodes have changed since: looks at those, and at what was booked.
+    void begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched);
+    // Nodes have been touched that it will not hear of.
+    void lose_track() { is_whole_ = false; }
     // The line of a node follows what changed on it.
     void refresh(const Cluster& cluster, NodeIndex node, Time now);
 
@@ -83,6 +87,9 @@ private:
     void take_running(const Cluster& cluster, const Node& node, Time now);
 
     Plan plan_;
+    bool is_whole_ = false;                            // the lines of all nodes are known
+    std::uint64_t layout_version_ = 0;
+    std::vector<NodeIndex> restless_;                  // somebody there is late: the line moves with the clock
     std::vector<Booking> bookings_;                    // in the order of booking; empty ones are gone
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last

@@ -173,7 +173,7 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         return;
     }
     // Behind others of its class that find no place there is nothing to try.
-    if (cluster.scheduler().queue.add(job, magnets_for(cluster, job))) cluster.schedule_wanted = true;
+    if (cluster.scheduler().queue.add(job, magnets_for(cluster, job))) cluster.has_new_jobs = true;
 }
 
 void dequeue(Cluster& cluster, const Job& job) {
