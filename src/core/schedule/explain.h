@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/schedule/pass.h"
+#include "core/schedule/spot.h"
 #include "model/explanation.h"
 
 namespace sluice {
@@ -22,14 +23,22 @@ struct Question {
     const Job& job;
 };
 
-// shortage.cc: which resources are missing for `need`, who has them, and which nodes are out of
-// service. All bookings are lifted; `promised` are those that the job may not delay.
-void explain_shortage(const Question& question, const Need& need,
-                      const std::vector<Planner::Number>& promised, Explanation& out);
+// explain_rules.cc: all that keeps it and is no question of room. Which of its partitions let it
+// in; what the others have against it is noted.
+void explain_rules(const Question& question, Explanation& out);
+std::vector<const Partition*> open_partitions(const Question& question, Explanation& out);
+
+// shortage.cc: which resources are missing for `need` there, who has them, and which nodes are out
+// of service. The spot's reservation is open, all bookings are lifted; `promised` are those that
+// the job may not delay.
+Explanation::Place explain_shortage(const Question& question, const Spot& spot, const Need& need,
+                                    const std::vector<Planner::Number>& promised, const Explanation& so_far);
 
 // what_if.cc: single changes of the request that would start it now, the smallest first. Bookings
 // that it may not delay are laid, the others lifted.
 std::vector<Explanation::Change> changes_that_help(const Question& question);
+// Whether there is room for it as it is.
+bool has_room_now(const Question& question);
 
 // "gres/gpu:a40" of a wish.
 std::string tres_name(const GresCount& wish);

@@ -42,12 +42,12 @@ TEST(Explain, SaysWhichGpusAreShortAndWhoHasThem) {
     )"), "");
     Explanation why = explained(world, "wide");
     EXPECT_EQ(why.reason, Reason::Resources);
-    ASSERT_EQ(why.short_of.size(), 1u);
-    EXPECT_EQ(why.short_of[0], (Explanation::Shortage{"gres/gpu:h100", 4, 2, "g2"}));
-    ASSERT_EQ(why.holders.size(), 2u);
-    EXPECT_EQ(why.holders[0].nodes, "g1");
-    EXPECT_EQ(why.holders[0].amounts, (Tres{{"gres/gpu:h100", 4}}));
-    EXPECT_EQ(why.holders[1].amounts, (Tres{{"gres/gpu:h100", 2}}));
+    ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
+    EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"gres/gpu:h100", 4, 2, "g2"}));
+    ASSERT_EQ(why.places.at(0).holders.size(), 2u);
+    EXPECT_EQ(why.places.at(0).holders[0].nodes, "g1");
+    EXPECT_EQ(why.places.at(0).holders[0].amounts, (Tres{{"gres/gpu:h100", 4}}));
+    EXPECT_EQ(why.places.at(0).holders[1].amounts, (Tres{{"gres/gpu:h100", 2}}));
     EXPECT_EQ(why.start, world.now() + Minutes{60});
     EXPECT_EQ(why.start_nodes, "g1");
     EXPECT_TRUE(has(options_of(why), "--gres=gpu:h100:2"));
@@ -69,9 +69,9 @@ TEST(Explain, FindsTheLongestTimeThatFitsBeforeABooking) {
     )"), "");
     Explanation why = explained(world, "long");
     EXPECT_EQ(why.ahead, 1u);
-    ASSERT_EQ(why.holders.size(), 1u);
-    EXPECT_TRUE(why.holders[0].waits);
-    EXPECT_EQ(why.holders[0].start, world.now() + Minutes{90});
+    ASSERT_EQ(why.places.at(0).holders.size(), 1u);
+    EXPECT_TRUE(why.places.at(0).holders[0].waits);
+    EXPECT_EQ(why.places.at(0).holders[0].start, world.now() + Minutes{90});
     EXPECT_TRUE(has(options_of(why), "--time=01:30:00"));
 }
 
@@ -92,8 +92,8 @@ TEST(Explain, ListsEveryObstacleAndNotTheFirstOnly) {
     ASSERT_EQ(why.licenses.size(), 1u);
     EXPECT_EQ(why.licenses[0].used, 2u);
     ASSERT_EQ(why.licenses[0].holders.size(), 1u);
-    ASSERT_EQ(why.short_of.size(), 1u);
-    EXPECT_EQ(why.short_of[0], (Explanation::Shortage{"cpu", 4, 3, "n1"}));
+    ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
+    EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"cpu", 4, 3, "n1"}));
     EXPECT_TRUE(why.now_if.empty());  // no change of size helps a job that is held
 }
 
@@ -125,8 +125,8 @@ TEST(Explain, NodesOutOfServiceAndPartitionsThatWouldDo) {
         pass
     )"), "");
     Explanation why = explained(world, "job");
-    ASSERT_EQ(why.unusable.size(), 1u);
-    EXPECT_EQ(why.unusable[0].nodes, "n1");
+    ASSERT_EQ(why.places.at(0).unusable.size(), 1u);
+    EXPECT_EQ(why.places.at(0).unusable[0].nodes, "n1");
     EXPECT_TRUE(has(options_of(why), "-p b"));
 }
 
@@ -141,8 +141,8 @@ TEST(Explain, ManyNodesAndTasksAreCounted) {
         expect  b  pending Resources
     )"), "");
     Explanation why = explained(world, "b");
-    ASSERT_EQ(why.short_of.size(), 1u);
-    EXPECT_EQ(why.short_of[0], (Explanation::Shortage{"node", 4, 3, ""}));
+    ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
+    EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"node", 4, 3, ""}));
     EXPECT_TRUE(has(options_of(why), "--nodes=3"));
 }
 

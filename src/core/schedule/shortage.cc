@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/limits/reservations.h"
 #include "core/schedule/explain.h"
 #include "model/hostlist.h"
 
@@ -10,6 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kHoldersMost = 5;
+constexpr std::size_t kHoldersOfEach = 2;
 constexpr std::size_t kUnusableMost = 5;
 
 // A resource of one kind of node that the job asks for.
@@ -42,6 +44,7 @@ struct Room {
     };
     std::vector<Place> places;
     std::vector<NodeIndex> unusable;
+    std::vector<NodeIndex> reserved; // for others, before the job would be over
 };
 
 bool would_do(const Need& need, const Layout& layout, NodeIndex node) {
@@ -52,19 +55,24 @@ bool would_do(const Need& need, const Layout& layout, NodeIndex node) {
     return std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[kind]; });
 }
 
-Room look_around(const Question& question, const Need& need) {
+Room look_around(const Question& question, const Spot& spot, const Need& need) {
     const Scheduler& scheduler = question.cluster.scheduler();
     const Planner& planner = scheduler.planner;
     PlanTime now = planner.tick(question.now);
+    PlanTime end = end_of(now, length_in(spot.reservation, planner, now, length_of(question.job.time_limit)));
     std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
     std::vector<Amounts> asked;
     for (const NodeKind& kind : scheduler.layout.kinds) asked.push_back(amounts_for(need, kind, tasks, gpus));
     Room room;
-    for (NodeIndex node : need.partition->nodes) {
+    for (NodeIndex node : spot.nodes()) {
         if (!would_do(need, scheduler.layout, node)) continue;
         if (planner.plan().is_closed(node)) {
             room.unusable.push_back(node);
+            continue;
+        }
+        if (planner.kept(node, now, end) != Planner::Kept::No) {
+            room.reserved.push_back(node);
             continue;
         }
         Room::Place place{.node = node, .free = planner.plan().window(node, now, 1).free,
@@ -81,7 +89,7 @@ Room look_around(const Question& question, const Need& need) {
 std::uint64_t positive(std::int32_t number) { return static_cast<std::uint64_t>(std::max(0, number)); }
 
 // The node that lacks least, and what it lacks.
-void nearest_node(const Question& question, const Need& need, const Room& room, Explanation& out) {
+void nearest_node(const Question& question, const Need& need, const Room& room, Explanation::Place& out) {
     const Layout& layout = question.cluster.scheduler().layout;
     const Room::Place* best = nullptr;
     double best_lack = 0;
@@ -103,7 +111,7 @@ void nearest_node(const Question& question, const Need& need, const Room& room, 
     }
 }
 
-void counted_over_all(const Question& question, const Need& need, const Room& room, Explanation& out) {
+void counted_over_all(const Question& question, const Need& need, const Room& room, Explanation::Place& out) {
     const Layout& layout = question.cluster.scheduler().layout;
     std::uint64_t nodes = 0, tasks = 0;
     for (const Room::Place& place : room.places) {
@@ -124,15 +132,14 @@ void counted_over_all(const Question& question, const Need& need, const Room& ro
 }
 
 // Which amounts of others matter: what is short by name, else devices, else CPUs.
-bool matters(const Explanation& out, const Wanted& wanted) {
+bool matters(const Explanation::Place& out, const Wanted& wanted, const Need& need) {
     bool named = false, is_short = false;
     for (const Explanation::Shortage& shortage : out.short_of) {
         named = named || !shortage.node.empty() || shortage.what.starts_with("gres/");
         is_short = is_short || shortage.what == wanted.what;
     }
     if (named) return is_short;
-    bool has_devices = std::any_of(out.needs.begin(), out.needs.end(),
-                                   [](const auto& need) { return need.first.starts_with("gres/"); });
+    bool has_devices = !need.gres_per_node.empty() || !need.gpus.empty() || !need.shape->gpus_per_task.empty();
     return has_devices ? wanted.what.starts_with("gres/") : wanted.what == "cpu";
 }
 
@@ -142,13 +149,13 @@ struct Found {
     bool is_near = false;            // on a node where the job is expected to start
 };
 
-void keep_first(std::vector<Found> found, Explanation& out) {
+void keep_first(std::vector<Found> found, std::size_t most, Explanation::Place& out) {
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
         if (a.is_near != b.is_near) return a.is_near;
         return a.holder.waits ? a.holder.start < b.holder.start : a.holder.end < b.holder.end;
     });
     for (Found& each : found) {
-        if (out.holders.size() == kHoldersMost) break;
+        if (out.holders.size() == most) break;
         each.holder.nodes = Hostlist(std::move(each.nodes)).sorted().to_string();
         out.holders.push_back(std::move(each.holder));
     }
@@ -161,17 +168,18 @@ std::vector<std::string> names_in(const std::string& list) {
 }
 
 // Running jobs on nodes where it does not fit.
-void add_running(const Question& question, const Need& need, const Room& room, Explanation& out) {
+std::vector<Found> running_there(const Question& question, const Need& need, const Room& room,
+                                 const std::string& start_nodes, const Explanation::Place& out) {
     const Cluster& cluster = question.cluster;
     const Layout& layout = cluster.scheduler().layout;
-    std::vector<std::string> near = names_in(out.start_nodes);
+    std::vector<std::string> near = names_in(start_nodes);
     std::map<JobId, Found> found;
     for (const Room::Place& place : room.places) {
         if (place.fits && need.is_uniform()) continue;
         const Node& node = cluster.node(place.node);
         const NodeKind& kind = layout.kind(place.node);
         std::vector<Wanted> wanted = wanted_on(need, kind);
-        std::erase_if(wanted, [&](const Wanted& each) { return !matters(out, each); });
+        std::erase_if(wanted, [&](const Wanted& each) { return !matters(out, each, need); });
         for (JobId id : node.jobs) {
             const Job& job = cluster.job(id);
             for (const NodeShare& share : job.allocation->nodes) {
@@ -193,12 +201,12 @@ void add_running(const Question& question, const Need& need, const Room& room, E
     }
     std::vector<Found> all;
     for (auto& [id, each] : found) all.push_back(std::move(each));
-    keep_first(std::move(all), out);
+    return all;
 }
 
 // Room there is, but it is promised to others before this job would be over.
-void add_promised(const Question& question, const Need& need, const Room& room,
-                  const std::vector<Planner::Number>& promised, Explanation& out) {
+std::vector<Found> promised_there(const Question& question, const Need& need, const Room& room,
+                                  const std::vector<Planner::Number>& promised, const Explanation::Place& out) {
     const Cluster& cluster = question.cluster;
     const Planner& planner = cluster.scheduler().planner;
     std::set<NodeIndex> fitting;
@@ -219,17 +227,17 @@ void add_promised(const Question& question, const Need& need, const Room& room,
         for (const Chosen& chosen : booking.nodes) {
             if (!fitting.contains(chosen.node)) continue;
             for (const Wanted& wanted : wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
-                if (!matters(out, wanted) || chosen.take[wanted.place] <= 0) continue;
+                if (!matters(out, wanted, need) || chosen.take[wanted.place] <= 0) continue;
                 each.holder.amounts[wanted.what] += positive(chosen.take[wanted.place]);
             }
             each.nodes.push_back(cluster.node(chosen.node).config.name);
         }
         if (!each.nodes.empty()) found.push_back(std::move(each));
     }
-    keep_first(std::move(found), out);
+    return found;
 }
 
-void add_unusable(const Question& question, const Room& room, Explanation& out) {
+void add_unusable(const Question& question, const Room& room, Explanation::Place& out) {
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
     for (NodeIndex index : room.unusable) {
         const Node& node = question.cluster.node(index);
@@ -242,18 +250,48 @@ void add_unusable(const Question& question, const Room& room, Explanation& out) 
     }
 }
 
+// Which reservations keep the nodes, and from when to when.
+void add_reserved(const Question& question, const Spot& spot, const Room& room, Explanation::Place& out) {
+    const Cluster& cluster = question.cluster;
+    const Planner& planner = cluster.scheduler().planner;
+    PlanTime now = planner.tick(question.now), end = end_of(now, length_of(question.job.time_limit));
+    for (const Reservation& reservation : cluster.reservations()) {
+        if (&reservation == spot.reservation || room.reserved.empty()) continue;
+        std::vector<std::string> nodes;
+        for (NodeIndex node : room.reserved) {
+            if (reservation.has_node(node)) nodes.push_back(cluster.node(node).config.name);
+        }
+        for (const Interval& time : intervals_of(reservation)) {
+            if (nodes.empty() || planner.tick(time.start) >= end || planner.tick(time.end) <= now) continue;
+            auto count = static_cast<std::uint32_t>(nodes.size());
+            out.reserved.push_back({Hostlist(std::move(nodes)).sorted().to_string(), count, reservation.name,
+                                    reservation.has(kResvMaint), time.start, time.end});
+            break;
+        }
+        if (out.reserved.size() == kUnusableMost) break;
+    }
+}
+
 }  // namespace
 
-void explain_shortage(const Question& question, const Need& need,
-                      const std::vector<Planner::Number>& promised, Explanation& out) {
-    Room room = look_around(question, need);
+Explanation::Place explain_shortage(const Question& question, const Spot& spot, const Need& need,
+                                    const std::vector<Planner::Number>& promised, const Explanation& so_far) {
+    Explanation::Place out{.partition = spot.partition->config.name, .reservation = {}, .unusable = {}};
+    if (spot.reservation) out.reservation = spot.reservation->name;
+    Room room = look_around(question, spot, need);
     add_unusable(question, room, out);
+    add_reserved(question, spot, room, out);
     bool one_node = need.is_uniform() && need.nodes_min == 1;
     bool fits_somewhere = std::any_of(room.places.begin(), room.places.end(), [](const auto& place) { return place.fits; });
     if (!one_node) counted_over_all(question, need, room, out);
     else if (!fits_somewhere) nearest_node(question, need, room, out);
-    if (out.short_of.empty() && fits_somewhere) add_promised(question, need, room, promised, out);
-    else add_running(question, need, room, out);
+    bool promised_only = out.short_of.empty() && fits_somewhere;
+    std::vector<Found> found = promised_only ? promised_there(question, need, room, promised, out)
+                                             : running_there(question, need, room, so_far.start_nodes, out);
+    // Where it waits in several, each is told in short.
+    bool alone = partitions_of(question.job).size() == 1;
+    keep_first(std::move(found), alone ? kHoldersMost : kHoldersOfEach, out);
+    return out;
 }
 
 }  // namespace sluice

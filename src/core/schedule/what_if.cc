@@ -9,6 +9,7 @@
 
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/reservations.h"
 #include "core/place/place.h"
 #include "core/schedule/explain.h"
 #include "model/times.h"
@@ -42,6 +43,7 @@ public:
         : question_(question), finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
 
     std::vector<Explanation::Change> answer();
+    bool has_room() { return try_now(draft()).has_value(); }
 
 private:
     using Edit = std::function<void(Draft&, std::uint64_t)>;
@@ -49,6 +51,7 @@ private:
 
     Draft draft() const;
     std::optional<Explanation::Change> try_now(const Draft& draft);
+    Choice choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit);
     bool add(Draft draft, std::string option, double given_up);
     // The most of something, below what was asked for, with which it starts now.
     void add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print);
@@ -60,6 +63,7 @@ private:
     void add_fewer_tasks();
     void add_dropped();
     void add_partitions();
+    void add_reservations();
     void add_halved();
 
     const Question& question_;
@@ -85,24 +89,38 @@ Draft WhatIf::draft() const {
     return {std::make_shared<JobRequest>(*question_.job.request), question_.job.time_limit, partitions_of(question_.job)};
 }
 
+// Where the draft would start, if it can at once.
 std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
     Cluster& cluster = question_.cluster;
     Job job{.id = question_.job.id, .request = draft.request, .user = question_.job.user};
     job.eligible_time = question_.job.eligible_time;
     JobClass probe{.sample = draft.request, .partition = {}, .time_limit = draft.time_limit};
+    std::string reservations = usable_reservations(cluster, job);
     for (const std::string& name : draft.partitions) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition || partition_forbids(probe, *partition)) continue;
         Result<Need> need = need_of(cluster, job, *partition);
         if (!need || !unavailable_nodes(cluster, *need).empty()) continue;
-        Choice choice = finder_.at_once({.need = *need, .nodes = partition->nodes,
-                                         .from = cluster.scheduler().planner.tick(question_.now),
-                                         .length = length_of(draft.time_limit),
-                                         .options = select_options(cluster, question_.now, *need, job)});
-        if (choice.empty() || !allocate(cluster, *need, choice)) continue;
-        return Explanation::Change{.option = {}, .partition = name, .nodes = names_of(cluster, choice)};
+        bool outside = draft.request->reservation.empty();
+        for (const Spot& spot : spots_in(cluster, question_.now, *partition, reservations, outside)) {
+            Choice choice = choose(spot, *need, job, draft.time_limit);
+            if (choice.empty()) continue;
+            return Explanation::Change{.option = {}, .partition = name, .nodes = names_of(cluster, choice)};
+        }
     }
     return {};
+}
+
+Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit) {
+    Cluster& cluster = question_.cluster;
+    Planner& planner = cluster.scheduler().planner;
+    planner.open_reservation(cluster, spot.reservation, question_.now);
+    PlanTime from = planner.tick(question_.now);
+    Choice choice = finder_.at_once({.need = need, .nodes = spot.nodes(), .from = from,
+                                     .length = length_in(spot.reservation, planner, from, length_of(limit)),
+                                     .options = select_options(cluster, question_.now, need, job)});
+    planner.open_reservation(cluster, nullptr, question_.now);
+    return !choice.empty() && allocate(cluster, need, choice) ? choice : Choice{};
 }
 
 bool WhatIf::add(Draft draft, std::string option, double given_up) {
@@ -262,6 +280,23 @@ void WhatIf::add_partitions() {
     }
 }
 
+// Others that are open to it; the one it asks for may not be.
+void WhatIf::add_reservations() {
+    const JobRequest& wish = *question_.job.request;
+    if (!wish.reservation.empty()) {
+        Draft changed = draft();
+        changed.request->reservation.clear();
+        add(std::move(changed), "without --reservation=" + wish.reservation, kDroppedWish);
+    }
+    for (const Reservation& each : question_.cluster.reservations()) {
+        bool tried = each.name == wish.reservation || each.has(kResvMagnetic);
+        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish.account)) continue;
+        Draft changed = draft();
+        changed.request->reservation = each.name;
+        add(std::move(changed), "--reservation=" + each.name, kOtherPartition);
+    }
+}
+
 // No single change will do: less of everything, in proportion.
 void WhatIf::add_halved() {
     for (std::uint32_t shift = 1; shift <= 3; ++shift) {
@@ -287,13 +322,13 @@ void WhatIf::add_halved() {
 }
 
 std::vector<Explanation::Change> WhatIf::answer() {
-    if (try_now(draft())) return {};  // nothing keeps it but the next pass
     add_shorter();
     add_devices();
     add_less_memory();
     add_fewer_tasks();
     add_dropped();
     add_partitions();
+    add_reservations();
     if (found_.empty()) add_halved();
     std::stable_sort(found_.begin(), found_.end(), [](const Way& a, const Way& b) { return a.given_up < b.given_up; });
     std::vector<Explanation::Change> changes;
@@ -306,5 +341,7 @@ std::vector<Explanation::Change> WhatIf::answer() {
 }  // namespace
 
 std::vector<Explanation::Change> changes_that_help(const Question& question) { return WhatIf(question).answer(); }
+
+bool has_room_now(const Question& question) { return WhatIf(question).has_room(); }
 
 }  // namespace sluice
