@@ -118,7 +118,8 @@ struct Explanation {
     std::vector<PartitionObstacle> partitions;
     std::vector<ReservationWish> reservations;
     std::vector<Place> places;            // one for each of its partitions that is open to it
-    std::uint32_t ahead = 0;              // jobs with higher priority that wait for the same nodes
+    static constexpr std::uint32_t kAheadMost = 10'000;
+    std::uint32_t ahead = 0;              // jobs with higher priority that wait for the same nodes, up to that many
     std::vector<std::string> first_ahead;
     std::optional<Time> start;            // expected
     std::string start_nodes;

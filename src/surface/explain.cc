@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "model/times.h"
 #include "os/user.h"
@@ -107,11 +109,14 @@ void add_awaited(const Explanation& explanation, Time now, Lines& lines) {
         add(lines, topic, text);
         topic = explanation.any_awaited ? "or" : "and";
     }
-    if (!explanation.awaited.empty()) {
-        add(lines, "released",
-            fmt::format("by these; or without them: scontrol update JobId={} Dependency=",
-                        number_of(explanation)));
-    }
+    if (explanation.awaited.empty()) return;
+    const auto never = [](const Explanation::Awaited& awaited) { return awaited.failed; };
+    const auto& all = explanation.awaited;
+    const bool hopeless = explanation.any_awaited ? std::all_of(all.begin(), all.end(), never)
+                                                  : std::any_of(all.begin(), all.end(), never);
+    add(lines, "released",
+        fmt::format("{}: scontrol update JobId={} Dependency=",
+                    hopeless ? "only without" : "then, or at once without", number_of(explanation)));
 }
 
 // From when to when, the day named where it is another.
@@ -404,7 +409,8 @@ std::vector<std::string> explanation_lines(const Explanation& explanation, Time 
     add_places(explanation, now, lines);
     add_room_now(explanation, lines);
     if (explanation.ahead > 0) {
-        std::string text = plural(explanation.ahead, "job") +
+        const bool many = explanation.ahead >= Explanation::kAheadMost;
+        std::string text = (many ? "at least " : "") + plural(explanation.ahead, "job") +
                            " with higher priority: " + join(explanation.first_ahead, ", ");
         if (explanation.ahead > explanation.first_ahead.size()) text += ", ...";
         add(lines, "behind", text);

@@ -21,43 +21,16 @@ namespace {
 constexpr std::size_t kNamedMost = 5;          // of jobs that are listed by name
 constexpr std::size_t kExplanationsMost = 64;  // of one array
 constexpr std::size_t kPlacesMost = 8;
+constexpr std::uint32_t kAheadMost = Explanation::kAheadMost;
 
-// Bookings that are as if they were not there, until the end of the scope.
-class Lifted {
-public:
-    Lifted(Planner& planner, std::vector<Planner::Number> numbers) : planner_(planner), numbers_(std::move(numbers)) {
-        for (Planner::Number number : numbers_) planner_.lift(number);
-    }
-    ~Lifted() {
-        for (Planner::Number number : numbers_) planner_.lay(number);
-    }
-    Lifted(const Lifted&) = delete;
-    Lifted& operator=(const Lifted&) = delete;
-
-    const std::vector<Planner::Number>& numbers() const { return numbers_; }
-
-private:
-    Planner& planner_;
-    std::vector<Planner::Number> numbers_;
-};
-
-std::uint32_t tier_of(const Question& question) {
+std::uint32_t tier_of(const Cluster& cluster, const Job& job) {
     std::uint32_t tier = 0;
-    for (const std::string& name : partitions_of(question.job)) {
-        if (const Partition* partition = question.cluster.find_partition(name)) {
+    for (const std::string& name : partitions_of(job)) {
+        if (const Partition* partition = cluster.find_partition(name)) {
             tier = std::max(tier, partition->config.priority_tier);
         }
     }
     return tier;
-}
-
-// Whoever is booked there gives way: it is the job itself, or behind it.
-bool gives_way(const Question& question, std::uint32_t tier, const Booking& booking) {
-    if (booking.job == question.job.id) return true;
-    std::uint32_t its_tier = question.cluster.partitions()[booking.partition].config.priority_tier;
-    if (its_tier != tier) return its_tier < tier;
-    QueueKey mine{question.job.priority, question.job.id};
-    return mine < QueueKey{question.cluster.job(booking.job).priority, booking.job};
 }
 
 // Jobs of a reservation wait among themselves, the others outside.
@@ -76,7 +49,7 @@ bool same_reservation(const Job& job, const JobClass& other) {
 void add_ahead(const Question& question, Explanation& out) {
     Cluster& cluster = question.cluster;
     const std::vector<Partition>& partitions = cluster.partitions();
-    std::uint32_t tier = tier_of(question);
+    std::uint32_t tier = question.tier;
     std::set<std::size_t> same, above;
     for (const std::string& name : partitions_of(question.job)) {
         const Partition* partition = cluster.find_partition(name);
@@ -103,13 +76,16 @@ void add_ahead(const Question& question, Explanation& out) {
         std::size_t named = 0;
         for (const QueueKey& key : job_class.waiting) {
             if (key.job == question.job.id || (!all && !(key < mine))) break;
+            bool counts = out.ahead < kAheadMost;
+            if (!counts && named >= kNamedMost) break;
             const Job& job = cluster.job(key.job);
-            out.ahead += is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
+            if (counts) out.ahead += is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
             if (named++ < kNamedMost) first.push_back(key);
         }
     });
     std::sort(first.begin(), first.end());
     if (first.size() > kNamedMost) first.resize(kNamedMost);
+    out.ahead = std::min(out.ahead, kAheadMost);
     for (const QueueKey& key : first) out.first_ahead.push_back(print_job_id(cluster.job(key.job)));
 }
 
@@ -164,28 +140,31 @@ std::vector<Spot> spots_for(const Question& question, const std::vector<const Pa
     return spots;
 }
 
-// What concerns room: the plan as it is, then without those who give way, then without anybody.
 void add_room(const Question& question, const std::vector<const Partition*>& open, Explanation& out) {
     Planner& planner = question.cluster.scheduler().planner;
-    bool others_keep_it = out.hold != Reason::None || out.begin || !out.licenses.empty() || out.array_limit > 0;
     bool in_order = !question.cluster.settings().backfill.enabled && out.ahead > 0;
-    std::uint32_t tier = tier_of(question);
-    Lifted behind(planner, planner.laid_bookings([&](const Booking& booking) {
-        return gives_way(question, tier, booking);
-    }));
-    out.room_now = !in_order && has_room_now(question);
-    if (!others_keep_it && !in_order && !out.room_now) out.now_if = changes_that_help(question);
+    if (!in_order) explain_changes(question, out);
     if (out.begin || out.room_now) return;
-    Lifted promised(planner, planner.laid_bookings([](const Booking&) { return true; }));
+    // Those that should have started by now are in the way of nobody who only looks.
+    PlanTime now = planner.tick(question.now);
+    Lifted due(planner, planner.laid_bookings([&](const Booking& booking) { return booking.start <= now; }));
     for (const Spot& spot : spots_for(question, open)) {
         Need need = need_of(question.cluster, question.job, *spot.partition).value();
         planner.open_reservation(question.cluster, spot.reservation, question.now);
-        out.places.push_back(explain_shortage(question, spot, need, promised.numbers(), out));
+        out.places.push_back(explain_shortage(question, spot, need, out));
     }
     planner.open_reservation(question.cluster, nullptr, question.now);
 }
 
 }  // namespace
+
+bool gives_way(const Question& question, const Booking& booking) {
+    if (booking.job == question.job.id) return true;
+    std::uint32_t its_tier = question.cluster.partitions()[booking.partition].config.priority_tier;
+    if (its_tier != question.tier) return its_tier < question.tier;
+    QueueKey mine{question.job.priority, question.job.id};
+    return mine < QueueKey{question.cluster.job(booking.job).priority, booking.job};
+}
 
 std::string tres_name(const GresCount& wish) {
     return fmt::format("gres/{}{}{}", wish.name, wish.type.empty() ? "" : ":", wish.type);
@@ -216,7 +195,7 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     cluster.refresh_layout();
     Scheduler& scheduler = cluster.scheduler();
     if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
-    Question question{cluster, now, job};
+    Question question{cluster, now, job, tier_of(cluster, job)};
     explain_rules(question, out);
     std::vector<const Partition*> open = open_partitions(question, out);
     const std::vector<std::string> names = partitions_of(job);
@@ -226,7 +205,8 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     }
     if (!job.dependency.empty()) return out;
     if (scheduler.queue.contains(id)) add_ahead(question, out);
-    if (out.hold == Reason::None && !open.empty()) add_start(question, out);
+    bool waits_for_room = out.hold == Reason::None && out.licenses.empty() && out.array_limit == 0;
+    if (waits_for_room && !open.empty()) add_start(question, out);
     add_room(question, open, out);
     return out;
 }

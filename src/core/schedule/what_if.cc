@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::size_t kChangesMost = 6;
 constexpr Megabytes kGigabyte = 1024;
+constexpr std::uint64_t kStepsMost = 150'000;  // nodes looked at: about 5 ms
 constexpr std::uint64_t kYearInMinutes = 366 * 24 * 60;
 
 // How much is given up, for what cannot be said as a part of what was asked: tried in this order.
@@ -40,7 +42,9 @@ struct Way {
 class WhatIf {
 public:
     explicit WhatIf(const Question& question)
-        : question_(question), finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
+        : question_(question), roomy_(nodes_with_room(question)),
+          behind_(question.cluster.scheduler().planner, bookings_behind(question, roomy_)),
+          finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
 
     std::vector<Explanation::Change> answer();
     bool has_room() { return try_now(draft()).has_value(); }
@@ -66,10 +70,70 @@ private:
     void add_reservations();
     void add_halved();
 
+    static std::vector<bool> nodes_with_room(const Question& question);
+    static std::vector<Planner::Number> bookings_behind(const Question& question, const std::vector<bool>& nodes);
+    const std::vector<NodeIndex>& nodes_of(const Spot& spot);
+
     const Question& question_;
+    std::vector<bool> roomy_;        // by node index
+    Lifted behind_;                  // whoever gives way to the job
     StartFinder finder_;
+    std::map<const Partition*, std::vector<NodeIndex>> roomy_in_;
     std::vector<Way> found_;
 };
+
+// The nodes that any variation could start on: something of all it wants is free. The others need
+// not be looked at again and again. Those of reservations may be free for who may use them.
+std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
+    const Cluster& cluster = question.cluster;
+    const Layout& layout = cluster.scheduler().layout;
+    const Planner& planner = cluster.scheduler().planner;
+    const Shape& shape = question.job.request->shape;
+    PlanTime now = planner.tick(question.now);
+    std::vector<bool> nodes(cluster.node_count());
+    auto has_some = [&](const NodeKind& kind, const Amounts& free, const std::string& name) {
+        return std::any_of(kind.gres.begin(), kind.gres.end(), [&](const NodeKind::Gres& entry) {
+            return entry.name == name && (!kind.is_planned(entry) || free[kind.place_of(entry)] > 0);
+        });
+    };
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        NodeIndex node{i};
+        if (planner.plan().is_closed(node)) continue;
+        Amounts free = planner.plan().window(node, now, 1).free;
+        bool any = free[Amounts::kCpus] > 0;
+        for (const auto* wishes : {&shape.gres_per_node, &shape.gpus_per_task}) {
+            for (const GresCount& wish : *wishes) any = any && has_some(layout.kind(node), free, wish.name);
+        }
+        nodes[i] = any;
+    }
+    for (const Reservation& each : cluster.reservations()) {
+        for (NodeIndex node : each.nodes) nodes[node.value] = true;
+    }
+    return nodes;
+}
+
+std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question, const std::vector<bool>& nodes) {
+    const Planner& planner = question.cluster.scheduler().planner;
+    std::set<Planner::Number> found;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (!nodes[i]) continue;
+        for (Planner::Number number : planner.bookings_on(NodeIndex{i})) {
+            if (!planner.booking(number).lifted && gives_way(question, planner.booking(number))) found.insert(number);
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
+const std::vector<NodeIndex>& WhatIf::nodes_of(const Spot& spot) {
+    if (spot.reservation) return spot.nodes();
+    auto [entry, is_new] = roomy_in_.try_emplace(spot.partition);
+    if (is_new) {
+        for (NodeIndex node : spot.partition->nodes) {
+            if (roomy_[node.value]) entry->second.push_back(node);
+        }
+    }
+    return entry->second;
+}
 
 std::string devices_text(std::string_view option, const std::vector<GresCount>& wishes) {
     if (option == "--gres") return fmt::format("{}={}", option, print_gres(wishes));
@@ -116,7 +180,8 @@ Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLi
     Planner& planner = cluster.scheduler().planner;
     planner.open_reservation(cluster, spot.reservation, question_.now);
     PlanTime from = planner.tick(question_.now);
-    Choice choice = finder_.at_once({.need = need, .nodes = spot.nodes(), .from = from,
+    if (finder_.steps > kStepsMost) return {};
+    Choice choice = finder_.at_once({.need = need, .nodes = nodes_of(spot), .from = from,
                                      .length = length_in(spot.reservation, planner, from, length_of(limit)),
                                      .options = select_options(cluster, question_.now, need, job)});
     planner.open_reservation(cluster, nullptr, question_.now);
@@ -340,8 +405,11 @@ std::vector<Explanation::Change> WhatIf::answer() {
 
 }  // namespace
 
-std::vector<Explanation::Change> changes_that_help(const Question& question) { return WhatIf(question).answer(); }
-
-bool has_room_now(const Question& question) { return WhatIf(question).has_room(); }
+void explain_changes(const Question& question, Explanation& out) {
+    WhatIf what_if(question);
+    out.room_now = what_if.has_room();
+    bool others_keep_it = out.hold != Reason::None || out.begin || !out.licenses.empty() || out.array_limit > 0;
+    if (!out.room_now && !others_keep_it) out.now_if = what_if.answer();
+}
 
 }  // namespace sluice
