@@ -53,8 +53,7 @@ struct Node {
     std::string comment;
     bool removed = false;                // no longer in slurm.conf
 
-    std::vector<bool> cpu_used;          // by CPU id
-    std::vector<std::uint8_t> cpu_sharers;  // by CPU id: jobs on it that share it; 0: nobody, or one alone
+    std::vector<std::uint8_t> cpu_used;  // by CPU id: how many jobs run on it
     std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
     std::uint32_t cpus_used = 0;
     Megabytes memory_used = 0;

@@ -15,7 +15,7 @@ namespace {
 
 std::string random_line(int step) {
     int job = *rc::gen::inRange(0, step + 1);
-    switch (*rc::gen::inRange(0, 16)) {
+    switch (*rc::gen::inRange(0, 19)) {
         case 0: return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
                                    *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
         case 1: return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
@@ -32,6 +32,9 @@ std::string random_line(int step) {
         case 11: return fmt::format("suspend j{}", job);
         case 12: return fmt::format("resume j{}", job);
         case 13: return "restart";
+        case 14: return fmt::format("submit j{} partition=high cpus={}", step, *rc::gen::inRange(1, 5));
+        case 15: return fmt::format("submit j{} cpus={} time=1", step, *rc::gen::inRange(1, 5));
+        case 16: return fmt::format("at {}", step);
         default: return "pass";
     }
 }
@@ -59,13 +62,18 @@ void answer_orders(Scenario& scenario, std::size_t& seen) {
 
 RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
     Scenario scenario;
-    RC_ASSERT(scenario.run("settings licenses=matlab:2\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\nsubmit j0\npass") == "");
+    auto preemption = *rc::gen::element<std::string>("", "mode=GANG", "preempt=partition mode=REQUEUE", "preempt=partition mode=CANCEL",
+                                                     "preempt=partition mode=SUSPEND,GANG", "preempt=partition mode=REQUEUE,GANG");
+    auto sharing = *rc::gen::element<std::string>("NO", "FORCE:2", "FORCE:3");
+    RC_ASSERT(scenario.run(fmt::format("settings licenses=matlab:2 {}\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\n"
+                                       "partition low default tier=1 oversubscribe={}\npartition high tier=2\nsubmit j0\npass",
+                                       preemption, sharing)) == "");
     std::size_t seen = 0;
     int steps = *rc::gen::inRange(1, 40);
     for (int step = 1; step <= steps; ++step) {
         std::string line = random_line(step);
         bool names_another = line.find(":j") != std::string::npos || !line.starts_with("submit");
-        bool whole = line == "pass" || line == "restart";
+        bool whole = line == "pass" || line == "restart" || line.starts_with("at");
         if (names_another && !whole && !is_known(scenario, line.substr(line.rfind('j')))) continue;
         RC_ASSERT(scenario.run(line) == "");
         if (*rc::gen::arbitrary<bool>()) answer_orders(scenario, seen);

@@ -262,6 +262,8 @@ std::string Scenario::change_settings(const Words& options) {
     if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
     if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
     if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
+    settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
+    settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
     return {};

@@ -236,6 +236,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {
         cluster.edit_job(found->id).launched = true;
+        // Told to stop before there was anything to be stopped.
+        if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
     }
 }
 

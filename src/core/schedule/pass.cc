@@ -17,6 +17,7 @@
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
+#include "core/schedule/gang.h"
 #include "core/schedule/spot.h"
 #include "model/hostlist.h"
 
@@ -150,6 +151,7 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
     if (!allocation) return false;
+    set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
     start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
@@ -262,7 +264,7 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         bool cut = start_shortened(entry, id);
         if (own && cut) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);
-        if (cut) return Outcome::Started;
+        if (cut || start_shared(entry, id)) return Outcome::Started;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;
@@ -299,7 +301,8 @@ void Pass::run_full() {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
-            if (outcome == Outcome::Blocked && entry.booked == 0 && !entry.reservation) preempt_for(entry, id);
+            bool may_preempt = outcome == Outcome::Blocked && entry.booked == 0 && !entry.reservation;
+            if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
             } else if (outcome == Outcome::Blocked) {
@@ -333,6 +336,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     if (!cluster.schedule_wanted) return;
     cluster.schedule_wanted = false;
     cluster.refresh_layout();
+    resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
     if (scheduler.queue.empty()) {

@@ -62,7 +62,9 @@ private:
     std::vector<bool> behind_tier() const;
     void publish(bool with_estimates);
     // preempt.cc: makes room by ending others, if it may and if that is all it takes.
-    void preempt_for(const Entry& entry, JobId id);
+    bool preempt_for(const Entry& entry, JobId id);     // whether it has started
+    // share.cc: on CPUs that others hold, where all of them share.
+    bool start_shared(const Entry& entry, JobId id);
 
     Cluster& cluster_;
     Scheduler& scheduler_;
@@ -79,6 +81,7 @@ private:
     std::unordered_map<std::uint32_t, std::uint32_t> booked_of_;  // by user
     std::uint64_t steps_for_more_ = 0;                 // second and later bookings of classes
     int preemption_searches_ = 0;
+    int share_searches_ = 0;
 };
 
 PlanTime length_of(const JobClass& job_class);

@@ -4,8 +4,8 @@
 // made from the records themselves whenever the node was touched, so it cannot drift from the truth.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -39,9 +39,12 @@ public:
     void lift(Number number);        // as if it were not there, until
     void lay(Number number);         // it is laid again
     void drop_lifted(Number number);
-    // The same for a job that runs.
-    void lift_job(const Cluster& cluster, const Job& job, Time now);
+    // The same for a job that runs: all it holds, or its CPUs only.
+    enum class Lift : std::uint8_t { All, Cpus };
+    void lift_job(const Cluster& cluster, const Job& job, Lift what, Time now);
     void lay_job(const Cluster& cluster, const Job& job, Time now);
+    // So many CPUs more, for a while: others hold them and would share. Gone with the next refresh().
+    void add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until);
     // Reservations keep their nodes from everybody; for whom one is opened (nullptr: none) its nodes
     // are as free as what runs and is booked there leaves them. One at a time.
     void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now);
@@ -78,12 +81,14 @@ public:
     const Owner& owner(NodeIndex node) const { return owners_[node.value]; }
 
 private:
+    void take_running(const Cluster& cluster, const Node& node, Time now);
+
     Plan plan_;
     std::vector<Booking> bookings_;                    // in the order of booking; empty ones are gone
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
     std::vector<Owner> owners_;
-    std::set<JobId> lifted_jobs_;
+    std::map<JobId, Lift> lifted_jobs_;
 
     struct Fence {                                     // a reservation, as the plan sees it
         std::string name;

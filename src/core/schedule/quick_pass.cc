@@ -44,7 +44,8 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     Search search = search_for(entry, *job);
     bool is_fresh = entry.job_class->is_fresh;
     bool one_node = finder_.is_single(search);
-    if (!is_fresh && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
+    bool may_share = need.sharers > 1 && !touched.empty();
+    if (!is_fresh && !may_share && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
         return false;
     }
     bool wide = is_fresh || !one_node;
@@ -60,7 +61,7 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
         return true;
     }
     if (own) planner.lay(*own);
-    return false;
+    return start_shared(entry, job->id);
 }
 
 }  // namespace sluice

@@ -20,6 +20,10 @@ struct Scheduler {
 
     // For whom others are being preempted: the runs that are on their way out.
     std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
+    // Suspended to make room (Job::awaits_cpus), and when slices end next; see gang.h.
+    std::set<JobId> set_aside;
+    std::optional<Time> slice_end;
+
     bool is_being_made_room_for(const Cluster& cluster, JobId id);
 };
 
