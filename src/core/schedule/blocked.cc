@@ -96,7 +96,8 @@ void Pass::note_no_start(const Entry& entry, const Job& job) {
 
 // Once all of its partitions have been looked at; those that can start again lose the reason.
 void Pass::show_no_starts() {
-    std::erase_if(no_start_, [&](const auto& entry) { return scheduler_.planner.find_booking(entry.first).has_value(); });
+    const Planner& planner = scheduler_.planner;
+    std::erase_if(no_start_, [&](const auto& entry) { return planner.find_booking(entry.first).has_value(); });
     std::vector<JobId> found;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
         const QueueKey& first = *job_class.waiting.begin();

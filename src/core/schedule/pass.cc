@@ -51,8 +51,9 @@ std::optional<Reason> partition_forbids(const JobClass& job_class, const Partiti
 
 std::string qos_not_allowed(const JobRequest& wish, const PartitionConfig& config) {
     bool allows = !config.allow_qos.empty();
-    return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})", config.name, allows ? "allows" : "denies",
-                       join(allows ? config.allow_qos : config.deny_qos, ","), allows ? "not" : "including", wish.qos);
+    std::string list = join(allows ? config.allow_qos : config.deny_qos, ",");
+    return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})", config.name,
+                       allows ? "allows" : "denies", list, allows ? "not" : "including", wish.qos);
 }
 
 bool array_limit_reached(const Cluster& cluster, const Job& job) {

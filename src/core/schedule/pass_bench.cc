@@ -120,7 +120,8 @@ void Explain(benchmark::State& state) {
     });
     std::size_t next = 0;
     for (auto _ : state) {
-        benchmark::DoNotOptimize(explain(busy.cluster, busy.now, waiting[next++ * 7919 % waiting.size()]));
+        JobId id = waiting[next++ * 7919 % waiting.size()];
+        benchmark::DoNotOptimize(explain(busy.cluster, busy.now, id));
     }
 }
 

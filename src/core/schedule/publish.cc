@@ -47,8 +47,9 @@ std::vector<bool> Pass::behind_tier() const {
     const std::vector<Partition>& partitions = cluster_.partitions();
     std::vector<bool> behind(partitions.size());
     for (std::size_t i = 0; i < partitions.size(); ++i) {
+        std::uint32_t tier = partitions[i].config.priority_tier;
         for (std::size_t above = 0; first_blocked_[i] && above < partitions.size() && !behind[i]; ++above) {
-            if (!first_blocked_[above] || partitions[above].config.priority_tier <= partitions[i].config.priority_tier) continue;
+            if (!first_blocked_[above] || partitions[above].config.priority_tier <= tier) continue;
             const std::vector<bool>& theirs = scheduler_.layout.in_partition[above];
             behind[i] = std::any_of(partitions[i].nodes.begin(), partitions[i].nodes.end(),
                                     [&](NodeIndex node) { return theirs[node.value]; });

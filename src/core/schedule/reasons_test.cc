@@ -137,7 +137,8 @@ TEST(Reasons, InReservations) {
         down      n1
         pass
     )"), "");
-    EXPECT_EQ(shown(world, "first"), "ReqNodeNotAvail, UnavailableNodes:n1");
+    EXPECT_EQ(shown(world, "early"), "ReqNodeNotAvail, UnavailableNodes:n1");  // it runs again
+    EXPECT_EQ(shown(world, "first"), "Priority");
     ASSERT_EQ(world.run("cancel early\n at 400"), "");
     EXPECT_EQ(shown(world, "first"), "Reservation r was deleted");
 }
