@@ -369,6 +369,14 @@ std::string Scenario::change_node(const std::string& name, const std::vector<std
     return !error && refused ? "was accepted" : "";
 }
 
+Result<std::vector<Explanation>> Scenario::why(const std::string& job) {
+    ensure_cluster();
+    apply_event(ExplainJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, TRY(parse_job_ref(job))});
+    const Answer& answer = std::get<Reply>(effects_.back()).answer;
+    if (const auto* error = std::get_if<Error>(&answer)) return *error;
+    return std::get<std::vector<Explanation>>(answer);
+}
+
 // What the store would keep, and the nodes with what runs there.
 void Scenario::restart() {
     StoredState stored;

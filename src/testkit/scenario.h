@@ -34,6 +34,7 @@
 #include <string_view>
 
 #include "core/cluster.h"
+#include "model/explanation.h"
 
 namespace sluice {
 
@@ -43,6 +44,8 @@ public:
     std::string run(std::string_view text);
 
     Cluster& cluster() { return *cluster_; }
+    // What swhy is told of "3" or "3_1"; as an error, that there is no such job.
+    Result<std::vector<Explanation>> why(const std::string& job);
     const Effects& effects() const { return effects_; }
     JobId job(const std::string& name) const { return jobs_.at(name); }
     Time now() const { return now_; }

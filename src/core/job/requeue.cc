@@ -41,6 +41,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         job.priority = 0;
         job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
+        job.reason_detail = "job requeued in held state";
     } else if (!job.priority_by_hand) {
         calculate_priority(cluster, job);
     }

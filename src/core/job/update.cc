@@ -97,8 +97,12 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
     // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
     draft.job.priority_by_hand = priority > 0;
     draft.request.nice = 0;
+    Reason before = draft.job.reason;
+    bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser || before == Reason::ReservationDeleted;
+    if (priority > 0 && !was_held) return {};
+    draft.job.reason_detail.clear();
+    draft.job.reason = Reason::None;
     if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
-    else if (draft.job.reason == Reason::JobHeldAdmin || draft.job.reason == Reason::JobHeldUser) draft.job.reason = Reason::None;
     return {};
 }
 

@@ -62,6 +62,7 @@ public:
         }
     }
 
+    const std::vector<Number>& bookings_on(NodeIndex node) const { return on_node_[node.value]; }
     // The bookings that are laid and that `wanted` picks.
     template <typename Wanted>
     std::vector<Number> laid_bookings(Wanted wanted) const {

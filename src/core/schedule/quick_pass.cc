@@ -24,12 +24,12 @@ bool Pass::new_ones_come_last() {
     return last;
 }
 
-void Pass::run_quick(const std::vector<NodeIndex>& touched) {
+bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
     for (NodeIndex node : touched) scheduler_.planner.refresh(cluster_, node, now_);
     std::vector<Entry> all = entries();
     std::sort(all.begin(), all.end(), comes_first);
     int wide_searches = kWideSearchesPerQuickPass;
-    bool books = false;
+    bool books = false, enough = true;
     for (Entry& entry : all) {
         if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
         std::vector<NodeIndex> here;
@@ -46,10 +46,14 @@ void Pass::run_quick(const std::vector<NodeIndex>& touched) {
         entry.job_class->is_fresh = false;
         bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
         bool has_others = entry.job_class->needs.size() > 1;  // another partition may have it earlier
-        if ((!booked || has_others) && may_book(entry)) books |= book(entry, cluster_.job(entry.key.job));
+        if ((booked && !has_others) || !may_book(entry)) continue;
+        bool is_booked = book(entry, cluster_.job(entry.key.job));
+        books |= is_booked;
+        enough &= is_booked;
     }
     scheduler_.planner.open_reservation(cluster_, nullptr, now_);
     publish(books);
+    return enough;
 }
 
 bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
