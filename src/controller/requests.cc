@@ -128,6 +128,18 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
                  fmt::format("update of entity {}", static_cast<int>(message.entity()))};
 }
 
+Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, RequestId id) {
+    if (message.next() > static_cast<std::uint32_t>(AfterReboot::Down)) {
+        return Error{ErrorCode::ProtocolError, fmt::format("nextstate {}", message.next())};
+    }
+    return Event{RebootNodes{.request = id,
+                             .caller = caller,
+                             .nodes = TRY(Hostlist::parse(message.nodes())).names(),
+                             .asap = message.asap(),
+                             .next = static_cast<AfterReboot>(message.next()),
+                             .reason = message.reason()}};
+}
+
 template <typename Number>
 std::optional<Number> optional_of(bool present, Number number) {
     return present ? std::optional<Number>(number) : std::nullopt;
@@ -177,6 +189,8 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
             return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
         case wire::Request::kChangeReservation:
             return Event{ChangeReservation{id, caller, TRY(from_wire(request.change_reservation()))}};
+        case wire::Request::kReboot:
+            return reboot(request.reboot(), caller, id);
         case wire::Request::kJobAllocation:
             return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
         case wire::Request::kExplain:
@@ -205,6 +219,7 @@ bool is_for_core(const wire::Request& request) {
         case wire::Request::kJobAllocation:
         case wire::Request::kExplain:
         case wire::Request::kChangeReservation:
+        case wire::Request::kReboot:
             return true;
         default:
             return false;

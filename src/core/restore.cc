@@ -97,6 +97,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node.reason_time = saved.reason_time;
         node.reason_user = saved.reason_user;
         node.comment = saved.comment;
+        node.reboot = saved.reboot;
+        watch_reboot(*this, *index);
     }
     for (Reservation reservation : stored.reservations) {
         resolve_nodes(*this, reservation);

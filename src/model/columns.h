@@ -148,6 +148,7 @@ enum class NodeColumn : std::uint16_t {
     CoreSpecCount,
     MemSpecLimit,
     Reservation,      // (t) the active one that has it
+    NextState,        // AfterReboot, of a node that is to be rebooted
 };
 
 enum class PartitionColumn : std::uint16_t {

@@ -60,6 +60,10 @@ void add_node_state(const SheetRow& node, Record& record) {
                                           node_flags(*node.sheet, node.index)),
                 or_zero(node.number(N::ThreadsPerCore)), or_zero(node.number(N::TmpDisk)),
                 or_zero(node.number(N::Weight)));
+    if (node.has(N::NextState)) {
+        const bool down = node.number(N::NextState) == static_cast<std::int64_t>(AfterReboot::Down);
+        record.line("NextState={}", down ? "DOWN" : "RESUME");
+    }
     if (!node.text(N::Partitions).empty()) record.line("Partitions={} ", node.text(N::Partitions));
     record.line("BootTime={} SlurmdStartTime={}", moment(N::BootTime), moment(N::SlurmdStartTime));
     record.line("LastBusyTime={} ResumeAfterTime=None SuspendTime=INFINITE",

@@ -33,6 +33,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     cluster.edit_node(index).watched = false;
     const Node& silent = cluster.node(index);
     if (silent.down || silent.removed) return;
+    if (silent.reboot && silent.reboot->issued) return;  // its silence is expected, up to ResumeTimeout
     if (silent.last_seen && *silent.last_seen + cluster.settings().slurmd_timeout > now) {
         return watch_node(cluster, index);
     }

@@ -108,6 +108,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     node.connected = true;
     node.last_seen = now;
     node.orphans.clear();
+    settle_reboot(cluster, now, *index, event.facts, effects);
     std::string missing = cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
     if (!missing.empty()) {
         node.admin_flags |= kNodeDrain;
