@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "os/user.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -140,6 +141,20 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
                              .reason = message.reason()}};
 }
 
+// Who is in a group is asked where all groups are known: here.
+Result<Event> reservation_change(const wire::ChangeReservation& message, const Caller& caller,
+                                 RequestId id) {
+    ChangeReservation event{id, caller, TRY(from_wire(message))};
+    if (!event.change.groups) return Event{std::move(event)};
+    for (GroupMembers& group : event.change.groups->items) {
+        std::optional<std::vector<uid_t>> members = group_members(group.name);
+        if (!members) return Error{ErrorCode::GroupUnknown, ""};
+        group.users.clear();
+        for (uid_t user : *members) group.users.push_back(UserId{user});
+    }
+    return Event{std::move(event)};
+}
+
 template <typename Number>
 std::optional<Number> optional_of(bool present, Number number) {
     return present ? std::optional<Number>(number) : std::nullopt;
@@ -188,7 +203,7 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
         case wire::Request::kCompleteJob:
             return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
         case wire::Request::kChangeReservation:
-            return Event{ChangeReservation{id, caller, TRY(from_wire(request.change_reservation()))}};
+            return reservation_change(request.change_reservation(), caller, id);
         case wire::Request::kReboot:
             return reboot(request.reboot(), caller, id);
         case wire::Request::kJobAllocation:

@@ -219,6 +219,7 @@ enum class LicenseColumn : std::uint16_t {
     Name,             // (t)
     Total,
     Used,
+    Reserved,         // by reservations that are active now
 };
 
 enum class ReservationColumn : std::uint16_t {
@@ -238,6 +239,8 @@ enum class ReservationColumn : std::uint16_t {
     Accounts,         // (t)
     AccountsDenied,
     PurgeAfter,       // absent: stays
+    Groups,           // (t)
+    Licenses,         // (t)
 };
 
 }  // namespace sluice

@@ -211,6 +211,7 @@ std::string Scenario::change_settings(const Words& options) {
     if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
     if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
     if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
+    if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
     return {};
@@ -266,6 +267,16 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
     }
     if (change.users) change.users->denied = options.contains("denied");
     if (options.contains("accounts")) change.accounts.emplace().items = {options.at("accounts")};
+    if (options.contains("licenses")) change.licenses = options.at("licenses");
+    if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
+    if (options.contains("group")) change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
+    if (options.contains("cores")) {
+        for (std::string_view cores : split(options.at("cores"), ',')) change.core_counts.push_back(as_number(std::string(cores)));
+    }
+    if (options.contains("longer")) {
+        change.duration = Minutes{as_number(options.at("longer"))};
+        change.duration_sign = 1;
+    }
     if (options.contains("flags")) parse_reservation_flags(options.at("flags"), 0, change).value();
     change.skip = options.contains("skip");
     UserId user{as_number(option(options, "by", "0"))};
@@ -290,6 +301,7 @@ std::string Scenario::reserved(const std::string& name, const std::string& wante
 void Scenario::restart() {
     StoredState stored;
     stored.reservations = cluster_->reservations();
+    stored.nodes = stored_nodes();
     auto name_of = [&](NodeIndex index) { return cluster_->node(index).config.name; };
     std::map<std::string, std::vector<RunId>> running;
     cluster_->jobs().for_each([&](const Job& job) {
@@ -359,7 +371,10 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         return apply_event(NodeCleaned{*cluster_->find_node(words.at(2)), {job.id, job.restarts, kBatchStep}}), "";
     }
     if (verb == "lost") return apply_event(NodeDisconnected{*cluster_->find_node(name)}), "";
-    if (verb == "back") return apply_event(NodeRegistered{name, {}, {}}), "";
+    if (verb == "back" || verb == "rebooted") return register_node(name, verb == "rebooted"), "";
+    if (verb == "node") return update_node(name, options_in(words, 2));
+    if (verb == "reboot") return reboot(name, options_in(words, 2));
+    if (verb == "shows") return expect_node(name, options_in(words, 2));
     if (verb == "down") {
         return apply_event(UpdateNode{RequestId{next_request_++}, root, {name}, {{"State", "DOWN"}, {"Reason", "test"}}}), "";
     }

@@ -16,7 +16,10 @@
 //   settings  licenses=matlab:2 [killdep] [arraymax=N]  before nodes are used; later: a reconfiguration
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
-//   down|lost|back NODE
+//   down|lost|back NODE                         rebooted NODE: back, with a new boot
+//   node      NODE KEY=VALUE [refused]          scontrol update node; "_" is a blank in reasons
+//   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
+//   shows     NODE [state=IDLE+DRAIN] [reason=..]
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
@@ -59,6 +62,12 @@ private:
     std::string control(const std::string& verb, const std::string& name);
     void restart();
     std::string reserve(ReservationChange::Verb verb, const std::string& name, const Words& options);
+    std::string answered(bool refused) const;
+    std::string update_node(const std::string& name, Words options);
+    std::string reboot(const std::string& name, const Words& options);
+    void register_node(const std::string& name, bool rebooted);
+    std::string expect_node(const std::string& name, const Words& options) const;
+    std::vector<StoredState::StoredNode> stored_nodes() const;
     std::string reserved(const std::string& name, const std::string& wanted);
 
     Settings settings_;

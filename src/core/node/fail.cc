@@ -3,6 +3,7 @@
 // A node is lost. Its jobs run again elsewhere if they may, else they have failed. What may still
 // run there is ended when the node comes back, before it is given anything new.
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "model/errors.h"
 
@@ -47,6 +48,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     }
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
+    look_after_reservations(cluster, now);
     // Its connection may only have hung: should it hear us again, it has to register anew.
     effects.push_back(NodeAnswered{node.config.name, Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -111,6 +112,7 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     if (change.weight || change.features) cluster.layout_has_changed();
     cluster.mark_stored(index);
     if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
+    look_after_reservations(cluster, now);
 }
 
 Result<void> change_partition(PartitionConfig& config, const std::string& key, const std::string& value) {

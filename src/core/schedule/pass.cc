@@ -164,7 +164,7 @@ bool Pass::may_run(const Job& job) {
         cluster_.array_waiting[job.array_job->value].insert(job.id);
         return false;
     }
-    if (auto reason = licenses_missing(cluster_, job)) {
+    if (auto reason = licenses_missing(cluster_, job, now_)) {
         park(cluster_, job.id, *reason, {});
         cluster_.license_waiting.insert(job.id);
         return false;
@@ -343,7 +343,9 @@ void Pass::run_full() {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
-            if (outcome == Outcome::Blocked && entry.booked == 0 && !entry.reservation) preempt_for(entry, id);
+            // What a magnetic reservation attracted may find a place outside yet.
+            bool attracted = entry.reservation && !entry.job_class->magnets.empty();
+            if (outcome == Outcome::Blocked && entry.booked == 0 && !attracted) preempt_for(entry, id);
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
             } else if (outcome == Outcome::Blocked) {

@@ -5,6 +5,7 @@
 
 #include "core/cluster.h"
 #include "core/job/preempt.h"
+#include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
 
@@ -21,6 +22,16 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
     return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
 }
 
+namespace {
+
+Amounts cpus_only(std::int32_t cpus) {
+    Amounts amounts;
+    amounts[Amounts::kCpus] = cpus;
+    return amounts;
+}
+
+}  // namespace
+
 void Planner::reset(const Cluster& cluster, Time now) {
     std::size_t nodes = cluster.node_count();
     plan_.restart(now, nodes);
@@ -36,7 +47,13 @@ void Planner::reset(const Cluster& cluster, Time now) {
     for (const Reservation& reservation : cluster.reservations()) {
         auto number = static_cast<std::uint32_t>(fences_.size());
         for (NodeIndex node : reservation.nodes) fences_on_node_[node.value].push_back(number);
-        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}};
+        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}, {}, !reservation.has(kResvFlex | kResvAnyNodes)};
+        for (NodeIndex node : reservation.nodes) {
+            if (reservation.cores.empty()) break;
+            const NodeConfig& config = cluster.node(node).config;
+            std::uint32_t all = std::max(1u, cores_in(config));
+            fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) * (config.cpus / all)));
+        }
         for (const Interval& each : intervals_of(reservation)) fence.times.emplace_back(tick(each.start), tick(each.end));
         fences_.push_back(std::move(fence));
     }
@@ -75,8 +92,51 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     }
     if (fences_on_node_.empty()) return;
     for (std::uint32_t number : fences_on_node_[index.value]) {
+        if (!fences_[number].cpus.empty()) {
+            fence_in(cluster, index, number, now);
+            continue;
+        }
         if (!is_up(fences_[number], index)) continue;
         for (const auto& [from, until] : fences_[number].times) plan_.take(index, kind.total, from, until);
+    }
+}
+
+// A part of the node is one side's, the rest the other's: whoever looks, what the other side may use
+// is taken from him; and not twice, where somebody runs or is booked there already.
+void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t number, Time now) {
+    const Fence& fence = fences_[number];
+    bool inside = open_fence_ == number;
+    if (inside ? !fence.caps : !is_up(fence, index)) return;
+    std::int32_t total = cluster.scheduler().layout.kind(index).total[Amounts::kCpus];
+    auto place = std::lower_bound(fence.nodes.begin(), fence.nodes.end(), index) - fence.nodes.begin();
+    std::int32_t others = std::min(fence.cpus[static_cast<std::size_t>(place)], total);
+    if (inside) others = total - others;
+    for (const auto& [from, until] : fence.times) {
+        plan_.take(index, cpus_only(others), from, until);
+        std::int32_t left = others;  // of what those on the other side may have had in it
+        auto give_back = [&](std::int32_t cpus, PlanTime start, PlanTime end) {
+            cpus = std::min(cpus, left);
+            left -= cpus;
+            if (std::max(start, from) < std::min(end, until)) {
+                plan_.give(index, cpus_only(cpus), std::max(start, from), std::min(end, until));
+            }
+        };
+        for (JobId id : cluster.node(index).jobs) {
+            const Job& job = cluster.job(id);
+            if ((job.reservation == fence.name) == inside || lifted_jobs_.contains(id) || job.cpus_lent) continue;
+            for (const NodeShare& share : job.allocation->nodes) {
+                auto cpus = static_cast<std::int32_t>(share.cpus.size());
+                if (share.node == index) give_back(cpus, 0, tick(expected_end(cluster, job, now)));
+            }
+        }
+        for (Number booked : on_node_[index.value]) {
+            const Booking& booking = bookings_[booked];
+            auto job = cluster.find_job(booking.job);
+            if (!job || booking.lifted || names_reservation(*job->request, fence.name) == inside) continue;
+            for (const Chosen& chosen : booking.nodes) {
+                if (chosen.node == index) give_back(chosen.take[Amounts::kCpus], booking.start, booking.end);
+            }
+        }
     }
 }
 
@@ -106,7 +166,7 @@ Planner::Kept Planner::kept(NodeIndex node, PlanTime from, PlanTime until) const
     if (fences_on_node_.empty()) return found;
     for (std::uint32_t number : fences_on_node_[node.value]) {
         const Fence& fence = fences_[number];
-        if (!is_up(fence, node)) continue;
+        if (!is_up(fence, node) || !fence.cpus.empty()) continue;  // of cores: a matter of place
         for (const auto& [start, end] : fence.times) {
             if (start >= until || end <= from) continue;
             if (fence.maintenance) return Kept::ForMaintenance;

@@ -89,7 +89,10 @@ private:
         bool maintenance = false;
         std::vector<NodeIndex> nodes;
         std::vector<std::pair<PlanTime, PlanTime>> times;
+        std::vector<std::int32_t> cpus;                // by node, where it has only some of them
+        bool caps = true;                              // its jobs have these CPUs and no others
     };
+    void fence_in(const Cluster& cluster, NodeIndex node, std::uint32_t number, Time now);
     bool is_up(const Fence& fence, NodeIndex node) const;
     std::vector<Fence> fences_;
     std::vector<std::vector<std::uint32_t>> fences_on_node_;  // empty: there are no reservations

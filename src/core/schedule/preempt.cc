@@ -139,10 +139,12 @@ void Pass::preempt_for(const Entry& entry, JobId id) {
     if (victims.empty()) return;
 
     Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
     auto own = planner.find_booking(id);
     if (own) planner.lift(*own);
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
+    if (entry.nodes) std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
     for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, now_);
     Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     std::vector<NodeIndex> chosen;
