@@ -130,6 +130,11 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
             {ErrorCode::AccessDenied, fmt::format("the step belongs to uid {}, you are uid {}",
                                                   credential->user(), caller.identity.user.value)});
     }
+    if (never_start_.contains(key)) {
+        return caller.refuse(std::move(caller.connection),
+                             {ErrorCode::LaunchFailed,
+                              fmt::format("step {} was cancelled before it started", print_run(key))});
+    }
     if (find(key) || unacknowledged_.contains(key)) {
         return caller.refuse(
             std::move(caller.connection),
@@ -158,10 +163,13 @@ void Jobs::start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse)
     with_prolog(key.job, [this, key, kept, srun, refuse](bool ready) {
         JobHere* here = find(key.job);
         if (!here) return;
-        if (!ready || here->ending) {
+        Run* run = find(key);
+        bool cancelled = run && run->cancelled;
+        if (!ready || here->ending || cancelled) {
             drop(key);
-            refuse({ErrorCode::LaunchFailed,
-                    ready ? "the job was ended before it started" : "the prolog failed"});
+            refuse({ErrorCode::LaunchFailed, cancelled ? "the step was cancelled before it started"
+                                             : ready   ? "the job was ended before it started"
+                                                       : "the prolog failed"});
             return close_if_clean(key.job);
         }
         spawn_step(*kept, srun, refuse);
@@ -214,6 +222,10 @@ void Jobs::drop(const RunKey& key) {
     if (!job) return;
     job->runs.erase(key.step);
     if (job->runs.empty() && !job->ending && !job->batch_end) jobs_.erase(key.job);
+}
+
+void Jobs::forget_cancelled_steps(const JobKey& key) {
+    std::erase_if(never_start_, [&](const RunKey& step) { return step.job == key; });
 }
 
 StepLine::Handlers Jobs::handlers_for(const RunKey& key) {
@@ -315,6 +327,7 @@ void Jobs::close_if_clean(const JobKey& key) {
 void Jobs::report_end(const JobKey& key) {
     std::optional<wire::StepEnd> batch_end = find(key)->batch_end;
     jobs_.erase(key);
+    forget_cancelled_steps(key);
     if (batch_end) return report_job_ended({key, kBatchStep}, *batch_end);
     wire::AgentReport report;
     *report.mutable_node_cleaned()->mutable_run() = to_run_id({key, kBatchStep});

@@ -52,6 +52,7 @@ private:
     struct Run {
         std::shared_ptr<StepLine> line;  // none while the prolog runs
         bool started = false;
+        bool cancelled = false;          // while it had no line yet: it must not start
     };
     struct JobHere {
         HookJob who;
@@ -69,6 +70,7 @@ private:
     void spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
     void with_prolog(const JobKey& key, std::function<void(bool)> next);
     void drop(const RunKey& key);
+    void forget_cancelled_steps(const JobKey& key);
     StepLine::Handlers handlers_for(const RunKey& key);
     void on_report(const RunKey& key, const wire::StepReport& report);
     void on_end(const RunKey& key, const wire::StepEnd& end);
@@ -91,6 +93,8 @@ private:
     std::string public_key_;
     std::map<JobKey, JobHere> jobs_;
     std::set<RunKey> unacknowledged_;  // ended, and the controller may not know yet
+    // Steps that were ended before their srun came: it may still come. Kept as long as the job.
+    std::set<RunKey> never_start_;
 };
 
 }  // namespace sluice

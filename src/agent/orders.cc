@@ -32,19 +32,25 @@ void Jobs::terminate(const wire::Terminate& order) {
     RunKey key = key_of(order.run());
     if (order.only_step()) {
         if (Run* run = find(key)) {
-            if (!run->line) return;
+            if (!run->line) {
+                run->cancelled = true;
+                return;
+            }
             wire::StepCommand command;
             *command.mutable_terminate() = order;
             run->line->send(command);
         } else if (!unacknowledged_.contains(key)) {
+            // It never came here, or its end was heard before.
+            never_start_.insert(key);
             wire::StepEnd end;
             end.mutable_exit()->set_signal(9);
-            report_step_ended(key, end);  // it never came here, or its end was heard before
+            report_step_ended(key, end);
         }
         return;
     }
     JobHere* job = find(key.job);
     if (!job) {
+        forget_cancelled_steps(key.job);
         if (unacknowledged_.contains({key.job, kBatchStep})) return;  // JobEnded says as much
         wire::AgentReport report;
         *report.mutable_node_cleaned()->mutable_run() = to_run_id({key.job, kBatchStep});

@@ -122,6 +122,8 @@ struct Config {
     Seconds resume_timeout{60};  // what a reboot may take
     Seconds epilog_timeout{0}, prolog_timeout{0};
     std::string enforce_part_limits = "NO";
+    bool disable_root_jobs = false;  // a partition may say so for itself
+    Seconds group_update_time{600};  // how long the groups of a user are remembered
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::string propagate_resource_limits = "ALL";
     std::string propagate_resource_limits_except;

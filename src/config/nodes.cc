@@ -131,6 +131,7 @@ Result<void> derive_spec_cores(const NodeSpec& spec, const Line& line, NodeConfi
             return error_at(line, "CpuSpecList={}: expected CPUs of the node such as 0-1,8",
                             spec.cpu_spec_list);
         }
+        node.cpu_spec_list.assign(list->begin(), list->end());
         node.core_spec_count = static_cast<std::uint32_t>(
             (list->size() + node.threads_per_core - 1) / node.threads_per_core);
     }

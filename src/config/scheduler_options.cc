@@ -52,13 +52,13 @@ constexpr Entry kSchedulerEntries[] = {
     {"bf_max_job_test",           Set, count<&O::max_job_test>},
     {"bf_max_job_user",           Set, count<&O::max_job_user>},
     {"bf_max_job_part",           Set, count<&O::max_job_part>},
-    {"max_depend_depth",          Set, count<&O::max_depend_depth>},
+    {"max_depend_depth",          Natural},
     {"max_switch_wait",           Set, seconds<&O::max_switch_wait>},
     {"requeue_delay",             Set, seconds<&O::requeue_delay>},
     {"kill_invalid_depend",       Set, flag<&O::kill_invalid_depend>, true},
-    {"preempt_reorder_count",     Set, count<&O::preempt_reorder_count>},
+    {"preempt_reorder_count",     Natural},
     {"preempt_send_user_signal",  Set, flag<&O::preempt_send_user_signal>, true},
-    {"preempt_strict_order",      Set, flag<&O::preempt_strict_order>, true},
+    {"preempt_strict_order",      Natural},
     {"preempt_youngest_first",    Set, flag<&O::preempt_youngest_first>, true},
     {"max_script_size",           Elsewhere},
     // Scheduling here follows events, within one thread that nobody waits for: there are no cycles
@@ -130,9 +130,9 @@ constexpr Entry kSchedulerEntries[] = {
 };
 
 constexpr Entry kPreemptEntries[] = {
-    {"reorder_count",       Set, count<&O::preempt_reorder_count>},
+    {"reorder_count",       Natural},
     {"send_user_signal",    Set, flag<&O::preempt_send_user_signal>, true},
-    {"strict_order",        Set, flag<&O::preempt_strict_order>, true},
+    {"strict_order",        Natural},
     {"youngest_first",      Set, flag<&O::preempt_youngest_first>, true},
     {"min_exempt_priority", None},
     {"reclaim_licenses",    None},

@@ -19,16 +19,13 @@ struct SchedulerOptions {
     std::uint32_t max_job_test = 0;  // 0: no limit
     std::uint32_t max_job_user = 0;
     std::uint32_t max_job_part = 0;
-    std::uint32_t max_depend_depth = 10;
     bool kill_invalid_depend = false;
     Seconds max_switch_wait{300};
     // Slurm waits for the credential of the last run to expire (two minutes); ours name the run
     // they are for, so a second is enough to slow a script down that always requeues itself.
     Seconds requeue_delay{1};
     bool preempt_youngest_first = false;
-    bool preempt_strict_order = false;
     bool preempt_send_user_signal = false;
-    std::uint32_t preempt_reorder_count = 1;
 
     bool operator==(const SchedulerOptions&) const = default;
 };

@@ -11,7 +11,7 @@ TEST(SchedulerOptions, NumbersAndFlagsReachTheirMembers) {
     Result<SchedulerOptions> options = parse_scheduler_options(
         "bf_window=60,bf_max_job_test=7, BF_Interval=5,kill_invalid_depend,max_switch_wait=10,"
         "bf_continue,defer",
-        "youngest_first,reorder_count=3");
+        "youngest_first,send_user_signal");
     ASSERT_TRUE(options);
     EXPECT_EQ(options->window, Seconds{3600});
     EXPECT_EQ(options->max_job_test, 7u);
@@ -19,13 +19,13 @@ TEST(SchedulerOptions, NumbersAndFlagsReachTheirMembers) {
     EXPECT_TRUE(options->kill_invalid_depend);
     EXPECT_EQ(options->max_switch_wait, Seconds{10});
     EXPECT_TRUE(options->preempt_youngest_first);
-    EXPECT_EQ(options->preempt_reorder_count, 3u);
+    EXPECT_TRUE(options->preempt_send_user_signal);
 }
 
 TEST(SchedulerOptions, TheOldNamesOfPreemptionStillCount) {
-    Result<SchedulerOptions> options = parse_scheduler_options("preempt_strict_order", "");
+    Result<SchedulerOptions> options = parse_scheduler_options("preempt_youngest_first", "");
     ASSERT_TRUE(options);
-    EXPECT_TRUE(options->preempt_strict_order);
+    EXPECT_TRUE(options->preempt_youngest_first);
 }
 
 TEST(SchedulerOptions, WhatHasNoEffectIsSaid) {
@@ -39,8 +39,8 @@ TEST(SchedulerOptions, WhatHasNoEffectIsSaid) {
 TEST(SchedulerOptions, WrongNumbersAreNamed) {
     EXPECT_EQ(error_with("SchedulerParameters=bf_window=soon"),
               "slurm.conf: SchedulerParameters: bf_window=soon: expected a number");
-    EXPECT_EQ(error_with("PreemptParameters=reorder_count"),
-              "slurm.conf: PreemptParameters: reorder_count=: expected a number");
+    EXPECT_EQ(error_with("SchedulerParameters=max_switch_wait"),
+              "slurm.conf: SchedulerParameters: max_switch_wait=: expected a number");
 }
 
 }  // namespace

@@ -43,8 +43,6 @@ PreemptSettings preempt_from(const Config& config, const SchedulerOptions& optio
     preempt.only_lower_priority = has_preempt_word(config.preempt_mode, "PRIORITY");
     preempt.exempt_time = config.preempt_exempt_time;
     preempt.youngest_first = options.preempt_youngest_first;
-    preempt.strict_order = options.preempt_strict_order;
-    preempt.reorder_count = options.preempt_reorder_count;
     preempt.send_user_signal = options.preempt_send_user_signal;
     preempt.time_slice = config.scheduler_time_slice;
     return preempt;
@@ -61,7 +59,6 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
                          .max_job_part = options.max_job_part};
     settings.preempt = preempt_from(config, options);
     settings.kill_invalid_depend = options.kill_invalid_depend;
-    settings.max_depend_depth = options.max_depend_depth;
     settings.max_switch_wait = options.max_switch_wait;
     settings.requeue_delay = options.requeue_delay;
     settings.licenses = TRY(parse_licenses(config.licenses));
@@ -114,7 +111,6 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_id = config.max_job_id;
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
-    settings.job_requeue = config.job_requeue;
     take_select(config, settings);
     TRY(take_scheduling(config, settings));
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");
@@ -131,6 +127,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
                                                               : config.resv_over_run.length();
     settings.priority = priority_from(config);
     settings.enforce_part_limits = !equals_ignoring_case(config.enforce_part_limits, "NO");
+    settings.disable_root_jobs = config.disable_root_jobs;
     settings.def_mem_per_cpu = config.def_mem_per_cpu;
     settings.def_mem_per_node = config.def_mem_per_node;
     settings.max_mem_per_cpu = config.max_mem_per_cpu;

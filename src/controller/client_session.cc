@@ -100,7 +100,24 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
         answer_at_once(framed(error_reply(incoming.error())));
         co_return;
     }
+    if (auto* submission = std::get_if<SubmitJob>(&incoming->event)) {
+        co_await add_groups(submission->caller);
+    }
     co_await ask(std::move(*incoming), id);
+}
+
+// Only where a partition asks for them: looking them up may take long.
+asio::awaitable<void> ClientSession::add_groups(Caller& caller) {
+    const auto snapshot = services_.published.snapshot.get();
+    const bool wanted = std::any_of(
+        snapshot->partitions->begin(), snapshot->partitions->end(),
+        [](const Partition& partition) { return !partition.config.allow_groups.empty(); });
+    if (!wanted) co_return;
+    const auto look_up = [&] {
+        const Seconds age_max = services_.published.config.get()->config.group_update_time;
+        return services_.groups.of(caller.user, caller.group, age_max, wall_clock());
+    };
+    caller.groups = co_await run_on(services_.slow_pool, look_up);
 }
 
 asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id) {

@@ -34,6 +34,7 @@ private:
     asio::awaitable<void> handle(wire::Request& request);
     asio::awaitable<void> ask_core(wire::Request& request);
     asio::awaitable<void> ask(Incoming incoming, RequestId id);
+    asio::awaitable<void> add_groups(Caller& caller);
     asio::awaitable<Bytes> query(const wire::Request& request);
     asio::awaitable<Bytes> list(const wire::ListTable& question);
     asio::awaitable<Bytes> batch_script(JobId job);

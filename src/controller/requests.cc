@@ -19,6 +19,7 @@ constexpr std::size_t kIdempotencyKeyMax = 64;
 
 // --uid and --gid: the caller may speak for somebody else.
 Result<Caller> speaker(const wire::SubmitJob& message, Caller caller, UserId slurm_user) {
+    caller.sent_by_root = caller.user.value == 0;
     if (!message.has_as_user() && !message.has_as_group()) return caller;
     if (!is_privileged(caller.user, slurm_user)) {
         return Error{ErrorCode::AccessDenied, "only root and SlurmUser may use --uid and --gid"};

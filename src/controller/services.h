@@ -14,6 +14,7 @@
 #include <string>
 
 #include "auth/launch_credential.h"
+#include "controller/groups.h"
 #include "controller/inbox.h"
 #include "controller/listings.h"
 #include "controller/published.h"
@@ -41,6 +42,7 @@ struct Services {
     // next, and the I/O threads go on taking submissions meanwhile.
     asio::thread_pool reader_pool{1};
     Listings listings;  // the reader's own
+    GroupNames groups;  // slow_pool's own
     Fleet* fleet = nullptr;
 
     RequestId next_request() { return RequestId{++requests}; }

@@ -63,7 +63,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Reboot:
         case TimerKind::Plan:
         case TimerKind::NodeTimeout:
-        case TimerKind::Priority: return;
+        case TimerKind::Priority:
+        case TimerKind::TimeSlice: return;
     }
 }
 

@@ -25,6 +25,7 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
       next_job_id_(settings_->first_job_id) {
     build_nodes(now);
     build_partitions();
+    regroup_queue(*this);
     refresh_layout();
     set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
     watch_priorities(*this, now);
@@ -38,6 +39,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     settings_ = std::move(settings);
     build_nodes(now);
     build_partitions();
+    regroup_queue(*this);
     layout_has_changed();
     for (Reservation reservation : std::vector(reservations())) {  // PART_NODES, nodes that came or went
         resolve_nodes(*this, reservation);
@@ -67,17 +69,27 @@ void Cluster::build_nodes(Time now) {
     }
 }
 
+void Cluster::order_nodes(Partition& partition) const {
+    partition.nodes.clear();
+    for (const std::string& name : partition.config.nodes) {
+        if (auto index = find_node(name)) partition.nodes.push_back(*index);
+    }
+    std::stable_sort(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex a, NodeIndex b) {
+        return node(a).config.weight < node(b).config.weight;
+    });
+}
+
+void Cluster::nodes_were_reweighted() {
+    for (Partition& partition : edit_partitions()) order_nodes(partition);
+    layout_has_changed();
+}
+
 void Cluster::build_partitions() {
     std::vector<Partition>& partitions = edit_partitions();
     partitions.clear();
     for (const PartitionConfig& config : settings_->partitions) {
         Partition partition{.config = config, .nodes = {}};
-        for (const std::string& name : config.nodes) {
-            if (auto index = find_node(name)) partition.nodes.push_back(*index);
-        }
-        std::stable_sort(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex a, NodeIndex b) {
-            return node(a).config.weight < node(b).config.weight;
-        });
+        order_nodes(partition);
         partition.total_cpus = std::accumulate(
             partition.nodes.begin(), partition.nodes.end(), 0u,
             [&](std::uint32_t sum, NodeIndex index) { return sum + node(index).config.cpus; });

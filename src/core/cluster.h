@@ -55,6 +55,8 @@ struct Node {
     std::optional<Reboot> reboot;        // core/node/reboot.cc
 
     std::vector<bool> cpu_used;          // by CPU id
+    std::vector<std::uint8_t> cpu_sharers;  // by CPU id: jobs on it that share it; 0: nobody, or one alone
+    std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
     std::uint32_t cpus_used = 0;
     Megabytes memory_used = 0;
     std::vector<GresPool> gres;
@@ -63,6 +65,9 @@ struct Node {
     std::optional<UserId> exclusive_user;
     bool exclusive = false;              // one job holds all of it
     std::vector<RunId> orphans;          // runs it still has that we gave up: being killed
+    // Changed with scontrol: win over slurm.conf, and survive a restart.
+    std::optional<std::uint32_t> weight_by_hand;
+    std::optional<std::vector<std::string>> features_by_hand;
 };
 
 // Shown base state and flags, use taken into account.
@@ -122,6 +127,8 @@ struct StoredState {
         std::optional<Time> reason_time;
         UserId reason_user;
         std::string comment;
+        std::optional<std::uint32_t> weight;
+        std::optional<std::vector<std::string>> features;
         std::optional<Reboot> reboot;
     };
     std::vector<StoredNode> nodes;
@@ -145,8 +152,7 @@ struct QueueKey {
 
 enum class TimerKind : std::uint8_t {
     Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
-    Reservation,
-    Reboot,
+    Reservation, TimeSlice, Reboot,
 };
 
 struct Timer {
@@ -220,6 +226,7 @@ public:
     const Partition* find_partition(std::string_view name) const;
     const Partition* default_partition() const;
     std::vector<Partition>& edit_partitions();
+    void nodes_were_reweighted();        // partitions order their nodes anew
     // Slurm.conf was read anew: node indexes of known names stay.
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
@@ -274,6 +281,7 @@ public:
 private:
     void build_nodes(Time now);
     void build_partitions();
+    void order_nodes(Partition& partition) const;
 
     std::shared_ptr<const Settings> settings_;
     CowTable<Job> jobs_;

@@ -26,6 +26,8 @@ using RequestId = Id<struct RequestIdTag, std::uint64_t>;  // whom to answer; ch
 struct Caller {
     UserId user;
     GroupId group;
+    std::vector<std::string> groups = {};  // names, looked up by the shell; for submissions only
+    bool sent_by_root = false;             // who may have named somebody else with --uid
 };
 
 // Which run of a job (or of one of its steps): a requeued job runs again under the same id.

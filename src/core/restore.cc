@@ -97,9 +97,13 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node.reason_time = saved.reason_time;
         node.reason_user = saved.reason_user;
         node.comment = saved.comment;
+        node.weight_by_hand = saved.weight;
+        node.features_by_hand = saved.features;
+        keep_changes_by_hand(node);
         node.reboot = saved.reboot;
         watch_reboot(*this, *index);
     }
+    nodes_were_reweighted();
     for (Reservation reservation : stored.reservations) {
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));

@@ -41,7 +41,7 @@ struct BackfillSettings {
     std::uint32_t max_job_user = 0, max_job_part = 0;
 };
 
-enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend, Within, Priority };
+enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend };
 // What is done to a job, out of PreemptMode as slurm.conf and partitions have it ("SUSPEND,GANG",
 // upper case); the words that only say among whom (GANG, WITHIN, PRIORITY) are asked for by name.
 PreemptMode preempt_mode_in(std::string_view words);
@@ -53,8 +53,6 @@ struct PreemptSettings {
     bool gang = false;
     Seconds exempt_time{0};                // PreemptExemptTime: safe for so long after the start
     bool youngest_first = false;
-    bool strict_order = false;
-    std::uint32_t reorder_count = 1;
     bool send_user_signal = false;
     Seconds time_slice{30};                // SchedulerTimeSlice
     bool within = false;                   // jobs of one QOS may preempt each other
@@ -89,7 +87,6 @@ struct Settings {
     std::uint32_t max_job_id = 67043328;
     std::uint32_t max_job_count = 10000;
     std::uint32_t max_array_size = 1001;
-    bool job_requeue = true;
     Unit unit = Unit::Core;
     bool memory_is_consumable = true;      // SelectTypeParameters=*_Memory
     bool least_loaded = false;             // CR_LLN
@@ -100,7 +97,6 @@ struct Settings {
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
     bool kill_invalid_depend = false;
-    std::uint32_t max_depend_depth = 10;
     bool config_overrides = false;         // trust slurm.conf over what nodes report
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
@@ -109,6 +105,7 @@ struct Settings {
     Seconds requeue_delay{1};              // what a requeued job waits
     Seconds over_time_limit{0};
     bool enforce_part_limits = false;
+    bool disable_root_jobs = false;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
     std::optional<Megabytes> def_mem_per_gpu;

@@ -41,6 +41,7 @@ struct NodeConfig {
     Megabytes real_memory = 1;
     Megabytes mem_spec_limit = 0;
     std::uint32_t core_spec_count = 0;
+    std::vector<std::uint32_t> cpu_spec_list;  // CpuSpecList: CPUs kept from jobs; empty: by count
     Megabytes tmp_disk = 0;
     std::uint32_t weight = 1;
     std::vector<std::string> features;

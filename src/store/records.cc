@@ -145,6 +145,11 @@ wire::NodeRecord to_record(const Node& node) {
     if (node.reason_time) out.set_reason_time(to_unix(*node.reason_time));
     out.set_reason_user(node.reason_user.value);
     out.set_comment(node.comment);
+    if (node.weight_by_hand) out.set_weight(*node.weight_by_hand);
+    if (node.features_by_hand) {
+        out.set_features_set(true);
+        for (const std::string& feature : *node.features_by_hand) out.add_features(feature);
+    }
     if (node.reboot) write_reboot(*node.reboot, *out.mutable_reboot());
     return out;
 }

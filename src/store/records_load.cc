@@ -198,7 +198,11 @@ Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) 
                                  .reason_time = std::nullopt,
                                  .reason_user = UserId{record.reason_user()},
                                  .comment = record.comment(),
+                                 .weight = std::nullopt,
+                                 .features = std::nullopt,
                                  .reboot = std::nullopt};
+    if (record.has_weight()) node.weight = record.weight();
+    if (record.features_set()) node.features.emplace(record.features().begin(), record.features().end());
     if (record.has_reason_time()) {
         Result<Time> time = checks::moment("reason time", record.reason_time());
         if (!time) return bad_row(what, to_string(time.error()));

@@ -45,10 +45,47 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     if (options.contains("gpus")) shape.gpus = parse_gpus(options.at("gpus")).value();
     if (options.contains("exclusive")) shape.exclusive = Exclusive::Node;
     if (options.contains("switches")) shape.switches_max = as_number(options.at("switches"));
+    if (options.contains("memcpu")) {
+        shape.mem_per_node.reset();
+        shape.mem_per_cpu = as_number(options.at("memcpu"));
+    }
+    if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
+    shape.oversubscribe = options.contains("share");
     shape.nodelist = option(options, "nodelist");
     shape.exclude = option(options, "exclude");
     shape.constraint = option(options, "feature");
     return shape;
+}
+
+std::vector<std::string> list_in(const std::map<std::string, std::string>& options, const std::string& key) {
+    std::vector<std::string> names;
+    for (std::string_view name : split(option(options, key), ',')) {
+        if (!name.empty()) names.emplace_back(name);
+    }
+    return names;
+}
+
+void set_partition_rules(PartitionConfig& partition, const std::map<std::string, std::string>& options) {
+    auto count = [&](const std::string& key) -> std::optional<std::uint32_t> {
+        return options.contains(key) ? std::optional(as_number(options.at(key))) : std::nullopt;
+    };
+    partition.state = option(options, "state", "UP");
+    partition.alternate = option(options, "alternate");
+    partition.allow_groups = list_in(options, "groups");
+    partition.allow_accounts = list_in(options, "accounts");
+    partition.deny_accounts = list_in(options, "denyaccounts");
+    partition.allow_alloc_nodes = list_in(options, "hosts");
+    partition.root_only = options.contains("rootonly");
+    partition.disable_root_jobs = options.contains("norootjobs");
+    partition.req_resv = options.contains("reqresv");
+    partition.lln = options.contains("lln");
+    partition.exclusive = option(options, "exclusive", "NO");
+    partition.oversubscribe = option(options, "oversubscribe", "NO");
+    partition.min_nodes = count("minnodes").value_or(0);
+    partition.max_cpus_per_node = count("maxcpus");
+    partition.max_cpus_per_socket = count("maxsocketcpus");
+    partition.max_mem_per_cpu = count("maxmemcpu");
+    partition.max_mem_per_node = count("maxmemnode");
 }
 
 }  // namespace
@@ -81,7 +118,16 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
     for (const std::string& name : Hostlist::parse(names).value().names()) {
         NodeConfig node{.name = name, .hostname = name, .address = name};
         node.cpus = as_number(option(options, "cpus", "1"));
-        node.sockets = node.cpus;
+        node.cores_per_socket = as_number(option(options, "cores", "1"));
+        node.threads_per_core = as_number(option(options, "threads", "1"));
+        node.sockets = std::max(1u, node.cpus / (node.cores_per_socket * node.threads_per_core));
+        node.core_spec_count = as_number(option(options, "spec", "0"));
+        if (options.contains("speclist")) {
+            TaskSet::parse(options.at("speclist")).value().for_each([&](std::uint32_t cpu) {
+                node.cpu_spec_list.push_back(cpu);
+            });
+        }
+        node.mem_spec_limit = as_number(option(options, "memspec", "0"));
         node.real_memory = as_number(option(options, "mem", "1000"));
         node.weight = as_number(option(options, "weight", "1"));
         if (options.contains("gres")) node.gres = parse_gres(options.at("gres")).value();
@@ -105,6 +151,7 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
     partition.priority_tier = as_number(option(options, "tier", "1"));
     partition.grace_time = Seconds{as_number(option(options, "grace", "0"))};
     partition.preempt_mode = option(options, "mode");
+    set_partition_rules(partition, options);
     settings_.partitions.push_back(std::move(partition));
 }
 
@@ -127,12 +174,16 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->reservation = option(options, "reservation");
     wish->account = option(options, "account");
     if (options.contains("deadline")) wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
-    Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100}};
+    wish->submit_host = option(options, "host", "login");
+    Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100}, list_in(options, "groups")};
+    caller.sent_by_root = caller.user.value == 0 || options.contains("asroot");
     std::size_t before = effects_.size();
     apply_event(SubmitJob{RequestId{next_request_++}, caller, wish, option(options, "key"), false});
     const Answer& answer = std::get<Reply>(effects_.at(before)).answer;
     if (const auto* error = std::get_if<Error>(&answer)) {
-        return options.contains("refused") ? "" : "refused: " + to_string(*error);
+        std::string wanted = option(options, "refused");
+        bool right = wanted == "yes" || (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);
+        return right ? "" : "refused: " + to_string(*error);
     }
     if (options.contains("refused")) return "was accepted";
     jobs_[name] = std::get<Submitted>(answer).job;
@@ -297,11 +348,40 @@ std::string Scenario::reserved(const std::string& name, const std::string& wante
     return fmt::format("is on {}, start={}", found->node_names, minutes);
 }
 
+// What the job has on its first node: its CPUs by number, its memory.
+std::string Scenario::holds(const std::string& name, const Words& options) {
+    const Job& job = cluster_->job(find(name));
+    if (!job.allocation) return "has no nodes";
+    const NodeShare& share = job.allocation->nodes.front();
+    TaskSet cpus;
+    for (std::uint32_t cpu : share.cpus) cpus.insert(cpu);
+    std::string numbers = cpus.to_string();
+    if (options.contains("cpus") && options.at("cpus") != numbers) return "holds CPUs " + numbers;
+    if (options.contains("mem") && as_number(options.at("mem")) != share.memory) {
+        return fmt::format("holds {} MB", share.memory);
+    }
+    return {};
+}
+
+std::string Scenario::change_node(const std::string& name, const std::vector<std::string>& words) {
+    if (words.at(2) == "is") {
+        NodeIndex index = *cluster_->find_node(name);
+        std::string shown = to_lower(print_node_state_complete(node_base(cluster_->node(index)), node_flags(cluster_->node(index))));
+        return shown == words.at(3) ? "" : "is " + shown;
+    }
+    Words options = options_in(words, 2);
+    bool refused = options.erase("refused") > 0;
+    Changes changes(options.begin(), options.end());
+    apply_event(UpdateNode{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, {name}, changes});
+    const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
+    if (error && !refused) return "refused: " + to_string(*error);
+    return !error && refused ? "was accepted" : "";
+}
+
 // What the store would keep, and the nodes with what runs there.
 void Scenario::restart() {
     StoredState stored;
     stored.reservations = cluster_->reservations();
-    stored.nodes = stored_nodes();
     auto name_of = [&](NodeIndex index) { return cluster_->node(index).config.name; };
     std::map<std::string, std::vector<RunId>> running;
     cluster_->jobs().for_each([&](const Job& job) {
@@ -314,6 +394,11 @@ void Scenario::restart() {
             if (is_live(job)) running[name_of(share.node)].push_back({job.id, job.restarts, kBatchStep});
         }
     });
+    for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+        const Node& node = cluster_->node(NodeIndex{i});
+        stored.nodes.push_back({node.config.name, node.admin_flags, node.down, node.reason, node.reason_time,
+                                node.reason_user, node.comment, node.weight_by_hand, node.features_by_hand, node.reboot});
+    }
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);
     for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, running[node.name]});
@@ -370,9 +455,10 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         const Job& job = cluster_->job(find(name));
         return apply_event(NodeCleaned{*cluster_->find_node(words.at(2)), {job.id, job.restarts, kBatchStep}}), "";
     }
+    if (verb == "holds") return holds(name, options_in(words, 2));
+    if (verb == "node") return change_node(name, words);
     if (verb == "lost") return apply_event(NodeDisconnected{*cluster_->find_node(name)}), "";
     if (verb == "back" || verb == "rebooted") return register_node(name, verb == "rebooted"), "";
-    if (verb == "node") return update_node(name, options_in(words, 2));
     if (verb == "reboot") return reboot(name, options_in(words, 2));
     if (verb == "shows") return expect_node(name, options_in(words, 2));
     if (verb == "down") {

@@ -16,10 +16,16 @@
 //   settings  licenses=matlab:2 [killdep] [arraymax=N]  before nodes are used; later: a reconfiguration
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
-//   down|lost|back NODE                         rebooted NODE: back, with a new boot
-//   node      NODE KEY=VALUE [refused]          scontrol update node; "_" is a blank in reasons
+//   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE
+//   rebooted  NODE                              back, with a new boot
 //   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
-//   shows     NODE [state=IDLE+DRAIN] [reason=..]
+//   shows     NODE [state=IDLE+DRAIN] [reason=..]   "_" is a blank in reasons
+//   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
+//   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
+//             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]
+//             [maxmemcpu=MB] [maxmemnode=MB]
+//   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [asroot] [memcpu=MB] [corespec=N] [share] [refused=PART OF THE TEXT]
+//   holds     NAME [cpus=0-3] [mem=MB]          on its first node
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
@@ -63,12 +69,12 @@ private:
     void restart();
     std::string reserve(ReservationChange::Verb verb, const std::string& name, const Words& options);
     std::string answered(bool refused) const;
-    std::string update_node(const std::string& name, Words options);
     std::string reboot(const std::string& name, const Words& options);
     void register_node(const std::string& name, bool rebooted);
     std::string expect_node(const std::string& name, const Words& options) const;
-    std::vector<StoredState::StoredNode> stored_nodes() const;
     std::string reserved(const std::string& name, const std::string& wanted);
+    std::string holds(const std::string& name, const Words& options);
+    std::string change_node(const std::string& name, const std::vector<std::string>& words);
 
     Settings settings_;
     std::unique_ptr<Cluster> cluster_;

@@ -30,16 +30,6 @@ std::string Scenario::answered(bool refused) const {
     return "was not answered";
 }
 
-std::string Scenario::update_node(const std::string& name, Words options) {
-    bool refused = options.erase("refused") > 0;
-    Changes changes;
-    for (const auto& [key, value] : options) {
-        changes.emplace_back(key, key == "Reason" ? with_blanks(value) : value);
-    }
-    apply_event(UpdateNode{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, {name}, changes});
-    return answered(refused);
-}
-
 std::string Scenario::reboot(const std::string& name, const Words& options) {
     RebootNodes event{.request = RequestId{next_request_++}, .caller = {UserId{0}, GroupId{0}}, .nodes = {name}};
     event.asap = options.contains("asap");
@@ -67,17 +57,6 @@ std::string Scenario::expect_node(const std::string& name, const Words& options)
         return fmt::format("has the reason \"{}\"", node.reason);
     }
     return {};
-}
-
-std::vector<StoredState::StoredNode> Scenario::stored_nodes() const {
-    std::vector<StoredState::StoredNode> stored;
-    for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
-        const Node& node = cluster_->node(NodeIndex{i});
-        stored.push_back({.name = node.config.name, .admin_flags = node.admin_flags, .down = node.down,
-                          .reason = node.reason, .reason_time = node.reason_time, .reason_user = node.reason_user,
-                          .comment = node.comment, .reboot = node.reboot});
-    }
-    return stored;
 }
 
 }  // namespace sluice

@@ -9,8 +9,10 @@
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
+#include "core/limits/access.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
+#include "core/limits/memory.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
@@ -33,37 +35,21 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-Result<void> may_use(const PartitionConfig& config, const Caller& caller, const JobRequest& wish) {
-    if (config.state == "DRAIN" || config.state == "INACTIVE") {
-        return refuse(ErrorCode::PartitionUnavailable, fmt::format("partition {} is {}", config.name, config.state));
-    }
-    bool root = caller.user.value == 0;
-    if ((config.root_only && !root) || (config.disable_root_jobs && root)) {
-        return refuse(ErrorCode::AccessDenied, fmt::format("you may not use partition {}", config.name));
-    }
-    if (config.req_resv && wish.reservation.empty()) {
-        return refuse(ErrorCode::InvalidReservation, fmt::format("partition {} needs --reservation", config.name));
-    }
-    bool account_fits = config.allow_accounts.empty() || contains(config.allow_accounts, wish.account);
-    if (!account_fits || contains(config.deny_accounts, wish.account)) return refuse(ErrorCode::InvalidAccount);
-    bool qos_fits = config.allow_qos.empty() || contains(config.allow_qos, wish.qos);
-    if (!qos_fits || contains(config.deny_qos, wish.qos)) return refuse(ErrorCode::InvalidQos);
-    return {};
-}
-
 Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller, const JobRequest& wish) {
     if (wish.partition.empty()) {
         const Partition* standard = cluster.default_partition();
         if (!standard) return refuse(ErrorCode::InvalidPartition, "no partition was named and none is the default");
-        TRY(may_use(standard->config, caller, wish));
-        return standard->config.name;
+        const PartitionConfig& taken = partition_or_alternate(cluster, *standard).config;
+        TRY(may_use(cluster, taken, caller, wish));
+        return taken.name;
     }
     std::vector<std::string> names;
     for (std::string_view name : split(wish.partition, ',')) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) return refuse(ErrorCode::InvalidPartition, fmt::format("invalid partition specified: {}", name));
-        TRY(may_use(partition->config, caller, wish));
-        names.emplace_back(name);
+        const PartitionConfig& taken = partition_or_alternate(cluster, *partition).config;
+        TRY(may_use(cluster, taken, caller, wish));
+        if (!contains(names, taken.name)) names.push_back(taken.name);
     }
     return join(names, ",");
 }
@@ -133,11 +119,6 @@ Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
         return refuse(ErrorCode::InvalidTimeLimit);
     }
     return {};
-}
-
-bool over_memory_limit(const Cluster& cluster, const PartitionConfig& config, const Need& need) {
-    auto most = config.max_mem_per_node ? config.max_mem_per_node : cluster.settings().max_mem_per_node;
-    return most && *most > 0 && need.mem_per_node && *need.mem_per_node > *most;
 }
 
 // "the largest node of partition gpu has 4 GPUs (h100), 64 CPUs, 512G": by devices, then by CPUs.
@@ -217,7 +198,11 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     TRY(check_names(cluster, wish.shape));
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
     TRY(check_times(now, wish, job.time_limit));
-    TRY(check_possible(cluster, job));
+    job.request = with_cpus_for_memory(cluster, job);
+    if (auto possible = check_possible(cluster, job); !possible) {
+        bool for_memory = job.request != event.wish && possible.error().code == ErrorCode::NodeConfigUnavailable;
+        return for_memory ? refuse(ErrorCode::MemoryInvalid) : possible.error();
+    }
     job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
     TRY(check_deadline(wish, now));
     TRY(check_licenses(cluster, wish.licenses));
@@ -266,10 +251,6 @@ Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
 
 }  // namespace
 
-bool may_submit_to(const PartitionConfig& partition, const Caller& caller, const JobRequest& wish) {
-    return may_use(partition, caller, wish).has_value();
-}
-
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
     if (auto known = cluster.submissions.find(event.idempotency_key);
         !event.idempotency_key.empty() && known != cluster.submissions.end()) {
@@ -286,7 +267,7 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         return;
     }
     number_job(cluster, now, event, *job);
-    job->request = cluster.shared_request(event.wish);
+    job->request = cluster.shared_request(std::move(job->request));
     JobId id = job->id;
     bool immediate = event.wish->immediate;
     const Job& added = cluster.add_job(*std::move(job));

@@ -13,9 +13,6 @@ namespace sluice {
 // submit.cc
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects);
 
-// Whether the caller may send such a job to the partition.
-bool may_submit_to(const PartitionConfig& partition, const Caller& caller, const JobRequest& wish);
-
 // start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
 // becomes a job of its own first. `shortened`: its time limit from now on (--time-min).
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,

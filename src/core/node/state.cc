@@ -1,5 +1,6 @@
 // core/node/state.cc: what a node's state is, derived from what happened to it.
 #include "core/cluster.h"
+#include "core/node/use.h"
 
 namespace sluice {
 
@@ -8,7 +9,7 @@ NodeBase node_base(const Node& node) {
     if (node.down || (node.reboot && node.reboot->issued)) return NodeBase::Down;
     if (!node.facts && node.jobs.empty()) return NodeBase::Unknown;
     if (node.cpus_used == 0 && node.jobs.empty()) return NodeBase::Idle;
-    bool full = node.cpus_used >= node.config.cpus || node.exclusive;
+    bool full = node.cpus_used >= usable_cpus(node) || node.exclusive;
     return full ? NodeBase::Allocated : NodeBase::Mixed;
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
+#include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -36,6 +37,9 @@ Result<NodeChange> node_change(const Changes& changes) {
             for (std::string_view known : kNodeStates) {
                 if (equals_ignoring_case(known, value)) change.state = known;
             }
+            if (starts_with_ignoring_case(value, "POWER")) {
+                return Error{ErrorCode::NotSupported, fmt::format("State={}: nodes are not switched on and off", value)};
+            }
             if (change.state.empty()) {
                 return Error{ErrorCode::InvalidNodeState, fmt::format("State={} (CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN)", value)};
             }
@@ -47,7 +51,7 @@ Result<NodeChange> node_change(const Changes& changes) {
             change.has_comment = true;
         } else if (equals_ignoring_case(key, "Weight")) {
             auto weight = to_number(value);
-            if (!weight) return bad_value(key, value, "a number is needed");
+            if (!weight || *weight > 0xffffffff) return bad_value(key, value, "a number up to 4294967295 is needed");
             change.weight = static_cast<std::uint32_t>(*weight);
         } else if (starts_with_ignoring_case(key, "AvailableFeatures") || equals_ignoring_case(key, "Features")) {
             change.features.emplace();
@@ -107,9 +111,9 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
         node.reason_user = caller.user;
     }
     if (change.has_comment) node.comment = change.comment;
-    if (change.weight) node.config.weight = *change.weight;
-    if (change.features) node.config.features = *change.features;
-    if (change.weight || change.features) cluster.layout_has_changed();
+    if (change.weight) node.weight_by_hand = change.weight;
+    if (change.features) node.features_by_hand = change.features;
+    keep_changes_by_hand(node);
     cluster.mark_stored(index);
     if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);
@@ -185,6 +189,7 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
         if (auto legal = check_move(cluster.node(index), change->state); !legal) return answer(legal.error());
     }
     for (NodeIndex index : *meant) change_node(cluster, now, event.caller, index, *change, effects);
+    if (change->weight || change->features) cluster.nodes_were_reweighted();
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     answer(Done{});

@@ -85,7 +85,14 @@ void set_use(Node& node, const Job& job, const NodeShare& share, bool taken) {
 void configure_node(Node& node, const NodeConfig& config, const Settings& settings, Time now) {
     bool is_new = node.config.name.empty();
     node.config = config;
+    keep_changes_by_hand(node);
     if (node.cpu_used.size() < config.cpus) node.cpu_used.resize(config.cpus, false);
+    node.cpu_sharers.resize(node.cpu_used.size(), 0);
+    node.cpu_reserved = system_cpus(config, config.core_spec_count);
+    if (!config.cpu_spec_list.empty()) {
+        node.cpu_reserved.assign(config.cpus, false);
+        for (std::uint32_t cpu : config.cpu_spec_list) node.cpu_reserved[cpu] = true;
+    }
     std::vector<GresPool> pools = pools_of(config, settings);
     keep_use(pools, node.gres);
     node.gres = std::move(pools);
@@ -104,12 +111,36 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
     node.comment = config.comment;
 }
 
+void keep_changes_by_hand(Node& node) {
+    if (node.weight_by_hand) node.config.weight = *node.weight_by_hand;
+    if (node.features_by_hand) node.config.features = *node.features_by_hand;
+}
+
+std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores) {
+    std::vector<bool> reserved(config.cpus, false);
+    std::uint32_t sockets = std::max(1u, config.sockets), each = std::max(1u, config.cores_per_socket);
+    std::uint32_t threads = std::max(1u, config.cpus / (sockets * each));
+    for (std::uint32_t i = 0; i < std::min(cores, sockets * each); ++i) {
+        std::uint32_t core = (sockets - 1 - i % sockets) * each + (each - 1 - i / sockets);
+        for (std::uint32_t cpu = core * threads; cpu < std::min((core + 1) * threads, config.cpus); ++cpu) {
+            reserved[cpu] = true;
+        }
+    }
+    return reserved;
+}
+
+std::uint32_t usable_cpus(const Node& node) {
+    auto reserved = std::count(node.cpu_reserved.begin(), node.cpu_reserved.end(), true);
+    return node.config.cpus - static_cast<std::uint32_t>(reserved);
+}
+
 Megabytes usable_memory(const Node& node) {
     return node.config.real_memory - std::min(node.config.real_memory, node.config.mem_spec_limit);
 }
 
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
     if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
+    if (job.request->shape.core_spec) return Exclusive::Node;  // Compat: it is for whole nodes only
     if (partition.exclusive == "NODE") return Exclusive::Node;
     return partition.exclusive == "USER" ? Exclusive::User : Exclusive::No;
 }

@@ -11,6 +11,14 @@ namespace sluice {
 // (Re)reads the configured size of a node, keeping what is in use.
 void configure_node(Node& node, const NodeConfig& config, const Settings& settings, Time now);
 
+// What was changed with scontrol wins over the configuration.
+void keep_changes_by_hand(Node& node);
+// CPUs that are left to the system when `cores` cores are: the last core of each socket in turn, from
+// the last socket on.
+std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores);
+// CPUs that jobs may use, in all.
+std::uint32_t usable_cpus(const Node& node);
+
 // Whether the job, or else the partition it is in, asks for nodes of its own.
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition);
 

@@ -10,15 +10,19 @@ namespace {
 
 // The cores of one node, and how many CPUs of each socket are free.
 struct Sockets {
-    Sockets(const NodeKind& kind, const Node& node) : kind(kind), node(node), free(count()) {
-        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += node.cpu_used[cpu] ? 0 : 1;
+    Sockets(const Need& need, const NodeKind& kind, const Node& node)
+        : kind(kind), node(node), reserved(kind.reserved), free(count()) {
+        if (need.shape->core_spec) reserved = system_cpus(node.config, *need.shape->core_spec);
+        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += is_free(cpu) ? 1 : 0;
     }
+    bool is_free(std::uint32_t cpu) const { return !node.cpu_used[cpu] && !reserved[cpu]; }
     std::uint32_t count() const { return std::max(1u, kind.sockets); }
     std::uint32_t socket_of(std::uint32_t cpu) const {
         return std::min(cpu / std::max(1u, kind.cores_per_socket * kind.threads), count() - 1);
     }
     const NodeKind& kind;
     const Node& node;
+    std::vector<bool> reserved;
     std::vector<std::uint32_t> free;
 };
 
@@ -52,12 +56,12 @@ std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Node
                                                     std::uint32_t count, const std::vector<bool>& close,
                                                     const std::vector<bool>& allowed_cores) {
     std::vector<std::uint32_t> cpus;
-    Sockets sockets(kind, node);
+    Sockets sockets(need, kind, node);
     std::uint32_t most = need.exclusive == Exclusive::Node ? count : cpus_per_socket_most(need, kind, count);
     for (std::uint32_t socket : socket_order(sockets, count, close)) {
         std::uint32_t here = 0;
         for (std::uint32_t cpu = 0; cpu < kind.cpus && cpus.size() < count && here < most; ++cpu) {
-            if (sockets.socket_of(cpu) != socket || node.cpu_used[cpu]) continue;
+            if (sockets.socket_of(cpu) != socket || !sockets.is_free(cpu)) continue;
             if (!allowed_cores.empty() && !allowed_cores[cpu / kind.threads]) continue;
             cpus.push_back(cpu);
             ++here;
@@ -174,6 +178,7 @@ std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const 
     std::vector<bool> allowed;
     if (need.shape->bind_gpus_to_cores) allowed = picker.close_cores;
     auto count = static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
+    if (need.shape->core_spec) count = whole_node_cpus(need, kind);
     auto cpus = pick_cpus(need, kind, node, count, close, allowed);
     if (!cpus) return {};
     share.cpus = *std::move(cpus);

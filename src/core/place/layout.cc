@@ -35,7 +35,17 @@ std::vector<NodeKind::Gres> gres_entries(const std::vector<GresPool>& pools) {
     return entries;
 }
 
-NodeKind kind_of(const Node& node) {
+// A partition's MaxCPUsPerNode is planned like a device: so many of the node's CPUs are for its jobs.
+void add_partition_limits(std::vector<NodeKind::Gres>& entries, const Cluster& cluster, NodeIndex node,
+                          const std::vector<std::vector<bool>>& in_partition) {
+    for (std::size_t p = 0; p < in_partition.size(); ++p) {
+        const PartitionConfig& config = cluster.partitions()[p].config;
+        if (!in_partition[p][node.value] || !config.max_cpus_per_node) continue;
+        entries.push_back({std::string(NodeKind::kPartitionCpus), config.name, *config.max_cpus_per_node});
+    }
+}
+
+NodeKind kind_of(const Node& node, const Cluster& cluster, const std::vector<std::vector<bool>>& in_partition) {
     NodeKind kind;
     const NodeConfig& config = node.config;
     kind.features = config.features;
@@ -46,7 +56,9 @@ NodeKind kind_of(const Node& node) {
     kind.threads = threads_are_cpus ? std::max(1u, config.threads_per_core) : 1;
     kind.tmp_disk = config.tmp_disk;
     kind.gres = gres_entries(node.gres);
-    kind.total[Amounts::kCpus] = clamped(kind.cpus);
+    add_partition_limits(kind.gres, cluster, node.index, in_partition);
+    kind.total[Amounts::kCpus] = clamped(usable_cpus(node));
+    kind.reserved = node.cpu_reserved;
     kind.total[Amounts::kMemory] = clamped(usable_memory(node));
     for (const NodeKind::Gres& entry : kind.gres) {
         if (kind.is_planned(entry)) kind.total[kind.place_of(entry)] = clamped(entry.count);
@@ -57,6 +69,9 @@ NodeKind kind_of(const Node& node) {
 std::string key_of(const NodeKind& kind) {
     std::string key = fmt::format("{} {} {} {} {} {}", kind.cpus, kind.sockets, kind.cores_per_socket, kind.threads,
                                   kind.tmp_disk, kind.total[Amounts::kMemory]);
+    for (std::size_t cpu = 0; cpu < kind.reserved.size(); ++cpu) {
+        if (kind.reserved[cpu]) key += fmt::format(" -{}", cpu);
+    }
     for (const NodeKind::Gres& entry : kind.gres) key += fmt::format(" {}:{}:{}", entry.name, entry.type, entry.count);
     return key + "|" + join(kind.features, ",");
 }
@@ -112,11 +127,12 @@ void NodeKind::add_gres(Amounts& amounts, const std::string& name, const std::st
     if (all && all->type.empty() && is_planned(*all)) amounts[place_of(*all)] += clamped(count);
 }
 
-Amounts NodeKind::amounts_of(const NodeShare& share) const {
+Amounts NodeKind::amounts_of(const NodeShare& share, const std::string& partition) const {
     Amounts amounts;
     amounts[Amounts::kCpus] = clamped(share.cpus.size());
     amounts[Amounts::kMemory] = clamped(share.memory);
     for (const NodeShare::Devices& devices : share.gres) add_gres(amounts, devices.name, devices.type, devices.count);
+    add_gres(amounts, std::string(kPartitionCpus), partition, share.cpus.size());
     return amounts;
 }
 
@@ -125,18 +141,18 @@ Layout layout_of(const Cluster& cluster) {
     std::map<std::string, std::uint32_t> known;
     layout.kind_of.resize(cluster.node_count());
     layout.leaf_of.assign(cluster.node_count(), Layout::kNoSwitch);
+    for (const Partition& partition : cluster.partitions()) {
+        std::vector<bool>& members = layout.in_partition.emplace_back(cluster.node_count());
+        for (NodeIndex node : partition.nodes) members[node.value] = true;
+    }
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
-        NodeKind kind = kind_of(cluster.node(NodeIndex{i}));
+        NodeKind kind = kind_of(cluster.node(NodeIndex{i}), cluster, layout.in_partition);
         auto [entry, is_new] = known.emplace(key_of(kind), static_cast<std::uint32_t>(layout.kinds.size()));
         if (is_new) layout.kinds.push_back(std::move(kind));
         layout.kind_of[i] = entry->second;
         layout.weight_of.push_back(cluster.node(NodeIndex{i}).config.weight);
     }
     add_switches(layout, cluster);
-    for (const Partition& partition : cluster.partitions()) {
-        std::vector<bool>& members = layout.in_partition.emplace_back(cluster.node_count());
-        for (NodeIndex node : partition.nodes) members[node.value] = true;
-    }
     return layout;
 }
 

@@ -20,6 +20,7 @@ struct NodeKind {
     std::vector<std::string> features;
     std::uint32_t cpus = 0, sockets = 1, cores_per_socket = 1;
     std::uint32_t threads = 1;           // CPUs per core, as they are counted
+    std::vector<bool> reserved;          // by CPU: kept from jobs
     Megabytes tmp_disk = 0;
     Amounts total;
     struct Gres {
@@ -30,6 +31,7 @@ struct NodeKind {
     std::vector<Gres> gres;              // at Amounts::kFirstGres + its index here
 
     std::uint32_t cores() const { return std::max(1u, cpus / threads); }
+    std::uint32_t usable() const { return static_cast<std::uint32_t>(total[Amounts::kCpus]); }
     // Where a wish of this name and type is counted; nullptr: the kind has none of it.
     const Gres* find_gres(const std::string& name, const std::string& type) const;
     std::size_t place_of(const Gres& entry) const {
@@ -38,7 +40,10 @@ struct NodeKind {
     // Whether Amounts has room for it. If not, plans ignore it; starting a job looks at the node itself.
     bool is_planned(const Gres& entry) const { return place_of(entry) < Amounts::kSize; }
     void add_gres(Amounts& amounts, const std::string& name, const std::string& type, std::uint64_t count) const;
-    Amounts amounts_of(const NodeShare& share) const;
+    Amounts amounts_of(const NodeShare& share, const std::string& partition) const;  // of a job in it
+
+    // The name under which a partition's MaxCPUsPerNode is counted; the partition is its type.
+    static constexpr std::string_view kPartitionCpus = " cpus of partition";
 };
 
 struct Layout {

@@ -151,9 +151,14 @@ std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vec
     return sum;
 }
 
+std::uint32_t whole_node_cpus(const Need& need, const NodeKind& kind) {
+    if (!need.shape->core_spec) return kind.usable();
+    return kind.cpus - std::min(kind.cpus, *need.shape->core_spec * kind.threads);
+}
+
 std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, std::uint64_t gpus) {
     const Shape& shape = *need.shape;
-    if (need.exclusive == Exclusive::Node || need.unit == Unit::Node) return kind.cpus;
+    if (need.exclusive == Exclusive::Node || need.unit == Unit::Node) return std::min(kind.usable(), whole_node_cpus(need, kind));
     std::uint32_t cpus = std::max({tasks * shape.cpus_per_task, shape.cpus_min_per_node.value_or(1), 1u});
     if (need.cpus_per_gpu) cpus = std::max(cpus, static_cast<std::uint32_t>(*need.cpus_per_gpu * gpus));
     if (shape.one_thread_per_core || shape.threads_per_core == 1u) {
@@ -168,7 +173,7 @@ std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tas
     if (shape.cores_per_socket) {
         cpus = std::max(cpus, *shape.cores_per_socket * shape.sockets_per_node.value_or(1) * kind.threads);
     }
-    if (need.unit == Unit::Socket) return std::min(round_up(cpus, kind.cores_per_socket * kind.threads), std::max(cpus, kind.cpus));
+    if (need.unit == Unit::Socket) return std::min(round_up(cpus, kind.cores_per_socket * kind.threads), std::max(cpus, kind.usable()));
     return need.unit == Unit::Core ? round_up(cpus, kind.threads) : cpus;
 }
 
@@ -186,6 +191,9 @@ Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
         bool all = need.mem_per_node == Megabytes{0};
         amounts[Amounts::kMemory] = all ? kind.total[Amounts::kMemory] : clamped(memory);
     }
+    if (need.partition->config.max_cpus_per_node) {
+        kind.add_gres(amounts, std::string(NodeKind::kPartitionCpus), need.partition->config.name, cpus);
+    }
     for (const GresCount& wish : need.gres_per_node) kind.add_gres(amounts, wish.name, wish.type, wish.count);
     for (const GresCount& wish : shape.gpus_per_task) kind.add_gres(amounts, wish.name, wish.type, wish.count * tasks);
     for (std::size_t i = 0; i < gpus.size(); ++i) kind.add_gres(amounts, need.gpus[i].name, need.gpus[i].type, gpus[i]);
@@ -198,7 +206,7 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     if (cpus <= 0) return 0;
     if (auto most = need.partition->config.max_cpus_per_node) cpus = std::min(cpus, static_cast<std::int32_t>(*most));
     std::uint32_t tasks = static_cast<std::uint32_t>(cpus) / std::max(1u, shape.cpus_per_task);
-    if (need.exclusive == Exclusive::Node) tasks = kind.cpus / std::max(1u, shape.cpus_per_task);
+    if (need.exclusive == Exclusive::Node) tasks = whole_node_cpus(need, kind) / std::max(1u, shape.cpus_per_task);
     tasks = std::min(tasks, need.tasks_per_node.value_or(tasks));
     if (shape.ntasks_per_socket) tasks = std::min(tasks, *shape.ntasks_per_socket * kind.sockets);
     if (shape.ntasks_per_core) tasks = std::min(tasks, *shape.ntasks_per_core * kind.cores());

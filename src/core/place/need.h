@@ -62,6 +62,8 @@ Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
 std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amounts& free);
 // CPUs for so many tasks, rounded up to what is handed out whole.
 std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, std::uint64_t gpus);
+// CPUs of a whole node: --core-spec says for the job what CoreSpecCount says for all.
+std::uint32_t whole_node_cpus(const Need& need, const NodeKind& kind);
 // GPUs that so many tasks get on one node, the whole job's (`gpus`) among them.
 std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vector<std::uint32_t>& gpus);
 

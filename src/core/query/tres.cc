@@ -6,6 +6,7 @@
 #include "core/place/place.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/queue.h"
+#include "core/node/use.h"
 
 namespace sluice {
 
@@ -102,7 +103,7 @@ std::uint64_t memory_wanted(const Shape& shape, const Partition* partition, cons
 }  // namespace
 
 Tres cfg_tres(const Node& node) {
-    Tres tres{{"cpu", node.config.cpus}, {"mem", node.config.real_memory}, {"billing", node.config.cpus}};
+    Tres tres{{"cpu", usable_cpus(node)}, {"mem", node.config.real_memory}, {"billing", usable_cpus(node)}};
     for (const GresPool& pool : node.gres) {
         tres["gres/" + pool.name] += pool.count;
         if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;

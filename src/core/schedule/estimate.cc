@@ -1,7 +1,7 @@
 #include "core/schedule/estimate.h"
 
 #include "core/limits/reservations.h"
-#include "core/schedule/scheduler.h"
+#include "core/schedule/pass.h"
 
 namespace sluice {
 
@@ -22,8 +22,7 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
         if (!partition) continue;
         Result<Need> need = need_of(cluster, job, *partition);
         if (!need) continue;
-        bool limited = !job.time_limit.unlimited();
-        auto length = limited ? static_cast<PlanTime>(std::min<std::int64_t>(job.time_limit.length().count(), kForever)) : kForever;
+        PlanTime length = length_of(job.time_limit);
         PlanTime from = planner.tick(std::max(now, job.eligible_time));
         std::vector<NodeIndex> nodes = partition->nodes;
         if (reservation && !reservation->has(kResvFlex)) {

@@ -24,7 +24,6 @@ constexpr std::uint64_t kCheapSteps = 20'000;
 constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
 constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
 constexpr std::uint32_t kBookingsPerClass = 64;
-constexpr int kWideSearchesPerQuickPass = 2;
 
 }  // namespace
 
@@ -372,106 +371,6 @@ bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
     std::uint64_t most = job.array_limit > 0 ? std::min<std::uint64_t>(job.array_limit, job.array_tasks.size())
                                              : job.array_tasks.size();
     return entry.booked < most;
-}
-
-// Touched nodes and new jobs only; bookings of the last full plan stand.
-void Pass::run_quick(const std::vector<NodeIndex>& touched) {
-    for (NodeIndex node : touched) scheduler_.planner.refresh(cluster_, node, now_);
-    std::vector<Entry> all = entries();
-    std::sort(all.begin(), all.end(), comes_first);
-    int wide_searches = kWideSearchesPerQuickPass;
-    for (Entry& entry : all) {
-        if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
-        std::vector<NodeIndex> here;
-        for (NodeIndex node : touched) {
-            bool inside = !entry.nodes || entry.reservation->has_node(node);
-            if (inside && scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
-        }
-        do {
-            entry.key = *entry.job_class->waiting.begin();
-        } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
-        if (entry.job_class->waiting.empty()) continue;
-        note_blocked(entry, entry.key.job);
-        if (!entry.job_class->is_fresh) continue;
-        entry.job_class->is_fresh = false;
-        bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
-        if (!booked && may_book(entry)) book(entry, cluster_.job(entry.key.job));
-    }
-    scheduler_.planner.open_reservation(cluster_, nullptr, now_);
-    publish(false);
-}
-
-bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
-    const Need& need = entry.in->need;
-    Planner& planner = scheduler_.planner;
-    planner.open_reservation(cluster_, entry.reservation, now_);
-    std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
-    Search search = search_for(entry, *job);
-    bool is_fresh = entry.job_class->is_fresh;
-    bool one_node = finder_.is_single(search);
-    if (!is_fresh && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
-        return false;
-    }
-    bool wide = is_fresh || !one_node;
-    if (!is_fresh && wide && wide_searches-- <= 0) return false;
-    if (!may_run(*job)) return !entry.job_class->waiting.empty();
-    Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
-                  .options = search.options};
-    auto own = planner.find_booking(job->id);
-    if (own) planner.lift(*own);
-    Choice choice = finder_.at_once(narrow);
-    if (!choice.empty() && start(entry, job->id, choice)) {
-        if (own) planner.drop_lifted(*own);
-        return true;
-    }
-    if (own) planner.lay(*own);
-    return false;
-}
-
-std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
-    auto found = std::make_shared<std::vector<StartEstimate>>();
-    const Planner& planner = scheduler_.planner;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
-        PlanTime length = length_of(job_class);
-        std::vector<PlanTime> starts;
-        std::uint64_t behind = 0;
-        for (const QueueKey& key : job_class.waiting) {
-            if (auto number = planner.find_booking(key.job)) {
-                const Booking& booking = planner.booking(*number);
-                StartEstimate estimate{key.job, planner.time(booking.start), {}};
-                for (const Chosen& chosen : booking.nodes) estimate.nodes.push_back(chosen.node);
-                found->push_back(std::move(estimate));
-                starts.push_back(booking.start);
-            } else if (!starts.empty() && length != kForever) {
-                std::uint64_t rounds = behind / starts.size() + 1;
-                PlanTime base = starts[behind++ % starts.size()];
-                found->push_back({key.job, planner.time(base) + static_cast<std::int64_t>(rounds) * Seconds{length}, {}});
-            }
-        }
-    });
-    std::sort(found->begin(), found->end(), [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
-    return found;
-}
-
-// Compat: what sinfo shows as planned: nodes that the first waiting job of a partition is booked on.
-std::vector<bool> Pass::planned_nodes() const {
-    std::vector<bool> planned(cluster_.node_count());
-    for (const std::optional<JobId>& job : first_blocked_) {
-        auto number = job ? scheduler_.planner.find_booking(*job) : std::nullopt;
-        if (!number) continue;
-        for (const Chosen& chosen : scheduler_.planner.booking(*number).nodes) planned[chosen.node.value] = true;
-    }
-    return planned;
-}
-
-void Pass::publish(bool with_estimates) {
-    std::shared_ptr<const PlanView> before = cluster_.plan();
-    if (!with_estimates && before && before->first_blocked == first_blocked_) return;
-    auto view = std::make_shared<PlanView>();
-    view->first_blocked = first_blocked_;
-    view->estimates = with_estimates || !before ? estimates() : before->estimates;
-    view->planned = planned_nodes();
-    cluster_.publish_plan(std::move(view));
 }
 
 void schedule(Cluster& cluster, Time now, Effects& effects) {

@@ -77,7 +77,7 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
         owners_[index.value].until = std::max(owners_[index.value].until, end);
         for (const NodeShare& share : job.allocation->nodes) {
             if (share.node != index) continue;
-            Amounts held = kind.amounts_of(share);
+            Amounts held = kind.amounts_of(share, job.partition);
             if (job.cpus_lent) held[Amounts::kCpus] = 0;
             if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
             plan_.take(index, held, 0, end);

@@ -38,10 +38,7 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     const Partition* partition = cluster.find_partition(victim.partition);
     if (!partition) return rule;
     rule.grace = partition->config.grace_time;
-    for (auto [word, mode] : {std::pair{"OFF", PreemptMode::Off}, {"CANCEL", PreemptMode::Cancel},
-                              {"REQUEUE", PreemptMode::Requeue}, {"SUSPEND", PreemptMode::Suspend}}) {
-        if (partition->config.preempt_mode.starts_with(word)) rule.mode = mode;
-    }
+    if (!partition->config.preempt_mode.empty()) rule.mode = preempt_mode_in(partition->config.preempt_mode);
     return rule;
 }
 
@@ -104,7 +101,7 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>> on_node;  // dearest first
     for (const Victim& victim : victims) {
         for (const NodeShare& share : victim.job->allocation->nodes) {
-            Amounts held = scheduler.layout.kind(share.node).amounts_of(share);
+            Amounts held = scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
             on_node[share.node.value].emplace_back(victim.loss, held);
         }
     }

@@ -8,10 +8,6 @@ namespace sluice {
 
 namespace {
 
-UserId user_that_matters(const Job& job) {
-    return job.request->shape.exclusive == Exclusive::User ? job.user : UserId{};
-}
-
 void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ull; }
 
 std::size_t hash_of(const Job& job) {
@@ -36,11 +32,11 @@ std::size_t hash_of(const Job& job) {
     return hash;
 }
 
-bool is_of(const JobClass& job_class, const Job& job) {
+bool is_of(const JobClass& job_class, const Job& job, UserId user) {
     const JobRequest& sample = *job_class.sample;
     const JobRequest& request = *job.request;
     if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
-    if (job_class.user != user_that_matters(job)) return false;
+    if (job_class.user != user) return false;
     if (job_class.sample == job.request) return true;
     return sample.shape == request.shape && sample.licenses == request.licenses && sample.time_min == request.time_min &&
            sample.reservation == request.reservation && sample.qos == request.qos;
@@ -48,12 +44,37 @@ bool is_of(const JobClass& job_class, const Job& job) {
 
 }  // namespace
 
+UserId Queue::user_that_matters(const Job& job) const {
+    if (job.request->shape.exclusive == Exclusive::User) return job.user;
+    if (user_partitions_.empty()) return UserId{};
+    for (const std::string& name : partitions_of(job)) {
+        if (user_partitions_.contains(name)) return job.user;
+    }
+    return UserId{};
+}
+
+void regroup_queue(Cluster& cluster) {
+    std::set<std::string> names;
+    for (const Partition& partition : cluster.partitions()) {
+        if (partition.config.exclusive == "USER") names.insert(partition.config.name);
+    }
+    Queue& queue = cluster.scheduler().queue;
+    if (names == queue.user_partitions()) return;
+    std::vector<std::pair<JobId, std::string>> waiting;
+    queue.for_each_class([&](JobClass& job_class) {
+        for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.magnets);
+    });
+    for (const auto& [id, magnets] : waiting) queue.remove(cluster.job(id));
+    queue.set_user_partitions(std::move(names));
+    for (const auto& [id, magnets] : waiting) queue.add(cluster.job(id), magnets);
+}
+
 ClassIndex Queue::index_of(const Job& job, const std::string& magnets) {
     std::size_t key = hash_of(job);
     auto [from, to] = by_key_.equal_range(key);
     for (auto entry = from; entry != to; ++entry) {
         const JobClass& known = *classes_[entry->second];
-        if (known.magnets == magnets && is_of(known, job)) return entry->second;
+        if (known.magnets == magnets && is_of(known, job, user_that_matters(job))) return entry->second;
     }
     // Classes that nobody is in any more stay a while: streams of like jobs come back to them.
     constexpr std::size_t kEmptyMost = 1024;

@@ -54,15 +54,24 @@ public:
             if (entry && !entry->waiting.empty()) visit(*entry);
         }
     }
+    // Partitions whose nodes belong to one user at a time: their jobs are told apart by user.
+    const std::set<std::string>& user_partitions() const { return user_partitions_; }
+    void set_user_partitions(std::set<std::string> names) { user_partitions_ = std::move(names); }  // while empty
+
 private:
     ClassIndex index_of(const Job& job, const std::string& magnets);
+    UserId user_that_matters(const Job& job) const;
 
+    std::set<std::string> user_partitions_;
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
     std::unordered_map<std::uint32_t, ClassIndex> by_job_;
     std::vector<ClassIndex> free_;             // places in classes_ that are not in use
     std::size_t empty_ = 0;                    // classes that nobody waits in
 };
+
+// Partitions were made or changed: who waits may have to be told apart in another way.
+void regroup_queue(Cluster& cluster);
 
 // The needs of a class in each of its partitions, up to date.
 std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_class);

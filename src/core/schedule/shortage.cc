@@ -176,7 +176,7 @@ void add_running(const Question& question, const Need& need, const Room& room, E
             const Job& job = cluster.job(id);
             for (const NodeShare& share : job.allocation->nodes) {
                 if (share.node != place.node) continue;
-                Amounts held = kind.amounts_of(share);
+                Amounts held = kind.amounts_of(share, job.partition);
                 if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
                 bool any = false;
                 for (const Wanted& each : wanted) any = any || held[each.place] > 0;

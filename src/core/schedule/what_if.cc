@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "core/job/verbs.h"
+#include "core/limits/access.h"
 #include "core/place/place.h"
 #include "core/schedule/explain.h"
 #include "model/times.h"
@@ -254,7 +255,7 @@ void WhatIf::add_partitions() {
     for (const Partition& partition : question_.cluster.partitions()) {
         const std::string& name = partition.config.name;
         if (std::find(own.begin(), own.end(), name) != own.end() || partition.config.hidden) continue;
-        if (!may_submit_to(partition.config, caller, *question_.job.request)) continue;
+        if (!may_use(question_.cluster, partition.config, caller, *question_.job.request)) continue;
         Draft changed = draft();
         changed.partitions = {name};
         add(std::move(changed), "-p " + name, kOtherPartition);

@@ -1,0 +1,88 @@
+// What slurmd does with orders about steps that are not running yet.
+#include "agent/jobs.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+
+namespace sluice {
+namespace {
+
+class JobsHere : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = testing::TempDir() + "jobsXXXXXX";
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        directory_ = pattern;
+        signer_.emplace(CredentialSigner::load_or_create(directory_ + "/key").value());
+        site_ = std::make_shared<Site>();
+        site_->node.name = "n1";
+        site_->spool = directory_;
+        site_->stepd_path = "/bin/true";
+        jobs_.emplace(loop_, site_, hooks_, [this](wire::AgentReport report) {
+            reports_.push_back(std::move(report));
+        });
+        ASSERT_TRUE(jobs_->trust(signer_->public_key()));
+    }
+    void TearDown() override { std::filesystem::remove_all(directory_); }
+
+    // srun comes with its step 12.0; the answer says why it was refused, empty: it was not.
+    void launch() {
+        wire::LaunchCredential credential;
+        credential.mutable_run()->set_job(12);
+        credential.mutable_run()->set_step(0);
+        credential.set_user(getuid());
+        credential.add_nodes()->set_name("n1");
+        wire::LaunchTasks launch;
+        launch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
+        jobs_->launch_tasks(launch, {{UserId{getuid()}, GroupId{getgid()}},
+                                     Fd(dup(0)),
+                                     [this](Fd, const Error& error) { refusal_ = error.detail; }});
+    }
+
+    void cancel_step() {
+        wire::Terminate order;
+        order.mutable_run()->set_job(12);
+        order.mutable_run()->set_step(0);
+        order.set_only_step(true);
+        jobs_->terminate(order);
+    }
+
+    std::string directory_;
+    std::optional<CredentialSigner> signer_;
+    EventLoop loop_;
+    Hooks hooks_{loop_};
+    std::shared_ptr<Site> site_;
+    std::vector<wire::AgentReport> reports_;
+    std::optional<Jobs> jobs_;
+    std::string refusal_;
+};
+
+TEST_F(JobsHere, StepCancelledBeforeItsSrunCameNeverStarts) {
+    cancel_step();
+    ASSERT_EQ(reports_.size(), 1u);
+    EXPECT_TRUE(reports_[0].has_step_ended());
+    jobs_->on_acknowledged(reports_[0]);  // the controller has forgotten it, srun has not
+    launch();
+    EXPECT_EQ(refusal_, "step 12.0 was cancelled before it started");
+    EXPECT_TRUE(jobs_->known().empty());
+}
+
+TEST_F(JobsHere, StepCancelledDuringThePrologNeverStarts) {
+    site_->config.prolog = {"/bin/true"};
+    launch();
+    cancel_step();
+    int status = 0;
+    pid_t pid = waitpid(-1, &status, 0);
+    ASSERT_GT(pid, 0);
+    hooks_.on_exit(pid, status);
+    EXPECT_EQ(refusal_, "the step was cancelled before it started");
+    ASSERT_EQ(reports_.size(), 1u);
+    EXPECT_TRUE(reports_[0].has_step_ended());
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,28 @@
+// controller/groups.h
+//
+// The groups of those who submit, by name: AllowGroups of partitions asks for them. Looked up here,
+// not believed from the client, and remembered for GroupUpdateTime. For one thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/job.h"
+
+namespace sluice {
+
+class GroupNames {
+public:
+    std::vector<std::string> of(UserId user, GroupId group, Seconds age_max, Time now);
+
+private:
+    struct Known {
+        std::vector<std::string> names;
+        Time asked;
+    };
+    std::map<std::pair<UserId, GroupId>, Known> known_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,99 @@
+#include "core/limits/access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// An empty list, or ALL in it, is no restriction.
+bool allows(const std::vector<std::string>& list, std::string_view word) {
+    bool all = std::any_of(list.begin(), list.end(), [](const std::string& entry) {
+        return equals_ignoring_case(entry, "ALL");
+    });
+    return list.empty() || all || contains(list, word);
+}
+
+bool takes_jobs(const PartitionConfig& partition) {
+    return partition.state != "DRAIN" && partition.state != "INACTIVE";
+}
+
+bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller) {
+    if (caller.user.value == 0 || caller.user == cluster.settings().slurm_user) return true;
+    if (allows(partition.allow_groups, "")) return true;
+    return std::any_of(caller.groups.begin(), caller.groups.end(), [&](const std::string& group) {
+        return contains(partition.allow_groups, group);
+    });
+}
+
+// Hosts are known by their short names; a client may give the long one.
+bool host_allowed(const PartitionConfig& partition, const std::string& host) {
+    return allows(partition.allow_alloc_nodes, host) ||
+           allows(partition.allow_alloc_nodes, host.substr(0, host.find('.')));
+}
+
+Error denied(const PartitionConfig& partition, std::string_view why) {
+    return {ErrorCode::AccessDenied, fmt::format("partition {} {}", partition.name, why)};
+}
+
+}  // namespace
+
+Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
+                     const JobRequest& wish) {
+    if (!takes_jobs(partition)) {
+        return Error{ErrorCode::PartitionDown,
+                     fmt::format("partition {} is {}", partition.name, partition.state)};
+    }
+    bool for_root = caller.user.value == 0;
+    bool root_jobs_disabled = partition.disable_root_jobs || cluster.settings().disable_root_jobs;
+    if (for_root && root_jobs_disabled) return denied(partition, "runs no jobs of root");
+    if (partition.root_only && !for_root && !caller.sent_by_root) {
+        return denied(partition, "takes jobs from root only");
+    }
+    if (!group_allowed(cluster, partition, caller)) {
+        return Error{ErrorCode::PartitionUnavailable,
+                     fmt::format("partition {} has AllowGroups={}", partition.name,
+                                 join(partition.allow_groups, ","))};
+    }
+    if (!host_allowed(partition, wish.submit_host)) {
+        return denied(partition,
+                      fmt::format("takes no jobs from host {} (AllocNodes)", wish.submit_host));
+    }
+    if (partition.req_resv && wish.reservation.empty()) {
+        return Error{ErrorCode::InvalidReservation,
+                     fmt::format("partition {} needs --reservation", partition.name)};
+    }
+    // Compat: where a list of the allowed is given, the list of the denied does not count.
+    bool account_denied =
+        partition.allow_accounts.empty() && contains(partition.deny_accounts, wish.account);
+    if (account_denied || !allows(partition.allow_accounts, wish.account)) {
+        return Error{ErrorCode::InvalidAccount, {}};
+    }
+    bool qos_denied = partition.allow_qos.empty() && contains(partition.deny_qos, wish.qos);
+    if (qos_denied || !allows(partition.allow_qos, wish.qos)) {
+        return Error{ErrorCode::InvalidQos, {}};
+    }
+    return {};
+}
+
+const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition) {
+    const Partition* at = &partition;
+    // As many steps as there are partitions: Alternate may go round in a circle.
+    for (std::size_t i = 0; i < cluster.partitions().size() && !takes_jobs(at->config); ++i) {
+        const Partition* next = cluster.find_partition(at->config.alternate);
+        if (!next) break;
+        at = next;
+    }
+    return takes_jobs(at->config) ? *at : partition;
+}
+
+}  // namespace sluice

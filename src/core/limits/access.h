@@ -1,0 +1,18 @@
+// core/limits/access.h
+//
+// Who may send jobs to a partition: state, groups, accounts, QOS, hosts and reservations, as the
+// administrator has it. Asked at submission; a job that was let in stays.
+#pragma once
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+// The error says what stands in the way.
+Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
+                     const JobRequest& wish);
+
+// The partition itself, or the one that stands in while it takes no jobs (Alternate).
+const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition);
+
+}  // namespace sluice

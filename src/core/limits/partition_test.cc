@@ -1,0 +1,201 @@
+// What partitions say about who may use them, and how much.
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(PartitionAccess, GroupsAreThoseOfTheSubmitterAndRootNeedsNone) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8
+        partition open default
+        partition lab groups=ml,bio
+        submit    a partition=lab groups=users refused=group
+        submit    b partition=lab refused=AllowGroups=ml,bio
+        submit    c partition=lab groups=users,bio
+        submit    d partition=lab user=0
+        submit    e
+        pass
+        expect    c running n1
+        expect    d running n1
+    )");
+}
+
+TEST(PartitionAccess, AccountsAllowedAndDenied) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8
+        partition paid accounts=grant
+        partition rest denyaccounts=grant default
+        submit    a partition=paid account=grant
+        submit    b partition=paid account=own refused=account
+        submit    c partition=rest account=grant refused=account
+        submit    d partition=rest account=own
+    )");
+}
+
+TEST(PartitionAccess, HostsRootAndReservations) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8
+        partition open default norootjobs
+        partition hosts hosts=login1
+        partition root rootonly
+        partition resv reqresv
+        submit    a partition=hosts host=login2 refused=login2
+        submit    b partition=hosts host=login1.example.org
+        submit    c partition=root refused=root
+        submit    d partition=root asroot
+        submit    e partition=resv refused=--reservation
+        submit    f user=0 refused=root
+        submit    g partition=hosts,root host=login1 refused=root
+    )");
+}
+
+TEST(PartitionAccess, AlternateStandsInWhileThePartitionTakesNoJobs) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=1
+        partition old nodes=n1 state=DRAIN alternate=new default
+        partition new nodes=n2
+        partition gone nodes=n1 state=INACTIVE
+        submit    a
+        submit    b partition=gone refused=inactive
+        pass
+        expect    a running n2
+    )");
+}
+
+TEST(PartitionLimits, MemoryPerCpuBeyondTheLimitBecomesMoreCpus) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 mem=8000
+        partition p maxmemcpu=1000 default
+        submit    a memcpu=2500
+        submit    b mem=3000
+        submit    c memcpu=500
+        submit    d memcpu=9000 refused=Memory
+        submit    e mem=9000 refused=Memory
+        pass
+        holds     a cpus=0-2 mem=2502
+        holds     b cpus=3-5 mem=3000
+        holds     c cpus=6 mem=500
+    )");
+}
+
+TEST(PartitionLimits, MemoryPerNodeBeyondTheLimitIsRefused) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 mem=8000
+        partition p maxmemnode=4000 default
+        submit    a mem=4001 refused=Memory
+        submit    b memcpu=1001 cpus=4 refused=Memory
+        submit    c memcpu=1000 cpus=4
+        pass
+        expect    c running n1
+    )");
+}
+
+TEST(PartitionLimits, MaxCpusPerNodeIsForAllJobsOfThePartitionTogether) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8
+        partition cpu maxcpus=6 default
+        partition gpu
+        submit    a cpus=4 time=60
+        submit    b cpus=3 time=60
+        submit    c cpus=2 time=60
+        submit    d cpus=7 refused
+        pass
+        expect    a running n1
+        expect    b pending Resources
+        submit    e cpus=2 partition=gpu time=10
+        pass
+        expect    e running n1
+        end       a
+        pass
+        expect    b running n1
+    )");
+}
+
+TEST(PartitionLimits, MaxCpusPerSocket) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 cores=4
+        partition p maxsocketcpus=2 default
+        submit    a tasks=4
+        pass
+        holds     a cpus=0-1,4-5
+    )");
+}
+
+TEST(PartitionLimits, NodesAtLeastAndAtMost) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-4] cpus=1
+        partition p minnodes=2 maxnodes=3 default
+        submit    a
+        submit    b nodes=4
+        pass
+        expect    a running n[1-2]
+        expect    b pending PartitionNodeLimit
+    )");
+}
+
+TEST(PartitionLimits, LeastLoadedNodesFirst) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=4
+        partition p lln default
+        submit    a
+        pass
+        submit    b
+        pass
+        expect    a running n1
+        expect    b running n2
+    )");
+}
+
+TEST(PartitionLimits, ExclusiveNodesAndUsers) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=4
+        partition whole nodes=n1 exclusive=NODE
+        partition mine nodes=n2 exclusive=USER
+        submit    a partition=whole
+        submit    b partition=whole
+        submit    c partition=mine user=1
+        submit    e partition=mine user=1
+        submit    d partition=mine user=2
+        pass
+        holds     a cpus=0-3
+        expect    b pending
+        expect    c running n2
+        expect    d pending
+        expect    e running n2
+    )");
+}
+
+TEST(SystemCores, ArePartOfNoAllocation) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 cores=2 threads=2 spec=1 mem=1000 memspec=200
+        nodes     n2 cpus=4 speclist=0
+        partition p default
+        submit    a nodes=1 exclusive nodelist=n1 mem=800
+        submit    b nodes=1 exclusive nodelist=n2
+        submit    c tasks=7 nodes=1 nodelist=n1 refused
+        submit    d mem=801 nodelist=n1 refused
+        pass
+        holds     a cpus=0-5 mem=800
+        holds     b cpus=1-3
+        node      n1 is allocated
+    )");
+}
+
+TEST(SystemCores, CoreSpecOverridesTheNodes) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=4 spec=1
+        nodes     n2 cpus=4
+        submit    a corespec=0 nodelist=n1
+        submit    b corespec=2 nodelist=n2
+        submit    c nodelist=n2
+        pass
+        holds     a cpus=0-3
+        holds     b cpus=0-1
+        expect    c pending
+    )");
+}
+
+}  // namespace
+}  // namespace sluice

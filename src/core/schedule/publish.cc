@@ -1,0 +1,56 @@
+// core/schedule/publish.cc
+//
+// What readers see of the plan: estimated starts, planned nodes, who is first in line.
+#include <algorithm>
+
+#include "core/schedule/pass.h"
+
+namespace sluice {
+
+std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
+    auto found = std::make_shared<std::vector<StartEstimate>>();
+    const Planner& planner = scheduler_.planner;
+    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+        PlanTime length = length_of(job_class);
+        std::vector<PlanTime> starts;
+        std::uint64_t behind = 0;
+        for (const QueueKey& key : job_class.waiting) {
+            if (auto number = planner.find_booking(key.job)) {
+                const Booking& booking = planner.booking(*number);
+                StartEstimate estimate{key.job, planner.time(booking.start), {}};
+                for (const Chosen& chosen : booking.nodes) estimate.nodes.push_back(chosen.node);
+                found->push_back(std::move(estimate));
+                starts.push_back(booking.start);
+            } else if (!starts.empty() && length != kForever) {
+                std::uint64_t rounds = behind / starts.size() + 1;
+                PlanTime base = starts[behind++ % starts.size()];
+                found->push_back({key.job, planner.time(base) + static_cast<std::int64_t>(rounds) * Seconds{length}, {}});
+            }
+        }
+    });
+    std::sort(found->begin(), found->end(), [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
+    return found;
+}
+
+// Compat: what sinfo shows as planned: nodes that the first waiting job of a partition is booked on.
+std::vector<bool> Pass::planned_nodes() const {
+    std::vector<bool> planned(cluster_.node_count());
+    for (const std::optional<JobId>& job : first_blocked_) {
+        auto number = job ? scheduler_.planner.find_booking(*job) : std::nullopt;
+        if (!number) continue;
+        for (const Chosen& chosen : scheduler_.planner.booking(*number).nodes) planned[chosen.node.value] = true;
+    }
+    return planned;
+}
+
+void Pass::publish(bool with_estimates) {
+    std::shared_ptr<const PlanView> before = cluster_.plan();
+    if (!with_estimates && before && before->first_blocked == first_blocked_) return;
+    auto view = std::make_shared<PlanView>();
+    view->first_blocked = first_blocked_;
+    view->estimates = with_estimates || !before ? estimates() : before->estimates;
+    view->planned = planned_nodes();
+    cluster_.publish_plan(std::move(view));
+}
+
+}  // namespace sluice

@@ -1,0 +1,66 @@
+// core/schedule/quick_pass.cc
+//
+// Between full passes: what an event has touched, and nothing else.
+#include <algorithm>
+
+#include "core/place/place.h"
+#include "core/schedule/pass.h"
+
+namespace sluice {
+
+constexpr int kWideSearchesPerQuickPass = 2;
+
+void Pass::run_quick(const std::vector<NodeIndex>& touched) {
+    for (NodeIndex node : touched) scheduler_.planner.refresh(cluster_, node, now_);
+    std::vector<Entry> all = entries();
+    std::sort(all.begin(), all.end(), comes_first);
+    int wide_searches = kWideSearchesPerQuickPass;
+    for (Entry& entry : all) {
+        if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
+        std::vector<NodeIndex> here;
+        for (NodeIndex node : touched) {
+            bool inside = !entry.nodes || entry.reservation->has_node(node);
+            if (inside && scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
+        }
+        do {
+            entry.key = *entry.job_class->waiting.begin();
+        } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
+        if (entry.job_class->waiting.empty()) continue;
+        note_blocked(entry, entry.key.job);
+        if (!entry.job_class->is_fresh) continue;
+        entry.job_class->is_fresh = false;
+        bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
+        if (!booked && may_book(entry)) book(entry, cluster_.job(entry.key.job));
+    }
+    scheduler_.planner.open_reservation(cluster_, nullptr, now_);
+    publish(false);
+}
+
+bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
+    const Need& need = entry.in->need;
+    Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
+    std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
+    Search search = search_for(entry, *job);
+    bool is_fresh = entry.job_class->is_fresh;
+    bool one_node = finder_.is_single(search);
+    if (!is_fresh && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
+        return false;
+    }
+    bool wide = is_fresh || !one_node;
+    if (!is_fresh && wide && wide_searches-- <= 0) return false;
+    if (!may_run(*job)) return !entry.job_class->waiting.empty();
+    Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
+                  .options = search.options};
+    auto own = planner.find_booking(job->id);
+    if (own) planner.lift(*own);
+    Choice choice = finder_.at_once(narrow);
+    if (!choice.empty() && start(entry, job->id, choice)) {
+        if (own) planner.drop_lifted(*own);
+        return true;
+    }
+    if (own) planner.lay(*own);
+    return false;
+}
+
+}  // namespace sluice
