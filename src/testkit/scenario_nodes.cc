@@ -31,10 +31,12 @@ std::string Scenario::answered(bool refused) const {
 }
 
 std::string Scenario::reboot(const std::string& name, const Words& options) {
-    RebootNodes event{.request = RequestId{next_request_++}, .caller = {UserId{0}, GroupId{0}}, .nodes = {name}};
+    RebootNodes event{
+        .request = RequestId{next_request_++}, .caller = {UserId{0}, GroupId{0}}, .nodes = {name}};
     event.asap = options.contains("asap");
     auto next = options.find("next");
-    if (next != options.end()) event.next = next->second == "down" ? AfterReboot::Down : AfterReboot::Resume;
+    if (next != options.end())
+        event.next = next->second == "down" ? AfterReboot::Down : AfterReboot::Resume;
     if (options.contains("reason")) event.reason = with_blanks(options.at("reason"));
     apply_event(event);
     return answered(options.contains("refused"));

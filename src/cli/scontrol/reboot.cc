@@ -47,11 +47,13 @@ int reboot(Session& session, const Words& words) {
                 return refuse(session,
                               fmt::format("Invalid state: {}\nValid states: DOWN, RESUME", state));
             }
-            wish.set_next(static_cast<std::uint32_t>(down ? AfterReboot::Down : AfterReboot::Resume));
+            wish.set_next(
+                static_cast<std::uint32_t>(down ? AfterReboot::Down : AfterReboot::Resume));
         } else if (starts_with_ignoring_case(word, kReason)) {
             wish.set_reason(word.substr(kReason.size()));
         } else if (equals_ignoring_case(word, "FORCE")) {
-            return refuse(session, "reboot FORCE is not supported: drain the nodes, or cancel their jobs");
+            return refuse(session,
+                          "reboot FORCE is not supported: drain the nodes, or cancel their jobs");
         } else {
             break;
         }

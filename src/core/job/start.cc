@@ -45,7 +45,8 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     std::shared_ptr<const Allocation> held = job.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);
-    if (!reservation.empty()) look_after_reservations(cluster, now);
+    const Reservation* reserved = reservation.empty() ? nullptr : find_reservation(cluster, reservation);
+    if (reserved && reserved->has(kResvReplace)) look_after_reservations(cluster, now);
     cluster.jobs_changed_state(id);
 
     std::shared_ptr<const Job> started = cluster.find_job(id);

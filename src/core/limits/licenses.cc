@@ -62,11 +62,13 @@ std::uint64_t kept_from(const Cluster& cluster, const Job& job, Time now, const 
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
     std::uint64_t taken = used == cluster.licenses_used.end() ? 0 : used->second;
-    return taken + kept_from(cluster, job, now, wanted.name) + wanted.count <= total_of(cluster, wanted.name).value_or(0);
+    taken += kept_from(cluster, job, now, wanted.name);
+    return taken + wanted.count <= total_of(cluster, wanted.name).value_or(0);
 }
 
 // The licences to take, in the order of the wish; nothing if they are not free.
-std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job& job, Time now, const LicenseWish& wish) {
+std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job& job, Time now,
+                                              const LicenseWish& wish) {
     auto free = [&](const LicenseCount& wanted) { return is_free(cluster, job, now, wanted); };
     if (wish.any && !wish.wanted.empty()) {
         auto first = std::find_if(wish.wanted.begin(), wish.wanted.end(), free);

@@ -98,8 +98,9 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
     }
     if (change.end) draft.end = *change.end;
     if (change.duration) {
-        Time from = change.duration_sign == 0 ? draft.start : draft.end;
-        draft.end = change.duration_sign < 0 ? from - *change.duration : from + *change.duration;
+        const int sign = before ? change.duration_sign : 0;  // Compat: += and -= of a new one say nothing
+        Time from = sign == 0 ? draft.start : draft.end;
+        draft.end = sign < 0 ? from - *change.duration : from + *change.duration;
     }
     if (draft.end <= draft.start || draft.end <= now) return refuse(ErrorCode::InvalidTime);
     if (draft.has(kResvRepeats) && draft.end > next_occurrence(draft.start, draft.flags)) {

@@ -17,7 +17,9 @@ namespace sluice {
 
 namespace {
 
-Error refuse(ErrorCode code, std::string detail = {}) { return Error{code, std::move(detail)}; }
+Error refuse(ErrorCode code, std::string detail = {}) {
+    return Error{code, std::move(detail)};
+}
 
 Result<FeatureExpression> features_of(const Cluster& cluster, const std::string& text) {
     FeatureExpression features = TRY(FeatureExpression::parse(text));
@@ -30,7 +32,9 @@ Result<FeatureExpression> features_of(const Cluster& cluster, const std::string&
             const std::vector<std::string>& has = cluster.node(NodeIndex{i}).config.features;
             known = std::find(has.begin(), has.end(), name) != has.end();
         }
-        if (!known) return refuse(ErrorCode::InvalidFeature, fmt::format("no node has the feature {}", name));
+        if (!known)
+            return refuse(ErrorCode::InvalidFeature,
+                          fmt::format("no node has the feature {}", name));
     }
     return features;
 }
@@ -38,7 +42,8 @@ Result<FeatureExpression> features_of(const Cluster& cluster, const std::string&
 // ---- what is left of a node
 
 // Cores of jobs that will not be gone when the reservation begins.
-std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index, const Reservation& draft) {
+std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index,
+                         const Reservation& draft) {
     if (draft.has(kResvIgnoreJobs)) return 0;
     const Node& node = cluster.node(index);
     std::uint32_t threads = node.config.cpus / std::max(1u, cores_in(node.config));
@@ -46,7 +51,8 @@ std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index, cons
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
         // What runs in a reservation of cores is counted there.
-        const Reservation* its = job.reservation.empty() ? nullptr : find_reservation(cluster, job.reservation);
+        const Reservation* its =
+            job.reservation.empty() ? nullptr : find_reservation(cluster, job.reservation);
         if (job.reservation == draft.name || (its && !its->cores.empty())) continue;
         if (expected_end(cluster, job, now) <= std::max(draft.start, now + Seconds{1})) continue;
         for (const NodeShare& share : job.allocation->nodes) {
@@ -62,26 +68,32 @@ std::uint32_t cores_reserved(const Cluster& cluster, NodeIndex index, const Rese
     const NodeConfig& config = cluster.node(index).config;
     std::uint32_t cores = 0;
     for (const Reservation& other : cluster.reservations()) {
-        if (other.name == draft.name || other.has(kResvMaint | kResvOverlap) || !other.has_node(index)) continue;
+        if (other.name == draft.name || other.has(kResvMaint | kResvOverlap) ||
+            !other.has_node(index))
+            continue;
         if (meet_in_time(draft, other)) cores += other.cores_of(config.name, cores_in(config));
     }
     return cores;
 }
 
-std::uint32_t cores_left(const Cluster& cluster, Time now, NodeIndex index, const Reservation& draft) {
+std::uint32_t cores_left(const Cluster& cluster, Time now, NodeIndex index,
+                         const Reservation& draft) {
     std::uint32_t all = cores_in(cluster.node(index).config);
-    std::uint32_t gone = cores_busy(cluster, now, index, draft) + cores_reserved(cluster, index, draft);
+    std::uint32_t gone =
+        cores_busy(cluster, now, index, draft) + cores_reserved(cluster, index, draft);
     return all - std::min(all, gone);
 }
 
 bool is_out_of_service(const Node& node) {
     bool returns = node.reboot && node.reboot->next == AfterReboot::Resume;
-    return node.removed || (!returns && (node.down || (node.admin_flags & (kNodeDrain | kNodeFail)) != 0));
+    return node.removed ||
+           (!returns && (node.down || (node.admin_flags & (kNodeDrain | kNodeFail)) != 0));
 }
 
 // ---- named nodes
 
-Result<std::vector<NodeIndex>> named_nodes(const Cluster& cluster, const ListChange<std::string>& change,
+Result<std::vector<NodeIndex>> named_nodes(const Cluster& cluster,
+                                           const ListChange<std::string>& change,
                                            const Reservation& draft) {
     using Verb = ListChange<std::string>::Verb;
     std::set<NodeIndex> nodes;
@@ -89,8 +101,10 @@ Result<std::vector<NodeIndex>> named_nodes(const Cluster& cluster, const ListCha
     for (const std::string& name : change.items) {
         auto node = cluster.find_node(name);
         if (!node || cluster.node(*node).removed) return refuse(ErrorCode::InvalidNodeName, name);
-        if (change.verb == Verb::Remove) nodes.erase(*node);
-        else nodes.insert(*node);
+        if (change.verb == Verb::Remove)
+            nodes.erase(*node);
+        else
+            nodes.insert(*node);
     }
     if (nodes.empty()) return refuse(ErrorCode::InvalidNodeCount, "no node would be left");
     return std::vector<NodeIndex>(nodes.begin(), nodes.end());
@@ -104,13 +118,15 @@ std::vector<NodeIndex> all_nodes(const Cluster& cluster) {
     return nodes;
 }
 
-Result<void> take_named(const Cluster& cluster, const ReservationChange& change, Reservation& draft) {
+Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
+                        Reservation& draft) {
     bool all = change.nodes->items == std::vector<std::string>{"ALL"};
     const Partition* partition = cluster.find_partition(draft.partition);
     if (draft.has(kResvReplace | kResvReplaceDown)) return refuse(ErrorCode::InvalidNodeName);
     if (draft.has(kResvPartNodes)) {
         if (!all || !partition) {
-            return refuse(ErrorCode::InvalidReservation, "PART_NODES needs PartitionName and Nodes=ALL");
+            return refuse(ErrorCode::InvalidReservation,
+                          "PART_NODES needs PartitionName and Nodes=ALL");
         }
         draft.nodes = partition->nodes;
         std::sort(draft.nodes.begin(), draft.nodes.end());
@@ -124,7 +140,8 @@ Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
     for (NodeIndex node : draft.nodes) {
         const NodeConfig& config = cluster.node(node).config;
         if (!features.matches(config.features)) {
-            return refuse(ErrorCode::InvalidFeature, fmt::format("node {} is not {}", config.name, draft.features));
+            return refuse(ErrorCode::InvalidFeature,
+                          fmt::format("node {} is not {}", config.name, draft.features));
         }
     }
     return {};
@@ -139,7 +156,8 @@ struct Wanted {
     std::vector<GresCount> gres;
 };
 
-std::uint64_t gres_in(const Cluster& cluster, const std::vector<NodeIndex>& nodes, const GresCount& wish) {
+std::uint64_t gres_in(const Cluster& cluster, const std::vector<NodeIndex>& nodes,
+                      const GresCount& wish) {
     std::uint64_t sum = 0;
     for (NodeIndex node : nodes) sum += gres_count(cluster.node(node), wish);
     return sum;
@@ -153,7 +171,11 @@ std::uint32_t share_of(std::uint32_t cores, std::uint32_t left_nodes) {
 class Chooser {
 public:
     Chooser(const Cluster& cluster, Time now, Reservation& draft, Wanted wanted)
-        : cluster_(cluster), now_(now), draft_(draft), wanted_(std::move(wanted)), cores_(wanted_.cores) {}
+        : cluster_(cluster),
+          now_(now),
+          draft_(draft),
+          wanted_(std::move(wanted)),
+          cores_(wanted_.cores) {}
 
     // Those it has already first, then by weight.
     Result<void> choose(const FeatureExpression& features, const Partition& partition) {
@@ -190,14 +212,17 @@ private:
 
     void try_node(NodeIndex node) {
         const Node& record = cluster_.node(node);
-        bool chosen = std::find(draft_.nodes.begin(), draft_.nodes.end(), node) != draft_.nodes.end();
+        bool chosen =
+            std::find(draft_.nodes.begin(), draft_.nodes.end(), node) != draft_.nodes.end();
         if (chosen || !may_take_jobs(record) || !serves_gres(record)) return;
-        std::uint32_t all = cores_in(record.config), left = cores_left(cluster_, now_, node, draft_);
+        std::uint32_t all = cores_in(record.config),
+                      left = cores_left(cluster_, now_, node, draft_);
         if (wanted_.cores == 0) {
             if (left == all) draft_.nodes.push_back(node);
             return;
         }
-        auto nodes_left = wanted_.nodes - std::min(wanted_.nodes, static_cast<std::uint32_t>(draft_.nodes.size()));
+        auto nodes_left = wanted_.nodes -
+                          std::min(wanted_.nodes, static_cast<std::uint32_t>(draft_.nodes.size()));
         std::uint32_t part = std::min(share_of(cores_, nodes_left), wanted_.nodes > 0 ? all : left);
         if (part == 0 || part > left) return;
         cores_ -= part;
@@ -209,18 +234,21 @@ private:
     bool serves_gres(const Node& node) const {
         return wanted_.gres.empty() ||
                std::any_of(wanted_.gres.begin(), wanted_.gres.end(), [&](const GresCount& wish) {
-                   return gres_count(node, wish) > 0 && gres_in(cluster_, draft_.nodes, wish) < wish.count;
+                   return gres_count(node, wish) > 0 &&
+                          gres_in(cluster_, draft_.nodes, wish) < wish.count;
                });
     }
 
     // Never, or not now?
-    Error shortage(const FeatureExpression& features, const std::vector<NodeIndex>& candidates) const {
+    Error shortage(const FeatureExpression& features,
+                   const std::vector<NodeIndex>& candidates) const {
         std::vector<NodeIndex> possible;
         for (NodeIndex node : candidates) {
             if (features.matches(cluster_.node(node).config.features)) possible.push_back(node);
         }
         bool ever = possible.size() >= std::max(wanted_.nodes, features.nodes_min());
-        for (const GresCount& wish : wanted_.gres) ever = ever && gres_in(cluster_, possible, wish) >= wish.count;
+        for (const GresCount& wish : wanted_.gres)
+            ever = ever && gres_in(cluster_, possible, wish) >= wish.count;
         return refuse(ever ? ErrorCode::NodesBusy : ErrorCode::NodeConfigUnavailable);
     }
 
@@ -232,8 +260,8 @@ private:
 };
 
 Result<void> choose_nodes(const Cluster& cluster, Time now, Wanted wanted, Reservation& draft) {
-    const Partition* partition =
-        draft.partition.empty() ? cluster.default_partition() : cluster.find_partition(draft.partition);
+    const Partition* partition = draft.partition.empty() ? cluster.default_partition()
+                                                         : cluster.find_partition(draft.partition);
     if (!partition) return refuse(ErrorCode::InvalidPartition);
     draft.partition = partition->config.name;
     FeatureExpression features = TRY(features_of(cluster, draft.features));
@@ -246,10 +274,12 @@ Result<void> choose_nodes(const Cluster& cluster, Time now, Wanted wanted, Reser
 // ---- all of it
 
 // CoreCnt=2,4 with Nodes=: one for each, in their order.
-Result<void> take_cores_of_named(const Cluster& cluster, const std::vector<std::uint32_t>& counts, Reservation& draft) {
+Result<void> take_cores_of_named(const Cluster& cluster, const std::vector<std::uint32_t>& counts,
+                                 Reservation& draft) {
     if (counts.size() != draft.nodes.size()) return refuse(ErrorCode::ReservationCoreCounts);
     if (draft.partition.empty() && cluster.default_partition()) {
-        draft.partition = cluster.default_partition()->config.name;  // Compat: whichever its nodes are in
+        draft.partition =
+            cluster.default_partition()->config.name;  // Compat: whichever its nodes are in
     }
     draft.cores.clear();
     for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -260,13 +290,16 @@ Result<void> take_cores_of_named(const Cluster& cluster, const std::vector<std::
     return {};
 }
 
-Result<void> check_free(const Cluster& cluster, Time now, const Reservation* before, const Reservation& draft) {
+Result<void> check_free(const Cluster& cluster, Time now, const Reservation* before,
+                        const Reservation& draft) {
     for (NodeIndex node : draft.nodes) {
         const NodeConfig& config = cluster.node(node).config;
         std::uint32_t all = cores_in(config), own = draft.cores_of(config.name, all);
-        if (cores_reserved(cluster, node, draft) + own > all) return refuse(ErrorCode::ReservationOverlap);
+        if (cores_reserved(cluster, node, draft) + own > all)
+            return refuse(ErrorCode::ReservationOverlap);
         bool is_new = !before || !before->has_node(node) || draft.start < before->start;
-        if (is_new && cores_left(cluster, now, node, draft) < own) return refuse(ErrorCode::NodesBusy);
+        if (is_new && cores_left(cluster, now, node, draft) < own)
+            return refuse(ErrorCode::NodesBusy);
     }
     return {};
 }
@@ -278,8 +311,8 @@ void write_names(const Cluster& cluster, Reservation& draft) {
 }
 
 // What is to be chosen, if anything is: not when nodes were named.
-Result<Wanted> wanted_of(const ReservationChange& change, const Reservation* before, const Partition* partition,
-                         const Reservation& draft) {
+Result<Wanted> wanted_of(const ReservationChange& change, const Reservation* before,
+                         const Partition* partition, const Reservation& draft) {
     Wanted wanted{.nodes = change.node_count.value_or(0), .cores = 0, .gres = change.gres};
     if (change.core_counts.size() > 1) return refuse(ErrorCode::ReservationCoreCounts);
     if (!change.core_counts.empty()) {
@@ -300,8 +333,8 @@ std::uint32_t cores_in(const NodeConfig& config) {
     return config.cpus / std::max(1u, config.threads_per_core);
 }
 
-Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationChange& change, const Reservation* before,
-                          Reservation& draft) {
+Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationChange& change,
+                          const Reservation* before, Reservation& draft) {
     bool resized = change.nodes || change.node_count || !change.gres.empty();
     if (before && (!change.core_counts.empty() || (resized && !before->cores.empty()))) {
         return refuse(ErrorCode::ReservationCoresFixed);
@@ -316,8 +349,10 @@ Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationCha
 
     bool named = change.nodes && !change.nodes->items.empty();
     if (named) TRY(take_named(cluster, change, draft));
-    if (named && !change.core_counts.empty()) TRY(take_cores_of_named(cluster, change.core_counts, draft));
-    if (named && change.node_count && draft.nodes.size() > *change.node_count) draft.nodes.resize(*change.node_count);
+    if (named && !change.core_counts.empty())
+        TRY(take_cores_of_named(cluster, change.core_counts, draft));
+    if (named && change.node_count && draft.nodes.size() > *change.node_count)
+        draft.nodes.resize(*change.node_count);
     bool too_few = named && change.node_count && draft.nodes.size() < *change.node_count;
     Wanted wanted;
     if (!named) wanted = TRY(wanted_of(change, before, partition, draft));
@@ -335,7 +370,8 @@ Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationCha
 
 std::vector<NodeIndex> nodes_to_replace(const Cluster& cluster, const Reservation& reservation) {
     std::vector<NodeIndex> found;
-    bool fixed = reservation.has(kResvSpecNodes | kResvAllNodes | kResvPartNodes | kResvStaticAlloc);
+    bool fixed =
+        reservation.has(kResvSpecNodes | kResvAllNodes | kResvPartNodes | kResvStaticAlloc);
     if (fixed || !reservation.cores.empty()) return found;
     for (NodeIndex index : reservation.nodes) {
         const Node& node = cluster.node(index);
@@ -360,7 +396,8 @@ void replace_lost_nodes(Cluster& cluster, Time now) {
             if (cores_left(cluster, now, candidate, each) < cores_in(node.config)) continue;
             std::erase(each.nodes, lost.back());
             lost.pop_back();
-            each.nodes.insert(std::lower_bound(each.nodes.begin(), each.nodes.end(), candidate), candidate);
+            each.nodes.insert(std::lower_bound(each.nodes.begin(), each.nodes.end(), candidate),
+                              candidate);
             changed = true;
         }
         if (!changed) continue;

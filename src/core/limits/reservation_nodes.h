@@ -12,10 +12,10 @@ namespace sluice {
 
 std::uint32_t cores_in(const NodeConfig& config);
 
-// Nodes, NodeCnt, CoreCnt, Features, PartitionName and TRES of a request, into the draft. `before` is
-// the reservation that is changed, if it is not a new one.
-Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationChange& change, const Reservation* before,
-                          Reservation& draft);
+// Nodes, NodeCnt, CoreCnt, Features, PartitionName and TRES of a request, into the draft. `before`
+// is the reservation that is changed, if it is not a new one.
+Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationChange& change,
+                          const Reservation* before, Reservation& draft);
 
 // Nodes that are out of service, with REPLACE also those in use; none where the nodes were named or
 // are to stay.

@@ -1,8 +1,8 @@
 // core/node/reboot.cc
 //
 // scontrol reboot: a request waits until nothing runs on its node, then slurmd is told to run
-// RebootProgram, then the node is awaited with a new boot, for ResumeTimeout at most. The request is
-// part of the node's record, so a restarted controller goes on where it was.
+// RebootProgram, then the node is awaited with a new boot, for ResumeTimeout at most. The request
+// is part of the node's record, so a restarted controller goes on where it was.
 #include <fmt/format.h>
 
 #include "core/job/verbs.h"
@@ -22,7 +22,8 @@ void set_reason(Node& node, std::string reason, UserId user, Time now) {
 
 // Compat: what the system has to say comes after what somebody wrote.
 void append_reason(Node& node, std::string_view what, Time now) {
-    set_reason(node, node.reason.empty() ? std::string(what) : fmt::format("{} : {}", node.reason, what),
+    set_reason(node,
+               node.reason.empty() ? std::string(what) : fmt::format("{} : {}", node.reason, what),
                node.reason_user, now);
 }
 
@@ -35,8 +36,10 @@ void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNod
     Node& node = cluster.edit_node(index);
     if (node.reboot && node.reboot->issued) return;  // it is on its way already
     Reboot reboot = node.reboot.value_or(Reboot{});
-    if (event.next != AfterReboot::AsBefore) reboot.next = event.next;
-    else if (event.asap) reboot.next = AfterReboot::Resume;
+    if (event.next != AfterReboot::AsBefore)
+        reboot.next = event.next;
+    else if (event.asap)
+        reboot.next = AfterReboot::Resume;
     if (event.asap && (node.admin_flags & kNodeDrain) == 0) {
         reboot.drained = true;
         node.admin_flags |= kNodeDrain;
@@ -44,7 +47,8 @@ void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNod
     if (!event.reason.empty() || node.reason.empty()) {
         reboot.reasoned = true;
         std::string_view usual = event.asap ? "Reboot ASAP" : "reboot requested";
-        set_reason(node, event.reason.empty() ? std::string(usual) : event.reason, event.caller.user, now);
+        set_reason(node, event.reason.empty() ? std::string(usual) : event.reason,
+                   event.caller.user, now);
     }
     node.reboot = std::move(reboot);
     cluster.reboots_wanted.insert(index);
@@ -52,12 +56,14 @@ void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNod
 }
 
 bool is_idle(const Node& node) {
-    return node.facts && node.connected && node.jobs.empty() && node.orphans.empty();
+    return node.facts && node.connected && !node.removed && node.jobs.empty() &&
+           node.orphans.empty();
 }
 
 // Clocks may differ between the machines; the kernel's id of its boot does not depend on them.
 bool has_rebooted(const Reboot& reboot, const NodeFacts& facts) {
-    bool other_boot = !reboot.boot_id.empty() && !facts.boot_id.empty() && facts.boot_id != reboot.boot_id;
+    bool other_boot =
+        !reboot.boot_id.empty() && !facts.boot_id.empty() && facts.boot_id != reboot.boot_id;
     return other_boot || facts.boot_time >= *reboot.issued;
 }
 
@@ -112,14 +118,16 @@ void watch_reboot(Cluster& cluster, NodeIndex index) {
     if (!node.reboot->issued) {
         cluster.reboots_wanted.insert(index);
     } else {
-        cluster.add_timer({*node.reboot->issued + cluster.settings().resume_timeout, TimerKind::Reboot, index.value});
+        cluster.add_timer({*node.reboot->issued + cluster.settings().resume_timeout,
+                           TimerKind::Reboot, index.value});
     }
 }
 
 void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     const Node& late = cluster.node(index);
     if (!late.reboot || !late.reboot->issued) return;  // it came back, or was resumed
-    if (now < *late.reboot->issued + cluster.settings().resume_timeout) return watch_reboot(cluster, index);
+    if (now < *late.reboot->issued + cluster.settings().resume_timeout)
+        return watch_reboot(cluster, index);
     Node& node = cluster.edit_node(index);
     node.reboot.reset();
     node.down = true;
@@ -128,11 +136,14 @@ void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     cluster.mark_stored(index);
 }
 
-void settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts, Effects& effects) {
+void settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
+                   Effects& effects) {
     const Node& node = cluster.node(index);
     if (!node.reboot || !node.reboot->issued) return;
-    if (has_rebooted(*node.reboot, facts)) finish_reboot(cluster, now, index);
-    else effects.push_back(RebootNode{index, *node.reboot->issued});
+    if (has_rebooted(*node.reboot, facts))
+        finish_reboot(cluster, now, index);
+    else
+        effects.push_back(RebootNode{index, *node.reboot->issued});
 }
 
 void cancel_reboot(Cluster& cluster, NodeIndex index) {

@@ -7,7 +7,8 @@ namespace {
 
 std::size_t orders_in(const Scenario& scenario) {
     std::size_t count = 0;
-    for (const Effect& effect : scenario.effects()) count += std::holds_alternative<RebootNode>(effect) ? 1 : 0;
+    for (const Effect& effect : scenario.effects())
+        count += std::holds_alternative<RebootNode>(effect) ? 1 : 0;
     return count;
 }
 
@@ -27,7 +28,8 @@ TEST(Reboot, AnIdleNodeIsToldAtOnceAndReturnsWithANewBoot) {
         shows    n1 state=IDLE reason=
         pass
         expect   a running n1
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(orders_in(scenario), 1u);
 }
 
@@ -125,8 +127,22 @@ TEST(Reboot, SurvivesARestartOfTheController) {
         shows    n2 state=IDLE reason=
         at       2
         shows    n1 state=DOWN reason=Reboot_ASAP_:_reboot_issued_:_reboot_timed_out
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(orders_in(scenario), 3u);  // n2's was repeated when it registered with its old boot
+}
+
+TEST(Reboot, ANodeThatIsResumedMeanwhileIsWatchedAgain) {
+    EXPECT_SCENARIO(R"(
+        settings reboot=/sbin/reboot
+        nodes    n[1-2]
+        reboot   n1
+        lost     n1
+        node     n1 State=RESUME
+        shows    n1 state=IDLE+NOT_RESPONDING
+        at       10
+        shows    n1 state=DOWN+NOT_RESPONDING reason=Not_responding
+    )");
 }
 
 TEST(Reboot, NeedsAProgramAndKnownNodes) {

@@ -47,7 +47,8 @@ void Planner::reset(const Cluster& cluster, Time now) {
     for (const Reservation& reservation : cluster.reservations()) {
         auto number = static_cast<std::uint32_t>(fences_.size());
         for (NodeIndex node : reservation.nodes) fences_on_node_[node.value].push_back(number);
-        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}, {}, !reservation.has(kResvFlex | kResvAnyNodes)};
+        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}, {}};
+        fence.caps = !reservation.has(kResvFlex | kResvAnyNodes);
         for (NodeIndex node : reservation.nodes) {
             if (reservation.cores.empty()) break;
             const NodeConfig& config = cluster.node(node).config;
@@ -111,33 +112,43 @@ void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t nu
     auto place = std::lower_bound(fence.nodes.begin(), fence.nodes.end(), index) - fence.nodes.begin();
     std::int32_t others = std::min(fence.cpus[static_cast<std::size_t>(place)], total);
     if (inside) others = total - others;
+    std::vector<Use> uses = uses_by(cluster, index, fence.name, !inside, now);
     for (const auto& [from, until] : fence.times) {
         plan_.take(index, cpus_only(others), from, until);
-        std::int32_t left = others;  // of what those on the other side may have had in it
-        auto give_back = [&](std::int32_t cpus, PlanTime start, PlanTime end) {
-            cpus = std::min(cpus, left);
-            left -= cpus;
-            if (std::max(start, from) < std::min(end, until)) {
-                plan_.give(index, cpus_only(cpus), std::max(start, from), std::min(end, until));
-            }
-        };
-        for (JobId id : cluster.node(index).jobs) {
-            const Job& job = cluster.job(id);
-            if ((job.reservation == fence.name) == inside || lifted_jobs_.contains(id) || job.cpus_lent) continue;
-            for (const NodeShare& share : job.allocation->nodes) {
-                auto cpus = static_cast<std::int32_t>(share.cpus.size());
-                if (share.node == index) give_back(cpus, 0, tick(expected_end(cluster, job, now)));
-            }
+        std::set<PlanTime> marks{from, until};
+        for (const Use& use : uses) {
+            marks.insert(std::clamp(use.from, from, until));
+            marks.insert(std::clamp(use.until, from, until));
         }
-        for (Number booked : on_node_[index.value]) {
-            const Booking& booking = bookings_[booked];
-            auto job = cluster.find_job(booking.job);
-            if (!job || booking.lifted || names_reservation(*job->request, fence.name) == inside) continue;
-            for (const Chosen& chosen : booking.nodes) {
-                if (chosen.node == index) give_back(chosen.take[Amounts::kCpus], booking.start, booking.end);
-            }
+        for (auto mark = marks.begin(); std::next(mark) != marks.end(); ++mark) {
+            std::int32_t used = 0;
+            for (const Use& use : uses) used += use.from <= *mark && *mark < use.until ? use.cpus : 0;
+            if (used > 0) plan_.give(index, cpus_only(std::min(used, others)), *mark, *std::next(mark));
         }
     }
+}
+
+// What jobs of the reservation, or else all others, have of the node, run or booked.
+std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex index, const std::string& reservation,
+                                           bool its_own, Time now) const {
+    std::vector<Use> uses;
+    for (JobId id : cluster.node(index).jobs) {
+        const Job& job = cluster.job(id);
+        if ((job.reservation == reservation) != its_own || lifted_jobs_.contains(id) || job.cpus_lent) continue;
+        for (const NodeShare& share : job.allocation->nodes) {
+            auto cpus = static_cast<std::int32_t>(share.cpus.size());
+            if (share.node == index) uses.push_back({0, tick(expected_end(cluster, job, now)), cpus});
+        }
+    }
+    for (Number number : on_node_[index.value]) {
+        const Booking& booking = bookings_[number];
+        auto job = cluster.find_job(booking.job);
+        if (!job || booking.lifted || names_reservation(*job->request, reservation) != its_own) continue;
+        for (const Chosen& chosen : booking.nodes) {
+            if (chosen.node == index) uses.push_back({booking.start, booking.end, chosen.take[Amounts::kCpus]});
+        }
+    }
+    return uses;
 }
 
 // Jobs of a reservation need not mind others that overlap it, unless those are for maintenance.
