@@ -3,6 +3,7 @@
 // scontrol show node and show partition. Compat: the order of lines and words is what people's
 // scripts know; Open OnDemand wants every word of a partition to be Key=Value with a value.
 #include "model/columns.h"
+#include "model/node.h"
 #include "surface/nodes.h"
 #include "surface/record.h"
 

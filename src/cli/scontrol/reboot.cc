@@ -1,5 +1,6 @@
 // cli/scontrol/reboot.cc: scontrol reboot and cancel_reboot.
 #include "base/text.h"
+#include "cli/common/listing.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"
 #include "model/node.h"
