@@ -262,6 +262,7 @@ std::string Scenario::change_settings(const Words& options) {
     if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
     if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
     if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
+    if (options.contains("return")) settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
     if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});

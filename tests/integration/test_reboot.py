@@ -20,7 +20,7 @@ def bootable(make_cluster):
     program = cluster.dir / "etc" / "reboot"
     program.write_text(PROGRAM.format(dir=cluster.dir, prefix=cluster.prefix))
     os.chmod(program, 0o755)
-    cluster.extra = f"RebootProgram={program} soon\nResumeTimeout=60\n"
+    cluster.extra = f'RebootProgram="{program} soon"\nResumeTimeout=60\n'
     cluster.write_config()
     cluster.start()
     yield cluster
@@ -49,7 +49,8 @@ def test_a_busy_node_is_rebooted_when_its_job_is_over(bootable):
     cluster.kill("slurmctld")
     cluster.start_controller()
     cluster.run("scontrol", "cancel_reboot", "n1")
-    assert "State=MIXED " in node(cluster, "n1") and "Reason=" not in node(cluster, "n1")
+    cluster.wait_for(lambda: "State=MIXED " in node(cluster, "n1"), what="n1 to respond")
+    assert "Reason=" not in node(cluster, "n1")
     cluster.run("scontrol", "reboot", "ASAP", "reason=new kernel", "n1")
 
     cluster.run("scancel", job)

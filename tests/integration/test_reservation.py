@@ -77,8 +77,8 @@ def test_a_job_waits_for_the_start(shared):
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=no such"], "Invalid user id"),
     (["StartTime=now", "Duration=5", "Nodes=n9", "Users=root"], "Invalid node name specified"),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=foo"], "Error parsing flags foo."),
-    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=REPLACE"], "flag REPLACE is not supported"),
-    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "CoreCnt=2"], "CoreCnt of a reservation is not supp"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=REPLACE"], "Invalid node name specified"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "MaxStartDelay=2"], "MaxStartDelay of a reservation is not supp"),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "foo=1"], "Unknown parameter foo=1."),
     (["StartTime=2020-01-01", "Duration=5", "Nodes=n1", "Users=root"], "Invalid time specified"),
 ])

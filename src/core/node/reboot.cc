@@ -136,14 +136,16 @@ void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     cluster.mark_stored(index);
 }
 
-void settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
+bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
                    Effects& effects) {
     const Node& node = cluster.node(index);
-    if (!node.reboot || !node.reboot->issued) return;
-    if (has_rebooted(*node.reboot, facts))
-        finish_reboot(cluster, now, index);
-    else
+    if (!node.reboot || !node.reboot->issued) return false;
+    if (!has_rebooted(*node.reboot, facts)) {
         effects.push_back(RebootNode{index, *node.reboot->issued});
+        return false;
+    }
+    finish_reboot(cluster, now, index);
+    return true;
 }
 
 void cancel_reboot(Cluster& cluster, NodeIndex index) {

@@ -132,6 +132,16 @@ TEST(Reboot, SurvivesARestartOfTheController) {
     EXPECT_EQ(orders_in(scenario), 3u);  // n2's was repeated when it registered with its old boot
 }
 
+TEST(Reboot, ReturnToServiceDoesNotUndoNextState) {
+    EXPECT_SCENARIO(R"(
+        settings reboot=/sbin/reboot return=2
+        nodes    n1
+        reboot   n1 next=down
+        rebooted n1
+        shows    n1 state=DOWN reason=reboot_requested_:_reboot_issued_:_reboot_complete
+    )");
+}
+
 TEST(Reboot, ANodeThatIsResumedMeanwhileIsWatchedAgain) {
     EXPECT_SCENARIO(R"(
         settings reboot=/sbin/reboot

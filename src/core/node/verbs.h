@@ -22,8 +22,8 @@ void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effec
 void order_reboots(Cluster& cluster, Time now, Effects& effects);  // to those that are idle
 void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index);
 void watch_reboot(Cluster& cluster, NodeIndex index);  // sets its timer, or lets it wait for its turn
-// The node is here (again): has it been rebooted, or must it be told once more?
-void settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts, Effects& effects);
+// The node is here (again): has it been rebooted (true), or must it be told once more?
+bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts, Effects& effects);
 void cancel_reboot(Cluster& cluster, NodeIndex index);
 
 // update.cc
