@@ -76,6 +76,8 @@ private:
                 return jobs_.terminate(order.terminate());
             case wire::AgentOrder::kReconfigure:
                 return reconfigure();
+            case wire::AgentOrder::kReboot:
+                return reboot(order.reboot());
             case wire::AgentOrder::kShutdown:
                 return loop_.stop();
             default:
@@ -101,6 +103,13 @@ private:
         report.mutable_heartbeat()->set_free_memory(load.free_memory_mb);
         link_.send_once(report);
         heartbeat_timer_ = loop_.after(heartbeat_interval_, [this] { heartbeat(); });
+    }
+
+    // The order comes again with every registration until the machine has been down.
+    void reboot(std::int64_t ordered) {
+        if (ordered == reboot_ordered_) return;
+        reboot_ordered_ = ordered;
+        hooks_.run_reboot(*site_);
     }
 
     // A file that does not load changes nothing.
@@ -140,6 +149,7 @@ private:
     Time started_;
     Seconds heartbeat_interval_{30};
     EventLoop::TimerId heartbeat_timer_ = 0;
+    std::int64_t reboot_ordered_ = 0;
 };
 
 void begin_log(const Site& site, const SlurmdOptions& options) {
@@ -174,6 +184,7 @@ Result<void> run_agent(const SlurmdOptions& options) {
     wish.config_path =
         config_path(options.config_path, variable ? variable : "", own_program_path());
     wish.node_name = options.node_name;
+    wish.rebooted = options.rebooted;
     Hardware hardware = TRY(as(ErrorCode::SystemError, read_hardware()));
     auto site = std::make_shared<const Site>(TRY(make_site(wish, hardware)));
     std::shared_ptr<Credentials> credentials = TRY(Credentials::create(site->config));

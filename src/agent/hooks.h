@@ -28,6 +28,8 @@ public:
 
     // Calls `done` with the exit status of the program: at once, with 0, when there is none.
     void run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done);
+    // RebootProgram, words after it being its arguments. What becomes of it is logged.
+    void run_reboot(const Site& site);
     void on_exit(pid_t pid, int wait_status);
 
 private:
@@ -35,6 +37,9 @@ private:
         std::function<void(int)> done;
         EventLoop::TimerId timeout = 0;
     };
+    void start(std::vector<std::string> argv, std::vector<std::string> environment, Seconds limit,
+               std::function<void(int)> done);
+
     EventLoop& loop_;
     std::map<pid_t, Running> running_;
 };

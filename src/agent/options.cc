@@ -24,8 +24,11 @@ Result<SlurmdOptions> parse_slurmd_options(int argc, char** argv) {
     optind = 0;
     opterr = 0;
     for (int letter;
-         (letter = getopt_long(argc, argv, ":cCDf:hL:n:N:vV", kLongOptions, nullptr)) != -1;) {
+         (letter = getopt_long(argc, argv, ":bcCDf:hL:n:N:vV", kLongOptions, nullptr)) != -1;) {
         switch (letter) {
+            case 'b':
+                options.rebooted = true;
+                break;
             case 'c':
                 options.clean = true;
                 break;
@@ -75,6 +78,7 @@ Result<SlurmdOptions> parse_slurmd_options(int argc, char** argv) {
 
 std::string slurmd_usage() {
     return "Usage: slurmd [OPTIONS]\n"
+           "   -b                         Report node rebooted when daemon restarted.\n"
            "   -c                         Forget what an earlier slurmd had started.\n"
            "   -C                         Print the machine's NodeName= line and exit.\n"
            "   -D                         Run daemon in the foreground.\n"

@@ -14,6 +14,7 @@ struct SlurmdOptions {
     std::string node_name;        // -N
     std::string config_path;      // -f
     std::string log_file;         // -L
+    bool rebooted = false;        // -b: say that the machine was rebooted
     bool clean = false;           // -c: forget what ran before
     int verbose = 0;              // -v
     bool print_hardware = false;  // -C

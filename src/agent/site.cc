@@ -49,6 +49,7 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     site.spool = expand_node_path(site.config.slurmd_spool_dir, site.node.name, site.hostname);
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
     site.hardware = hardware;
+    site.rebooted = wish.rebooted;
     site.cgroups = can_use_cgroups(site.config);
     // Compat: monitors look for ".../slurm/uid_*/job_*". Several slurmd on a host, also of several
     // clusters that number their jobs alike, differ by their ports.
@@ -86,7 +87,7 @@ NodeFacts facts_of(const Site& site, Time started) {
     facts.version = version_text();
     facts.hostname = site.hostname;
     facts.boot_id = machine.boot_id;
-    facts.boot_time = machine.boot_time;
+    facts.boot_time = site.rebooted ? started : machine.boot_time;
     facts.slurmd_start_time = started;
     facts.gres = site.config.gres_of(site.node.name);
     return facts;

@@ -25,11 +25,13 @@ struct Site {
     bool cgroups = false;  // are steps put into cgroups here?
     std::string cgroup_top;
     uid_t slurm_user = 0;
+    bool rebooted = false;  // -b
 };
 
 struct SiteWish {
     std::string config_path;
     std::string node_name;  // -N; empty: the node of this host
+    bool rebooted = false;  // -b: this slurmd's start counts as the machine's
 };
 
 Result<Site> make_site(const SiteWish& wish, const Hardware& hardware);

@@ -118,6 +118,8 @@ struct Config {
     Seconds cred_expire{120};  // from AuthInfo: how long a launch credential is good
     TimeLimit over_time_limit{Seconds{0}};
     TimeLimit resv_over_run{Seconds{0}};
+    std::string reboot_program;  // on the nodes; run as root
+    Seconds resume_timeout{60};  // what a reboot may take
     Seconds epilog_timeout{0}, prolog_timeout{0};
     std::string enforce_part_limits = "NO";
     bool disable_root_jobs = false;  // a partition may say so for itself

@@ -121,6 +121,8 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     // A hundred years: nothing in the core needs to know a special case for "never".
     settings.over_time_limit = config.over_time_limit.unlimited() ? Seconds{3'155'760'000}
                                                                   : config.over_time_limit.length();
+    settings.reboot_program = config.reboot_program;
+    settings.resume_timeout = config.resume_timeout;
     settings.resv_over_run = config.resv_over_run.unlimited() ? Seconds{3'155'760'000}
                                                               : config.resv_over_run.length();
     settings.priority = priority_from(config);

@@ -30,7 +30,7 @@ struct NodeWelcome {
 };
 struct NodeOrder {
     std::string node;
-    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob> order;
+    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob, RebootNode> order;
 };
 
 // One batch of decisions.

@@ -54,6 +54,12 @@ wire::AgentOrder order_from(const TerminateJob& order) {
     return message;
 }
 
+wire::AgentOrder order_from(const RebootNode& order) {
+    wire::AgentOrder message;
+    message.set_reboot(to_unix(order.issued));
+    return message;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const std::string>> BlobCache::get(const std::string& hash) {
@@ -164,6 +170,8 @@ void Fleet::carry_out(NodeOrder& order) {
     if (const auto* batch = std::get_if<LaunchBatch>(&order.order)) return launch(node, *batch);
     if (const auto* signal = std::get_if<SignalJob>(&order.order))
         return send(node, order_from(*signal));
+    if (const auto* reboot = std::get_if<RebootNode>(&order.order))
+        return send(node, order_from(*reboot));
     send(node, order_from(std::get<TerminateJob>(order.order)));
 }
 

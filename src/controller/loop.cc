@@ -122,6 +122,8 @@ void Loop::pack(Effects effects, Decided& decided) {
             decided.orders.push_back({name_of(signal->node), *signal});
         } else if (auto* terminate = std::get_if<TerminateJob>(&effect)) {
             decided.orders.push_back({name_of(terminate->node), std::move(*terminate)});
+        } else if (auto* reboot = std::get_if<RebootNode>(&effect)) {
+            decided.orders.push_back({name_of(reboot->node), *reboot});
         }
     }
 }

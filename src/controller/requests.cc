@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "os/user.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -129,6 +130,32 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
                  fmt::format("update of entity {}", static_cast<int>(message.entity()))};
 }
 
+Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, RequestId id) {
+    if (message.next() > static_cast<std::uint32_t>(AfterReboot::Down)) {
+        return Error{ErrorCode::ProtocolError, fmt::format("nextstate {}", message.next())};
+    }
+    return Event{RebootNodes{.request = id,
+                             .caller = caller,
+                             .nodes = TRY(Hostlist::parse(message.nodes())).names(),
+                             .asap = message.asap(),
+                             .next = static_cast<AfterReboot>(message.next()),
+                             .reason = message.reason()}};
+}
+
+// Who is in a group is asked where all groups are known: here.
+Result<Event> reservation_change(const wire::ChangeReservation& message, const Caller& caller,
+                                 RequestId id) {
+    ChangeReservation event{id, caller, TRY(from_wire(message))};
+    if (!event.change.groups) return Event{std::move(event)};
+    for (GroupMembers& group : event.change.groups->items) {
+        std::optional<std::vector<uid_t>> members = group_members(group.name);
+        if (!members) return Error{ErrorCode::GroupUnknown, ""};
+        group.users.clear();
+        for (uid_t user : *members) group.users.push_back(UserId{user});
+    }
+    return Event{std::move(event)};
+}
+
 template <typename Number>
 std::optional<Number> optional_of(bool present, Number number) {
     return present ? std::optional<Number>(number) : std::nullopt;
@@ -177,7 +204,9 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
         case wire::Request::kCompleteJob:
             return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
         case wire::Request::kChangeReservation:
-            return Event{ChangeReservation{id, caller, TRY(from_wire(request.change_reservation()))}};
+            return reservation_change(request.change_reservation(), caller, id);
+        case wire::Request::kReboot:
+            return reboot(request.reboot(), caller, id);
         case wire::Request::kJobAllocation:
             return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
         case wire::Request::kExplain:
@@ -206,6 +235,7 @@ bool is_for_core(const wire::Request& request) {
         case wire::Request::kJobAllocation:
         case wire::Request::kExplain:
         case wire::Request::kChangeReservation:
+        case wire::Request::kReboot:
             return true;
         default:
             return false;

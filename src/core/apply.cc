@@ -61,6 +61,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
         case TimerKind::Reservation:
+        case TimerKind::Reboot:
         case TimerKind::Plan:
         case TimerKind::NodeTimeout:
         case TimerKind::Priority:
@@ -80,6 +81,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             on_time_slice(cluster, now, effects);
         } else if (timer.kind == TimerKind::Reservation) {
             on_reservation_timer(cluster, now, effects);
+        } else if (timer.kind == TimerKind::Reboot) {
+            reboot_timed_out(cluster, now, NodeIndex{timer.subject});
         } else {
             on_job_timer(cluster, now, timer, effects);
         }
@@ -121,6 +124,7 @@ struct Dispatch {
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
     void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }
     void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
+    void operator()(const RebootNodes& e) const { on_reboot_nodes(cluster, now, e, effects); }
     // clang-format on
 };
 
@@ -128,6 +132,7 @@ struct Dispatch {
 
 void apply(Cluster& cluster, Time now, const Event& event, Effects& effects) {
     std::visit(Dispatch{cluster, now, effects}, event);
+    if (!cluster.reboots_wanted.empty()) order_reboots(cluster, now, effects);
 }
 
 }  // namespace sluice

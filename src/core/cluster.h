@@ -52,6 +52,7 @@ struct Node {
     std::optional<Time> last_busy;
     std::string comment;
     bool removed = false;                // no longer in slurm.conf
+    std::optional<Reboot> reboot;        // core/node/reboot.cc
 
     std::vector<std::uint8_t> cpu_used;  // by CPU id: how many jobs run on it
     std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
@@ -127,6 +128,7 @@ struct StoredState {
         std::string comment;
         std::optional<std::uint32_t> weight;
         std::optional<std::vector<std::string>> features;
+        std::optional<Reboot> reboot;
     };
     std::vector<StoredNode> nodes;
     std::uint32_t next_job_id = 0;
@@ -149,7 +151,7 @@ struct QueueKey {
 
 enum class TimerKind : std::uint8_t {
     Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
-    Reservation, TimeSlice,
+    Reservation, TimeSlice, Reboot,
 };
 
 struct Timer {
@@ -271,6 +273,7 @@ public:
     std::map<std::pair<UserId, std::string>, NameGroup> name_groups;          // by user and job name
     std::map<std::string, std::uint32_t> licenses_used;                       // core/limits/licenses.cc
     std::set<JobId> license_waiting;                                          // parked for a licence
+    std::set<NodeIndex> reboots_wanted;                                       // asked for, not ordered yet
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.

@@ -78,13 +78,18 @@ struct TerminateJob {
     bool only_step = false;
 };
 
+struct RebootNode {
+    NodeIndex node;
+    Time issued;                         // which order: a repeated one is carried out once
+};
+
 // The node may be told that it is welcome, or why not.
 struct NodeAnswered {
     std::string node;
     std::optional<Error> error;
 };
 
-using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered>;
+using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode>;
 using Effects = std::vector<Effect>;
 
 }  // namespace sluice

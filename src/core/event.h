@@ -160,6 +160,16 @@ struct ChangeReservation {
     ReservationChange change;
 };
 
+// scontrol reboot. What is asked for a second time replaces the first, until the node has been told.
+struct RebootNodes {
+    RequestId request;
+    Caller caller;
+    std::vector<std::string> nodes;
+    bool asap = false;             // nothing new starts there until it is done
+    AfterReboot next = AfterReboot::AsBefore;
+    std::string reason;
+};
+
 // ---- from nodes
 
 struct NodeRegistered {
@@ -216,6 +226,7 @@ struct Reconfigure {
 using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
                            CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
                            NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
-                           StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob, ChangeReservation>;
+                           StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob, ChangeReservation,
+                           RebootNodes>;
 
 }  // namespace sluice

@@ -101,6 +101,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node.weight_by_hand = saved.weight;
         node.features_by_hand = saved.features;
         keep_changes_by_hand(node);
+        node.reboot = saved.reboot;
+        watch_reboot(*this, *index);
     }
     nodes_were_reweighted();
     for (Reservation reservation : stored.reservations) {

@@ -111,6 +111,8 @@ struct Settings {
     std::optional<Megabytes> def_mem_per_gpu;
     Seconds resv_over_run{0};              // what jobs have left when their reservation ends
     Seconds max_switch_wait{300};          // --switches waits no longer
+    std::string reboot_program;            // run by slurmd; empty: nodes cannot be rebooted
+    Seconds resume_timeout{60};            // what a reboot may take
 };
 
 }  // namespace sluice

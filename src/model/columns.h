@@ -148,6 +148,7 @@ enum class NodeColumn : std::uint16_t {
     CoreSpecCount,
     MemSpecLimit,
     Reservation,      // (t) the active one that has it
+    NextState,        // AfterReboot, of a node that is to be rebooted
 };
 
 enum class PartitionColumn : std::uint16_t {
@@ -218,6 +219,7 @@ enum class LicenseColumn : std::uint16_t {
     Name,             // (t)
     Total,
     Used,
+    Reserved,         // by reservations that are active now
 };
 
 enum class ReservationColumn : std::uint16_t {
@@ -237,6 +239,8 @@ enum class ReservationColumn : std::uint16_t {
     Accounts,         // (t)
     AccountsDenied,
     PurgeAfter,       // absent: stays
+    Groups,           // (t)
+    Licenses,         // (t)
 };
 
 }  // namespace sluice

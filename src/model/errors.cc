@@ -84,6 +84,10 @@ constexpr Row kRows[] = {
     {ErrorCode::ReservationInUse,      "Requested reservation is in use"},
     {ErrorCode::ReservationStarted,    "Reservation already started"},
     {ErrorCode::ReservationNotSkippable, "Reservation given is not skipable, try deleting instead"},
+    {ErrorCode::GroupUnknown,          "Invalid group id"},
+    {ErrorCode::ReservationUsersAndGroups, "Reservations can't have users and groups specified, only one or the other"},
+    {ErrorCode::ReservationCoresFixed, "Core-based reservation can not be updated"},
+    {ErrorCode::ReservationCoreCounts, "Core count for reservation node list is not consistent!"},
 };
 // clang-format on
 
@@ -91,7 +95,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::ReservationNotSkippable) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::ReservationCoreCounts) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

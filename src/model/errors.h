@@ -83,6 +83,10 @@ enum class ErrorCode : unsigned short {
     ReservationInUse,
     ReservationStarted,
     ReservationNotSkippable,
+    GroupUnknown,
+    ReservationUsersAndGroups,
+    ReservationCoresFixed,    // a reservation of cores cannot have others
+    ReservationCoreCounts,    // not one for each node
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

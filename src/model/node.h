@@ -75,6 +75,17 @@ struct NodeFacts {
     bool operator==(const NodeFacts&) const = default;
 };
 
+// scontrol reboot: asked for until the node is idle, then ordered, then awaited.
+enum class AfterReboot : std::uint8_t { AsBefore, Resume, Down };
+struct Reboot {
+    AfterReboot next = AfterReboot::AsBefore;
+    bool drained = false;              // the drain came with the request
+    bool reasoned = false;             // the reason too
+    std::optional<Time> issued;        // when the node was told
+    std::string boot_id;               // of the machine then: a new one is a new boot
+    bool operator==(const Reboot&) const = default;
+};
+
 struct PartitionConfig {
     std::string name;
     std::string nodes_text;            // as written: "ALL", "n[1-4]"

@@ -14,7 +14,8 @@ namespace sluice {
 
 namespace {
 
-enum class May : std::uint8_t { SetAndClear, SetOnly, Nothing };
+// AtFirst: for a new one only.
+enum class May : std::uint8_t { SetAndClear, SetOnly, AtFirst, Nothing };
 
 struct FlagRow {
     std::string_view word;
@@ -39,19 +40,22 @@ constexpr FlagRow kFlags[] = {
     {"ANY_NODES",              kResvAnyNodes,    May::SetAndClear},
     {"STATIC",                 kResvStaticAlloc, May::SetAndClear},
     {"PART_NODES",             kResvPartNodes,   May::SetAndClear},
+    {"TIME_FLOAT",             kResvTimeFloat,   May::AtFirst},
+    {"REPLACE",                kResvReplace,     May::SetOnly},
+    {"REPLACE_DOWN",           kResvReplaceDown, May::SetOnly},
     {"PURGE_COMP",             0,                May::SetAndClear},
     {"NO_HOLD_JOBS_AFTER_END", kResvNoHoldJobs,  May::SetOnly},
     {"MAGNETIC",               kResvMagnetic,    May::SetAndClear},
+    {"USER_DELETE",            kResvUserDelete,  May::SetAndClear},
 };
-constexpr std::string_view kUnsupported[] = {
-    "FIRST_CORES", "FORCE_START", "LICENSE_ONLY", "REPLACE", "REPLACE_DOWN", "TIME_FLOAT", "USER_DELETE",
-};
+constexpr std::string_view kUnsupported[] = {"FIRST_CORES", "FORCE_START"};
 // clang-format on
 
 // People write whole words; the documents have shorter ones for some.
 const FlagRow* find_flag(std::string_view word) {
     if (equals_ignoring_case(word, "STATIC_ALLOC")) word = "STATIC";
     if (equals_ignoring_case(word, "NO_HOLD_JOBS_AFTER")) word = "NO_HOLD_JOBS_AFTER_END";
+    if (equals_ignoring_case(word, "LICENSE_ONLY")) word = "ANY_NODES";
     for (const FlagRow& row : kFlags) {
         if (equals_ignoring_case(word, row.word)) return &row;
     }
@@ -87,6 +91,14 @@ bool Reservation::has_node(NodeIndex node) const {
     return std::binary_search(nodes.begin(), nodes.end(), node);
 }
 
+std::uint32_t Reservation::cores_of(const std::string& node, std::uint32_t all) const {
+    if (cores.empty()) return all;
+    for (const NodeCores& each : cores) {
+        if (each.node == node) return std::min(each.cores, all);
+    }
+    return all;
+}
+
 std::string print_reservation_flags(const Reservation& reservation) {
     std::vector<std::string> words;
     for (const FlagRow& row : kFlags) {
@@ -111,7 +123,9 @@ Result<void> parse_reservation_flags(std::string_view text, char sign, Reservati
         }
         const FlagRow* row = find_flag(name);
         const bool clear = sign == '-';
-        if (!row || row->may == May::Nothing || (clear && row->may == May::SetOnly)) {
+        const bool is_new = change.verb == ReservationChange::Verb::Create;
+        const bool too_late = row && row->may == May::AtFirst && !is_new;
+        if (!row || row->may == May::Nothing || too_late || (clear && row->may == May::SetOnly)) {
             return Error{ErrorCode::BadArgument, fmt::format("{}{}", clear ? "-" : "", word)};
         }
         if (row->flag == 0) {

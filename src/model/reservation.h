@@ -30,14 +30,32 @@ enum ReservationFlag : std::uint32_t {
     kResvSpecNodes = 1 << 9,     // the nodes were named; shown only
     kResvAllNodes = 1 << 10,     // Nodes=ALL; shown only
     kResvAnyNodes = 1 << 11,     // its jobs may use other nodes too
-    kResvStaticAlloc = 1 << 12,  // nodes that fail are not replaced: they never are here
+    kResvStaticAlloc = 1 << 12,  // nodes that fail are not replaced
     kResvPartNodes = 1 << 13,    // all nodes of the partition, whichever those are
     kResvNoHoldJobs = 1 << 14,   // jobs that are left over may run elsewhere
     kResvMagnetic = 1 << 15,     // jobs that may use it do, without asking
+    kResvTimeFloat = 1 << 16,    // its start keeps its distance from now
+    kResvReplace = 1 << 17,      // nodes that fail or are in use are replaced by idle ones
+    kResvReplaceDown = 1 << 18,  // nodes that fail are replaced
+    kResvUserDelete = 1 << 19,   // who may use it may delete it
 };
-constexpr std::uint32_t kResvFlagsAll = (1u << 16) - 1;
+constexpr std::uint32_t kResvFlagsAll = (1u << 20) - 1;
 constexpr std::uint32_t kResvRepeats =
     kResvHourly | kResvDaily | kResvWeekday | kResvWeekend | kResvWeekly;
+
+// A Unix group, with its members as they were when somebody last named it.
+struct GroupMembers {
+    std::string name;
+    std::vector<UserId> users;
+    bool operator==(const GroupMembers& other) const = default;
+};
+
+// So many cores of a node.
+struct NodeCores {
+    std::string node;
+    std::uint32_t cores = 0;
+    bool operator==(const NodeCores&) const = default;
+};
 
 struct Reservation {
     std::uint32_t number = 0;  // counts creations: the order of listings
@@ -55,7 +73,14 @@ struct Reservation {
     std::vector<std::string> accounts;
     bool accounts_denied = false;
     Time last_used;
+    std::vector<GroupMembers> groups;
+    std::string licenses;             // as written: "matlab:2,ansys"
+    std::vector<NodeCores> cores;     // of each of its nodes; empty: the whole nodes
+    std::vector<GresCount> gres;      // TRES=gres/gpu=8: what its nodes had to have together
+    Seconds ahead{0};                 // TIME_FLOAT: from now to its start
 
+    // The cores it has of a node of `all` cores.
+    std::uint32_t cores_of(const std::string& node, std::uint32_t all) const;
     bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
     bool has_node(NodeIndex node) const;
     bool is_active(Time now) const { return start <= now && now < end; }
@@ -81,12 +106,17 @@ struct ReservationChange {
     std::optional<Time> start;
     std::optional<Time> end;
     std::optional<Seconds> duration;
+    std::int32_t duration_sign = 0;  // +=: 1, -=: -1
     std::optional<ListChange<std::string>> nodes;  // names, or "ALL"
     std::optional<std::uint32_t> node_count;
     std::optional<std::string> partition;
     std::optional<std::string> features;
     std::optional<ListChange<UserId>> users;
     std::optional<ListChange<std::string>> accounts;
+    std::optional<ListChange<GroupMembers>> groups;
+    std::optional<std::string> licenses;
+    std::vector<std::uint32_t> core_counts;  // CoreCnt=8: together; CoreCnt=2,4: by node
+    std::vector<GresCount> gres;
     bool flags_replaced = false;      // Flags=: those that are not named go
     std::uint32_t flags_set = 0;      // Flags= and Flags+=
     std::uint32_t flags_cleared = 0;  // Flags-=

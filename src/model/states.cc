@@ -125,6 +125,7 @@ constexpr FlagRow kNodeFlags[] = {
     {kNodeMaint,        "MAINTENANCE"},
     {kNodePoweredDown,  "POWERED_DOWN"},
     {kNodeReboot,       "REBOOT_REQUESTED"},
+    {kNodeRebootIssued, "REBOOT_ISSUED"},
     {kNodeReserved,     "RESERVED"},
     {kNodeNoRespond,    "NOT_RESPONDING"},
     {kNodePoweringDown, "POWERING_DOWN"},
@@ -153,6 +154,7 @@ Words node_words(NodeBase base, std::uint32_t flags) {
     const NodeRow& row = kNodeBases[static_cast<int>(base)];
     bool busy = base == NodeBase::Allocated || base == NodeBase::Mixed || (flags & kNodeCompleting);
     if (flags & kNodeInvalidReg) return {"inval", "inval"};
+    if ((flags & (kNodeReboot | kNodeRebootIssued)) && !busy) return {"reboot", "boot"};
     if (flags & kNodeDrain) return busy ? Words{"draining", "drng"} : Words{"drained", "drain"};
     if (flags & kNodeFail) return busy ? Words{"failing", "failg"} : Words{"fail", "fail"};
     if ((flags & kNodeCompleting) && base == NodeBase::Allocated) return {"allocated+", "alloc+"};
@@ -170,7 +172,9 @@ std::string_view node_suffix(NodeBase base, std::uint32_t flags) {
     if (flags & kNodePoweringUp) return "#";
     if (flags & kNodePoweringDown) return "%";
     if (flags & kNodePoweredDown) return "~";
-    if (flags & kNodeReboot) return "@";
+    if (flags & kNodeRebootIssued) return "^";
+    bool busy = base == NodeBase::Allocated || base == NodeBase::Mixed || (flags & kNodeCompleting);
+    if (flags & kNodeReboot) return busy ? "@" : "";  // Compat: "boot" says it already
     if (flags & kNodeNoRespond) return "*";
     if (base == NodeBase::Idle || (flags & (kNodeDrain | kNodeFail | kNodeInvalidReg))) return "";
     if (flags & kNodeMaint) return "$";

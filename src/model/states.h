@@ -74,6 +74,7 @@ enum NodeFlag : std::uint32_t {
     kNodePoweringUp = 1 << 10,
     kNodePoweringDown = 1 << 11,
     kNodeCloud = 1 << 12,
+    kNodeRebootIssued = 1 << 13,  // kNodeReboot: only asked for so far
 };
 
 // sinfo's words: "idle", "mixed", "allocated", "draining", "drained", "down*", "completing",

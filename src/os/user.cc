@@ -5,6 +5,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "os/etc_files.h"
 #include "os/twin.h"
@@ -67,6 +69,28 @@ std::string group_name(gid_t gid) {
     std::vector<char> buffer(64 * 1024);
     getgrgid_r(gid, &entry, buffer.data(), buffer.size(), &found);
     return found ? found->gr_name : fmt::format("{}", gid);
+}
+
+std::optional<std::vector<uid_t>> group_members(const std::string& name) {
+    group entry{};
+    group* found = nullptr;
+    std::vector<char> buffer(1024 * 1024);
+    getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (!found) return {};
+    std::vector<uid_t> members;
+    for (char** member = found->gr_mem; *member; ++member) {
+        if (std::optional<User> user = find_user(std::string(*member))) members.push_back(user->uid);
+    }
+    setpwent();
+    passwd person{};
+    passwd* next = nullptr;
+    std::vector<char> names(16 * 1024);
+    while (getpwent_r(&person, names.data(), names.size(), &next) == 0 && next) {
+        bool listed = std::find(members.begin(), members.end(), person.pw_uid) != members.end();
+        if (person.pw_gid == found->gr_gid && !listed) members.push_back(person.pw_uid);
+    }
+    endpwent();
+    return members;
 }
 
 AsUser::AsUser(const User& user) {

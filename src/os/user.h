@@ -27,6 +27,8 @@ std::optional<User> find_user(const std::string& name);
 // With every group the user is in; `gid` is the job's, which may differ from the login group.
 std::optional<User> find_user_with_groups(uid_t uid, gid_t gid);
 std::string group_name(gid_t gid);  // the number where it has none
+// Everybody who is in it, also by their login group; nothing where there is no such group.
+std::optional<std::vector<uid_t>> group_members(const std::string& name);
 
 // While it lives, files are opened with the user's rights, so that root cannot be tricked by links
 // in a user's directory. Nothing changes when we already are that user. Single-threaded use only.

@@ -1,6 +1,8 @@
 // protocol/convert_reservation.cc
 //
 // Reservations, and what is to become of them. See convert.h.
+#include <algorithm>
+
 #include "protocol/checks.h"
 #include "protocol/convert.h"
 
@@ -39,6 +41,54 @@ Result<ListChange<UserId>> read_users(const wire::ChangeReservation::UserList& l
     return change;
 }
 
+void write_group(const GroupMembers& group, wire::GroupMembers& out) {
+    out.set_name(group.name);
+    for (UserId user : group.users) out.add_users(user.value);
+}
+
+Result<GroupMembers> read_group(const wire::GroupMembers& wire) {
+    GroupMembers group{.name = TRY(checks::text("group", wire.name())), .users = {}};
+    TRY(checks::list_size("group members", static_cast<std::size_t>(wire.users().size())));
+    for (std::uint32_t user : wire.users()) group.users.push_back(UserId{user});
+    return group;
+}
+
+Result<ListChange<GroupMembers>> read_groups(const wire::ChangeReservation::GroupList& list) {
+    ListChange<GroupMembers> change;
+    change.verb =
+        TRY(checks::one_of("groups", list.verb(), ListChange<GroupMembers>::Verb::Remove));
+    TRY(checks::list_size("groups", static_cast<std::size_t>(list.items().size())));
+    for (const wire::GroupMembers& group : list.items()) {
+        change.items.push_back(TRY(read_group(group)));
+    }
+    return change;
+}
+
+void write_resources(const ReservationChange& change, wire::ChangeReservation& out) {
+    if (change.groups) {
+        out.mutable_groups()->set_verb(static_cast<std::uint32_t>(change.groups->verb));
+        for (const GroupMembers& group : change.groups->items) {
+            write_group(group, *out.mutable_groups()->add_items());
+        }
+    }
+    if (change.licenses) out.set_licenses(*change.licenses);
+    for (std::uint32_t cores : change.core_counts) out.add_core_counts(cores);
+    to_wire(change.gres, *out.mutable_gres());
+    out.set_duration_sign(change.duration_sign);
+}
+
+Result<void> read_resources(const wire::ChangeReservation& wire, ReservationChange& change) {
+    if (wire.has_groups()) change.groups = TRY(read_groups(wire.groups()));
+    if (wire.has_licenses()) change.licenses = TRY(checks::text("licenses", wire.licenses()));
+    TRY(checks::list_size("core counts", static_cast<std::size_t>(wire.core_counts().size())));
+    for (std::uint32_t cores : wire.core_counts()) {
+        change.core_counts.push_back(TRY(checks::count("cores", cores)));
+    }
+    change.gres = TRY(from_wire(wire.gres()));
+    change.duration_sign = std::clamp(wire.duration_sign(), -1, 1);
+    return {};
+}
+
 Result<void> read_times(const wire::ChangeReservation& wire, ReservationChange& change) {
     if (wire.has_start()) change.start = TRY(checks::moment("start", wire.start()));
     if (wire.has_end()) change.end = TRY(checks::moment("end", wire.end()));
@@ -72,6 +122,7 @@ wire::ChangeReservation to_wire(const ReservationChange& change) {
     if (change.purge_after) out.set_purge_after(change.purge_after->count());
     out.set_purge_cleared(change.purge_cleared);
     out.set_skip(change.skip);
+    write_resources(change, out);
     return out;
 }
 
@@ -93,6 +144,7 @@ Result<ReservationChange> from_wire(const wire::ChangeReservation& wire) {
     change.flags_cleared = TRY(checks::number("flags", wire.flags_cleared(), kResvFlagsAll));
     change.purge_cleared = wire.purge_cleared();
     change.skip = wire.skip();
+    TRY(read_resources(wire, change));
     return change;
 }
 
@@ -112,6 +164,15 @@ wire::ReservationRecord to_wire(const Reservation& reservation) {
     for (const std::string& account : reservation.accounts) out.add_accounts(account);
     out.set_accounts_denied(reservation.accounts_denied);
     out.set_last_used(to_unix(reservation.last_used));
+    for (const GroupMembers& group : reservation.groups) write_group(group, *out.add_groups());
+    out.set_licenses(reservation.licenses);
+    for (const NodeCores& each : reservation.cores) {
+        wire::NodeCores& cores = *out.add_cores();
+        cores.set_node(each.node);
+        cores.set_cores(each.cores);
+    }
+    to_wire(reservation.gres, *out.mutable_gres());
+    out.set_ahead(reservation.ahead.count());
     return out;
 }
 
@@ -132,6 +193,15 @@ Result<Reservation> from_wire(const wire::ReservationRecord& wire) {
     reservation.accounts = TRY(checks::texts("accounts", wire.accounts()));
     reservation.accounts_denied = wire.accounts_denied();
     reservation.last_used = TRY(checks::moment("last use", wire.last_used()));
+    for (const wire::GroupMembers& group : wire.groups()) {
+        reservation.groups.push_back(TRY(read_group(group)));
+    }
+    reservation.licenses = TRY(checks::text("licenses", wire.licenses()));
+    for (const wire::NodeCores& each : wire.cores()) {
+        reservation.cores.push_back({TRY(checks::text("node", each.node())), each.cores()});
+    }
+    reservation.gres = TRY(from_wire(wire.gres()));
+    reservation.ahead = TRY(checks::length("time ahead", wire.ahead()));
     return reservation;
 }
 

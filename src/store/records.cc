@@ -125,6 +125,18 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     return out;
 }
 
+namespace {
+
+void write_reboot(const Reboot& reboot, wire::RebootRecord& out) {
+    out.set_next(static_cast<std::uint32_t>(reboot.next));
+    out.set_drained(reboot.drained);
+    out.set_reasoned(reboot.reasoned);
+    if (reboot.issued) out.set_issued(to_unix(*reboot.issued));
+    out.set_boot_id(reboot.boot_id);
+}
+
+}  // namespace
+
 wire::NodeRecord to_record(const Node& node) {
     wire::NodeRecord out;
     out.set_schema(kRecordSchema);
@@ -140,6 +152,7 @@ wire::NodeRecord to_record(const Node& node) {
         out.set_features_set(true);
         for (const std::string& feature : *node.features_by_hand) out.add_features(feature);
     }
+    if (node.reboot) write_reboot(*node.reboot, *out.mutable_reboot());
     return out;
 }
 

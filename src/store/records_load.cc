@@ -43,6 +43,16 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
     return {};
 }
 
+Result<Reboot> read_reboot(const wire::RebootRecord& wire) {
+    Reboot reboot{.next = TRY(checks::one_of("state after reboot", wire.next(), AfterReboot::Down)),
+                  .drained = wire.drained(),
+                  .reasoned = wire.reasoned(),
+                  .issued = std::nullopt,
+                  .boot_id = wire.boot_id()};
+    if (wire.has_issued()) reboot.issued = TRY(checks::moment("reboot", wire.issued()));
+    return reboot;
+}
+
 Result<void> read_dependency(const wire::Dependency& wire, Dependency& dependency) {
     dependency.any = wire.any();
     for (const wire::Dependency::Condition& row : wire.left()) {
@@ -191,13 +201,19 @@ Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) 
                                  .reason_user = UserId{record.reason_user()},
                                  .comment = record.comment(),
                                  .weight = std::nullopt,
-                                 .features = std::nullopt};
+                                 .features = std::nullopt,
+                                 .reboot = std::nullopt};
     if (record.has_weight()) node.weight = record.weight();
     if (record.features_set()) node.features.emplace(record.features().begin(), record.features().end());
     if (record.has_reason_time()) {
         Result<Time> time = checks::moment("reason time", record.reason_time());
         if (!time) return bad_row(what, to_string(time.error()));
         node.reason_time = *time;
+    }
+    if (record.has_reboot()) {
+        Result<Reboot> reboot = read_reboot(record.reboot());
+        if (!reboot) return bad_row(what, to_string(reboot.error()));
+        node.reboot = *std::move(reboot);
     }
     state_.nodes.push_back(std::move(node));
     return {};

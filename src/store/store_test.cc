@@ -108,6 +108,11 @@ TEST_F(EveryStore, KeepsReservations) {
     reservation.users_denied = true;
     reservation.accounts = {"vision"};
     reservation.last_used = from_unix(1'700'000'100);
+    reservation.groups = {{"staff", {UserId{1000}, UserId{1001}}}};
+    reservation.licenses = "matlab:2,ansys";
+    reservation.cores = {{"n1", 4}, {"n2", 2}};
+    reservation.gres = {{"gpu", "a40", 8}};
+    reservation.ahead = Seconds{600};
     Reservation other = reservation;
     other.name = "other";
     Batch both, fewer;

@@ -18,9 +18,9 @@ std::int64_t free_of(const SheetRow& license) {
 }  // namespace
 
 void append_license_record(const SheetRow& license, const RecordStyle& style, std::string& out) {
-    out += fmt::format("LicenseName={}{}Total={} Used={} Free={} Reserved=0 Remote=no\n",
+    out += fmt::format("LicenseName={}{}Total={} Used={} Free={} Reserved={} Remote=no\n",
                        license.text(C::Name), style.one_line ? " " : "\n    ",
-                       license.number(C::Total), license.number(C::Used), free_of(license));
+                       license.number(C::Total), license.number(C::Used), free_of(license), license.number(C::Reserved));
 }
 
 std::string licenses_json(const Sheet& licenses, const JsonMeta& meta, bool compact) {
@@ -35,7 +35,7 @@ std::string licenses_json(const Sheet& licenses, const JsonMeta& meta, bool comp
         json.number("Used", license.number(C::Used));
         json.number("Free", free_of(license));
         json.boolean("Remote", false);
-        json.number("Reserved", 0);
+        json.number("Reserved", license.number(C::Reserved));
         json.number("LastConsumed", 0);
         json.number("LastDeficit", 0);
         json.number("LastUpdate", 0);

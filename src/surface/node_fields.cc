@@ -232,7 +232,8 @@ std::int64_t state_key(const NodeGroup& group) {
     constexpr std::uint32_t kFlagsUpwards[] = {kNodeReserved,   kNodeCloud,      kNodeDrain,
                                                kNodeCompleting, kNodeNoRespond,  kNodePoweredDown,
                                                kNodeFail,       kNodePoweringUp, kNodeMaint,
-                                               kNodeReboot,     kNodePlanned,    kNodePoweringDown};
+                                               kNodeReboot,     kNodePlanned,    kNodePoweringDown,
+                                               kNodeRebootIssued};
     constexpr std::int64_t kBaseOrder[] = {0, 1, 2, 3, 5, 4, 6};  // by NodeBase
     const Sheet& nodes = group.listing->nodes;
     std::int64_t key = kBaseOrder[static_cast<int>(node_base(nodes, group.nodes[0]))];

@@ -3,6 +3,7 @@
 // scontrol show node and show partition. Compat: the order of lines and words is what people's
 // scripts know; Open OnDemand wants every word of a partition to be Key=Value with a value.
 #include "model/columns.h"
+#include "model/node.h"
 #include "surface/nodes.h"
 #include "surface/record.h"
 
@@ -60,6 +61,10 @@ void add_node_state(const SheetRow& node, Record& record) {
                                           node_flags(*node.sheet, node.index)),
                 or_zero(node.number(N::ThreadsPerCore)), or_zero(node.number(N::TmpDisk)),
                 or_zero(node.number(N::Weight)));
+    if (node.has(N::NextState)) {
+        const bool down = node.number(N::NextState) == static_cast<std::int64_t>(AfterReboot::Down);
+        record.line("NextState={}", down ? "DOWN" : "RESUME");
+    }
     if (!node.text(N::Partitions).empty()) record.line("Partitions={} ", node.text(N::Partitions));
     record.line("BootTime={} SlurmdStartTime={}", moment(N::BootTime), moment(N::SlurmdStartTime));
     record.line("LastBusyTime={} ResumeAfterTime=None SuspendTime=INFINITE",

@@ -62,8 +62,8 @@ void write_json(const SheetRow& reservation, Json& json) {
         if (!word.empty()) json.element(word.substr(0, word.find('=')));
     }
     json.close();
-    json.text("groups", "");
-    json.text("licenses", "");
+    json.text("groups", reservation.text(C::Groups));
+    json.text("licenses", reservation.text(C::Licenses));
     json.number("max_start_delay", 0);
     json.text("name", reservation.text(C::Name));
     json.number("node_count", reservation.number(C::NodeCount));
@@ -87,13 +87,14 @@ void append_reservation_record(const SheetRow& reservation, const RecordStyle& s
                moment_of(reservation, C::StartTime), moment_of(reservation, C::EndTime),
                length_of(reservation));
     record.line("Nodes={} NodeCnt={} CoreCnt={} Features={} PartitionName={} Flags={}",
-                reservation.text(C::Nodes), reservation.number(C::NodeCount),
+                or_null(reservation.text(C::Nodes)), reservation.number(C::NodeCount),
                 reservation.number(C::CoreCount), or_null(reservation.text(C::Features)),
                 or_null(reservation.text(C::Partition)), reservation.text(C::Flags));
-    record.line("TRES={}", reservation.text(C::Tres));
+    record.line("TRES={}", or_null(reservation.text(C::Tres)));
     record.line("AllowedPartitions=(null) QOS=(null)");
-    record.line("Users={} Groups=(null) Accounts={} Licenses=(null) State={} BurstBuffer=(null)",
-                or_null(users_text(reservation)), or_null(accounts_text(reservation)),
+    record.line("Users={} Groups={} Accounts={} Licenses={} State={} BurstBuffer=(null)",
+                or_null(users_text(reservation)), or_null(reservation.text(C::Groups)),
+                or_null(accounts_text(reservation)), or_null(reservation.text(C::Licenses)),
                 state_text(reservation));
     record.line("MaxStartDelay=(null)");
 }

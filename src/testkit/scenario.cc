@@ -264,6 +264,8 @@ std::string Scenario::change_settings(const Words& options) {
     if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
     settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
+    if (options.contains("return")) settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
+    if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
     return {};
@@ -319,6 +321,16 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
     }
     if (change.users) change.users->denied = options.contains("denied");
     if (options.contains("accounts")) change.accounts.emplace().items = {options.at("accounts")};
+    if (options.contains("licenses")) change.licenses = options.at("licenses");
+    if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
+    if (options.contains("group")) change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
+    if (options.contains("cores")) {
+        for (std::string_view cores : split(options.at("cores"), ',')) change.core_counts.push_back(as_number(std::string(cores)));
+    }
+    if (options.contains("longer")) {
+        change.duration = Minutes{as_number(options.at("longer"))};
+        change.duration_sign = 1;
+    }
     if (options.contains("flags")) parse_reservation_flags(options.at("flags"), 0, change).value();
     change.skip = options.contains("skip");
     UserId user{as_number(option(options, "by", "0"))};
@@ -396,7 +408,7 @@ void Scenario::restart() {
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
         const Node& node = cluster_->node(NodeIndex{i});
         stored.nodes.push_back({node.config.name, node.admin_flags, node.down, node.reason, node.reason_time,
-                                node.reason_user, node.comment, node.weight_by_hand, node.features_by_hand});
+                                node.reason_user, node.comment, node.weight_by_hand, node.features_by_hand, node.reboot});
     }
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);
@@ -457,7 +469,9 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "holds") return holds(name, options_in(words, 2));
     if (verb == "node") return change_node(name, words);
     if (verb == "lost") return apply_event(NodeDisconnected{*cluster_->find_node(name)}), "";
-    if (verb == "back") return apply_event(NodeRegistered{name, {}, {}}), "";
+    if (verb == "back" || verb == "rebooted") return register_node(name, verb == "rebooted"), "";
+    if (verb == "reboot") return reboot(name, options_in(words, 2));
+    if (verb == "shows") return expect_node(name, options_in(words, 2));
     if (verb == "down") {
         return apply_event(UpdateNode{RequestId{next_request_++}, root, {name}, {{"State", "DOWN"}, {"Reason", "test"}}}), "";
     }

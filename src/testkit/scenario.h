@@ -17,6 +17,9 @@
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE
+//   rebooted  NODE                              back, with a new boot
+//   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
+//   shows     NODE [state=IDLE+DRAIN] [reason=..]   "_" is a blank in reasons
 //   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]
@@ -68,6 +71,10 @@ private:
     std::string control(const std::string& verb, const std::string& name);
     void restart();
     std::string reserve(ReservationChange::Verb verb, const std::string& name, const Words& options);
+    std::string answered(bool refused) const;
+    std::string reboot(const std::string& name, const Words& options);
+    void register_node(const std::string& name, bool rebooted);
+    std::string expect_node(const std::string& name, const Words& options) const;
     std::string reserved(const std::string& name, const std::string& wanted);
     std::string holds(const std::string& name, const Words& options);
     std::string change_node(const std::string& name, const std::vector<std::string>& words);

@@ -77,8 +77,8 @@ def test_a_job_waits_for_the_start(shared):
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=no such"], "Invalid user id"),
     (["StartTime=now", "Duration=5", "Nodes=n9", "Users=root"], "Invalid node name specified"),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=foo"], "Error parsing flags foo."),
-    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=REPLACE"], "flag REPLACE is not supported"),
-    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "CoreCnt=2"], "CoreCnt of a reservation is not supp"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=REPLACE"], "Invalid node name specified"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "MaxStartDelay=2"], "MaxStartDelay of a reservation is not supp"),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "foo=1"], "Unknown parameter foo=1."),
     (["StartTime=2020-01-01", "Duration=5", "Nodes=n1", "Users=root"], "Invalid time specified"),
 ])
@@ -102,3 +102,53 @@ def test_only_operators_and_the_named_may(shared, as_root):
     denied = shared.run("sbatch", "--reservation=r1", "--wrap", "true", user="nobody", check=False)
     assert "Access denied to requested reservation" in denied.stderr
     delete(shared, "r1")
+
+
+def test_cores_licences_and_groups_are_reserved(make_cluster):
+    cluster = make_cluster(extra="Licenses=matlab:4,ansys\n")
+    me = cluster.run("id", "-un").stdout.strip()
+    group = cluster.run("id", "-gn").stdout.strip()
+    create(cluster, "half", f"Groups={group}", "StartTime=now", "Duration=60", "Nodes=n1", "CoreCnt=2",
+           "Licenses=matlab:3")
+    record = cluster.run("scontrol", "show", "reservation", "half").stdout
+    assert "Nodes=n1 NodeCnt=1 CoreCnt=2 Features=(null) PartitionName=debug Flags=SPEC_NODES\n   TRES=cpu=2\n" in record
+    assert f"Users=(null) Groups={group} Accounts=(null) Licenses=matlab:3 State=ACTIVE" in record
+    assert cluster.run("scontrol", "show", "licenses").stdout == (
+        "LicenseName=ansys\n    Total=1 Used=0 Free=1 Reserved=0 Remote=no\n"
+        "LicenseName=matlab\n    Total=4 Used=0 Free=4 Reserved=3 Remote=no\n")
+    outside = cluster.submit("sleep 300", "-w", "n1", "-n", "2", "-N", "1", "-t", "5", "-L", "matlab:1")
+    no_place = cluster.submit("sleep 300", "-w", "n1", "-n", "1", "-t", "5")
+    no_licence = cluster.submit("sleep 300", "-n", "1", "-t", "5", "-L", "matlab:1")
+    inside = cluster.submit("sleep 300", "--reservation=half", "-n", "2", "-t", "5", "-L", "matlab:3")
+    cluster.wait_state(outside, "RUNNING")
+    cluster.wait_state(inside, "RUNNING")
+    cluster.wait_for(lambda: cluster.job(no_licence)["Reason"] == "Licenses", what="the reason")
+    assert cluster.state(no_place) == "PENDING"
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    assert "CoreCnt=2" in cluster.run("scontrol", "show", "reservation", "half").stdout
+    for words, text in (
+            (["groups=nosuchgroup"], "Invalid group id"), ([f"users={me}"], "can't have users and groups"),
+            (["corecnt=1"], "Core-based reservation can not be updated"), (["licenses=matlab:5"], "Invalid license"),
+            (["corecnt=x"], "Invalid core count x"), (["tres=bb/x=1"], "couldn't identify configured TRES 'bb/x'")):
+        refused = cluster.run("scontrol", "update", "reservation=half", *words, check=False)
+        assert refused.returncode == 1 and text in refused.stderr
+    cluster.run("scancel", inside, outside, no_place, no_licence)
+    cluster.wait_end(inside)
+    longer = cluster.run("scontrol", "update", "reservation=half", "Duration+=30")
+    assert longer.stdout == "Reservation updated.\n"
+    assert "Duration=01:30:00" in cluster.run("scontrol", "show", "reservation", "half").stdout
+
+
+def test_the_flags_of_a_reservation_are_shown(cluster):
+    create(cluster, "f", "Users=root", "StartTime=now+30minutes", "Duration=10", "NodeCnt=1",
+           "Flags=REPLACE_DOWN,OVERLAP,MAGNETIC,PURGE_COMP,TIME_FLOAT")
+    record = cluster.run("scontrol", "show", "reservation", "f").stdout
+    assert "Flags=OVERLAP,TIME_FLOAT,REPLACE_DOWN,PURGE_COMP=00:05:00,MAGNETIC\n" in record
+    for flags in ("FIRST_CORES", "FORCE_START"):
+        refused = create(cluster, "g", "Users=root", "StartTime=now", "Duration=10", "NodeCnt=1", f"Flags={flags}",
+                         check=False)
+        assert refused.returncode == 1 and flags in refused.stderr
+    late = cluster.run("scontrol", "update", "reservation=f", "Flags-=TIME_FLOAT", check=False)
+    assert late.returncode == 1 and "Error parsing flags -TIME_FLOAT" in late.stderr
+    delete(cluster, "f")

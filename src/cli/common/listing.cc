@@ -14,11 +14,11 @@ namespace {
 
 // The last column of each kind, in the order of TableKind.
 constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInvalidDep),
-                                     static_cast<ColumnId>(NodeColumn::Reservation),
+                                     static_cast<ColumnId>(NodeColumn::NextState),
                                      static_cast<ColumnId>(PartitionColumn::TresBillingWeights),
                                      static_cast<ColumnId>(StepColumn::ExitCode),
-                                     static_cast<ColumnId>(LicenseColumn::Used),
-                                     static_cast<ColumnId>(ReservationColumn::PurgeAfter)};
+                                     static_cast<ColumnId>(LicenseColumn::Reserved),
+                                     static_cast<ColumnId>(ReservationColumn::Licenses)};
 
 }  // namespace
 

@@ -59,6 +59,7 @@ Result<void> set_duration(Draft& draft, const Word& word) {
     constexpr Seconds kMinute{60};
     const Seconds wanted = length->unlimited() ? kReservationLongest : length->length();
     draft.change.duration = (wanted + kMinute - Seconds{1}) / kMinute * kMinute;
+    draft.change.duration_sign = word.sign == 0 ? 0 : word.sign == '+' ? 1 : -1;
     return {};
 }
 
@@ -101,6 +102,17 @@ Result<void> set_users(Draft& draft, const Word& word) {
     return {};
 }
 
+Result<void> set_groups(Draft& draft, const Word& word) {
+    ListChange<GroupMembers> change = list_change<GroupMembers>(word);
+    for (std::string_view name : split(word.value, ',')) {
+        if (name.empty()) continue;
+        if (draft.change.name_base.empty()) draft.change.name_base = name;
+        change.items.push_back({std::string(name), {}});  // the controller knows who that is
+    }
+    draft.change.groups = std::move(change);
+    return {};
+}
+
 Result<void> set_accounts(Draft& draft, const Word& word) {
     ListChange<std::string> change = list_change<std::string>(word);
     change.items = TRY(names_in(draft, word, change.denied));
@@ -122,28 +134,77 @@ Result<void> set_nodes(Draft& draft, const Word& word) {
     return {};
 }
 
+constexpr std::uint64_t kCountMost = 1 << 20;
+
 Result<void> set_node_count(Draft& draft, const Word& word) {
     std::string_view text = word.value;
     const bool thousands = text.ends_with('k') || text.ends_with('K');
     if (thousands) text.remove_suffix(1);
     const std::optional<std::uint64_t> count = to_number(text);
-    constexpr std::uint64_t kMost = 1 << 20;
-    if (!count || *count > kMost)
-        return Error{ErrorCode::BadArgument, fmt::format("Invalid node count {}", word.value)};
+    if (!count || *count > kCountMost)
+        return Error{ErrorCode::SystemError, fmt::format("Invalid node count {}", word.value)};
     draft.change.node_count = static_cast<std::uint32_t>(*count * (thousands ? 1024 : 1));
     return {};
 }
 
-// TRES=node=4: the only one that is not refused.
-Result<void> set_tres(Draft& draft, const Word& word) {
-    constexpr std::string_view kNode = "node=";
-    if (!starts_with_ignoring_case(word.value, kNode) ||
-        word.value.find(',') != std::string::npos) {
-        return Error{ErrorCode::NotSupported, std::string(word.whole)};
+Result<void> set_core_count(Draft& draft, const Word& word) {
+    draft.change.core_counts.clear();
+    for (std::string_view text : split(word.value, ',')) {
+        const std::optional<std::uint64_t> count = to_number(text);
+        if (!count || *count > kCountMost)
+            return Error{ErrorCode::SystemError, fmt::format("Invalid core count {}", word.value)};
+        draft.change.core_counts.push_back(static_cast<std::uint32_t>(*count));
     }
-    Word count = word;
-    count.value = word.value.substr(kNode.size());
-    return set_node_count(draft, count);
+    return {};
+}
+
+void add_license(Draft& draft, std::string_view name, std::string_view count) {
+    std::string& licenses = draft.change.licenses ? *draft.change.licenses : draft.change.licenses.emplace();
+    if (!licenses.empty()) licenses += ',';
+    licenses += fmt::format("{}:{}", name, count);
+}
+
+// One of TRES=: "cpu=8", "node=4", "license/matlab=2", "gres/gpu:a40=8". Numbers alone go on with
+// the counts of cores by node: "cpu=2,2,1".
+Result<void> set_one_tres(Draft& draft, const Word& whole, std::string_view text, bool& after_cpu) {
+    const std::size_t equals = text.find('=');
+    Word word = whole;
+    word.value = equals == std::string_view::npos ? text : text.substr(equals + 1);
+    if (equals == std::string_view::npos && after_cpu) {
+        std::vector<std::uint32_t> before = std::move(draft.change.core_counts);
+        TRY(set_core_count(draft, word));
+        before.push_back(draft.change.core_counts.front());
+        draft.change.core_counts = std::move(before);
+        return {};
+    }
+    if (equals == std::string_view::npos) {
+        return Error{ErrorCode::SystemError, fmt::format("invalid TRES '{}'", text)};
+    }
+    const std::string name = to_lower(std::string(text.substr(0, equals)));
+    const std::string_view detail =
+        name.find('/') == std::string::npos ? "" : text.substr(name.find('/') + 1, equals - name.find('/') - 1);
+    after_cpu = name == "cpu";
+    if (name == "cpu") return set_core_count(draft, word);
+    if (name == "node") return set_node_count(draft, word);
+    if (name.starts_with("license/")) {
+        add_license(draft, detail, word.value);
+        return {};
+    }
+    if (name.starts_with("gres/")) {
+        for (GresCount& gres : TRY(parse_gres(fmt::format("{}:{}", detail, word.value)))) {
+            draft.change.gres.push_back(std::move(gres));
+        }
+        return {};
+    }
+    return Error{ErrorCode::SystemError, fmt::format("couldn't identify configured TRES '{}'", name)};
+}
+
+Result<void> set_tres(Draft& draft, const Word& word) {
+    bool after_cpu = false;
+    for (std::string_view text : split(word.value, ',')) {
+        TRY(set_one_tres(draft, word, text, after_cpu));
+    }
+    return {};
 }
 
 template <std::optional<std::string> ReservationChange::*Member>
@@ -171,7 +232,7 @@ constexpr Row kRows[] = {
     {"Reservation",     set_name},
     {"StartTime",       set_moment<&ReservationChange::start>},
     {"EndTime",         set_moment<&ReservationChange::end>},
-    {"Duration",        set_duration},
+    {"Duration",        set_duration, true},
     {"Users",           set_users,    true},
     {"User",            set_users,    true},
     {"Accounts",        set_accounts, true},
@@ -179,16 +240,19 @@ constexpr Row kRows[] = {
     {"Nodes",           set_nodes,    true},
     {"NodeCnt",         set_node_count},
     {"NodeCount",       set_node_count},
+    {"CoreCnt",         set_core_count},
+    {"CoreCount",       set_core_count},
     {"TRES",            set_tres},
+    {"Groups",          set_groups,   true},
+    {"Group",           set_groups,   true},
+    {"Licenses",        set_text<&ReservationChange::licenses>},
+    {"License",         set_text<&ReservationChange::licenses>},
     {"PartitionName",   set_text<&ReservationChange::partition>},
     {"Features",        set_text<&ReservationChange::features>},
     {"Flags",           set_flags,    true},
     {"AllowedPartitions", nullptr},
     {"BurstBuffer",     nullptr},
     {"Comment",         nullptr},
-    {"CoreCnt",         nullptr},
-    {"Groups",          nullptr},
-    {"Licenses",        nullptr},
     {"MaxStartDelay",   nullptr},
     {"QOS",             nullptr},
     {"Watts",           nullptr},
@@ -224,10 +288,15 @@ std::string_view missing(const ReservationChange& change) {
     if (!change.start) return "A start time must be given.";
     if (!change.end && !change.duration) return "An end time or duration must be given.";
     if (change.end && *change.end <= *change.start) return "Start time cannot be after end time.";
-    if (!change.nodes && !change.node_count && !change.partition) {
+    const bool has_resources = change.nodes || change.node_count || change.partition ||
+                               change.licenses || !change.core_counts.empty() || !change.gres.empty();
+    if (!has_resources) {
         return "CoreCnt, Nodes, NodeCnt, BurstBuffer, Licenses or Watts must be specified.";
     }
-    if (!change.users && !change.accounts)
+    if (change.users && change.groups) {
+        return "Users and Groups are mutually exclusive.  You can have one or the other, but not both.";
+    }
+    if (!change.users && !change.accounts && !change.groups)
         return "Either Users/Groups and/or Accounts must be specified.";
     return {};
 }
@@ -268,6 +337,8 @@ int report(Session& session, std::string_view doing, std::string_view not_done,
     if (error.code == ErrorCode::BadArgument) {
         print_error(session.streams, session.invocation,
                     fmt::format("{}  No reservation {}.", error.detail, not_done));
+    } else if (error.code == ErrorCode::SystemError) {
+        print_error(session.streams, session.invocation, error.detail);
     } else if (error.code == ErrorCode::NotSupported) {
         print_error(session.streams, session.invocation,
                     fmt::format("{} is not supported by Sluice yet", error.detail));

@@ -36,6 +36,8 @@ int update(Session& session, const Words& words);                               
 int create_reservation(Session& session, const Words& words);  // reservation.cc
 int update_reservation(Session& session, const Words& words);  // reservation.cc
 int delete_reservation(Session& session, const Words& words);  // reservation.cc
+int reboot(Session& session, const Words& words);              // reboot.cc
+int cancel_reboot(Session& session, const Words& words);       // reboot.cc
 bool is_reservation_update(const Words& words);                // reservation.cc
 int ping(Session& session);                                 // controllers.cc
 int reconfigure(Session& session);                          // controllers.cc

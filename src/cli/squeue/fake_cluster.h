@@ -177,6 +177,7 @@ private:
                 FakeRow matlab;
                 matlab.set(LicenseColumn::Name, "matlab").set(LicenseColumn::Total, 10);
                 matlab.set(LicenseColumn::Used, 3);
+                matlab.set(LicenseColumn::Reserved, 2);
                 if (filter.names.empty() || filter.names[0] == "matlab") found.push_back(matlab);
                 break;
             }

@@ -4,6 +4,7 @@
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/schedule/queue.h"
 
@@ -38,12 +39,14 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     job.allocation = std::make_shared<Allocation>(std::move(allocation));
     if (shortened) job.time_limit = *shortened;
     job.time_limit = limit_before_deadline(job, now);
-    job.licenses_held = choose_licenses(cluster, job);
+    job.licenses_held = choose_licenses(cluster, job, now);
     hold_licenses(cluster, job);
     if (job.array_job) ++cluster.array_running[job.array_job->value];
     std::shared_ptr<const Allocation> held = job.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);
+    const Reservation* reserved = reservation.empty() ? nullptr : find_reservation(cluster, reservation);
+    if (reserved && reserved->has(kResvReplace)) look_after_reservations(cluster, now);
     cluster.jobs_changed_state(id);
 
     std::shared_ptr<const Job> started = cluster.find_job(id);

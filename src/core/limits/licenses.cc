@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 
@@ -18,16 +20,56 @@ std::optional<std::uint32_t> total_of(const Cluster& cluster, const std::string&
     return {};
 }
 
+std::uint32_t count_in(const std::vector<LicenseCount>& licenses, const std::string& name) {
+    for (const LicenseCount& each : licenses) {
+        if (each.name == name) return each.count;
+    }
+    return 0;
+}
+
+// Checked when the reservation was made.
+std::uint32_t reserved_in(const Reservation& reservation, const std::string& name) {
+    if (reservation.licenses.empty()) return 0;
+    return count_in(parse_licenses(reservation.licenses).value().wanted, name);
+}
+
+std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation, const std::string& name) {
+    std::uint32_t used = 0;
+    cluster.jobs().for_each([&](const Job& job) {
+        bool holds = job.reservation == reservation.name && (is_live(job) || is_completing(job));
+        if (holds && !job.licenses_held.empty()) used += count_in(licenses_held_by(job), name);
+    });
+    return used;
+}
+
+// What reservations keep from this job while it would run.
+std::uint64_t kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name) {
+    std::uint64_t kept = 0;
+    Seconds length = job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
+    for (const Reservation& each : cluster.reservations()) {
+        std::uint32_t reserved = reserved_in(each, name);
+        if (reserved == 0 || names_reservation(*job.request, each.name) || job.reservation == each.name) continue;
+        std::vector<Interval> times = intervals_of(each);
+        bool meets = std::any_of(times.begin(), times.end(), [&](const Interval& time) {
+            return time.start < now + length && now < time.end;
+        });
+        if (meets) kept += reserved - std::min(reserved, used_in(cluster, each, name));
+    }
+    return kept;
+}
+
 // What was accepted once may be gone from slurm.conf since: then there are none.
-bool is_free(const Cluster& cluster, const LicenseCount& wanted) {
+bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
     std::uint64_t taken = used == cluster.licenses_used.end() ? 0 : used->second;
+    taken += kept_from(cluster, job, now, wanted.name);
     return taken + wanted.count <= total_of(cluster, wanted.name).value_or(0);
 }
 
 // The licences to take, in the order of the wish; nothing if they are not free.
-std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const LicenseWish& wish) {
-    auto free = [&](const LicenseCount& wanted) { return is_free(cluster, wanted); };
+std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job& job, Time now,
+                                              const LicenseWish& wish) {
+    auto free = [&](const LicenseCount& wanted) { return is_free(cluster, job, now, wanted); };
     if (wish.any && !wish.wanted.empty()) {
         auto first = std::find_if(wish.wanted.begin(), wish.wanted.end(), free);
         if (first == wish.wanted.end()) return {};
@@ -54,16 +96,29 @@ Result<void> check_licenses(const Cluster& cluster, std::string_view text) {
     return {};
 }
 
-std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job) {
+Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& draft) {
+    Result<LicenseWish> wish = parse_licenses(draft.licenses);
+    if (!wish || wish->any) return Error{ErrorCode::InvalidLicense, {}};
+    for (const LicenseCount& wanted : wish->wanted) {
+        std::uint64_t sum = wanted.count;
+        for (const Reservation& other : cluster.reservations()) {
+            if (other.name != draft.name && meet_in_time(draft, other)) sum += reserved_in(other, wanted.name);
+        }
+        if (sum > total_of(cluster, wanted.name).value_or(0)) return Error{ErrorCode::InvalidLicense, {}};
+    }
+    return {};
+}
+
+std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, Time now) {
     if (job.request->licenses.empty()) return {};
     Result<LicenseWish> wish = parse_licenses(job.request->licenses);
-    if (wish && pick(cluster, *wish)) return {};
+    if (wish && pick(cluster, job, now, *wish)) return {};
     return Reason::Licenses;
 }
 
-std::string choose_licenses(const Cluster& cluster, const Job& job) {
+std::string choose_licenses(const Cluster& cluster, const Job& job, Time now) {
     if (job.request->licenses.empty()) return {};
-    return print_licenses(pick(cluster, parse_licenses(job.request->licenses).value()).value());
+    return print_licenses(pick(cluster, job, now, parse_licenses(job.request->licenses).value()).value());
 }
 
 // The text is our own.

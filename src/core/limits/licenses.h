@@ -15,11 +15,15 @@ namespace sluice {
 // Refuses names that slurm.conf does not have and counts that there will never be.
 Result<void> check_licenses(const Cluster& cluster, std::string_view text);
 
-// Reason::Licenses while too few are free for the job to start.
-std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job);
+// The same for those of a reservation; others that overlap it have theirs.
+Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& draft);
+
+// Reason::Licenses while too few are free for the job to start: what reservations keep for their own
+// jobs during its time is not free for others.
+std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, Time now);
 
 // What the job takes now ("matlab:2"): all it asked for, or the first alternative that is free.
-std::string choose_licenses(const Cluster& cluster, const Job& job);
+std::string choose_licenses(const Cluster& cluster, const Job& job, Time now);
 std::vector<LicenseCount> licenses_held_by(const Job& job);
 void hold_licenses(Cluster& cluster, const Job& job);  // job.licenses_held
 void give_licenses(Cluster& cluster, Time now, const Job& job);

@@ -7,11 +7,10 @@
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/limits/licenses.h"
+#include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
-#include "core/schedule/planner.h"
 #include "model/errors.h"
-#include "model/features.h"
-#include "model/hostlist.h"
 
 namespace sluice {
 
@@ -49,11 +48,25 @@ Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vec
     return {};
 }
 
+// Groups+=staff takes the members as they are now, also where the group was there before.
+Result<void> change_groups(const ListChange<GroupMembers>& change, std::vector<GroupMembers>& groups) {
+    using Verb = ListChange<GroupMembers>::Verb;
+    if (change.verb == Verb::Replace) groups.clear();
+    for (const GroupMembers& group : change.items) {
+        bool known = std::erase_if(groups, [&](const GroupMembers& each) { return each.name == group.name; }) > 0;
+        if (change.verb != Verb::Remove) groups.push_back(group);
+        else if (!known) return refuse(ErrorCode::GroupUnknown);
+    }
+    return {};
+}
+
 Result<void> change_who(const ReservationChange& change, Reservation& draft) {
     TRY(change_list(change.users, draft.users, draft.users_denied, ErrorCode::UserUnknown));
     TRY(change_list(change.accounts, draft.accounts, draft.accounts_denied, ErrorCode::InvalidAccount));
-    if (draft.users.empty() && draft.accounts.empty()) {
-        return refuse(ErrorCode::InvalidAccount, "a reservation needs Users or Accounts");
+    if (change.groups) TRY(change_groups(*change.groups, draft.groups));
+    if (!draft.users.empty() && !draft.groups.empty()) return refuse(ErrorCode::ReservationUsersAndGroups);
+    if (draft.users.empty() && draft.groups.empty() && draft.accounts.empty()) {
+        return refuse(ErrorCode::InvalidAccount, "a reservation needs Users, Groups or Accounts");
     }
     return {};
 }
@@ -61,13 +74,16 @@ Result<void> change_who(const ReservationChange& change, Reservation& draft) {
 // ---- when
 
 Result<void> change_flags(const ReservationChange& change, Reservation& draft) {
-    if (change.flags_replaced) draft.flags &= kResvSpecNodes | kResvAllNodes;
+    if (change.flags_replaced) draft.flags &= kResvSpecNodes | kResvAllNodes | kResvTimeFloat;
     if (change.flags_replaced || change.purge_cleared) draft.purge_after.reset();
     draft.flags = (draft.flags | change.flags_set) & ~change.flags_cleared;
     if (change.purge_after) draft.purge_after = change.purge_after;
     std::uint32_t repeats = draft.flags & kResvRepeats;
     if ((repeats & (repeats - 1)) != 0) {
         return refuse(ErrorCode::InvalidReservation, "it can repeat in one way only");
+    }
+    if (repeats != 0 && draft.has(kResvTimeFloat)) {
+        return refuse(ErrorCode::NotSupported, "a floating start of a reservation that repeats");
     }
     return {};
 }
@@ -78,9 +94,14 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
         if (before && before->is_active(now)) return refuse(ErrorCode::ReservationStarted);
         if (*change.start < now - kClockSlack) return refuse(ErrorCode::InvalidTime);
         draft.start = *change.start;
+        draft.ahead = std::max(draft.start - now, Seconds{0});
     }
     if (change.end) draft.end = *change.end;
-    if (change.duration) draft.end = draft.start + *change.duration;
+    if (change.duration) {
+        const int sign = before ? change.duration_sign : 0;  // Compat: += and -= of a new one say nothing
+        Time from = sign == 0 ? draft.start : draft.end;
+        draft.end = sign < 0 ? from - *change.duration : from + *change.duration;
+    }
     if (draft.end <= draft.start || draft.end <= now) return refuse(ErrorCode::InvalidTime);
     if (draft.has(kResvRepeats) && draft.end > next_occurrence(draft.start, draft.flags)) {
         return refuse(ErrorCode::InvalidTime, "it would not be over when it repeats");
@@ -94,149 +115,6 @@ Result<void> skip_one(Reservation& draft) {
     draft.start = next_occurrence(draft.start, draft.flags);
     draft.end = draft.start + length;
     return {};
-}
-
-// ---- where
-
-Result<FeatureExpression> features_of(const Cluster& cluster, const std::string& text) {
-    FeatureExpression features = TRY(FeatureExpression::parse(text));
-    if (!features.counted.empty() || !features.same.empty()) {
-        return refuse(ErrorCode::NotSupported, fmt::format("Features={} of a reservation", text));
-    }
-    for (const std::string& name : features.names()) {
-        bool known = false;
-        for (std::uint32_t i = 0; i < cluster.node_count() && !known; ++i) {
-            const std::vector<std::string>& has = cluster.node(NodeIndex{i}).config.features;
-            known = std::find(has.begin(), has.end(), name) != has.end();
-        }
-        if (!known) return refuse(ErrorCode::InvalidFeature, fmt::format("no node has the feature {}", name));
-    }
-    return features;
-}
-
-// A job is there that will not be gone when the reservation begins.
-bool is_busy(const Cluster& cluster, Time now, NodeIndex node, const Reservation& draft) {
-    if (draft.has(kResvIgnoreJobs)) return false;
-    const std::vector<JobId>& jobs = cluster.node(node).jobs;
-    return std::any_of(jobs.begin(), jobs.end(), [&](JobId id) {
-        const Job& job = cluster.job(id);
-        return job.reservation != draft.name && expected_end(cluster, job, now) > std::max(draft.start, now + Seconds{1});
-    });
-}
-
-bool is_taken(const Cluster& cluster, const Reservation& draft) {
-    if (draft.has(kResvMaint | kResvOverlap)) return false;
-    return std::any_of(cluster.reservations().begin(), cluster.reservations().end(), [&](const Reservation& other) {
-        return other.name != draft.name && !other.has(kResvMaint | kResvOverlap) && overlap(draft, other);
-    });
-}
-
-Result<std::vector<NodeIndex>> named_nodes(const Cluster& cluster, const ListChange<std::string>& change,
-                                           const Reservation& draft) {
-    using Verb = ListChange<std::string>::Verb;
-    std::set<NodeIndex> nodes;
-    if (change.verb != Verb::Replace) nodes.insert(draft.nodes.begin(), draft.nodes.end());
-    for (const std::string& name : change.items) {
-        auto node = cluster.find_node(name);
-        if (!node || cluster.node(*node).removed) return refuse(ErrorCode::InvalidNodeName, name);
-        if (change.verb == Verb::Remove) nodes.erase(*node);
-        else nodes.insert(*node);
-    }
-    if (nodes.empty()) return refuse(ErrorCode::InvalidNodeCount, "no node would be left");
-    return std::vector<NodeIndex>(nodes.begin(), nodes.end());
-}
-
-std::vector<NodeIndex> all_nodes(const Cluster& cluster) {
-    std::vector<NodeIndex> nodes;
-    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
-        if (!cluster.node(NodeIndex{i}).removed) nodes.push_back(NodeIndex{i});
-    }
-    return nodes;
-}
-
-// So many nodes of the partition that can be had then: those it has already first, then by weight.
-Result<void> choose_nodes(const Cluster& cluster, Time now, std::uint32_t count, Reservation& draft) {
-    const Partition* partition =
-        draft.partition.empty() ? cluster.default_partition() : cluster.find_partition(draft.partition);
-    if (!partition) return refuse(ErrorCode::InvalidPartition);
-    draft.partition = partition->config.name;
-    FeatureExpression features = TRY(features_of(cluster, draft.features));
-    std::vector<NodeIndex> candidates = draft.nodes;
-    for (NodeIndex node : partition->nodes) {
-        if (!draft.has_node(node)) candidates.push_back(node);
-    }
-    Reservation probe = draft;
-    draft.nodes.clear();
-    std::uint32_t possible = 0;
-    for (NodeIndex node : candidates) {
-        if (!features.matches(cluster.node(node).config.features)) continue;
-        ++possible;
-        probe.nodes = {node};
-        bool free = may_take_jobs(cluster.node(node)) && !is_taken(cluster, probe) && !is_busy(cluster, now, node, draft);
-        if (free && draft.nodes.size() < count) draft.nodes.push_back(node);
-    }
-    if (possible < count) return refuse(ErrorCode::NodeConfigUnavailable);
-    if (draft.nodes.size() < count) return refuse(ErrorCode::NodesBusy);
-    std::sort(draft.nodes.begin(), draft.nodes.end());
-    draft.flags &= ~(kResvSpecNodes | kResvAllNodes);
-    return {};
-}
-
-Result<void> take_named(const Cluster& cluster, const ReservationChange& change, Reservation& draft) {
-    bool all = change.nodes->items == std::vector<std::string>{"ALL"};
-    const Partition* partition = cluster.find_partition(draft.partition);
-    if (draft.has(kResvPartNodes)) {
-        if (!all || !partition) {
-            return refuse(ErrorCode::InvalidReservation, "PART_NODES needs PartitionName and Nodes=ALL");
-        }
-        draft.nodes = partition->nodes;
-        std::sort(draft.nodes.begin(), draft.nodes.end());
-    } else {
-        draft.nodes = all ? all_nodes(cluster) : TRY(named_nodes(cluster, *change.nodes, draft));
-        draft.flags &= ~kResvAllNodes;
-        if (all) draft.flags |= kResvAllNodes;
-    }
-    draft.flags |= kResvSpecNodes;
-    FeatureExpression features = TRY(features_of(cluster, draft.features));
-    for (NodeIndex node : draft.nodes) {
-        const NodeConfig& config = cluster.node(node).config;
-        if (!features.matches(config.features)) {
-            return refuse(ErrorCode::InvalidFeature, fmt::format("node {} is not {}", config.name, draft.features));
-        }
-    }
-    return {};
-}
-
-Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationChange& change, const Reservation* before,
-                          Reservation& draft) {
-    if (change.partition) draft.partition = *change.partition;
-    if (change.features) draft.features = *change.features;
-    const Partition* partition = cluster.find_partition(draft.partition);
-    if (!draft.partition.empty() && !partition) return refuse(ErrorCode::InvalidPartition);
-    TRY(features_of(cluster, draft.features));
-    bool named = change.nodes && !change.nodes->items.empty();
-    if (named) TRY(take_named(cluster, change, draft));
-    auto count = change.node_count;
-    if (!named && !count && change.nodes) count = static_cast<std::uint32_t>(draft.nodes.size());
-    if (!named && !count && !before && partition) count = static_cast<std::uint32_t>(partition->nodes.size());
-    if (count) {
-        if (*count == 0) return refuse(ErrorCode::InvalidNodeCount, "NodeCnt=0");
-        if (named && draft.nodes.size() > *count) draft.nodes.resize(*count);
-        else if (!named || draft.nodes.size() < *count) TRY(choose_nodes(cluster, now, *count, draft));
-    }
-    if (draft.nodes.empty()) return refuse(ErrorCode::InvalidReservation, "no nodes are asked for");
-    if (is_taken(cluster, draft)) return refuse(ErrorCode::ReservationOverlap);
-    for (NodeIndex node : draft.nodes) {
-        bool is_new = !before || !before->has_node(node) || draft.start < before->start;
-        if (is_new && is_busy(cluster, now, node, draft)) return refuse(ErrorCode::NodesBusy);
-    }
-    return {};
-}
-
-void write_names(const Cluster& cluster, Reservation& draft) {
-    std::vector<std::string> names;
-    for (NodeIndex node : draft.nodes) names.push_back(cluster.node(node).config.name);
-    draft.node_names = Hostlist(names).to_string();
 }
 
 // ---- all of it
@@ -272,8 +150,9 @@ Result<Reservation> changed(const Cluster& cluster, Time now, const ReservationC
     TRY(change_times(change, now, before, draft));
     if (change.skip) TRY(skip_one(draft));
     TRY(change_who(change, draft));
+    if (change.licenses) draft.licenses = *change.licenses;
     TRY(change_nodes(cluster, now, change, before, draft));
-    write_names(cluster, draft);
+    TRY(check_reserved_licenses(cluster, draft));
     return draft;
 }
 
@@ -287,13 +166,21 @@ Result<void> delete_reservation(Cluster& cluster, const Reservation& reservation
     return {};
 }
 
+// USER_DELETE. The caller's account is not known here: a list of those keeps it from everybody.
+bool may_delete(const Reservation* reservation, const ChangeReservation& event) {
+    if (!reservation || event.change.verb != ReservationChange::Verb::Delete) return false;
+    return reservation->has(kResvUserDelete) && reservation->accounts.empty() &&
+           may_use(*reservation, event.caller.user, "");
+}
+
 Result<std::string> perform(Cluster& cluster, Time now, const ChangeReservation& event) {
     const ReservationChange& change = event.change;
+    const Reservation* known = find_reservation(cluster, change.name);
     // Compat: that is how somebody without the right is told.
-    if (!is_privileged(cluster, event.caller)) return refuse(ErrorCode::UserUnknown);
+    if (!is_privileged(cluster, event.caller) && !may_delete(known, event)) return refuse(ErrorCode::UserUnknown);
     const Reservation* before = nullptr;
     if (change.verb != ReservationChange::Verb::Create) {
-        before = find_reservation(cluster, change.name);
+        before = known;
         if (!before) return refuse(ErrorCode::InvalidReservation);
     }
     if (change.verb == ReservationChange::Verb::Delete) {

@@ -1,9 +1,11 @@
 #include "core/limits/reservations.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/reservation_nodes.h"
 #include "core/schedule/scheduler.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
@@ -22,10 +24,10 @@ bool allows(const std::vector<Item>& list, bool denied, const Item& item) {
     return list.empty() || contains(list, item) != denied;
 }
 
-bool names_it(const JobRequest& wish, const std::string& name) {
-    if (wish.reservation.empty()) return false;
-    std::vector<std::string_view> names = split(wish.reservation, ',');
-    return contains(names, std::string_view(name));
+bool in_groups(const Reservation& reservation, UserId user) {
+    return reservation.groups.empty() ||
+           std::any_of(reservation.groups.begin(), reservation.groups.end(),
+                       [&](const GroupMembers& group) { return contains(group.users, user); });
 }
 
 // The reservation is over and gone: what waited for it waits for somebody to decide. Compat: the
@@ -78,6 +80,14 @@ void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& e
     }
 }
 
+// TIME_FLOAT: as far ahead as ever.
+void float_on(Cluster& cluster, Time now, Reservation reservation) {
+    Seconds length = reservation.end - reservation.start;
+    reservation.start = now + reservation.ahead;
+    reservation.end = reservation.start + length;
+    cluster.put_reservation(std::move(reservation));
+}
+
 void end_reservation(Cluster& cluster, Time now, Reservation over, Effects& effects) {
     end_jobs_of(cluster, now, over, effects);
     if (over.has(kResvRepeats)) {
@@ -91,7 +101,7 @@ void end_reservation(Cluster& cluster, Time now, Reservation over, Effects& effe
     }
     cluster.drop_reservation(over.name);
     auto waiting = jobs_that(cluster, [&](const Job& job) {
-        return job.state == JobState::Pending && names_it(*job.request, over.name);
+        return job.state == JobState::Pending && names_reservation(*job.request, over.name);
     });
     for (JobId id : waiting) leave_behind(cluster, now, id, over);
 }
@@ -118,6 +128,9 @@ void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation)
     }
 }
 
+constexpr Seconds kFloatStep{60};      // how often a floating start moves on
+constexpr Seconds kReplaceAgain{30};  // nodes were lost and there are none instead: look again
+
 // One timer for all of them: the next moment at which something happens.
 void watch(Cluster& cluster, Time now) {
     std::optional<Time> next;
@@ -125,6 +138,8 @@ void watch(Cluster& cluster, Time now) {
         Time due = each.start > now ? each.start : each.end;
         next = next ? std::min(*next, due) : due;
         if (each.purge_after && each.start <= now) next = std::min(*next, now + kPurgeCheck);
+        if (each.has(kResvTimeFloat)) next = std::min(*next, now + kFloatStep);
+        if (!nodes_to_replace(cluster, each).empty()) next = std::min(*next, now + kReplaceAgain);
     }
     if (next) cluster.add_timer({*next, TimerKind::Reservation, 0});
 }
@@ -138,8 +153,14 @@ const Reservation* find_reservation(const Cluster& cluster, std::string_view nam
     return nullptr;
 }
 
+bool names_reservation(const JobRequest& wish, const std::string& name) {
+    if (wish.reservation.empty()) return false;
+    std::vector<std::string_view> names = split(wish.reservation, ',');
+    return contains(names, std::string_view(name));
+}
+
 bool may_use(const Reservation& reservation, UserId user, const std::string& account) {
-    return allows(reservation.users, reservation.users_denied, user) &&
+    return allows(reservation.users, reservation.users_denied, user) && in_groups(reservation, user) &&
            allows(reservation.accounts, reservation.accounts_denied, account);
 }
 
@@ -150,7 +171,7 @@ Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRe
         const Reservation* reservation = find_reservation(cluster, name);
         if (!reservation) return Error{ErrorCode::InvalidReservation, {}};
         if (!may_use(*reservation, user, wish.account)) return Error{ErrorCode::ReservationAccess, {}};
-        large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes) ||
+        large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes | kResvReplace) ||
                        wish.shape.nodes_min <= reservation->nodes.size();
     }
     if (!large_enough) return Error{ErrorCode::NodeConfigUnavailable, {}};
@@ -158,7 +179,7 @@ Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRe
 }
 
 bool uses(const Job& job, const Reservation& reservation) {
-    if (job.state == JobState::Pending) return names_it(*job.request, reservation.name);
+    if (job.state == JobState::Pending) return names_reservation(*job.request, reservation.name);
     return job.reservation == reservation.name;
 }
 
@@ -176,7 +197,7 @@ std::string usable_reservations(const Cluster& cluster, const Job& job) {
     std::vector<std::string> names;
     const JobRequest& wish = *job.request;
     for (const Reservation& each : cluster.reservations()) {
-        bool wanted = wish.reservation.empty() ? each.has(kResvMagnetic) : names_it(wish, each.name);
+        bool wanted = wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
         if (wanted && may_use(each, job.user, wish.account)) names.push_back(each.name);
     }
     return join(names, ",");
@@ -205,9 +226,7 @@ std::vector<Interval> intervals_of(const Reservation& reservation) {
     return found;
 }
 
-bool overlap(const Reservation& a, const Reservation& b) {
-    bool share = std::any_of(a.nodes.begin(), a.nodes.end(), [&](NodeIndex node) { return b.has_node(node); });
-    if (!share) return false;
+bool meet_in_time(const Reservation& a, const Reservation& b) {
     std::vector<Interval> others = intervals_of(b);
     for (const Interval& one : intervals_of(a)) {
         for (const Interval& other : others) {
@@ -231,6 +250,9 @@ void reservations_have_changed(Cluster& cluster, Time now) {
             if (usable_reservations(cluster, cluster.job(key.job)) != job_class.reservations) waiting.push_back(key.job);
         }
     });
+    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // one of them may have had those
+        if (cluster.parked.contains(id)) waiting.push_back(id);
+    }
     for (JobId id : waiting) {
         dequeue(cluster, cluster.job(id));
         enqueue(cluster, cluster.job(id), now);
@@ -240,12 +262,18 @@ void reservations_have_changed(Cluster& cluster, Time now) {
     watch(cluster, now);
 }
 
+void look_after_reservations(Cluster& cluster, Time now) {
+    if (!cluster.reservations().empty()) cluster.add_timer({now, TimerKind::Reservation, 0});
+}
+
 void on_reservation_timer(Cluster& cluster, Time now, Effects& effects) {
     std::vector<Reservation> all = cluster.reservations();  // a copy: some go as we look
     for (const Reservation& each : all) {
-        if (each.end <= now) end_reservation(cluster, now, each, effects);
+        if (each.has(kResvTimeFloat)) float_on(cluster, now, each);
+        else if (each.end <= now) end_reservation(cluster, now, each, effects);
         else purge_if_unused(cluster, now, each);
     }
+    replace_lost_nodes(cluster, now);
     reservations_have_changed(cluster, now);
 }
 

@@ -22,6 +22,8 @@ bool may_use(const Reservation& reservation, UserId user, const std::string& acc
 // --reservation=a,b: all of them are known, and the user may use them.
 Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRequest& wish);
 
+bool names_reservation(const JobRequest& wish, const std::string& name);
+
 // Waits for it or runs in it.
 bool uses(const Job& job, const Reservation& reservation);
 std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobRequest& wish);
@@ -39,8 +41,10 @@ struct Interval {
     Time end;
 };
 std::vector<Interval> intervals_of(const Reservation& reservation);
-bool overlap(const Reservation& a, const Reservation& b);  // in nodes and time
+bool meet_in_time(const Reservation& a, const Reservation& b);
 
+// A node may be lost to those that have it.
+void look_after_reservations(Cluster& cluster, Time now);
 // Jobs look again at what there is for them.
 void reservations_have_changed(Cluster& cluster, Time now);
 void on_reservation_timer(Cluster& cluster, Time now, Effects& effects);

@@ -271,5 +271,208 @@ TEST(Reservations, ForAccountsAndForAllButSome) {
     )");
 }
 
+TEST(Reservations, OfCoresLeaveTheRestOfTheNodeToOthers) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=8
+        reserve r1 start=0 length=60 nodes=n1 cores=3 users=1000
+        submit  in1 reservation=r1 tasks=2 time=20
+        submit  in2 reservation=r1 tasks=2 time=20
+        submit  in3 reservation=r1 tasks=1 time=20
+        submit  out1 user=1001 nodes=2 tasks=13 time=30
+        submit  out2 user=1001 tasks=5 time=30 exclude=n2
+        submit  out3 user=1001 tasks=1 time=30 exclude=n2
+        pass
+        expect  in1 running n1
+        expect  in3 running n1
+        expect  in2 pending Resources
+        expect  out1 running n[1-2]
+        expect  out2 pending
+        expect  out3 pending
+        end     out1
+        clean   out1 n1
+        clean   out1 n2
+        pass
+        expect  out2 running n1
+        expect  out3 pending
+        end     in1
+        clean   in1 n1
+        pass
+        expect  in2 running n1
+        expect  out3 pending
+        reserve r2 start=10 length=20 nodes=n1 cores=6 users=1000 refused=overlaps
+        reserve r2 start=10 length=20 nodes=n1 cores=9 users=1000 refused=busy
+        reserve r2 start=40 length=10 nodes=n1 cores=5 users=1000
+        reserve r3 start=40 length=10 nodes=n[1-2] cores=1 users=1000 refused=consistent
+        rereserve r1 cores=2 refused=updated
+    )");
+}
+
+TEST(Reservations, OfSoManyCoresGetThemFromWhereTheyAreFree) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-3] cpus=8
+        reserve r1 start=0 length=60 cores=12 users=1000
+        reserved r1 n[1-2]
+        reserve r2 start=0 length=60 cores=6 count=2 users=1000
+        reserved r2 n[2-3]
+        reserve r3 start=0 length=60 cores=9 users=1000 refused=busy
+        submit  a reservation=r1 tasks=12 time=20
+        pass
+        expect  a running n[1-2]
+        restart
+        submit  b reservation=r1 tasks=1 time=20
+        submit  c user=1001 tasks=6 time=20
+        pass
+        expect  b pending Resources
+        expect  c running
+    )");
+}
+
+TEST(Reservations, KeepLicences) {
+    EXPECT_SCENARIO(R"(
+        settings licenses=matlab:10
+        nodes   n1 cpus=8
+        reserve r0 start=0 length=10 licenses=matlab:3 users=1000 refused=node
+        reserve r1 start=10 length=10 licenses=matlab:6 users=1000 flags=LICENSE_ONLY
+        reserve r2 start=15 length=10 licenses=matlab:5 users=1000 flags=LICENSE_ONLY refused=license
+        reserve r2 start=15 length=10 licenses=ansys users=1000 flags=LICENSE_ONLY refused=license
+        submit  long user=1001 licenses=matlab:5 time=20
+        submit  short user=1001 licenses=matlab:5 time=5
+        submit  own licenses=matlab:5 time=5 reservation=r1
+        pass
+        expect  long pending Licenses
+        expect  short running
+        end     short
+        clean   short n1
+        at      10
+        expect  own running n1
+        submit  four user=1001 licenses=matlab:4 time=5
+        pass
+        expect  four running
+        end     four
+        clean   four n1
+        end     own
+        clean   own n1
+        expect  long pending Licenses
+        at      20
+        reserved r1 gone
+        expect  long running
+    )");
+}
+
+TEST(Reservations, AreForGroups) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        reserve r1 start=0 length=60 nodes=n1 group=1000
+        submit  a reservation=r1 time=10
+        submit  b reservation=r1 time=10 user=1001 refused
+        rereserve r1 users=1001 refused=other
+        reserve r2 start=0 length=60 nodes=n1 users=1000 group=1000 refused=other
+    )");
+}
+
+TEST(Reservations, ReplaceNodesThatTheyLose) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-5] cpus=8
+        reserve usual start=0 length=600 count=1 users=1000
+        reserve fixed start=0 length=600 count=1 users=1000 flags=STATIC_ALLOC
+        reserve idle  start=0 length=600 count=1 users=1000 flags=REPLACE
+        reserved usual n1
+        reserved fixed n2
+        reserved idle n3
+        reserve named start=0 length=600 nodes=n4 users=1000 flags=REPLACE_DOWN refused=node
+        node    n1 State=DRAIN Reason=bad
+        node    n2 State=DRAIN Reason=bad
+        at      1
+        reserved usual n4
+        reserved fixed n2
+        submit  a reservation=idle time=10
+        pass
+        expect  a running n3
+        at      2
+        reserved idle n5
+        node    n4 State=DRAIN Reason=bad   # there is none instead
+        at      3
+        reserved usual n4
+        node    n1 State=RESUME
+        at      4
+        reserved usual n1
+    )");
+}
+
+TEST(Reservations, FloatAheadOfNow) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        reserve r1 start=30 length=10 nodes=n1 users=1000 flags=TIME_FLOAT
+        reserve r2 start=30 length=10 nodes=n1 users=1000 flags=TIME_FLOAT,DAILY refused=floating
+        submit  long user=1001 time=40
+        submit  short user=1001 time=20
+        pass
+        expect  long pending
+        expect  short running
+        at      50
+        reserved r1 start=80
+        expect  long pending
+        restart
+        reserved r1 start=80
+        unreserve r1
+        pass
+        expect  long running
+    )");
+}
+
+TEST(Reservations, GetNodesByFeaturesAndDevices) {
+    EXPECT_SCENARIO(R"(
+        nodes   a[1-2] cpus=8 feature=a40 gres=gpu:a40:8
+        nodes   h[1-3] cpus=8 feature=h100 gres=gpu:h100:4
+        reserve r1 start=0 length=60 users=1000 feature=[a40*1&h100*2] count=1
+        reserved r1 a1,h[1-2]
+        reserve r2 start=0 length=60 users=1000 gres=gpu:h100:4
+        reserved r2 h3
+        reserve r3 start=0 length=60 users=1000 gres=gpu:h100:4 refused=busy
+        reserve r3 start=0 length=60 users=1000 gres=gpu:h100:40 refused=configuration
+        reserve r3 start=90 length=60 users=1000 gres=gpu:10
+        reserved r3 a[1-2]
+    )");
+}
+
+TEST(Reservations, MayBeDeletedByTheirUsersAndMadeLonger) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2]
+        reserve r1 start=10 length=10 nodes=n1 users=1000 flags=USER_DELETE
+        reserve r2 start=10 length=10 nodes=n2 users=1000
+        unreserve r1 by=1001 refused=user
+        unreserve r2 by=1000 refused=user
+        unreserve r1 by=1000
+        reserved r1 gone
+        rereserve r2 longer=20
+        at      25
+        reserved r2 n2
+        at      40
+        reserved r2 gone
+    )");
+}
+
+TEST(Reservations, TheirJobsPreemptWithinTheRules) {
+    EXPECT_SCENARIO(R"(
+        settings preempt=partition mode=cancel
+        nodes   n[1-2] cpus=4
+        partition low nodes=n[1-2] default tier=1
+        partition high nodes=n[1-2] tier=2
+        reserve r1 start=0 length=60 nodes=n1 users=1000
+        submit  inside reservation=r1 exclusive time=30
+        submit  outside exclusive time=30
+        pass
+        expect  inside running n1
+        expect  outside running n2
+        submit  urgent reservation=r1 partition=high exclusive time=10
+        pass
+        expect  inside completing
+        expect  outside running n2
+        clean   inside n1
+        pass
+        expect  urgent running n1
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -3,6 +3,7 @@
 // A node is lost. Its jobs run again elsewhere if they may, else they have failed. What may still
 // run there is ended when the node comes back, before it is given anything new.
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "model/errors.h"
 
@@ -33,6 +34,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     cluster.edit_node(index).watched = false;
     const Node& silent = cluster.node(index);
     if (silent.down || silent.removed) return;
+    if (silent.reboot && silent.reboot->issued) return;  // its silence is expected, up to ResumeTimeout
     if (silent.last_seen && *silent.last_seen + cluster.settings().slurmd_timeout > now) {
         return watch_node(cluster, index);
     }
@@ -46,6 +48,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     }
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
+    look_after_reservations(cluster, now);
     // Its connection may only have hung: should it hear us again, it has to register anew.
     effects.push_back(NodeAnswered{node.config.name, Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }

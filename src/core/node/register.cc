@@ -108,12 +108,13 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     node.connected = true;
     node.last_seen = now;
     node.orphans.clear();
+    bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
     std::string missing = cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
     if (!missing.empty()) {
         node.admin_flags |= kNodeDrain;
         set_reason(node, missing, now);
         cluster.mark_stored(*index);
-    } else if (node.down) {
+    } else if (node.down && !rebooted) {
         return_to_service(node, cluster.settings());
         cluster.mark_stored(*index);
     }

@@ -6,7 +6,7 @@ namespace sluice {
 
 NodeBase node_base(const Node& node) {
     if (node.config.state.find("FUTURE") != std::string::npos && !node.facts) return NodeBase::Future;
-    if (node.down) return NodeBase::Down;
+    if (node.down || (node.reboot && node.reboot->issued)) return NodeBase::Down;
     if (!node.facts && node.jobs.empty()) return NodeBase::Unknown;
     if (node.cpus_used == 0 && node.jobs.empty()) return NodeBase::Idle;
     bool full = node.cpus_used >= usable_cpus(node) || node.exclusive;
@@ -17,10 +17,12 @@ std::uint32_t node_flags(const Node& node) {
     std::uint32_t flags = node.admin_flags;
     if (!node.connected) flags |= kNodeNoRespond;
     if (node.completing > 0) flags |= kNodeCompleting;
+    if (node.reboot) flags |= node.reboot->issued ? kNodeRebootIssued : kNodeReboot;
     return flags;
 }
 
 bool may_take_jobs(const Node& node) {
+    if (node.reboot && node.reboot->issued) return false;
     return node.facts && node.connected && !node.down && !node.removed && node.orphans.empty() &&
            (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
 }

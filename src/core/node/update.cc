@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
@@ -27,7 +28,7 @@ Error bad_value(const std::string& key, const std::string& value, std::string_vi
     return {ErrorCode::BadArgument, fmt::format("{}={}: {}", key, value, right)};
 }
 
-constexpr std::string_view kNodeStates[] = {"DOWN", "DRAIN", "FAIL", "IDLE", "RESUME", "UNDRAIN"};
+constexpr std::string_view kNodeStates[] = {"CANCEL_REBOOT", "DOWN", "DRAIN", "FAIL", "IDLE", "RESUME", "UNDRAIN"};
 
 Result<NodeChange> node_change(const Changes& changes) {
     NodeChange change;
@@ -40,7 +41,7 @@ Result<NodeChange> node_change(const Changes& changes) {
                 return Error{ErrorCode::NotSupported, fmt::format("State={}: nodes are not switched on and off", value)};
             }
             if (change.state.empty()) {
-                return Error{ErrorCode::InvalidNodeState, fmt::format("State={} (DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN)", value)};
+                return Error{ErrorCode::InvalidNodeState, fmt::format("State={} (CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN)", value)};
             }
         } else if (equals_ignoring_case(key, "Reason")) {
             change.reason = value;
@@ -73,13 +74,35 @@ void resume(Node& node) {
     node.down = false;
     node.reason.clear();
     node.reason_time.reset();
+    node.reboot.reset();
+}
+
+// Compat: a node that is down keeps the reason of that.
+void undrain(Node& node) {
+    node.admin_flags &= ~kNodeDrain;
+    if (node.down || (node.admin_flags & kNodeFail)) return;
+    node.reason.clear();
+    node.reason_time.reset();
+}
+
+// Not every state can follow every other.
+Result<void> check_move(const Node& node, const std::string& state) {
+    bool rebooting = node.reboot && node.reboot->issued;
+    if (state == "CANCEL_REBOOT" && (!node.reboot || rebooting)) {
+        return Error{ErrorCode::InvalidNodeState, {}};
+    }
+    if (state == "IDLE" && rebooting) return Error{ErrorCode::InvalidNodeState, {}};
+    return {};
 }
 
 void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index, const NodeChange& change,
                  Effects& effects) {
+    if (change.state == "CANCEL_REBOOT") cancel_reboot(cluster, index);
     Node& node = cluster.edit_node(index);
     if (change.state == "RESUME" || change.state == "IDLE") resume(node);
-    if (change.state == "UNDRAIN") node.admin_flags &= ~kNodeDrain;
+    if (!node.reboot) cluster.reboots_wanted.erase(index);
+    if (change.state == "RESUME") watch_node(cluster, index);  // nobody did while it was being rebooted
+    if (change.state == "UNDRAIN") undrain(node);
     if (change.state == "DRAIN") node.admin_flags |= kNodeDrain;
     if (change.state == "FAIL") node.admin_flags |= kNodeFail;
     if (change.state == "DOWN") node.down = true;
@@ -94,6 +117,7 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     keep_changes_by_hand(node);
     cluster.mark_stored(index);
     if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
+    look_after_reservations(cluster, now);
 }
 
 Result<void> change_partition(PartitionConfig& config, const std::string& key, const std::string& value) {
@@ -141,22 +165,31 @@ Result<void> change_partition(PartitionConfig& config, const std::string& key, c
 
 }  // namespace
 
+Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster, const std::vector<std::string>& names) {
+    std::vector<NodeIndex> meant;
+    if (names.size() == 1 && equals_ignoring_case(names.front(), "ALL")) {
+        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) meant.push_back(NodeIndex{i});
+        return meant;
+    }
+    for (const std::string& name : names) {
+        auto index = cluster.find_node(name);
+        if (!index) return Error{ErrorCode::InvalidNodeName, name};
+        meant.push_back(*index);
+    }
+    return meant;
+}
+
 void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects& effects) {
     auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
     if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
     Result<NodeChange> change = node_change(event.changes);
     if (!change) return answer(change.error());
-    std::vector<NodeIndex> meant;
-    if (event.nodes.size() == 1 && equals_ignoring_case(event.nodes.front(), "ALL")) {
-        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) meant.push_back(NodeIndex{i});
-    } else {
-        for (const std::string& name : event.nodes) {
-            auto index = cluster.find_node(name);
-            if (!index) return answer(Error{ErrorCode::InvalidNodeName, name});
-            meant.push_back(*index);
-        }
+    Result<std::vector<NodeIndex>> meant = nodes_named(cluster, event.nodes);
+    if (!meant) return answer(meant.error());
+    for (NodeIndex index : *meant) {
+        if (auto legal = check_move(cluster.node(index), change->state); !legal) return answer(legal.error());
     }
-    for (NodeIndex index : meant) change_node(cluster, now, event.caller, index, *change, effects);
+    for (NodeIndex index : *meant) change_node(cluster, now, event.caller, index, *change, effects);
     if (change->weight || change->features) cluster.nodes_were_reweighted();
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;

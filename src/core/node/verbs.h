@@ -17,7 +17,17 @@ void watch_node(Cluster& cluster, NodeIndex index);
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 
+// reboot.cc: scontrol reboot, from the request to the node's return.
+void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects);
+void order_reboots(Cluster& cluster, Time now, Effects& effects);  // to those that are idle
+void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index);
+void watch_reboot(Cluster& cluster, NodeIndex index);  // sets its timer, or lets it wait for its turn
+// The node is here (again): has it been rebooted (true), or must it be told once more?
+bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts, Effects& effects);
+void cancel_reboot(Cluster& cluster, NodeIndex index);
+
 // update.cc
+Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster, const std::vector<std::string>& names);  // or ALL
 void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects& effects);
 void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event, Effects& effects);
 

@@ -34,6 +34,11 @@ struct Amounts {
         for (std::size_t i = 0; i < kSize; ++i) shortest |= of[i] - need.of[i];  // negative: sign bit
         return shortest >= 0;
     }
+    static Amounts cpus_only(std::int32_t cpus) {
+        Amounts amounts;
+        amounts[kCpus] = cpus;
+        return amounts;
+    }
     void lower_to(const Amounts& other) {
         for (std::size_t i = 0; i < kSize; ++i) of[i] = std::min(of[i], other.of[i]);
     }

@@ -119,7 +119,7 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
     // One that holds all of it, among the cheapest, rather than the rests of several.
     for (const Candidate& candidate : candidates) {
         bool dearer = layout.weight_of[candidate.node.value] > layout.weight_of[candidates.front().node.value];
-        if (dearer || least > 1 || !need.tasks_given || !way.counts.empty()) break;
+        if (dearer || least > 1 || !need.required.empty() || !need.tasks_given || !way.counts.empty()) break;
         if (candidate.tasks < need.tasks) continue;
         if (Choice choice = share_out(need, layout, {candidate}); !choice.empty()) return choice;
     }

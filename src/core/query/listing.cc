@@ -7,6 +7,7 @@
 #include "core/query/columns_of.h"
 #include "core/query/match.h"
 #include "model/errors.h"
+#include "model/license.h"
 
 namespace sluice {
 
@@ -172,13 +173,26 @@ struct LicenseRow {
     std::string name;
     std::uint32_t total = 0;
     std::uint32_t used = 0;
+    std::uint32_t reserved = 0;
 };
 
 const std::vector<ColumnSource<LicenseRow>> kLicenseColumns = {
     {LicenseColumn::Name, [](const LicenseRow& row, const Snapshot&, std::string&) -> std::string_view { return row.name; }},
     {LicenseColumn::Total, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.total; }},
     {LicenseColumn::Used, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.used; }},
+    {LicenseColumn::Reserved, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.reserved; }},
 };
+
+std::uint32_t licenses_reserved(const Snapshot& snapshot, const std::string& name) {
+    std::uint32_t sum = 0;
+    for (const Reservation& each : *snapshot.reservations) {
+        if (each.licenses.empty() || !each.is_active(snapshot.time)) continue;
+        for (const LicenseCount& license : parse_licenses(each.licenses).value().wanted) {
+            if (license.name == name) sum += license.count;
+        }
+    }
+    return sum;
+}
 
 Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
     std::vector<LicenseRow> licenses;
@@ -186,8 +200,11 @@ Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId
         bool named = std::find(filter.names.begin(), filter.names.end(), name) != filter.names.end();
         if (!named && !filter.names.empty()) continue;
         auto used = snapshot.licenses_used.find(name);
-        licenses.push_back({name, total, used == snapshot.licenses_used.end() ? 0 : used->second});
+        licenses.push_back({name, total, used == snapshot.licenses_used.end() ? 0 : used->second,
+                            licenses_reserved(snapshot, name)});
     }
+    std::sort(licenses.begin(), licenses.end(),
+              [](const LicenseRow& a, const LicenseRow& b) { return a.name < b.name; });
     std::vector<const LicenseRow*> rows;
     for (const LicenseRow& license : licenses) rows.push_back(&license);
     return fill(snapshot, rows, kLicenseColumns, columns);

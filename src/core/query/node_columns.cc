@@ -119,6 +119,7 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::CoreSpecCount,   [](const Node& n, View) -> std::int64_t { return n.config.core_spec_count; }},
     {NodeColumn::MemSpecLimit,    [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.mem_spec_limit); }},
     {NodeColumn::Reservation,     reservation_name},
+    {NodeColumn::NextState,       [](const Node& n, View) { return n.reboot && n.reboot->next != AfterReboot::AsBefore ? static_cast<std::int64_t>(n.reboot->next) : kAbsent; }},
 };
 // clang-format on
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "core/limits/reservation_nodes.h"
 #include "core/query/columns_of.h"
 
 namespace sluice {
@@ -17,15 +18,30 @@ std::int64_t cores_of(const R& reservation, View view) {
     std::int64_t cores = 0;
     for (NodeIndex node : reservation.nodes) {
         const NodeConfig& config = view.nodes.find(node.value)->config;
-        cores += config.cpus / std::max(1u, config.threads_per_core);
+        cores += reservation.cores_of(config.name, cores_in(config));
     }
     return cores;
 }
 
-std::int64_t cpus_of(const R& reservation, View view) {
+std::string_view tres_of(const R& reservation, View view, Scratch scratch) {
     std::int64_t cpus = 0;
-    for (NodeIndex node : reservation.nodes) cpus += view.nodes.find(node.value)->config.cpus;
-    return cpus;
+    for (NodeIndex node : reservation.nodes) {
+        const NodeConfig& config = view.nodes.find(node.value)->config;
+        std::uint32_t all = cores_in(config);
+        cpus += reservation.cores_of(config.name, all) * (config.cpus / std::max(1u, all));
+    }
+    std::vector<std::string> words;
+    if (cpus > 0) words.push_back(fmt::format("cpu={}", cpus));
+    for (const GresCount& gres : reservation.gres) {
+        words.push_back(fmt::format("gres/{}{}{}={}", gres.name, gres.type.empty() ? "" : ":", gres.type, gres.count));
+    }
+    return scratch = join(words, ",");
+}
+
+std::string_view groups_of(const R& reservation, View, Scratch scratch) {
+    std::vector<std::string> names;
+    for (const GroupMembers& group : reservation.groups) names.push_back(group.name);
+    return scratch = join(names, ",");
 }
 
 std::string_view users_of(const R& reservation, View, Scratch scratch) {
@@ -43,7 +59,7 @@ const std::vector<ColumnSource<R>> kColumns = {
     {C::Nodes,          [](const R& r, View, Scratch) -> std::string_view { return r.node_names; }},
     {C::NodeCount,      [](const R& r, View) { return static_cast<std::int64_t>(r.nodes.size()); }},
     {C::CoreCount,      cores_of},
-    {C::Tres,           [](const R& r, View v, Scratch s) -> std::string_view { return s = fmt::format("cpu={}", cpus_of(r, v)); }},
+    {C::Tres,           tres_of},
     {C::Features,       [](const R& r, View, Scratch) -> std::string_view { return r.features; }},
     {C::Partition,      [](const R& r, View, Scratch) -> std::string_view { return r.partition; }},
     {C::Flags,          [](const R& r, View, Scratch s) -> std::string_view { return s = print_reservation_flags(r); }},
@@ -52,6 +68,8 @@ const std::vector<ColumnSource<R>> kColumns = {
     {C::Accounts,       [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.accounts, ","); }},
     {C::AccountsDenied, [](const R& r, View) -> std::int64_t { return r.accounts_denied; }},
     {C::PurgeAfter,     [](const R& r, View) -> std::int64_t { return r.purge_after ? r.purge_after->count() : kAbsent; }},
+    {C::Groups,         groups_of},
+    {C::Licenses,       [](const R& r, View, Scratch) -> std::string_view { return r.licenses; }},
 };
 // clang-format on
 

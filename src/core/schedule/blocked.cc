@@ -52,8 +52,7 @@ void Pass::set_reason(JobId id, Reason reason, std::string detail) {
 
 // A job that waits for its turn or a place has no reason of its own: see query/reason.h.
 void Pass::note_blocked(const Entry& entry, JobId id) {
-    bool asked = !entry.job_class->sample->reservation.empty();
-    if (entry.reservation && !asked) return;  // looked at once more, outside
+    if (is_attracted(entry)) return;  // looked at once more, outside
     const Job& job = cluster_.job(id);
     std::string kept = kept_for_others(entry, job);
     if (!kept.empty()) return set_reason(id, Reason::ReqNodeNotAvail, std::move(kept));

@@ -82,7 +82,7 @@ std::vector<Explanation::Holder> license_holders(const Question& question, const
 
 void add_licenses(const Question& question, Explanation& out) {
     const Cluster& cluster = question.cluster;
-    if (!licenses_missing(cluster, question.job)) return;
+    if (!licenses_missing(cluster, question.job, question.now)) return;
     Result<LicenseWish> wish = parse_licenses(question.job.request->licenses);
     if (!wish) return;
     for (const LicenseCount& wanted : wish->wanted) {

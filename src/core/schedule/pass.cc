@@ -167,7 +167,7 @@ bool Pass::may_run(const Job& job) {
         cluster_.array_waiting[job.array_job->value].insert(job.id);
         return false;
     }
-    if (auto reason = licenses_missing(cluster_, job)) {
+    if (auto reason = licenses_missing(cluster_, job, now_)) {
         park(cluster_, job.id, *reason, {});
         cluster_.license_waiting.insert(job.id);
         return false;
@@ -306,7 +306,7 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
-            bool may_preempt = outcome == Outcome::Blocked && entry.booked == 0 && !entry.reservation;
+            bool may_preempt = outcome == Outcome::Blocked && entry.booked == 0 && !is_attracted(entry);
             if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them

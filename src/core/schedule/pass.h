@@ -39,6 +39,10 @@ private:
 
     std::vector<Entry> entries();
     static bool comes_first(const Entry& a, const Entry& b);
+    // By a magnetic reservation: it may find a place outside yet.
+    static bool is_attracted(const Entry& entry) {
+        return entry.reservation && entry.job_class->sample->reservation.empty();
+    }
     bool advance(Entry& entry) const;
     bool has_more_tasks(const Entry& entry, const Job& job) const;
     Search search_for(const Entry& entry, const Job& job) const;

@@ -152,5 +152,16 @@ TEST(Pass, RequiredNodesThatAreDownAreNamedAndDoNotBlockOthers) {
     )");
 }
 
+TEST(Pass, ANamedNodeIsTakenAlsoWhereAnotherHoldsTheWholeJob) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=8
+        submit  a tasks=3 nodelist=n1
+        submit  b tasks=6 nodelist=n1
+        pass
+        expect  a running n1
+        expect  b running n[1-2]
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

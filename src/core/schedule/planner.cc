@@ -5,6 +5,7 @@
 
 #include "core/cluster.h"
 #include "core/job/preempt.h"
+#include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
@@ -37,7 +38,14 @@ void Planner::reset(const Cluster& cluster, Time now) {
     for (const Reservation& reservation : cluster.reservations()) {
         auto number = static_cast<std::uint32_t>(fences_.size());
         for (NodeIndex node : reservation.nodes) fences_on_node_[node.value].push_back(number);
-        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}};
+        Fence fence{reservation.name, reservation.has(kResvMaint), reservation.nodes, {}, {}};
+        fence.caps = !reservation.has(kResvFlex | kResvAnyNodes);
+        for (NodeIndex node : reservation.nodes) {
+            if (reservation.cores.empty()) break;
+            const NodeConfig& config = cluster.node(node).config;
+            std::uint32_t all = std::max(1u, cores_in(config));
+            fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) * (config.cpus / all)));
+        }
         for (const Interval& each : intervals_of(reservation)) fence.times.emplace_back(tick(each.start), tick(each.end));
         fences_.push_back(std::move(fence));
     }
@@ -126,9 +134,60 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     }
     if (fences_on_node_.empty()) return;
     for (std::uint32_t number : fences_on_node_[index.value]) {
+        if (!fences_[number].cpus.empty()) {
+            fence_in(cluster, index, number, now);
+            continue;
+        }
         if (!is_up(fences_[number], index)) continue;
         for (const auto& [from, until] : fences_[number].times) plan_.take(index, kind.total, from, until);
     }
+}
+
+// A part of the node is one side's, the rest the other's: whoever looks, what the other side may use
+// is taken from him; and not twice, where somebody runs or is booked there already.
+void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t number, Time now) {
+    const Fence& fence = fences_[number];
+    bool inside = open_fence_ == number;
+    if (inside ? !fence.caps : !is_up(fence, index)) return;
+    std::int32_t total = cluster.scheduler().layout.kind(index).total[Amounts::kCpus];
+    auto place = std::lower_bound(fence.nodes.begin(), fence.nodes.end(), index) - fence.nodes.begin();
+    std::int32_t others = std::min(fence.cpus[static_cast<std::size_t>(place)], total);
+    if (inside) others = total - others;
+    std::vector<Use> uses = uses_by(cluster, index, fence.name, !inside, now);
+    for (const auto& [from, until] : fence.times) {
+        plan_.take(index, Amounts::cpus_only(others), from, until);
+        std::set<PlanTime> marks{from, until};
+        for (const Use& use : uses) {
+            marks.insert(std::clamp(use.from, from, until));
+            marks.insert(std::clamp(use.until, from, until));
+        }
+        for (auto mark = marks.begin(); std::next(mark) != marks.end(); ++mark) {
+            std::int32_t used = 0;
+            for (const Use& use : uses) used += use.from <= *mark && *mark < use.until ? use.cpus : 0;
+            if (used > 0) plan_.give(index, Amounts::cpus_only(std::min(used, others)), *mark, *std::next(mark));
+        }
+    }
+}
+
+// What jobs of the reservation, or else all others, have of the node, run or booked.
+std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex index, const std::string& reservation,
+                                           bool its_own, Time now) const {
+    std::vector<Use> uses;
+    for (JobId id : cluster.node(index).jobs) {
+        const Job& job = cluster.job(id);
+        if ((job.reservation == reservation) != its_own || lifted_jobs_.contains(id) || job.cpus_lent) continue;
+        auto cpus = static_cast<std::int32_t>(job.allocation->find(index)->cpus.size());
+        uses.push_back({0, tick(expected_end(cluster, job, now)), cpus});
+    }
+    for (Number number : on_node_[index.value]) {
+        const Booking& booking = bookings_[number];
+        auto job = cluster.find_job(booking.job);
+        if (!job || booking.lifted || names_reservation(*job->request, reservation) != its_own) continue;
+        for (const Chosen& chosen : booking.nodes) {
+            if (chosen.node == index) uses.push_back({booking.start, booking.end, chosen.take[Amounts::kCpus]});
+        }
+    }
+    return uses;
 }
 
 // Jobs of a reservation need not mind others that overlap it, unless those are for maintenance.
@@ -157,7 +216,7 @@ Planner::Kept Planner::kept(NodeIndex node, PlanTime from, PlanTime until) const
     if (fences_on_node_.empty()) return found;
     for (std::uint32_t number : fences_on_node_[node.value]) {
         const Fence& fence = fences_[number];
-        if (!is_up(fence, node)) continue;
+        if (!is_up(fence, node) || !fence.cpus.empty()) continue;  // of cores: a matter of place
         for (const auto& [start, end] : fence.times) {
             if (start >= until || end <= from) continue;
             if (fence.maintenance) return Kept::ForMaintenance;
@@ -194,9 +253,7 @@ void Planner::lay(Number number) {
 }
 
 void Planner::add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until) {
-    Amounts more;
-    more[Amounts::kCpus] = static_cast<std::int32_t>(cpus);
-    plan_.give(node, more, from, until);
+    plan_.give(node, Amounts::cpus_only(static_cast<std::int32_t>(cpus)), from, until);
 }
 
 void Planner::lift_job(const Cluster& cluster, const Job& job, Lift what, Time now) {

@@ -102,7 +102,16 @@ private:
         bool maintenance = false;
         std::vector<NodeIndex> nodes;
         std::vector<std::pair<PlanTime, PlanTime>> times;
+        std::vector<std::int32_t> cpus;                // by node, where it has only some of them
+        bool caps = true;                              // its jobs have these CPUs and no others
     };
+    struct Use {
+        PlanTime from, until;
+        std::int32_t cpus;
+    };
+    void fence_in(const Cluster& cluster, NodeIndex node, std::uint32_t number, Time now);
+    std::vector<Use> uses_by(const Cluster& cluster, NodeIndex node, const std::string& reservation, bool its_own,
+                             Time now) const;
     bool is_up(const Fence& fence, NodeIndex node) const;
     std::vector<Fence> fences_;
     std::vector<std::vector<std::uint32_t>> fences_on_node_;  // empty: there are no reservations

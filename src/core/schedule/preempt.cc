@@ -105,12 +105,6 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
     return found;
 }
 
-Amounts only_cpus(const Amounts& amounts) {
-    Amounts cpus;
-    cpus[Amounts::kCpus] = amounts[Amounts::kCpus];
-    return cpus;
-}
-
 // Nodes in the order in which they are best taken: where the least work would be lost for one share
 // of the job. Looks at this moment only; whether it really fits is asked of the plan.
 std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& need, PlanTime now,
@@ -120,7 +114,7 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     for (const Victim& victim : victims) {
         for (const NodeShare& share : victim.job->allocation->nodes) {
             Amounts held = scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
-            if (victim.is_suspended) held = only_cpus(held);
+            if (victim.is_suspended) held = Amounts::cpus_only(held[Amounts::kCpus]);
             on_node[share.node.value].emplace_back(victim.loss, held);
         }
     }
@@ -155,10 +149,12 @@ bool Pass::preempt_for(const Entry& entry, JobId id) {
     if (victims.empty()) return false;
 
     Planner& planner = scheduler_.planner;
+    planner.open_reservation(cluster_, entry.reservation, now_);
     auto own = planner.find_booking(id);
     if (own) planner.lift(*own);
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
+    if (entry.nodes) std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
     for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
     Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     std::vector<NodeIndex> chosen;

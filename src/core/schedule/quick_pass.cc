@@ -82,7 +82,7 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     }
     if (own) planner.lay(*own);
     if (start_shared(entry, job->id)) return true;
-    return is_fresh && !entry.reservation && preempt_for(entry, job->id);
+    return is_fresh && !is_attracted(entry) && preempt_for(entry, job->id);
 }
 
 }  // namespace sluice

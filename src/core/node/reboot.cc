@@ -1,0 +1,160 @@
+// core/node/reboot.cc
+//
+// scontrol reboot: a request waits until nothing runs on its node, then slurmd is told to run
+// RebootProgram, then the node is awaited with a new boot, for ResumeTimeout at most. The request
+// is part of the node's record, so a restarted controller goes on where it was.
+#include <fmt/format.h>
+
+#include "core/job/verbs.h"
+#include "core/node/verbs.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+
+namespace sluice {
+
+namespace {
+
+void set_reason(Node& node, std::string reason, UserId user, Time now) {
+    node.reason = std::move(reason);
+    node.reason_time = now;
+    node.reason_user = user;
+}
+
+// Compat: what the system has to say comes after what somebody wrote.
+void append_reason(Node& node, std::string_view what, Time now) {
+    set_reason(node,
+               node.reason.empty() ? std::string(what) : fmt::format("{} : {}", node.reason, what),
+               node.reason_user, now);
+}
+
+void clear_reason(Node& node) {
+    node.reason.clear();
+    node.reason_time.reset();
+}
+
+void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNodes& event) {
+    Node& node = cluster.edit_node(index);
+    if (node.reboot && node.reboot->issued) return;  // it is on its way already
+    Reboot reboot = node.reboot.value_or(Reboot{});
+    if (event.next != AfterReboot::AsBefore)
+        reboot.next = event.next;
+    else if (event.asap)
+        reboot.next = AfterReboot::Resume;
+    if (event.asap && (node.admin_flags & kNodeDrain) == 0) {
+        reboot.drained = true;
+        node.admin_flags |= kNodeDrain;
+    }
+    if (!event.reason.empty() || node.reason.empty()) {
+        reboot.reasoned = true;
+        std::string_view usual = event.asap ? "Reboot ASAP" : "reboot requested";
+        set_reason(node, event.reason.empty() ? std::string(usual) : event.reason,
+                   event.caller.user, now);
+    }
+    node.reboot = std::move(reboot);
+    cluster.reboots_wanted.insert(index);
+    cluster.mark_stored(index);
+}
+
+bool is_idle(const Node& node) {
+    return node.facts && node.connected && !node.removed && node.jobs.empty() &&
+           node.orphans.empty();
+}
+
+// Clocks may differ between the machines; the kernel's id of its boot does not depend on them.
+bool has_rebooted(const Reboot& reboot, const NodeFacts& facts) {
+    bool other_boot =
+        !reboot.boot_id.empty() && !facts.boot_id.empty() && facts.boot_id != reboot.boot_id;
+    return other_boot || facts.boot_time >= *reboot.issued;
+}
+
+void finish_reboot(Cluster& cluster, Time now, NodeIndex index) {
+    Node& node = cluster.edit_node(index);
+    AfterReboot next = node.reboot->next;
+    node.reboot.reset();
+    node.down = next == AfterReboot::Down;
+    if (next != AfterReboot::AsBefore) node.admin_flags &= ~kNodeDrain;
+    bool in_use_again = !node.down && (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
+    if (node.down) append_reason(node, "reboot complete", now);
+    if (in_use_again) clear_reason(node);
+    cluster.mark_stored(index);
+}
+
+}  // namespace
+
+void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects) {
+    auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
+    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    if (cluster.settings().reboot_program.empty()) {
+        return answer(Error{ErrorCode::ConfigInvalid, "RebootProgram isn't defined"});
+    }
+    Result<std::vector<NodeIndex>> nodes = nodes_named(cluster, event.nodes);
+    if (!nodes) return answer(nodes.error());
+    for (NodeIndex index : *nodes) {
+        if (!cluster.node(index).removed) request_reboot(cluster, now, index, event);
+    }
+    cluster.schedule_wanted = true;
+    answer(Done{});
+}
+
+void order_reboots(Cluster& cluster, Time now, Effects& effects) {
+    std::vector<NodeIndex> waiting(cluster.reboots_wanted.begin(), cluster.reboots_wanted.end());
+    for (NodeIndex index : waiting) {
+        if (!is_idle(cluster.node(index))) continue;
+        Node& node = cluster.edit_node(index);
+        node.reboot->issued = now;
+        node.reboot->boot_id = node.facts->boot_id;
+        append_reason(node, "reboot issued", now);
+        cluster.mark_stored(index);
+        watch_reboot(cluster, index);
+        cluster.schedule_wanted = true;
+        effects.push_back(RebootNode{index, now});
+    }
+}
+
+void watch_reboot(Cluster& cluster, NodeIndex index) {
+    const Node& node = cluster.node(index);
+    cluster.reboots_wanted.erase(index);
+    if (!node.reboot) return;
+    if (!node.reboot->issued) {
+        cluster.reboots_wanted.insert(index);
+    } else {
+        cluster.add_timer({*node.reboot->issued + cluster.settings().resume_timeout,
+                           TimerKind::Reboot, index.value});
+    }
+}
+
+void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
+    const Node& late = cluster.node(index);
+    if (!late.reboot || !late.reboot->issued) return;  // it came back, or was resumed
+    if (now < *late.reboot->issued + cluster.settings().resume_timeout)
+        return watch_reboot(cluster, index);
+    Node& node = cluster.edit_node(index);
+    node.reboot.reset();
+    node.down = true;
+    node.admin_flags &= ~kNodeDrain;  // Compat: down says enough
+    append_reason(node, "reboot timed out", now);
+    cluster.mark_stored(index);
+}
+
+bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
+                   Effects& effects) {
+    const Node& node = cluster.node(index);
+    if (!node.reboot || !node.reboot->issued) return false;
+    if (!has_rebooted(*node.reboot, facts)) {
+        effects.push_back(RebootNode{index, *node.reboot->issued});
+        return false;
+    }
+    finish_reboot(cluster, now, index);
+    return true;
+}
+
+void cancel_reboot(Cluster& cluster, NodeIndex index) {
+    Node& node = cluster.edit_node(index);
+    if (node.reboot->drained) node.admin_flags &= ~kNodeDrain;
+    if (node.reboot->reasoned) clear_reason(node);
+    node.reboot.reset();
+    cluster.reboots_wanted.erase(index);
+    cluster.mark_stored(index);
+}
+
+}  // namespace sluice

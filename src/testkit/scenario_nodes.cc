@@ -1,0 +1,64 @@
+// The lines of a scenario that are about nodes: what is done to them, and what they show.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "testkit/scenario.h"
+
+namespace sluice {
+
+namespace {
+
+// Reasons are one word in a scenario.
+std::string with_blanks(std::string text) {
+    for (char& c : text) {
+        if (c == '_') c = ' ';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string Scenario::answered(bool refused) const {
+    for (auto effect = effects_.rbegin(); effect != effects_.rend(); ++effect) {
+        const auto* reply = std::get_if<Reply>(&*effect);
+        if (!reply) continue;
+        const auto* error = std::get_if<Error>(&reply->answer);
+        if (error && !refused) return "refused: " + to_string(*error);
+        return !error && refused ? "was accepted" : "";
+    }
+    return "was not answered";
+}
+
+std::string Scenario::reboot(const std::string& name, const Words& options) {
+    RebootNodes event{
+        .request = RequestId{next_request_++}, .caller = {UserId{0}, GroupId{0}}, .nodes = {name}};
+    event.asap = options.contains("asap");
+    auto next = options.find("next");
+    if (next != options.end())
+        event.next = next->second == "down" ? AfterReboot::Down : AfterReboot::Resume;
+    if (options.contains("reason")) event.reason = with_blanks(options.at("reason"));
+    apply_event(event);
+    return answered(options.contains("refused"));
+}
+
+// It comes back; "rebooted" with a new boot.
+void Scenario::register_node(const std::string& name, bool rebooted) {
+    NodeFacts facts;
+    if (rebooted) facts.boot_time = now_;
+    apply_event(NodeRegistered{name, facts, {}});
+}
+
+std::string Scenario::expect_node(const std::string& name, const Words& options) const {
+    const Node& node = cluster_->node(*cluster_->find_node(name));
+    std::string state = print_node_state_complete(node_base(node), node_flags(node));
+    auto wanted = options.find("state");
+    if (wanted != options.end() && state != wanted->second) return fmt::format("is {}", state);
+    auto reason = options.find("reason");
+    if (reason != options.end() && node.reason != with_blanks(reason->second)) {
+        return fmt::format("has the reason \"{}\"", node.reason);
+    }
+    return {};
+}
+
+}  // namespace sluice
