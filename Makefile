@@ -26,12 +26,12 @@ bench:
 	build/src/core/core_bench
 
 fuzz:
-	cmake --preset fuzz
-	cmake --build build-fuzz --target $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cc)))
-	tools/run_fuzz.py build-fuzz 60
+	cmake --preset debug
+	cmake --build build-debug --target $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cc)))
+	tools/run_fuzz.py build-debug 60
 
 format:
 	find src tests -name '*.h' -o -name '*.cc' | xargs clang-format -i
 
 clean:
-	rm -rf build build-debug build-fuzz
+	rm -rf build build-debug

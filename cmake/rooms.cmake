@@ -9,6 +9,16 @@ function(sluice_include_dir room out)
     set(${out} ${dir} PARENT_SCOPE)
 endfunction()
 
+# What nearly every file includes, parsed once for each target that is large enough to gain by it.
+set(sluice_common_headers <algorithm> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
+    <string_view> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+function(sluice_precompile target sources)
+    list(LENGTH sources count)
+    if(count GREATER 5)
+        target_precompile_headers(${target} PRIVATE ${sluice_common_headers})
+    endif()
+endfunction()
+
 # sluice_room(NAME [ROOMS other...] [LIBS library...])
 # Every *.cc is part of the library, except main*.cc, *_test.cc and *_bench.cc.
 function(sluice_room room)
@@ -23,6 +33,7 @@ function(sluice_room room)
         add_library(${room} STATIC ${sources})
         target_include_directories(${room} PUBLIC ${include})
         target_link_libraries(${room} PUBLIC ${ARG_ROOMS} ${ARG_LIBS})
+        sluice_precompile(${room} "${sources}")
     else()
         add_library(${room} INTERFACE)
         target_include_directories(${room} INTERFACE ${include})
@@ -31,6 +42,7 @@ function(sluice_room room)
     if(tests AND SLUICE_TESTS)
         add_executable(${room}_test ${tests})
         target_link_libraries(${room}_test PRIVATE ${room} GTest::gtest_main rapidcheck)
+        target_precompile_headers(${room}_test PRIVATE ${sluice_common_headers} <gtest/gtest.h>)
         add_test(NAME ${room} COMMAND ${room}_test)
     endif()
     # Benchmarks are built on demand: cmake --build build --target <room>_bench

@@ -7,6 +7,7 @@
 #include "config/scheduler_options.h"
 #include "config/setters.h"
 #include "config/values.h"
+#include "core/settings.h"
 
 namespace sluice {
 
@@ -179,6 +180,10 @@ Result<void> check_preemption(const Config& config) {
         return refuse(config, fmt::format("PreemptType={}: needs PreemptMode=CANCEL, REQUEUE or "
                                           "SUSPEND,GANG",
                                           type));
+    }
+    // Compat: what is suspended has to be resumed, and gang scheduling does that.
+    if (has_preempt_word(config.preempt_mode, "SUSPEND") && !has_preempt_word(config.preempt_mode, "GANG")) {
+        return refuse(config, fmt::format("PreemptMode={}: needs GANG too (PreemptMode=SUSPEND,GANG)", config.preempt_mode));
     }
     return {};
 }

@@ -52,8 +52,7 @@ TEST(Load, OldSitesFilesStillWork) {
     EXPECT_EQ(config.nodes[0].state, "UNKNOWN");
     EXPECT_EQ(config.partitions[0].oversubscribe, "YES:4");
     EXPECT_EQ(config.partitions[0].priority_tier, 7u);
-    EXPECT_EQ(config.warnings, std::vector<std::string>{
-                                   "slurm.conf line 13: OverSubscribe=YES:4 has no effect in Sluice"});
+    EXPECT_EQ(config.warnings, std::vector<std::string>{});
 }
 
 TEST(Load, OldNamesBesideTheNewOneAreIgnoredWithAWarning) {

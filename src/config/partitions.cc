@@ -244,11 +244,6 @@ Result<void> take_partition_line(Draft& draft, const Line& line) {
         TRY(apply<PartitionConfig>(partition, kPartitionKeys, line, setting,
                                    draft.config.warnings));
     }
-    // EXCLUSIVE takes its effect as Exclusive=NODE; sharing CPUs between jobs does not.
-    if (partition.oversubscribe != draft.partition_default.oversubscribe) {
-        draft.config.warnings.push_back(
-            note_at(line, "OverSubscribe={} has no effect in Sluice", partition.oversubscribe));
-    }
     if (partition.name == "DEFAULT") {
         draft.partition_default = partition;
         draft.partition_default.name.clear();

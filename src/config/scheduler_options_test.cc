@@ -36,6 +36,11 @@ TEST(SchedulerOptions, WhatHasNoEffectIsSaid) {
                             "SchedulerParameters: 'bf_contniue' is unknown"}));
 }
 
+TEST(SchedulerOptions, WhatIsSuspendedNeedsGangToGoOn) {
+    EXPECT_EQ(error_with("PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND"),
+              "slurm.conf: PreemptMode=SUSPEND: needs GANG too (PreemptMode=SUSPEND,GANG)");
+}
+
 TEST(SchedulerOptions, WrongNumbersAreNamed) {
     EXPECT_EQ(error_with("SchedulerParameters=bf_window=soon"),
               "slurm.conf: SchedulerParameters: bf_window=soon: expected a number");

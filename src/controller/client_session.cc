@@ -58,7 +58,7 @@ ClientSession::ClientSession(std::shared_ptr<Link> link, Caller caller, Services
 asio::awaitable<void> ClientSession::run() {
     while (true) {
         if (slots_.empty()) link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
-        const auto message = co_await link_->read();
+        const auto message = co_await link_->read(slots_.empty());
         link_->expect_until(std::nullopt);
         if (!message) break;
         auto request = decode<wire::Request>(*message);
@@ -74,6 +74,7 @@ asio::awaitable<void> ClientSession::run() {
 
 asio::awaitable<void> ClientSession::handle(wire::Request& request) {
     if (is_for_core(request)) {
+        if (!request.has_submit()) link_->flush();  // the answer may take its time
         co_await ask_core(request);
         co_return;
     }

@@ -31,7 +31,7 @@ Link::Link(Socket socket, std::span<char> scratch, std::string peer)
     socket_.non_blocking(true, ignored);
 }
 
-asio::awaitable<std::optional<std::string_view>> Link::read() {
+asio::awaitable<std::optional<std::string_view>> Link::read(bool flush_first) {
     while (!closed()) {
         const auto message = reader_.next();
         if (!message) {
@@ -44,6 +44,7 @@ asio::awaitable<std::optional<std::string_view>> Link::read() {
         std::size_t size = socket_.read_some(asio::buffer(scratch_.data(), scratch_.size()), error);
         if (error == asio::error::would_block) {
             error.clear();
+            if (flush_first) flush();
             co_await socket_.async_wait(Socket::wait_read, redirect_error(use_awaitable, error));
             if (!error) continue;
         }
@@ -54,14 +55,22 @@ asio::awaitable<std::optional<std::string_view>> Link::read() {
 }
 
 void Link::send(Bytes message) {
+    send_with_next(std::move(message));
+    flush();
+}
+
+void Link::send_with_next(Bytes message) {
     if (closed()) return;
     output_size_ += message->size();
     output_.push_back(std::move(message));
     if (output_size_ > kOutputMost) {
         log_error("{}: does not read what it asked for, closed", peer_);
-        return close();
+        close();
     }
-    if (writing_) return;
+}
+
+void Link::flush() {
+    if (writing_ || closed() || output_.empty()) return;
     writing_ = true;
     // Started by way of the executor: answers that come together leave together.
     asio::co_spawn(
@@ -100,6 +109,7 @@ asio::awaitable<void> Link::write_all() {
 
 void Link::finish() {
     finishing_ = true;
+    flush();
     if (!writing_) close();
 }
 

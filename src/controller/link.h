@@ -34,11 +34,14 @@ public:
     asio::any_io_executor executor() { return socket_.get_executor(); }
     const std::string& peer() const { return peer_; }  // for logs
 
-    // The next message; nothing once the connection is over. The view holds until the next call.
-    asio::awaitable<std::optional<std::string_view>> read();
+    // The next message; nothing once the connection is over. The view holds until the next call. If it
+    // has to wait for one, `flush_first` sends what waits for another message.
+    asio::awaitable<std::optional<std::string_view>> read(bool flush_first = true);
     void set_message_max(std::size_t size) { reader_.set_size_max(size); }
 
     void send(Bytes message);
+    void send_with_next(Bytes message);  // leaves with the next one
+    void flush();                        // what waits for another message leaves now
     asio::awaitable<void> flushed();  // all that was sent has left, or never will
     void finish();                    // closes once all that was sent has left
     void close();

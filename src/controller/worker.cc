@@ -129,7 +129,9 @@ asio::awaitable<std::optional<Caller>> Worker::greet(const std::shared_ptr<Link>
     welcome.set_version(kProtocolVersion);
     welcome.set_clock(to_unix(wall_clock()));
     if (!caller) *welcome.mutable_error() = to_wire(caller.error());
-    link->send(framed(welcome));
+    // A command sends its request along with the Hello and waits for the answer to that.
+    link->send_with_next(framed(welcome));
+    if (channel != wire::CHANNEL_CLIENT || !caller) link->flush();
     if (!caller) {
         log_info("{}: {} refused: {}", link->peer(), hello->program(), to_string(caller.error()));
         co_await link->flushed();

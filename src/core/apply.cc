@@ -8,6 +8,7 @@
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "core/schedule/explain.h"
+#include "core/schedule/gang.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
@@ -76,6 +77,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             cluster.schedule_wanted = true;
         } else if (timer.kind == TimerKind::Priority) {
             on_priority_timer(cluster, now, timer);
+        } else if (timer.kind == TimerKind::TimeSlice) {
+            on_time_slice(cluster, now, effects);
         } else if (timer.kind == TimerKind::Reservation) {
             on_reservation_timer(cluster, now, effects);
         } else if (timer.kind == TimerKind::Reboot) {

@@ -285,6 +285,10 @@ void Cluster::drop_reservation(const std::string& name) {
     visible_change_ = true;
 }
 
+void Cluster::touch_nodes_of(const Job& job) {
+    for (const NodeShare& share : job.allocation->nodes) touched_nodes_.insert(share.node.value);
+}
+
 std::vector<NodeIndex> Cluster::take_touched_nodes() {
     std::vector<NodeIndex> touched;
     for (std::uint32_t index : touched_nodes_) touched.push_back(NodeIndex{index});

@@ -54,8 +54,7 @@ struct Node {
     bool removed = false;                // no longer in slurm.conf
     std::optional<Reboot> reboot;        // core/node/reboot.cc
 
-    std::vector<bool> cpu_used;          // by CPU id
-    std::vector<std::uint8_t> cpu_sharers;  // by CPU id: jobs on it that share it; 0: nobody, or one alone
+    std::vector<std::uint8_t> cpu_used;  // by CPU id: how many jobs run on it
     std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
     std::uint32_t cpus_used = 0;
     Megabytes memory_used = 0;
@@ -244,6 +243,7 @@ public:
     const Scheduler& scheduler() const { return *scheduler_; }
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
+    void touch_nodes_of(const Job& job);  // when it gives them back has changed, or what of them it holds
     // Features, devices or partitions are others than before: what was worked out for them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();
@@ -258,6 +258,7 @@ public:
 
     std::set<JobId> parked;              // wait for something other than a free place
     bool schedule_wanted = false;        // something changed that may let a job start
+    bool has_new_jobs = false;           // nothing but that: others wait as they did
 
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id

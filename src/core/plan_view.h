@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/job.h"
@@ -20,6 +22,8 @@ struct StartEstimate {
 
 struct PlanView {
     std::vector<std::optional<JobId>> first_blocked;  // by partition: waits for resources, those behind it for it
+    std::vector<bool> behind_tier;  // by partition: that job waits behind one of a higher tier for the same nodes
+    std::map<std::string, JobId> first_in_reservation;  // the same for those who wait in one
     std::shared_ptr<const std::vector<StartEstimate>> estimates;  // by job id
     std::vector<bool> planned;  // by node index: kept for the first that waits; may be shorter
 

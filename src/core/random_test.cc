@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/job/verbs.h"
+#include "core/schedule/scheduler.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -15,7 +16,7 @@ namespace {
 
 std::string random_line(int step) {
     int job = *rc::gen::inRange(0, step + 1);
-    switch (*rc::gen::inRange(0, 16)) {
+    switch (*rc::gen::inRange(0, 20)) {
         case 0: return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
                                    *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
         case 1: return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
@@ -32,8 +33,17 @@ std::string random_line(int step) {
         case 11: return fmt::format("suspend j{}", job);
         case 12: return fmt::format("resume j{}", job);
         case 13: return "restart";
+        case 14: return fmt::format("submit j{} partition=high cpus={}", step, *rc::gen::inRange(1, 5));
+        case 15: return fmt::format("submit j{} cpus={} time=1", step, *rc::gen::inRange(1, 5));
+        case 16: return fmt::format("at {}", step);
+        case 17: return fmt::format("update j{} TimeLimit={}", job, *rc::gen::inRange(1, 9));
         default: return "pass";
     }
+}
+
+std::string job_named_in(const std::string& line) {
+    std::size_t at = line.rfind('j');
+    return line.substr(at, line.find_first_not_of("0123456789", at + 1) - at);
 }
 
 bool is_known(Scenario& scenario, const std::string& name) {
@@ -42,6 +52,26 @@ bool is_known(Scenario& scenario, const std::string& name) {
     } catch (const std::out_of_range&) {
         return false;
     }
+}
+
+// The plan that follows what was touched is the one that would be made from nothing.
+void compare_plans(Cluster& cluster, Time now) {
+    std::vector<NodeIndex> touched = cluster.take_touched_nodes();
+    cluster.refresh_layout();
+    if (cluster.scheduler().is_planned) {
+        Planner kept = cluster.scheduler().planner, fresh;
+        kept.begin_anew(cluster, now, touched);
+        fresh.reset(cluster, now);
+        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+            NodeIndex node{i};
+            RC_ASSERT(kept.plan().is_closed(node) == fresh.plan().is_closed(node));
+            for (int second : {0, 1, 2, 30, 59, 60, 61, 119, 3600, 40'000'000}) {
+                Time then = now + Seconds{second};
+                RC_ASSERT(kept.plan().window(node, kept.tick(then), 1).free == fresh.plan().window(node, fresh.tick(then), 1).free);
+            }
+        }
+    }
+    for (NodeIndex node : touched) cluster.edit_node(node);  // they still are
 }
 
 // Every node answers every order it was given.
@@ -59,15 +89,22 @@ void answer_orders(Scenario& scenario, std::size_t& seen) {
 
 RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
     Scenario scenario;
-    RC_ASSERT(scenario.run("settings licenses=matlab:2\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\nsubmit j0\npass") == "");
+    auto preemption = *rc::gen::element<std::string>("", "mode=GANG", "preempt=partition mode=REQUEUE", "preempt=partition mode=CANCEL",
+                                                     "preempt=partition mode=SUSPEND,GANG", "preempt=partition mode=REQUEUE,GANG");
+    auto sharing = *rc::gen::element<std::string>("NO", "FORCE:2", "FORCE:3");
+    RC_ASSERT(scenario.run(fmt::format("settings licenses=matlab:2 {}\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\n"
+                                       "partition low default tier=1 oversubscribe={}\npartition high tier=2\nsubmit j0\npass",
+                                       preemption, sharing)) == "");
     std::size_t seen = 0;
     int steps = *rc::gen::inRange(1, 40);
     for (int step = 1; step <= steps; ++step) {
         std::string line = random_line(step);
         bool names_another = line.find(":j") != std::string::npos || !line.starts_with("submit");
-        bool whole = line == "pass" || line == "restart";
-        if (names_another && !whole && !is_known(scenario, line.substr(line.rfind('j')))) continue;
-        RC_ASSERT(scenario.run(line) == "");
+        bool whole = line == "pass" || line == "restart" || line.starts_with("at");
+        if (names_another && !whole && !is_known(scenario, job_named_in(line))) continue;
+        if (line == "pass") compare_plans(scenario.cluster(), scenario.now());
+        std::string trouble = scenario.run(line);
+        RC_ASSERT(trouble.empty() || line.starts_with("update"));  // it may have ended
         if (*rc::gen::arbitrary<bool>()) answer_orders(scenario, seen);
         auto broken = broken_invariant(scenario.cluster());
         if (broken) RC_FAIL(line + ": " + *broken);

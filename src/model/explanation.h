@@ -61,6 +61,34 @@ struct Explanation {
         std::string node;                 // the one that comes nearest; empty: counted over all
         bool operator==(const Shortage&) const = default;
     };
+    struct ReservedNodes {                // kept from the job by a reservation that it does not use
+        std::string nodes;                // compact list
+        std::uint32_t count = 0;
+        std::string reservation;
+        bool maintenance = false;
+        Time start, end;                  // of the reservation, or of its next time
+        bool operator==(const ReservedNodes&) const = default;
+    };
+    // A partition that lets the job in, and what is missing there.
+    struct Place {
+        std::string partition;
+        std::string reservation;              // in which; empty: outside of all
+        std::vector<UnusableNodes> unusable;  // that would do otherwise
+        std::vector<ReservedNodes> reserved;
+        std::vector<Shortage> short_of;
+        std::vector<Holder> holders;          // the first few
+        std::uint32_t holders_more = 0;
+        bool operator==(const Place&) const = default;
+    };
+    // A reservation that the job asks for.
+    enum class ReservationState : std::uint8_t { Open, NotBegun, Gone, NotAllowed };
+    struct ReservationWish {
+        std::string name;
+        ReservationState state = ReservationState::Open;
+        std::string nodes;                    // compact list
+        std::optional<Time> start, end;
+        bool operator==(const ReservationWish&) const = default;
+    };
     struct Change {
         std::string option;               // "--time=01:30:00", "-p short", "without --exclusive"
         std::string partition;            // where it would start
@@ -79,7 +107,7 @@ struct Explanation {
     Tres needs;
     TimeLimit time_limit;
 
-    Reason hold = Reason::None;           // JobHeldUser, JobHeldAdmin
+    Reason hold = Reason::None;           // JobHeldUser, JobHeldAdmin, ReservationDeleted, ...
     std::optional<Time> begin;            // not before
     std::optional<Time> deadline;
     std::vector<Awaited> awaited;
@@ -88,14 +116,14 @@ struct Explanation {
     std::uint32_t array_running = 0;
     std::vector<LicenseShortage> licenses;
     std::vector<PartitionObstacle> partitions;
-    std::vector<UnusableNodes> unusable;  // that would do otherwise
-    std::vector<Shortage> short_of;
-    std::vector<Holder> holders;          // the first few
-    std::uint32_t holders_more = 0;
-    std::uint32_t ahead = 0;              // jobs with higher priority that wait for the same nodes
+    std::vector<ReservationWish> reservations;
+    std::vector<Place> places;            // one for each of its partitions that is open to it
+    static constexpr std::uint32_t kAheadMost = 10'000;
+    std::uint32_t ahead = 0;              // jobs with higher priority that wait for the same nodes, up to that many
     std::vector<std::string> first_ahead;
     std::optional<Time> start;            // expected
     std::string start_nodes;
+    bool room_now = false;                // for the job as it is: something else keeps it
     std::vector<Change> now_if;           // each alone would start it now; the smallest first
 
     bool operator==(const Explanation&) const = default;

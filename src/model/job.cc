@@ -3,12 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sluice {
 
 std::uint32_t Allocation::cpus() const {
     std::size_t total = 0;
     for (const NodeShare& share : nodes) total += share.cpus.size();
     return static_cast<std::uint32_t>(total);
+}
+
+const NodeShare* Allocation::find(NodeIndex node) const {
+    auto place = std::lower_bound(nodes.begin(), nodes.end(), node,
+                                  [](const NodeShare& share, NodeIndex wanted) { return share.node < wanted; });
+    if (place != nodes.end() && place->node == node) return &*place;
+    // The node table may have been put into another order since it started.
+    place = std::find_if(nodes.begin(), nodes.end(), [&](const NodeShare& share) { return share.node == node; });
+    return place != nodes.end() ? &*place : nullptr;
 }
 
 ShownState shown_state(const Job& job) {

@@ -136,7 +136,9 @@ struct NodeShare {
 struct Allocation {
     std::vector<NodeShare> nodes;  // in the order of the node table
     std::string node_names;        // compact list, made once
+    std::uint8_t sharers = 1;      // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
     std::uint32_t cpus() const;
+    const NodeShare* find(NodeIndex node) const;  // nullptr: the node is not part of it
     bool operator==(const Allocation&) const = default;
 };
 
@@ -211,6 +213,7 @@ struct Job {
     Seconds suspended{0};                // in all, without the time since suspend_time if it is now
     std::optional<Time> suspend_time;    // when it was last suspended or resumed
     bool cpus_lent = false;              // suspended: others may use its CPUs; memory and GRES stay
+    bool awaits_cpus = false;            // suspended to make room: goes on by itself when they are free
 
     std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG

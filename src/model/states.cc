@@ -1,6 +1,7 @@
 // model/states.cc: the tables of states and reasons, and how a node's flags become words.
 #include "model/states.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
@@ -90,6 +91,9 @@ constexpr ReasonRow kReasons[] = {
     {Reason::FileError,                "FileError"},
     {Reason::UserUnknown,              "UserUnknown"},
     {Reason::ReservationDeleted,       "ReservationDeleted"},
+    {Reason::NodesUnavailable,
+     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"},
+    {Reason::QosNotAllowed,            "QOSNotAllowed"},
 };
 
 struct NodeRow {
@@ -199,6 +203,13 @@ std::optional<ShownState> find_state(std::string_view text) {
 
 std::string_view reason_name(Reason reason) {
     return kReasons[static_cast<int>(reason)].name;
+}
+
+std::string print_reason(Reason reason, std::string_view detail) {
+    constexpr Reason kSentences[] = {Reason::ReservationDeleted, Reason::QosNotAllowed, Reason::JobHeldUser};
+    if (detail.empty()) return std::string(reason_name(reason));
+    if (std::find(std::begin(kSentences), std::end(kSentences), reason) != std::end(kSentences)) return std::string(detail);
+    return std::string(reason_name(reason)).append(", ").append(detail);
 }
 
 std::string print_node_state(NodeBase base, std::uint32_t flags) {

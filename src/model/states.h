@@ -48,12 +48,15 @@ enum class Reason : std::uint8_t {
     InvalidAccount, InvalidQos, QosUsageThreshold, RaisedSignal, OutOfMemory, BadConstraints,
     JobArrayTaskLimit, DependencyNeverSatisfied, JobHoldMaxRequeue, PartitionConfig, Cleaning,
     AccountNotAllowed, DeadlinePassed, InvalidWorkDir, FileError, UserUnknown,
-    ReservationDeleted,
+    ReservationDeleted, NodesUnavailable, QosNotAllowed,
 };
-constexpr int kReasonCount = 41;
+constexpr int kReasonCount = 43;
 
 // "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; our own later ones too.
 std::string_view reason_name(Reason reason);
+// With what is known besides: "ReqNodeNotAvail, UnavailableNodes:n1". Compat: some details are
+// sentences that stand for the word.
+std::string print_reason(Reason reason, std::string_view detail);
 
 // A node's base state and flags, as registered, drained or set by the administrator.
 enum class NodeBase : std::uint8_t { Unknown, Down, Idle, Allocated, Mixed, Error, Future };

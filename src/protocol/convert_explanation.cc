@@ -85,13 +85,68 @@ void put_obstacles(const Explanation& explanation, wire::Explanation& out) {
         message.set_reason(static_cast<std::uint32_t>(obstacle.reason));
         message.set_text(obstacle.text);
     }
-    for (const Explanation::UnusableNodes& nodes : explanation.unusable) {
+    for (const Explanation::ReservationWish& wish : explanation.reservations) {
+        wire::ReservationWish& message = *out.add_reservations();
+        message.set_name(wish.name);
+        message.set_state(static_cast<std::uint32_t>(wish.state));
+        message.set_nodes(wish.nodes);
+        if (wish.start) message.set_start(to_unix(*wish.start));
+        if (wish.end) message.set_end(to_unix(*wish.end));
+    }
+}
+
+void to_wire(const Explanation::Place& place, wire::JobPlace& out) {
+    out.set_partition(place.partition);
+    out.set_reservation(place.reservation);
+    for (const Explanation::UnusableNodes& nodes : place.unusable) {
         wire::UnusableNodes& message = *out.add_unusable();
         message.set_nodes(nodes.nodes);
         message.set_count(nodes.count);
         message.set_state(nodes.state);
         message.set_reason(nodes.reason);
     }
+    for (const Explanation::ReservedNodes& nodes : place.reserved) {
+        wire::ReservedNodes& message = *out.add_reserved();
+        message.set_nodes(nodes.nodes);
+        message.set_count(nodes.count);
+        message.set_reservation(nodes.reservation);
+        message.set_maintenance(nodes.maintenance);
+        message.set_start(to_unix(nodes.start));
+        message.set_end(to_unix(nodes.end));
+    }
+    for (const Explanation::Shortage& shortage : place.short_of) {
+        wire::Shortage& message = *out.add_short_of();
+        message.set_what(shortage.what);
+        message.set_wanted(shortage.wanted);
+        message.set_free(shortage.free);
+        message.set_node(shortage.node);
+    }
+    to_wire(place.holders, *out.mutable_holders());
+    out.set_holders_more(place.holders_more);
+}
+
+Result<Explanation::Place> from_wire(const wire::JobPlace& message) {
+    Explanation::Place out{.partition = message.partition(),
+                           .reservation = message.reservation(),
+                           .unusable = {},
+                           .reserved = {},
+                           .short_of = {},
+                           .holders = TRY(from_wire(message.holders())),
+                           .holders_more = message.holders_more()};
+    for (const wire::UnusableNodes& nodes : message.unusable()) {
+        out.unusable.push_back({nodes.nodes(), nodes.count(), nodes.state(), nodes.reason()});
+    }
+    for (const wire::ReservedNodes& nodes : message.reserved()) {
+        out.reserved.push_back(
+            {nodes.nodes(), nodes.count(), nodes.reservation(), nodes.maintenance(),
+             from_unix(TRY(checks::number("start", nodes.start(), checks::kSecondsMax))),
+             from_unix(TRY(checks::number("end", nodes.end(), checks::kSecondsMax)))});
+    }
+    for (const wire::Shortage& shortage : message.short_of()) {
+        out.short_of.push_back(
+            {shortage.what(), shortage.wanted(), shortage.free(), shortage.node()});
+    }
+    return out;
 }
 
 Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
@@ -109,8 +164,12 @@ Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
                                   TRY(reason_from("partitions.reason", obstacle.reason())),
                                   obstacle.text()});
     }
-    for (const wire::UnusableNodes& nodes : message.unusable()) {
-        out.unusable.push_back({nodes.nodes(), nodes.count(), nodes.state(), nodes.reason()});
+    for (const wire::ReservationWish& wish : message.reservations()) {
+        using State = Explanation::ReservationState;
+        out.reservations.push_back(
+            {wish.name(), TRY(checks::one_of("reservation state", wish.state(), State::NotAllowed)),
+             wish.nodes(), TRY(moment("start", wish.has_start(), wish.start())),
+             TRY(moment("end", wish.has_end(), wish.end()))});
     }
     return {};
 }
@@ -136,19 +195,12 @@ wire::Explanation to_wire(const Explanation& explanation) {
     out.set_array_limit(explanation.array_limit);
     out.set_array_running(explanation.array_running);
     put_obstacles(explanation, out);
-    for (const Explanation::Shortage& shortage : explanation.short_of) {
-        wire::Shortage& message = *out.add_short_of();
-        message.set_what(shortage.what);
-        message.set_wanted(shortage.wanted);
-        message.set_free(shortage.free);
-        message.set_node(shortage.node);
-    }
-    to_wire(explanation.holders, *out.mutable_holders());
-    out.set_holders_more(explanation.holders_more);
+    for (const Explanation::Place& place : explanation.places) to_wire(place, *out.add_places());
     out.set_ahead(explanation.ahead);
     for (const std::string& job : explanation.first_ahead) out.add_first_ahead(job);
     if (explanation.start) out.set_start(to_unix(*explanation.start));
     out.set_start_nodes(explanation.start_nodes);
+    out.set_room_now(explanation.room_now);
     for (const Explanation::Change& change : explanation.now_if) {
         wire::RequestChange& message = *out.add_now_if();
         message.set_option(change.option);
@@ -176,16 +228,14 @@ Result<Explanation> from_wire(const wire::Explanation& message) {
                     .any_awaited = message.any_awaited(),
                     .array_limit = message.array_limit(),
                     .array_running = message.array_running(),
-                    .holders = TRY(from_wire(message.holders())),
-                    .holders_more = message.holders_more(),
                     .ahead = message.ahead(),
                     .first_ahead = {message.first_ahead().begin(), message.first_ahead().end()},
                     .start = TRY(moment("start", message.has_start(), message.start())),
-                    .start_nodes = message.start_nodes()};
+                    .start_nodes = message.start_nodes(),
+                    .room_now = message.room_now()};
     TRY(get_obstacles(message, out));
-    for (const wire::Shortage& shortage : message.short_of()) {
-        out.short_of.push_back(
-            {shortage.what(), shortage.wanted(), shortage.free(), shortage.node()});
+    for (const wire::JobPlace& place : message.places()) {
+        out.places.push_back(TRY(from_wire(place)));
     }
     for (const wire::RequestChange& change : message.now_if()) {
         out.now_if.push_back({change.option(), change.partition(), change.nodes()});

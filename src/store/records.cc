@@ -75,6 +75,7 @@ void write_array(const Job& job, wire::JobRecord& out) {
 void write_run(const Job& job, const std::vector<std::string>& names, wire::JobRecord& out) {
     if (job.allocation) {
         out.set_node_names(job.allocation->node_names);
+        out.set_sharers(job.allocation->sharers);
         for (const NodeShare& share : job.allocation->nodes) {
             *out.add_allocation() = to_record(share, names);
         }
@@ -117,6 +118,7 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     out.set_licenses_held(job.licenses_held);
     out.set_reservation(job.reservation);
     out.set_cpus_lent(job.cpus_lent);
+    out.set_awaits_cpus(job.awaits_cpus);
     write_times(job, out);
     write_array(job, out);
     write_run(job, node_names, out);

@@ -101,6 +101,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
     if (!wire.allocation().empty()) {
         auto allocation = std::make_shared<Allocation>();
         allocation->node_names = wire.node_names();
+        allocation->sharers = static_cast<std::uint8_t>(std::clamp(wire.sharers(), 1u, 255u));
         Names& names = state.allocation_nodes[job.id.value];
         allocation->nodes = TRY(read_shares(wire.allocation(), names));
         job.allocation = std::move(allocation);
@@ -149,6 +150,7 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.licenses_held = wire.licenses_held();
     job.reservation = wire.reservation();
     job.cpus_lent = wire.cpus_lent();
+    job.awaits_cpus = wire.awaits_cpus();
     TRY(read_times(wire, job));
     TRY(read_array(wire, job));
     TRY(read_run(wire, job, state));

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/errors.h"
 
 namespace sluice {
@@ -121,6 +123,21 @@ Result<Statement> Database::prepare(const char* sql) {
         return failed(database_.get());
     }
     return Statement(statement);
+}
+
+void Database::prepare_log(std::int64_t size) {
+    sqlite3_file* log = nullptr;
+    sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (!log || !log->pMethods) return;
+    sqlite3_int64 written = 0;
+    if (log->pMethods->xFileSize(log, &written) != SQLITE_OK) return;
+    static constexpr char kZeros[1 << 16] = {};  // no valid frame: the log ends before it
+    while (written < size) {
+        int part = static_cast<int>(std::min<sqlite3_int64>(size - written, sizeof kZeros));
+        if (log->pMethods->xWrite(log, kZeros, part, written) != SQLITE_OK) return;
+        written += part;
+    }
+    log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
 }
 
 }  // namespace sluice

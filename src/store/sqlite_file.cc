@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +38,11 @@ constexpr const char* kLaterTables =
 bool exists(const std::string& path) {
     struct stat facts {};
     return stat(path.c_str(), &facts) == 0;
+}
+
+bool has_room(const std::string& directory, std::int64_t bytes) {
+    struct statvfs facts {};
+    return statvfs(directory.c_str(), &facts) == 0 && static_cast<std::int64_t>(facts.f_bavail * facts.f_frsize) > bytes;
 }
 
 Error failed(const std::string& path) {
@@ -119,13 +125,15 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA locking_mode=NORMAL"));
         TRY(database.execute("PRAGMA journal_mode=WAL"));
         TRY(database.execute("PRAGMA synchronous=FULL"));
-        TRY(database.execute("PRAGMA wal_autocheckpoint=4000"));
+        TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
         TRY(check_content(database, path));
         TRY(check_schema(database, path));
         return database.execute(kLaterTables);
     };
     TRY(set_up());
+    constexpr std::int64_t kLogSize = 1200 * 4096;  // a little more than is written between checkpoints
+    if (has_room(directory, 16 * kLogSize)) database.prepare_log(kLogSize);
     return database;
 }
 

@@ -53,6 +53,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.suspend_time = maybe_time();
     job.preempt_time = maybe_time();
     job.cpus_lent = coin();
+    job.awaits_cpus = coin();
     job.licenses_held = text();
     job.reservation = text();
     for (std::uint32_t i = number(3); i > 0; --i) {

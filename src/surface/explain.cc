@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "model/times.h"
 #include "os/user.h"
@@ -19,6 +21,11 @@ std::string user_name(std::uint32_t uid) {
 
 void add(Lines& lines, std::string_view topic, std::string_view text) {
     lines.push_back(fmt::format("{:<9} {}", topic, text));
+}
+
+// "12_[3-5%2]" is written as its array's number in commands.
+std::string_view number_of(const Explanation& explanation) {
+    return std::string_view(explanation.job).substr(0, explanation.job.find("_["));
 }
 
 // The hour is enough for today; other days are named.
@@ -102,24 +109,66 @@ void add_awaited(const Explanation& explanation, Time now, Lines& lines) {
         add(lines, topic, text);
         topic = explanation.any_awaited ? "or" : "and";
     }
+    if (explanation.awaited.empty()) return;
+    const auto never = [](const Explanation::Awaited& awaited) { return awaited.failed; };
+    const auto& all = explanation.awaited;
+    const bool hopeless = explanation.any_awaited ? std::all_of(all.begin(), all.end(), never)
+                                                  : std::any_of(all.begin(), all.end(), never);
+    add(lines, "released",
+        fmt::format("{}: scontrol update JobId={} Dependency=",
+                    hopeless ? "only without" : "then, or at once without", number_of(explanation)));
+}
+
+// From when to when, the day named where it is another.
+std::string span_text(const std::optional<Time>& start, const std::optional<Time>& end, Time now) {
+    std::string text;
+    if (start && *start > now) text += " from " + clock_text(*start, now);
+    if (end) text += " until " + clock_text(*end, now);
+    return text;
+}
+
+void add_reservations(const Explanation& explanation, Time now, Lines& lines) {
+    using State = Explanation::ReservationState;
+    std::string_view topic = "reserved";
+    for (const Explanation::ReservationWish& wish : explanation.reservations) {
+        std::string text = wish.name;
+        if (wish.state == State::Gone) text += ": there is no such reservation any more";
+        if (wish.state == State::NotAllowed) text += ": it is not for this user and account";
+        if (wish.state == State::NotBegun) text += ": it has not begun";
+        if (!wish.nodes.empty()) text += fmt::format(", {}", wish.nodes);
+        if (wish.state != State::Gone) text += span_text(wish.start, wish.end, now);
+        add(lines, topic, text);
+        topic = "or";
+    }
+}
+
+void add_hold(const Explanation& explanation, Lines& lines) {
+    const std::string_view id = number_of(explanation);
+    if (explanation.hold == Reason::JobHeldAdmin) {
+        add(lines, "held", fmt::format("by an administrator, who must release it: scontrol release {}", id));
+    } else if (explanation.hold == Reason::ReservationDeleted) {
+        add(lines, "held", fmt::format("its reservation is over; to run without: scontrol release {}", id));
+    } else if (explanation.hold != Reason::None) {
+        add(lines, "held", fmt::format("release it with: scontrol release {}", id));
+    }
 }
 
 void add_rules(const Explanation& explanation, Time now, Lines& lines) {
-    if (explanation.hold == Reason::JobHeldAdmin) {
-        add(lines, "held", "by an administrator, who must release it");
-    } else if (explanation.hold != Reason::None) {
-        add(lines, "held", fmt::format("release it with: scontrol release {}", explanation.job));
+    add_hold(explanation, lines);
+    if (explanation.begin) {
+        add(lines, "begins",
+            fmt::format("not before {}; at once with: scontrol update JobId={} StartTime=now",
+                        clock_text(*explanation.begin, now), number_of(explanation)));
     }
-    if (explanation.begin)
-        add(lines, "begins", "not before " + clock_text(*explanation.begin, now));
     if (explanation.deadline) {
         add(lines, "deadline", clock_text(*explanation.deadline, now) + ": then it is cancelled");
     }
     add_awaited(explanation, now, lines);
     if (explanation.array_limit > 0) {
         add(lines, "array",
-            fmt::format("{} of its tasks run, {} may at once", explanation.array_running,
-                        explanation.array_limit));
+            fmt::format("{} of its tasks run, {} may at once; more with: scontrol update JobId={} "
+                        "ArrayTaskThrottle=",
+                        explanation.array_running, explanation.array_limit, number_of(explanation)));
     }
     for (const Explanation::LicenseShortage& license : explanation.licenses) {
         add(lines, "licenses",
@@ -130,11 +179,12 @@ void add_rules(const Explanation& explanation, Time now, Lines& lines) {
     for (const Explanation::PartitionObstacle& obstacle : explanation.partitions) {
         add(lines, "partition", fmt::format("{}: {}", obstacle.partition, obstacle.text));
     }
+    add_reservations(explanation, now, lines);
 }
 
-void add_shortages(const Explanation& explanation, Lines& lines) {
+void add_shortages(const Explanation::Place& place, Lines& lines) {
     std::string_view topic = "short of";
-    for (const Explanation::Shortage& shortage : explanation.short_of) {
+    for (const Explanation::Shortage& shortage : place.short_of) {
         const std::string missing = amount_text(shortage.what, shortage.wanted - shortage.free);
         const std::string free =
             shortage.what == "mem" ? print_memory(shortage.free) : fmt::format("{}", shortage.free);
@@ -152,15 +202,49 @@ void add_shortages(const Explanation& explanation, Lines& lines) {
     }
 }
 
-void add_unusable(const Explanation& explanation, Lines& lines) {
+void add_unusable(const Explanation::Place& place, Time now, Lines& lines) {
     std::string_view topic = "unusable";
-    for (const Explanation::UnusableNodes& nodes : explanation.unusable) {
+    for (const Explanation::UnusableNodes& nodes : place.unusable) {
         std::string text =
             fmt::format("{} {} {}", nodes.nodes, nodes.count == 1 ? "is" : "are", nodes.state);
         if (!nodes.reason.empty()) text += ": " + nodes.reason;
         add(lines, topic, text);
         topic = "";
     }
+    topic = "kept by";
+    for (const Explanation::ReservedNodes& nodes : place.reserved) {
+        add(lines, topic,
+            fmt::format("reservation {}{}: {}{}", nodes.reservation,
+                        nodes.maintenance ? " (maintenance)" : "", nodes.nodes,
+                        span_text(nodes.start, nodes.end, now)));
+        topic = "";
+    }
+}
+
+// What is missing in each partition that is open to it; of several each under its name.
+void add_places(const Explanation& explanation, Time now, Lines& lines) {
+    for (const Explanation::Place& place : explanation.places) {
+        Lines here;
+        add_shortages(place, here);
+        add_unusable(place, now, here);
+        const bool promised = !place.holders.empty() && place.holders.front().waits;
+        add_holders(here, promised ? "kept for" : "held by", place.holders, place.holders_more, now);
+        const bool alone = explanation.places.size() == 1 && explanation.partitions.empty();
+        if (!alone) {
+            std::string name = place.partition;
+            if (!place.reservation.empty()) name += ", reservation " + place.reservation;
+            if (here.empty()) name += ": nothing is missing there";
+            add(lines, "partition", name);
+        }
+        for (const std::string& line : here) lines.push_back((alone ? "" : "  ") + line);
+    }
+}
+
+void add_room_now(const Explanation& explanation, Lines& lines) {
+    if (!explanation.room_now) return;
+    const bool kept = explanation.hold != Reason::None || explanation.begin || explanation.array_limit > 0 ||
+                      !explanation.licenses.empty();
+    add(lines, "room", kept ? "there is room for it now" : "there is room for it now: it starts with the next pass");
 }
 
 void add_changes(const Explanation& explanation, Lines& lines) {
@@ -239,11 +323,26 @@ void write_rules(Json& json, const Explanation& explanation) {
         json.close();
     }
     json.close();
+    constexpr std::string_view kStates[] = {"OPEN", "NOT_BEGUN", "GONE", "NOT_ALLOWED"};
+    json.open_list("reservations");
+    for (const Explanation::ReservationWish& wish : explanation.reservations) {
+        json.open_object();
+        json.text("name", wish.name);
+        json.text("state", kStates[static_cast<int>(wish.state)]);
+        json.text("nodes", wish.nodes);
+        write_moment(json, "start_time", wish.start);
+        write_moment(json, "end_time", wish.end);
+        json.close();
+    }
+    json.close();
 }
 
-void write_room(Json& json, const Explanation& explanation) {
+void write_place(Json& json, const Explanation::Place& place) {
+    json.open_object();
+    json.text("partition", place.partition);
+    json.text("reservation", place.reservation);
     json.open_list("unusable_nodes");
-    for (const Explanation::UnusableNodes& nodes : explanation.unusable) {
+    for (const Explanation::UnusableNodes& nodes : place.unusable) {
         json.open_object();
         json.text("nodes", nodes.nodes);
         json.number("count", nodes.count);
@@ -252,8 +351,20 @@ void write_room(Json& json, const Explanation& explanation) {
         json.close();
     }
     json.close();
+    json.open_list("reserved_nodes");
+    for (const Explanation::ReservedNodes& nodes : place.reserved) {
+        json.open_object();
+        json.text("nodes", nodes.nodes);
+        json.number("count", nodes.count);
+        json.text("reservation", nodes.reservation);
+        json.boolean("maintenance", nodes.maintenance);
+        write_moment(json, "start_time", nodes.start);
+        write_moment(json, "end_time", nodes.end);
+        json.close();
+    }
+    json.close();
     json.open_list("short_of");
-    for (const Explanation::Shortage& shortage : explanation.short_of) {
+    for (const Explanation::Shortage& shortage : place.short_of) {
         json.open_object();
         json.text("tres", shortage.what);
         json.number("wanted", static_cast<std::int64_t>(shortage.wanted));
@@ -262,8 +373,16 @@ void write_room(Json& json, const Explanation& explanation) {
         json.close();
     }
     json.close();
-    write_holders(json, explanation.holders);
-    json.number("holders_more", explanation.holders_more);
+    write_holders(json, place.holders);
+    json.number("holders_more", place.holders_more);
+    json.close();
+}
+
+void write_room(Json& json, const Explanation& explanation) {
+    json.open_list("places");
+    for (const Explanation::Place& place : explanation.places) write_place(json, place);
+    json.close();
+    json.boolean("room_now", explanation.room_now);
     json.number("jobs_ahead", explanation.ahead);
     json.texts("first_jobs_ahead", explanation.first_ahead);
 }
@@ -278,10 +397,8 @@ std::string explanation_title(const Explanation& explanation) {
         if (!explanation.running_on.empty()) title += " on " + explanation.running_on;
         return title;
     }
-    title += fmt::format(" waits in partition {}: {}", explanation.partition,
-                         reason_name(explanation.reason));
-    if (!explanation.reason_detail.empty()) title += ", " + explanation.reason_detail;
-    return title;
+    return title + fmt::format(" waits in partition {}: {}", explanation.partition,
+                               print_reason(explanation.reason, explanation.reason_detail));
 }
 
 std::vector<std::string> explanation_lines(const Explanation& explanation, Time now) {
@@ -289,13 +406,11 @@ std::vector<std::string> explanation_lines(const Explanation& explanation, Time 
     if (explanation.state != JobState::Pending) return lines;
     add_needs(explanation, lines);
     add_rules(explanation, now, lines);
-    add_shortages(explanation, lines);
-    add_unusable(explanation, lines);
-    const bool promised = !explanation.holders.empty() && explanation.holders.front().waits;
-    add_holders(lines, promised ? "kept for" : "held by", explanation.holders,
-                explanation.holders_more, now);
+    add_places(explanation, now, lines);
+    add_room_now(explanation, lines);
     if (explanation.ahead > 0) {
-        std::string text = plural(explanation.ahead, "job") +
+        const bool many = explanation.ahead >= Explanation::kAheadMost;
+        std::string text = (many ? "at least " : "") + plural(explanation.ahead, "job") +
                            " with higher priority: " + join(explanation.first_ahead, ", ");
         if (explanation.ahead > explanation.first_ahead.size()) text += ", ...";
         add(lines, "behind", text);

@@ -74,12 +74,7 @@ void append_reason(const SheetRow& job, std::string& out) {
     std::int64_t reason = job.number(JobColumn::Reason);
     if (reason < 0 || reason >= kReasonCount) reason = 0;
     std::string_view detail = job.text(JobColumn::ReasonDetail);
-    if (static_cast<Reason>(reason) == Reason::ReservationDeleted && !detail.empty()) {
-        out += detail;  // Compat: the sentence stands for the word
-        return;
-    }
-    out += reason_name(static_cast<Reason>(reason));
-    if (!detail.empty()) out.append(", ").append(detail);
+    out += print_reason(static_cast<Reason>(reason), detail);
 }
 
 void append_nodes(const SheetRow& job, std::string& out) {

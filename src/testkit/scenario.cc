@@ -262,6 +262,8 @@ std::string Scenario::change_settings(const Words& options) {
     if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
     if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
     if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
+    settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
+    settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     if (options.contains("return")) settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
     if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
@@ -377,6 +379,14 @@ std::string Scenario::change_node(const std::string& name, const std::vector<std
     const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
     if (error && !refused) return "refused: " + to_string(*error);
     return !error && refused ? "was accepted" : "";
+}
+
+Result<std::vector<Explanation>> Scenario::why(const std::string& job) {
+    ensure_cluster();
+    apply_event(ExplainJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, TRY(parse_job_ref(job))});
+    const Answer& answer = std::get<Reply>(effects_.back()).answer;
+    if (const auto* error = std::get_if<Error>(&answer)) return *error;
+    return std::get<std::vector<Explanation>>(answer);
 }
 
 // What the store would keep, and the nodes with what runs there.

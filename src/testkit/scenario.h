@@ -3,9 +3,9 @@
 // Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
-//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE]
+//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE|SUSPEND]
 //   switch    NAME nodes=LIST | switches=NAME,NAME
-//   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=cancel|requeue] [exempt=MIN]
+//   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [user=UID] [refused]
@@ -37,6 +37,7 @@
 #include <string_view>
 
 #include "core/cluster.h"
+#include "model/explanation.h"
 
 namespace sluice {
 
@@ -46,6 +47,8 @@ public:
     std::string run(std::string_view text);
 
     Cluster& cluster() { return *cluster_; }
+    // What swhy is told of "3" or "3_1"; as an error, that there is no such job.
+    Result<std::vector<Explanation>> why(const std::string& job);
     const Effects& effects() const { return effects_; }
     JobId job(const std::string& name) const { return jobs_.at(name); }
     Time now() const { return now_; }

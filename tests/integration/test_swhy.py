@@ -17,7 +17,7 @@ def test_swhy_tells_who_holds_what_and_what_would_start_now(make_cluster):
     assert "\n     short of  2 GPUs (a40)" in shown and "SchedNodeList=n1" in shown
     assert "short of" not in cluster.run("scontrol", "show", "job", second).stdout
     told = json.loads(cluster.run("swhy", "--json", second).stdout)["jobs"][0]
-    assert told["short_of"][0] == {"tres": "gres/gpu:a40", "wanted": 2, "free": 0, "best_node": "n1"}
+    assert told["places"][0]["short_of"][0] == {"tres": "gres/gpu:a40", "wanted": 2, "free": 0, "best_node": "n1"}
     assert cluster.run("squeue", "-h", "-O", "SchedNodes:.5", "-j", second).stdout.strip() == "n1"
     assert f"{second} (train) " in cluster.run("swhy").stdout
     assert cluster.run("sinfo", "-h", "-n", "n1", "-o", "%t").stdout.strip() == "mix-"

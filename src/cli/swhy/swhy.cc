@@ -86,13 +86,13 @@ std::string one_line(const SheetRow& job) {
     return line + "\n";
 }
 
-int list_own(const Invocation& invocation, Client& client, Streams& streams, bool json) {
+int list_own(Time now, const Invocation& invocation, Client& client, Streams& streams, bool json) {
     Result<Table> table = own_waiting_jobs(client);
     if (!table) {
         print_error(streams, invocation, to_string(table.error()));
         return 1;
     }
-    const Looks looks = looks_for(invocation, client, current_time());
+    const Looks looks = looks_for(invocation, client, now);
     const Sheet sheet(*table, looks);
     std::string out;
     std::vector<std::string> ids;
@@ -131,6 +131,10 @@ Result<std::vector<Explanation>> fetch_explanations(Client& client, const std::s
 }
 
 int run_swhy(const Invocation& invocation, Client& client, Streams& streams) {
+    return run_swhy_at(current_time(), invocation, client, streams);
+}
+
+int run_swhy_at(Time now, const Invocation& invocation, Client& client, Streams& streams) {
     Result<Arguments> given = parse_arguments(invocation.args, kSpellings, OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error().detail);
@@ -144,7 +148,7 @@ int run_swhy(const Invocation& invocation, Client& client, Streams& streams) {
         if (option.id != kJson) return 0;
     }
     if (!has_configuration(invocation, client, streams)) return 1;
-    if (given->operands.empty()) return list_own(invocation, client, streams, json);
+    if (given->operands.empty()) return list_own(now, invocation, client, streams, json);
     const Found found = explain_all(given->operands, invocation, client, streams);
     if (json) {
         Json document;
@@ -156,7 +160,6 @@ int run_swhy(const Invocation& invocation, Client& client, Streams& streams) {
         streams.out(document.take());
         return found.exit_code;
     }
-    const Time now = current_time();
     for (const Explanation& each : found.jobs) {
         std::string text = explanation_title(each) + "\n";
         for (const std::string& line : explanation_lines(each, now)) text += "  " + line + "\n";

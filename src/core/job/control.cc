@@ -36,6 +36,7 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
     // Compat: whatever was set by hand, from here on the priority is calculated.
     calculate_priority(cluster, job);
     job.reason = reason_to_wait(job, now);
+    job.reason_detail.clear();
     enqueue(cluster, cluster.job(id), now);
     return {};
 }

@@ -162,9 +162,7 @@ void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
     job.completing_nodes.erase(waiting);
     --cluster.edit_node(node).completing;
     std::shared_ptr<const Allocation> held = job.allocation;
-    for (const NodeShare& share : held->nodes) {
-        if (share.node == node) give_back_share(cluster, job, share, now);
-    }
+    if (const NodeShare* share = held->find(node)) give_back_share(cluster, job, *share, now);
     cluster.jobs_changed_state(id);
     if (job.completing_nodes.empty()) settle(cluster, now, id, effects);
 }
@@ -236,6 +234,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {
         cluster.edit_job(found->id).launched = true;
+        // Told to stop before there was anything to be stopped.
+        if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
     }
 }
 

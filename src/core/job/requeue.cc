@@ -31,6 +31,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.suspended = Seconds{0};
     job.suspend_time.reset();
     job.cpus_lent = false;
+    job.awaits_cpus = false;
     job.licenses_held.clear();
     job.reservation.clear();
     job.reason_detail.clear();
@@ -40,6 +41,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         job.priority = 0;
         job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
+        job.reason_detail = "job requeued in held state";
     } else if (!job.priority_by_hand) {
         calculate_priority(cluster, job);
     }

@@ -32,7 +32,13 @@ std::optional<Error> not_running(const Job& job) {
 
 std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (auto refused = not_running(cluster.job(id))) return refused;
-    if (cluster.job(id).state == JobState::Suspended) return {};
+    if (cluster.job(id).state == JobState::Suspended) {
+        if (!cluster.job(id).awaits_cpus) return {};
+        cluster.edit_job(id).awaits_cpus = false;  // now it is by hand: its CPUs are for everybody
+        cluster.touch_nodes_of(cluster.job(id));
+        cluster.schedule_wanted = true;
+        return {};
+    }
     Job& job = cluster.edit_job(id);
     move_to(job, JobState::Suspended);
     job.suspend_time = now;
@@ -72,6 +78,7 @@ std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& e
 void leave_suspension(Job& job, Time now) {
     if (job.state != JobState::Suspended) return;
     move_to(job, JobState::Running);
+    job.awaits_cpus = false;
     job.suspended += now - *job.suspend_time;
     job.suspend_time = now;
 }

@@ -97,8 +97,12 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
     // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
     draft.job.priority_by_hand = priority > 0;
     draft.request.nice = 0;
+    Reason before = draft.job.reason;
+    bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser || before == Reason::ReservationDeleted;
+    if (priority > 0 && !was_held) return {};
+    draft.job.reason_detail.clear();
+    draft.job.reason = Reason::None;
     if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
-    else if (draft.job.reason == Reason::JobHeldAdmin || draft.job.reason == Reason::JobHeldUser) draft.job.reason = Reason::None;
     return {};
 }
 
@@ -327,6 +331,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (changed.state == JobState::Pending && is_calculated(changed)) calculate_priority(cluster, changed);
     cluster.schedule_wanted = true;
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
+    if (is_live(changed)) cluster.touch_nodes_of(changed);
     if (changed.dependency.empty()) enqueue(cluster, changed, now);
     else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
     return {};

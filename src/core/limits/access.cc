@@ -78,11 +78,13 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
     if (account_denied || !allows(partition.allow_accounts, wish.account)) {
         return Error{ErrorCode::InvalidAccount, {}};
     }
-    bool qos_denied = partition.allow_qos.empty() && contains(partition.deny_qos, wish.qos);
-    if (qos_denied || !allows(partition.allow_qos, wish.qos)) {
-        return Error{ErrorCode::InvalidQos, {}};
-    }
+    if (!takes_qos(partition, wish.qos)) return Error{ErrorCode::InvalidQos, {}};
     return {};
+}
+
+bool takes_qos(const PartitionConfig& partition, const std::string& qos) {
+    bool denied = partition.allow_qos.empty() && contains(partition.deny_qos, qos);
+    return !denied && allows(partition.allow_qos, qos);
 }
 
 const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition) {

@@ -12,6 +12,8 @@ namespace sluice {
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
                      const JobRequest& wish);
 
+bool takes_qos(const PartitionConfig& partition, const std::string& qos);  // AllowQos, DenyQos
+
 // The partition itself, or the one that stands in while it takes no jobs (Alternate).
 const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition);
 

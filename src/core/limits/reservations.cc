@@ -192,11 +192,13 @@ std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, cons
     return found;
 }
 
-std::string magnets_for(const Cluster& cluster, const Job& job) {
+std::string usable_reservations(const Cluster& cluster, const Job& job) {
+    if (cluster.reservations().empty()) return {};
     std::vector<std::string> names;
-    if (!job.request->reservation.empty()) return {};
+    const JobRequest& wish = *job.request;
     for (const Reservation& each : cluster.reservations()) {
-        if (each.has(kResvMagnetic) && may_use(each, job.user, job.request->account)) names.push_back(each.name);
+        bool wanted = wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
+        if (wanted && may_use(each, job.user, wish.account)) names.push_back(each.name);
     }
     return join(names, ",");
 }
@@ -239,13 +241,13 @@ void reservations_have_changed(Cluster& cluster, Time now) {
     for (JobId id : cluster.parked) {
         if (cluster.job(id).reason == Reason::Reservation) waiting.push_back(id);
     }
-    // Those in the queue: a magnetic one may attract them now, or no longer.
+    // Those in the queue: they may use others now, and a magnetic one may attract them or no longer.
     bool attracts = std::any_of(cluster.reservations().begin(), cluster.reservations().end(),
                                 [](const Reservation& each) { return each.has(kResvMagnetic); });
     cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
-        if (!attracts && job_class.magnets.empty()) return;
+        if (!attracts && job_class.reservations.empty() && job_class.sample->reservation.empty()) return;
         for (const QueueKey& key : job_class.waiting) {
-            if (magnets_for(cluster, cluster.job(key.job)) != job_class.magnets) waiting.push_back(key.job);
+            if (usable_reservations(cluster, cluster.job(key.job)) != job_class.reservations) waiting.push_back(key.job);
         }
     });
     for (JobId id : std::exchange(cluster.license_waiting, {})) {  // one of them may have had those

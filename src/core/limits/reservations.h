@@ -27,8 +27,8 @@ bool names_reservation(const JobRequest& wish, const std::string& name);
 // Waits for it or runs in it.
 bool uses(const Job& job, const Reservation& reservation);
 std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobRequest& wish);
-// The magnetic ones that a job without a wish of its own may use: "a,b".
-std::string magnets_for(const Cluster& cluster, const Job& job);
+// Those of its wish that the job may use; without one the magnetic ones that it may: "a,b".
+std::string usable_reservations(const Cluster& cluster, const Job& job);
 
 // May jobs of it start now?
 bool is_open(const Reservation& reservation, Time now);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace sluice {
 
 namespace {
@@ -65,17 +67,23 @@ void set_gres(Node& node, const NodeShare& share, bool taken) {
     }
 }
 
-void set_cpus(Node& node, const NodeShare& share, bool taken) {
+void take_cpus(Node& node, const Job& job, const NodeShare& share) {
     for (std::uint32_t cpu : share.cpus) {
-        CHECK(cpu < node.cpu_used.size() && node.cpu_used[cpu] != taken);
-        node.cpu_used[cpu] = taken;
+        CHECK(cpu < node.cpu_used.size() && (node.cpu_used[cpu] == 0 || job.allocation->sharers > 1));
+        if (node.cpu_used[cpu]++ == 0) ++node.cpus_used;
     }
-    auto cpus = static_cast<std::uint32_t>(share.cpus.size());
-    node.cpus_used += taken ? cpus : -cpus;
+}
+
+void give_back_cpus(Node& node, const NodeShare& share) {
+    for (std::uint32_t cpu : share.cpus) {
+        CHECK(cpu < node.cpu_used.size() && node.cpu_used[cpu] > 0);
+        if (--node.cpu_used[cpu] == 0) --node.cpus_used;
+    }
 }
 
 void set_use(Node& node, const Job& job, const NodeShare& share, bool taken) {
-    if (!job.cpus_lent) set_cpus(node, share, taken);
+    if (!job.cpus_lent && taken) take_cpus(node, job, share);
+    if (!job.cpus_lent && !taken) give_back_cpus(node, share);
     node.memory_used += taken ? share.memory : -share.memory;
     set_gres(node, share, taken);
 }
@@ -86,8 +94,7 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
     bool is_new = node.config.name.empty();
     node.config = config;
     keep_changes_by_hand(node);
-    if (node.cpu_used.size() < config.cpus) node.cpu_used.resize(config.cpus, false);
-    node.cpu_sharers.resize(node.cpu_used.size(), 0);
+    if (node.cpu_used.size() < config.cpus) node.cpu_used.resize(config.cpus, 0);
     node.cpu_reserved = system_cpus(config, config.core_spec_count);
     if (!config.cpu_spec_list.empty()) {
         node.cpu_reserved.assign(config.cpus, false);
@@ -139,10 +146,19 @@ Megabytes usable_memory(const Node& node) {
 }
 
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
+    if (partition.oversubscribe.starts_with("FORCE")) return Exclusive::No;  // everybody shares
     if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
     if (job.request->shape.core_spec) return Exclusive::Node;  // Compat: it is for whole nodes only
     if (partition.exclusive == "NODE") return Exclusive::Node;
     return partition.exclusive == "USER" ? Exclusive::User : Exclusive::No;
+}
+
+std::uint8_t sharers_in(const Job& job, const PartitionConfig& partition) {
+    std::string_view rule = partition.oversubscribe;  // NO, YES:4, FORCE:4
+    bool shares = rule.starts_with("FORCE") || (rule.starts_with("YES") && job.request->shape.oversubscribe);
+    std::size_t colon = rule.find(':');
+    if (!shares || colon == rule.npos) return 1;
+    return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(to_number(rule.substr(colon + 1)).value_or(1), 1, 255));
 }
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
@@ -171,7 +187,7 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
 
 void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
     Node& node = cluster.edit_node(share.node);
-    set_cpus(node, share, false);
+    give_back_cpus(node, share);
     node.exclusive = false;  // if it was, it was this job's
     cluster.schedule_wanted = true;
     CHECK(std::find(node.jobs.begin(), node.jobs.end(), job.id) != node.jobs.end());
@@ -184,14 +200,37 @@ bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& s
     if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node && node.cpus_used > 0) {
         return false;
     }
-    return std::none_of(share.cpus.begin(), share.cpus.end(), [&](std::uint32_t cpu) { return node.cpu_used[cpu]; });
+    return std::none_of(share.cpus.begin(), share.cpus.end(), [&](std::uint32_t cpu) { return node.cpu_used[cpu] > 0; });
 }
 
 void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
     const Partition* partition = cluster.find_partition(job.partition);
     Node& node = cluster.edit_node(share.node);
-    set_cpus(node, share, true);
+    take_cpus(node, job, share);
     if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node) node.exclusive = true;
+}
+
+bool has_alternating(const Cluster& cluster, const Node& node) {
+    return std::any_of(node.jobs.begin(), node.jobs.end(), [&](JobId id) {
+        const Job& job = cluster.job(id);
+        return job.awaits_cpus || job.allocation->sharers > 1;
+    });
+}
+
+std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node, std::uint8_t sharers) {
+    std::vector<std::uint8_t> holders(node.cpu_used.size(), 0), most(node.cpu_used.size(), sharers);
+    for (JobId id : node.jobs) {
+        const Job& job = cluster.job(id);
+        if (job.cpus_lent && !job.awaits_cpus) continue;
+        for (std::uint32_t cpu : job.allocation->find(node.index)->cpus) {
+            ++holders[cpu];
+            most[cpu] = std::min(most[cpu], job.allocation->sharers);
+        }
+    }
+    for (std::size_t cpu = 0; cpu < holders.size(); ++cpu) {
+        if (holders[cpu] > 0 && holders[cpu] >= most[cpu]) holders[cpu] = kNobodyElse;
+    }
+    return holders;
 }
 
 std::uint64_t gres_count(const Node& node, const GresCount& wish) {

@@ -22,6 +22,10 @@ std::uint32_t usable_cpus(const Node& node);
 // Whether the job, or else the partition it is in, asks for nodes of its own.
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition);
 
+// How many jobs may hold a CPU of the job at once, by the partition's OverSubscribe and, where that is
+// YES, the job's own wish. 1: it has its CPUs alone.
+std::uint8_t sharers_in(const Job& job, const PartitionConfig& partition);
+
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 
@@ -29,6 +33,13 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
 void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
 bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& share);
 void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
+
+// Whether jobs take turns on CPUs of the node, or hold them together.
+bool has_alternating(const Cluster& cluster, const Node& node);
+constexpr std::uint8_t kNobodyElse = 255;
+// By CPU: how many jobs hold it, those that wait for their turn among them; kNobodyElse where one more
+// that would put up with `sharers` in all may not join in.
+std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node, std::uint8_t sharers);
 
 // Memory that jobs may use, in all.
 Megabytes usable_memory(const Node& node);

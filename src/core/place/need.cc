@@ -239,6 +239,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     const Layout& layout = cluster.scheduler().layout;
     Need need{.shape = &shape, .partition = &partition, .user = job.user};
     need.exclusive = exclusive_in(job, partition.config);
+    need.sharers = sharers_in(job, partition.config);
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
     fill_tasks(need, shape);

@@ -27,6 +27,7 @@ struct Need {
     const Partition* partition = nullptr;   // borrowed from the cluster
     UserId user;
     Exclusive exclusive = Exclusive::No;    // the job's wish or the partition's rule
+    std::uint8_t sharers = 1;               // jobs that may hold one CPU, this one among them
     Unit unit = Unit::Core;
     bool memory_counts = true;
     std::uint32_t nodes_min = 1;

@@ -1,5 +1,6 @@
 #include "core/place/place.h"
 
+#include "core/node/use.h"
 #include "core/place/detail.h"
 #include "core/schedule/scheduler.h"
 #include "model/hostlist.h"
@@ -24,14 +25,31 @@ Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
     return select_nodes(need, layout, std::move(candidates), options);
 }
 
+// Where others may hold the same CPUs, those that the fewest hold are taken. A node that this leaves no
+// share on is taken as it is: jobs that make room have been set aside.
+static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need& need, const Chosen& chosen) {
+    const Node& node = cluster.node(chosen.node);
+    const NodeKind& kind = cluster.scheduler().layout.kind(chosen.node);
+    if (has_alternating(cluster, node)) {
+        std::vector<std::uint8_t> holders = cpu_holders(cluster, node, need.sharers);
+        Node view = node;
+        for (std::uint8_t most = 0; most < need.sharers; ++most) {
+            for (std::size_t cpu = 0; cpu < holders.size(); ++cpu) view.cpu_used[cpu] = holders[cpu] > most ? 1 : 0;
+            if (auto share = share_on(need, kind, view, chosen)) return share;
+        }
+    }
+    return share_on(need, kind, node, chosen);
+}
+
 std::optional<Allocation> allocate(const Cluster& cluster, const Need& need, const Choice& choice) {
     Allocation allocation;
     for (const Chosen& chosen : choice) {
-        auto share = share_on(need, cluster.scheduler().layout.kind(chosen.node), cluster.node(chosen.node), chosen);
+        auto share = share_beside(cluster, need, chosen);
         if (!share) return {};
         allocation.nodes.push_back(*std::move(share));
     }
     allocation.node_names = names_of(cluster, choice);
+    allocation.sharers = need.sharers;
     return allocation;
 }
 

@@ -233,7 +233,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::MemPerCpu,        [](const Job& j, View v) { return or_absent(default_memory(j, v, true)); }},
     {C::MinTmpDisk,       [](const Job& j, View) -> std::int64_t { return static_cast<std::int64_t>(shape_of(j).tmp_min.value_or(0)); }},
     {C::ReqTres,          [](const Job& j, View v, Scratch s) -> std::string_view { return s = print_tres(tres_wanted(j, v)); }},
-    {C::AllocTres,        [](const Job& j, View, Scratch s) -> std::string_view { return s = j.allocation ? print_tres(tres_of(*j.allocation)) : ""; }},
+    {C::AllocTres,        [](const Job& j, View v, Scratch s) -> std::string_view { return s = j.allocation ? print_tres(tres_of(j, v)) : ""; }},
     {C::TresPerNode,      [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gres_per_node); }},
     {C::TresPerJob,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus); }},
     {C::TresPerTask,      tres_per_task},

@@ -134,12 +134,13 @@ std::string_view node_names(const Partition& partition, View view, Scratch scrat
 }
 
 Tres partition_tres(const Partition& partition, View view) {
-    Tres tres{{"cpu", partition.total_cpus}, {"node", partition.nodes.size()}, {"billing", partition.total_cpus}};
+    Tres tres{{"cpu", partition.total_cpus}, {"node", partition.nodes.size()}};
     for (NodeIndex index : partition.nodes) {
         for (const auto& [name, count] : cfg_tres(*view.nodes.find(index.value))) {
             if (name != "cpu" && name != "billing") tres[name] += count;
         }
     }
+    tres["billing"] = billing_of(tres, partition.config.tres_billing_weights);
     return tres;
 }
 

@@ -2,18 +2,36 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
 
+namespace {
+
+// Jobs of a reservation stand in a queue of their own.
+Reason reason_in_reservation(const Job& job, const PlanView& plan) {
+    bool evaluated = false;
+    for (std::string_view name : split(job.request->reservation, ',')) {
+        auto first = plan.first_in_reservation.find(std::string(name));
+        if (first == plan.first_in_reservation.end()) continue;
+        if (first->second == job.id) return Reason::Resources;
+        evaluated = true;
+    }
+    return evaluated ? Reason::Priority : Reason::None;
+}
+
+}  // namespace
+
 Reason shown_reason(const Job& job, const std::vector<Partition>& partitions, const PlanView* plan) {
     if (job.state != JobState::Pending || job.reason != Reason::None || job.priority == 0 || !plan) return job.reason;
     bool evaluated = false;
+    if (!job.request->reservation.empty()) return reason_in_reservation(job, *plan);
     std::vector<std::string> names = partitions_of(job);
     for (std::size_t i = 0; i < plan->first_blocked.size() && i < partitions.size(); ++i) {
         const auto& blocked = plan->first_blocked[i];
         if (!blocked || std::find(names.begin(), names.end(), partitions[i].config.name) == names.end()) continue;
-        if (*blocked == job.id) return Reason::Resources;
+        if (*blocked == job.id) return plan->behind_tier[i] ? Reason::NodesUnavailable : Reason::Resources;
         evaluated = true;
     }
     return evaluated ? Reason::Priority : Reason::None;

@@ -1,8 +1,11 @@
 // core/query/tres.cc: what jobs hold and ask for, as trackable resources.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "core/place/place.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/queue.h"
@@ -37,6 +40,35 @@ std::string print_indexes(const std::vector<std::uint32_t>& indexes) {
         i = end + 1;
     }
     return text;
+}
+
+std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
+    if (weights.empty()) return tres.contains("cpu") ? tres.at("cpu") : 0;
+    double sum = 0;
+    for (std::string_view entry : split(weights, ',')) {
+        std::size_t equals = entry.find('=');
+        if (equals == entry.npos) continue;
+        auto held = tres.find(to_lower(trim(entry.substr(0, equals))));
+        double weight = 0;
+        std::string_view number = trim(entry.substr(equals + 1));
+        std::from_chars_result parsed = std::from_chars(number.data(), number.data() + number.size(), weight);
+        if (held == tres.end() || parsed.ec != std::errc()) continue;
+        // "Mem=0.25G" is a price per gigabyte; what is held is counted in megabytes.
+        double unit = 1;
+        if (parsed.ptr != number.data() + number.size()) {
+            std::size_t thousands = std::string_view("KMGTP").find(static_cast<char>(std::toupper(*parsed.ptr)));
+            if (thousands != std::string_view::npos) unit = std::pow(1024.0, static_cast<double>(thousands) - 1);
+        }
+        sum += weight * static_cast<double>(held->second) / unit;
+    }
+    return static_cast<std::uint64_t>(std::max(0.0, sum));
+}
+
+Tres tres_of(const Job& job, const Snapshot& snapshot) {
+    Tres tres = tres_of(*job.allocation);
+    const Partition* partition = first_partition(job, snapshot);
+    if (partition) tres["billing"] = billing_of(tres, partition->config.tres_billing_weights);
+    return tres;
 }
 
 Tres tres_of(const Allocation& allocation) {
@@ -125,6 +157,7 @@ Tres tres_wanted(const Job& job, const Partition* partition, const Settings& set
     tres["cpu"] = tres["billing"] = sizes.cpus;
     tres["node"] = sizes.nodes;
     if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes)) tres["mem"] = memory;
+    if (partition) tres["billing"] = billing_of(tres, partition->config.tres_billing_weights);
     return tres;
 }
 

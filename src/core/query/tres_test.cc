@@ -32,5 +32,14 @@ TEST(TresWanted, SizesByGpuFollowTheGpus) {
               "cpu=12,mem=4G,node=1,billing=12,gres/gpu=4,gres/gpu:a40=4");
 }
 
+TEST(Billing, IsTheWeightedSumOfWhatIsHeld) {
+    const Tres tres{{"cpu", 6}, {"mem", 3 * 1024}, {"node", 1}, {"gres/gpu", 2}, {"gres/gpu:a40", 2}};
+    EXPECT_EQ(billing_of(tres, ""), 6u);
+    EXPECT_EQ(billing_of(tres, "CPU=1.0,Mem=0.5G,GRES/gpu=2.0"), 6u + 1 + 4);
+    EXPECT_EQ(billing_of(tres, "Mem=0.01"), 30u);
+    EXPECT_EQ(billing_of(tres, "GRES/gpu:a40=1.5, GRES/gpu:h100=9"), 3u);
+    EXPECT_EQ(billing_of(tres, "License/x=5"), 0u);
+}
+
 }  // namespace
 }  // namespace sluice

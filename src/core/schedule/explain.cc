@@ -1,18 +1,18 @@
-// core/schedule/explain.cc: the obstacles that are no question of room, and the order of the rest.
+// core/schedule/explain.cc: who is before the job, when it is expected to start, and the order of
+// the questions.
 #include "core/schedule/explain.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/job/verbs.h"
-#include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
 #include "core/place/place.h"
 #include "core/query/reason.h"
 #include "core/schedule/estimate.h"
 #include "model/errors.h"
-#include "model/hostlist.h"
-#include "model/times.h"
 
 namespace sluice {
 
@@ -20,169 +20,36 @@ namespace {
 
 constexpr std::size_t kNamedMost = 5;          // of jobs that are listed by name
 constexpr std::size_t kExplanationsMost = 64;  // of one array
+constexpr std::size_t kPlacesMost = 8;
+constexpr std::uint32_t kAheadMost = Explanation::kAheadMost;
 
-// Bookings that are as if they were not there, until the end of the scope.
-class Lifted {
-public:
-    Lifted(Planner& planner, std::vector<Planner::Number> numbers) : planner_(planner), numbers_(std::move(numbers)) {
-        for (Planner::Number number : numbers_) planner_.lift(number);
-    }
-    ~Lifted() {
-        for (Planner::Number number : numbers_) planner_.lay(number);
-    }
-    Lifted(const Lifted&) = delete;
-    Lifted& operator=(const Lifted&) = delete;
-
-    const std::vector<Planner::Number>& numbers() const { return numbers_; }
-
-private:
-    Planner& planner_;
-    std::vector<Planner::Number> numbers_;
-};
-
-std::uint32_t tier_of(const Question& question) {
+std::uint32_t tier_of(const Cluster& cluster, const Job& job) {
     std::uint32_t tier = 0;
-    for (const std::string& name : partitions_of(question.job)) {
-        if (const Partition* partition = question.cluster.find_partition(name)) {
+    for (const std::string& name : partitions_of(job)) {
+        if (const Partition* partition = cluster.find_partition(name)) {
             tier = std::max(tier, partition->config.priority_tier);
         }
     }
     return tier;
 }
 
-// Whoever is booked there gives way: it is the job itself, or behind it.
-bool gives_way(const Question& question, std::uint32_t tier, const Booking& booking) {
-    if (booking.job == question.job.id) return true;
-    std::uint32_t its_tier = question.cluster.partitions()[booking.partition].config.priority_tier;
-    if (its_tier != tier) return its_tier < tier;
-    QueueKey mine{question.job.priority, question.job.id};
-    return mine < QueueKey{question.cluster.job(booking.job).priority, booking.job};
-}
-
-Explanation::Awaited awaited_job(const Question& question, const Job& job, std::string condition) {
-    Explanation::Awaited awaited{.condition = std::move(condition), .job = print_job_id(job)};
-    awaited.state = state_name(shown_state(job));
-    if (is_live(job)) awaited.due = expected_end(question.cluster, job, question.now);
-    return awaited;
-}
-
-// The jobs of a condition, or the one of them that is not over.
-Explanation::Awaited awaited_of(const Question& question, const Condition& condition) {
-    std::string text = print_dependency({.left = {condition}});
-    text = text.substr(0, text.find('('));
-    JobRef ref{.job = condition.job};
-    if (condition.task) ref.tasks = TaskSet::parse(fmt::format("{}", *condition.task)).value();
-    Explanation::Awaited awaited{.condition = text, .job = text.substr(text.find(':') + 1)};
-    for (JobId id : find_jobs(question.cluster, ref)) {
-        const Job& job = question.cluster.job(id);
-        awaited = awaited_job(question, job, text);
-        if (!is_finished(job.state)) break;
+// Jobs of a reservation wait among themselves, the others outside.
+bool same_reservation(const Job& job, const JobClass& other) {
+    const std::string& mine = job.request->reservation;
+    const std::string& theirs = other.sample->reservation;
+    if (mine.empty() || theirs.empty()) return mine.empty() == theirs.empty();
+    std::vector<std::string_view> names = split(mine, ',');
+    for (std::string_view name : split(theirs, ',')) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) return true;
     }
-    awaited.failed = condition.failed;
-    if (condition.due) awaited.due = condition.due;
-    return awaited;
-}
-
-void add_singleton(const Question& question, Explanation& out) {
-    auto group = question.cluster.name_groups.find({question.job.user, question.job.request->name});
-    if (group == question.cluster.name_groups.end()) return;
-    for (const NameGroup::Key& key : group->second.live) {
-        if (key.second == question.job.id || out.awaited.size() >= kNamedMost) break;
-        out.awaited.push_back(awaited_job(question, question.cluster.job(key.second), "singleton"));
-    }
-}
-
-void add_dependencies(const Question& question, Explanation& out) {
-    out.any_awaited = question.job.dependency.any;
-    for (const Condition& condition : question.job.dependency.left) {
-        if (condition.kind == DependencyKind::Singleton) add_singleton(question, out);
-        else out.awaited.push_back(awaited_of(question, condition));
-    }
-}
-
-std::vector<Explanation::Holder> license_holders(const Question& question, const std::string& name) {
-    std::set<JobId> live;
-    for (std::uint32_t i = 0; i < question.cluster.node_count(); ++i) {
-        const Node& node = question.cluster.node(NodeIndex{i});
-        live.insert(node.jobs.begin(), node.jobs.end());
-    }
-    std::vector<Explanation::Holder> holders;
-    for (JobId id : live) {
-        const Job& job = question.cluster.job(id);
-        if (job.licenses_held.empty()) continue;
-        for (const LicenseCount& held : licenses_held_by(job)) {
-            if (held.name != name) continue;
-            holders.push_back(holder_of(question, job));
-            holders.back().amounts["license/" + name] = held.count;
-        }
-    }
-    std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.end < b.end; });
-    if (holders.size() > kNamedMost) holders.resize(kNamedMost);
-    return holders;
-}
-
-void add_licenses(const Question& question, Explanation& out) {
-    const Cluster& cluster = question.cluster;
-    if (!licenses_missing(cluster, question.job, question.now)) return;
-    Result<LicenseWish> wish = parse_licenses(question.job.request->licenses);
-    if (!wish) return;
-    for (const LicenseCount& wanted : wish->wanted) {
-        Explanation::LicenseShortage shortage{.name = wanted.name, .wanted = wanted.count};
-        for (const auto& [name, total] : cluster.settings().licenses) {
-            if (name == wanted.name) shortage.total = total;
-        }
-        auto used = cluster.licenses_used.find(wanted.name);
-        if (used != cluster.licenses_used.end()) shortage.used = used->second;
-        if (std::uint64_t{shortage.used} + shortage.wanted <= shortage.total) continue;
-        shortage.holders = license_holders(question, wanted.name);
-        out.licenses.push_back(std::move(shortage));
-    }
-}
-
-std::string obstacle_text(const Question& question, const Partition& partition, Reason reason) {
-    const PartitionConfig& config = partition.config;
-    const Shape& shape = question.job.request->shape;
-    switch (reason) {
-        case Reason::PartitionTimeLimit:
-            return fmt::format("jobs may run for {} there, this one asks for {}", print_time_limit(config.max_time),
-                               print_time_limit(question.job.time_limit));
-        case Reason::PartitionNodeLimit:
-            if (config.max_nodes && shape.nodes_min > *config.max_nodes) {
-                return fmt::format("jobs may have {} nodes there, this one asks for {}", *config.max_nodes, shape.nodes_min);
-            }
-            return fmt::format("jobs must have {} nodes there, this one asks for {}", config.min_nodes,
-                               shape.nodes_max.value_or(shape.nodes_min));
-        default: return fmt::format("it is {}", config.state);
-    }
-}
-
-// Which of its partitions let it in; the obstacles of the others are noted.
-std::vector<const Partition*> open_partitions(const Question& question, Explanation& out) {
-    std::vector<const Partition*> open;
-    JobClass probe{.sample = question.job.request, .partition = {}, .time_limit = question.job.time_limit};
-    for (const std::string& name : partitions_of(question.job)) {
-        const Partition* partition = question.cluster.find_partition(name);
-        if (!partition) {
-            out.partitions.push_back({name, Reason::PartitionDown, "it is gone"});
-            continue;
-        }
-        Result<Need> need = need_of(question.cluster, question.job, *partition);
-        if (!need) {
-            out.partitions.push_back({name, Reason::BadConstraints, to_string(need.error())});
-        } else if (auto reason = partition_forbids(probe, *partition)) {
-            out.partitions.push_back({name, *reason, obstacle_text(question, *partition, *reason)});
-        } else {
-            open.push_back(partition);
-        }
-    }
-    return open;
+    return false;
 }
 
 // Jobs that come first and wait for some of the same nodes.
 void add_ahead(const Question& question, Explanation& out) {
     Cluster& cluster = question.cluster;
     const std::vector<Partition>& partitions = cluster.partitions();
-    std::uint32_t tier = tier_of(question);
+    std::uint32_t tier = question.tier;
     std::set<std::size_t> same, above;
     for (const std::string& name : partitions_of(question.job)) {
         const Partition* partition = cluster.find_partition(name);
@@ -205,17 +72,20 @@ void add_ahead(const Question& question, Explanation& out) {
             all = all || above.contains(in.partition);
             some = some || same.contains(in.partition);
         }
-        if (!all && !some) return;
+        if ((!all && !some) || !same_reservation(question.job, job_class)) return;
         std::size_t named = 0;
         for (const QueueKey& key : job_class.waiting) {
             if (key.job == question.job.id || (!all && !(key < mine))) break;
+            bool counts = out.ahead < kAheadMost;
+            if (!counts && named >= kNamedMost) break;
             const Job& job = cluster.job(key.job);
-            out.ahead += is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
+            if (counts) out.ahead += is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
             if (named++ < kNamedMost) first.push_back(key);
         }
     });
     std::sort(first.begin(), first.end());
     if (first.size() > kNamedMost) first.resize(kNamedMost);
+    out.ahead = std::min(out.ahead, kAheadMost);
     for (const QueueKey& key : first) out.first_ahead.push_back(print_job_id(cluster.job(key.job)));
 }
 
@@ -258,23 +128,43 @@ Tres total_of(const Need& need, const Layout& layout) {
     return total;
 }
 
-// What concerns room: the plan as it is, then without those who give way, then without anybody.
+std::vector<Spot> spots_for(const Question& question, const std::vector<const Partition*>& open) {
+    std::vector<Spot> spots;
+    std::string reservations = usable_reservations(question.cluster, question.job);
+    bool outside = question.job.request->reservation.empty();
+    for (const Partition* partition : open) {
+        for (Spot& spot : spots_in(question.cluster, question.now, *partition, reservations, outside)) {
+            if (spots.size() < kPlacesMost) spots.push_back(std::move(spot));
+        }
+    }
+    return spots;
+}
+
 void add_room(const Question& question, const std::vector<const Partition*>& open, Explanation& out) {
-    Scheduler& scheduler = question.cluster.scheduler();
-    bool others_keep_it = out.hold != Reason::None || !out.licenses.empty() || out.array_limit > 0;
+    Planner& planner = question.cluster.scheduler().planner;
     bool in_order = !question.cluster.settings().backfill.enabled && out.ahead > 0;
-    std::uint32_t tier = tier_of(question);
-    Lifted behind(scheduler.planner, scheduler.planner.laid_bookings([&](const Booking& booking) {
-        return gives_way(question, tier, booking);
-    }));
-    if (!others_keep_it && !in_order) out.now_if = changes_that_help(question);
-    if (open.empty()) return;
-    Lifted promised(scheduler.planner, scheduler.planner.laid_bookings([](const Booking&) { return true; }));
-    Need need = need_of(question.cluster, question.job, *open.front()).value();
-    explain_shortage(question, need, promised.numbers(), out);
+    if (!in_order) explain_changes(question, out);
+    if (out.begin || out.room_now) return;
+    // Those that should have started by now are in the way of nobody who only looks.
+    PlanTime now = planner.tick(question.now);
+    Lifted due(planner, planner.laid_bookings([&](const Booking& booking) { return booking.start <= now; }));
+    for (const Spot& spot : spots_for(question, open)) {
+        Need need = need_of(question.cluster, question.job, *spot.partition).value();
+        planner.open_reservation(question.cluster, spot.reservation, question.now);
+        out.places.push_back(explain_shortage(question, spot, need, out));
+    }
+    planner.open_reservation(question.cluster, nullptr, question.now);
 }
 
 }  // namespace
+
+bool gives_way(const Question& question, const Booking& booking) {
+    if (booking.job == question.job.id) return true;
+    std::uint32_t its_tier = question.cluster.partitions()[booking.partition].config.priority_tier;
+    if (its_tier != question.tier) return its_tier < question.tier;
+    QueueKey mine{question.job.priority, question.job.id};
+    return mine < QueueKey{question.cluster.job(booking.job).priority, booking.job};
+}
 
 std::string tres_name(const GresCount& wish) {
     return fmt::format("gres/{}{}{}", wish.name, wish.type.empty() ? "" : ":", wish.type);
@@ -305,16 +195,8 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     cluster.refresh_layout();
     Scheduler& scheduler = cluster.scheduler();
     if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
-    Question question{cluster, now, job};
-    if (job.priority == 0) out.hold = job.reason == Reason::JobHeldAdmin ? job.reason : Reason::JobHeldUser;
-    if (job.eligible_time > now) out.begin = job.eligible_time;
-    out.deadline = job.request->deadline;
-    add_dependencies(question, out);
-    if (array_limit_reached(cluster, job)) {
-        out.array_limit = job.array_limit;
-        out.array_running = cluster.array_running.at(job.array_job->value);
-    }
-    add_licenses(question, out);
+    Question question{cluster, now, job, tier_of(cluster, job)};
+    explain_rules(question, out);
     std::vector<const Partition*> open = open_partitions(question, out);
     const std::vector<std::string> names = partitions_of(job);
     const Partition* sample = open.empty() ? cluster.find_partition(names.empty() ? "" : names.front()) : open.front();
@@ -323,8 +205,9 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     }
     if (!job.dependency.empty()) return out;
     if (scheduler.queue.contains(id)) add_ahead(question, out);
-    if (out.hold == Reason::None && !open.empty()) add_start(question, out);
-    if (!out.begin) add_room(question, open, out);
+    bool waits_for_room = out.hold == Reason::None && out.licenses.empty() && out.array_limit == 0;
+    if (waits_for_room && !open.empty()) add_start(question, out);
+    add_room(question, open, out);
     return out;
 }
 

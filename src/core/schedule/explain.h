@@ -2,10 +2,11 @@
 //
 // Why does it wait? Every obstacle of a pending job, found by asking the same questions as a pass
 // does, of the live plan. Bookings are lifted to see what would be without them and laid again:
-// nothing is changed.
+// nothing is changed. It is done by the thread that decides everything else, so its cost is bounded.
 #pragma once
 
 #include "core/schedule/pass.h"
+#include "core/schedule/spot.h"
 #include "model/explanation.h"
 
 namespace sluice {
@@ -20,16 +21,42 @@ struct Question {
     Cluster& cluster;
     Time now;
     const Job& job;
+    std::uint32_t tier = 0;  // the highest of its partitions
 };
 
-// shortage.cc: which resources are missing for `need`, who has them, and which nodes are out of
-// service. All bookings are lifted; `promised` are those that the job may not delay.
-void explain_shortage(const Question& question, const Need& need,
-                      const std::vector<Planner::Number>& promised, Explanation& out);
+// explain_rules.cc: all that keeps it and is no question of room. Which of its partitions let it
+// in; what the others have against it is noted.
+void explain_rules(const Question& question, Explanation& out);
+std::vector<const Partition*> open_partitions(const Question& question, Explanation& out);
 
-// what_if.cc: single changes of the request that would start it now, the smallest first. Bookings
-// that it may not delay are laid, the others lifted.
-std::vector<Explanation::Change> changes_that_help(const Question& question);
+// shortage.cc: which resources are missing for `need` there, who has them or is promised them, and
+// which nodes are out of service. The spot's reservation is open.
+Explanation::Place explain_shortage(const Question& question, const Spot& spot, const Need& need,
+                                    const Explanation& so_far);
+
+// what_if.cc: whether there is room for it as it is; if not, and nothing else keeps it, single
+// changes of the request that would start it now, the smallest first.
+void explain_changes(const Question& question, Explanation& out);
+
+// Bookings that are as if they were not there, until the end of the scope.
+class Lifted {
+public:
+    Lifted(Planner& planner, std::vector<Planner::Number> numbers) : planner_(planner), numbers_(std::move(numbers)) {
+        for (Planner::Number number : numbers_) planner_.lift(number);
+    }
+    ~Lifted() {
+        for (Planner::Number number : numbers_) planner_.lay(number);
+    }
+    Lifted(const Lifted&) = delete;
+    Lifted& operator=(const Lifted&) = delete;
+
+private:
+    Planner& planner_;
+    std::vector<Planner::Number> numbers_;
+};
+
+// Whoever is booked there gives way: it is the job itself, or behind it.
+bool gives_way(const Question& question, const Booking& booking);
 
 // "gres/gpu:a40" of a wish.
 std::string tres_name(const GresCount& wish);

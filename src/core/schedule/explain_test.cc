@@ -1,10 +1,12 @@
 // What explain() says, in small worlds.
 #include "core/schedule/explain.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -42,12 +44,12 @@ TEST(Explain, SaysWhichGpusAreShortAndWhoHasThem) {
     )"), "");
     Explanation why = explained(world, "wide");
     EXPECT_EQ(why.reason, Reason::Resources);
-    ASSERT_EQ(why.short_of.size(), 1u);
-    EXPECT_EQ(why.short_of[0], (Explanation::Shortage{"gres/gpu:h100", 4, 2, "g2"}));
-    ASSERT_EQ(why.holders.size(), 2u);
-    EXPECT_EQ(why.holders[0].nodes, "g1");
-    EXPECT_EQ(why.holders[0].amounts, (Tres{{"gres/gpu:h100", 4}}));
-    EXPECT_EQ(why.holders[1].amounts, (Tres{{"gres/gpu:h100", 2}}));
+    ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
+    EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"gres/gpu:h100", 4, 2, "g2"}));
+    ASSERT_EQ(why.places.at(0).holders.size(), 2u);
+    EXPECT_EQ(why.places.at(0).holders[0].nodes, "g1");
+    EXPECT_EQ(why.places.at(0).holders[0].amounts, (Tres{{"gres/gpu:h100", 4}}));
+    EXPECT_EQ(why.places.at(0).holders[1].amounts, (Tres{{"gres/gpu:h100", 2}}));
     EXPECT_EQ(why.start, world.now() + Minutes{60});
     EXPECT_EQ(why.start_nodes, "g1");
     EXPECT_TRUE(has(options_of(why), "--gres=gpu:h100:2"));
@@ -69,9 +71,9 @@ TEST(Explain, FindsTheLongestTimeThatFitsBeforeABooking) {
     )"), "");
     Explanation why = explained(world, "long");
     EXPECT_EQ(why.ahead, 1u);
-    ASSERT_EQ(why.holders.size(), 1u);
-    EXPECT_TRUE(why.holders[0].waits);
-    EXPECT_EQ(why.holders[0].start, world.now() + Minutes{90});
+    ASSERT_EQ(why.places.at(0).holders.size(), 1u);
+    EXPECT_TRUE(why.places.at(0).holders[0].waits);
+    EXPECT_EQ(why.places.at(0).holders[0].start, world.now() + Minutes{90});
     EXPECT_TRUE(has(options_of(why), "--time=01:30:00"));
 }
 
@@ -92,8 +94,8 @@ TEST(Explain, ListsEveryObstacleAndNotTheFirstOnly) {
     ASSERT_EQ(why.licenses.size(), 1u);
     EXPECT_EQ(why.licenses[0].used, 2u);
     ASSERT_EQ(why.licenses[0].holders.size(), 1u);
-    ASSERT_EQ(why.short_of.size(), 1u);
-    EXPECT_EQ(why.short_of[0], (Explanation::Shortage{"cpu", 4, 3, "n1"}));
+    ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
+    EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"cpu", 4, 3, "n1"}));
     EXPECT_TRUE(why.now_if.empty());  // no change of size helps a job that is held
 }
 
@@ -125,8 +127,8 @@ TEST(Explain, NodesOutOfServiceAndPartitionsThatWouldDo) {
         pass
     )"), "");
     Explanation why = explained(world, "job");
-    ASSERT_EQ(why.unusable.size(), 1u);
-    EXPECT_EQ(why.unusable[0].nodes, "n1");
+    ASSERT_EQ(why.places.at(0).unusable.size(), 1u);
+    EXPECT_EQ(why.places.at(0).unusable[0].nodes, "n1");
     EXPECT_TRUE(has(options_of(why), "-p b"));
 }
 
@@ -141,9 +143,93 @@ TEST(Explain, ManyNodesAndTasksAreCounted) {
         expect  b  pending Resources
     )"), "");
     Explanation why = explained(world, "b");
-    ASSERT_EQ(why.short_of.size(), 1u);
-    EXPECT_EQ(why.short_of[0], (Explanation::Shortage{"node", 4, 3, ""}));
+    ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
+    EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"node", 4, 3, ""}));
     EXPECT_TRUE(has(options_of(why), "--nodes=3"));
+}
+
+TEST(Explain, OfAReservationItsOwnNodes) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes   n[1-3] cpus=4
+        reserve r start=0 length=600 nodes=n[1-2] users=1000
+        submit  a  cpus=4 time=60 reservation=r
+        submit  b  cpus=4 time=60 reservation=r
+        submit  c  cpus=4 time=60 reservation=r
+        pass
+        expect  c  pending Resources
+    )"), "");
+    Explanation why = explained(world, "c");
+    ASSERT_EQ(why.places.size(), 1u);
+    EXPECT_EQ(why.places[0].reservation, "r");
+    EXPECT_EQ(why.places[0].short_of.at(0), (Explanation::Shortage{"cpu", 4, 0, "n1"}));
+    EXPECT_EQ(why.places[0].holders.size(), 2u);
+    EXPECT_TRUE(has(options_of(why), "without --reservation=r"));
+}
+
+TEST(Explain, EveryPartitionOfTheList) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n[1-2] cpus=4
+        partition a nodes=n1 default maxtime=60
+        partition b nodes=n1
+        partition c nodes=n2
+        submit    x cpus=3 time=60 partition=b
+        submit    y cpus=2 time=60 partition=c
+        pass
+        submit    job cpus=4 time=90 partition=a,b,c
+        pass
+    )"), "");
+    Explanation why = explained(world, "job");
+    ASSERT_EQ(why.partitions.size(), 1u);
+    EXPECT_EQ(why.partitions[0].reason, Reason::PartitionTimeLimit);
+    ASSERT_EQ(why.places.size(), 2u);
+    EXPECT_EQ(why.places[0].short_of.at(0), (Explanation::Shortage{"cpu", 4, 1, "n1"}));
+    EXPECT_EQ(why.places[1].short_of.at(0), (Explanation::Shortage{"cpu", 4, 2, "n2"}));
+}
+
+// What is suggested is submitted in place of the job, and starts at once.
+TEST(Explain, WhatIsSuggestedStarts) {
+    struct Row {
+        std::string_view asked;      // of the job, that no option can give now
+        std::string_view option;     // suggested
+        std::string_view instead;    // the same in the words of a scenario
+    };
+    constexpr Row kRows[] = {
+        {"gres=gpu:h100:4 time=60 partition=gpu", "--gres=gpu:h100:2", "gres=gpu:h100:2 time=60 partition=gpu"},
+        {"gres=gpu:h100:4 time=60 partition=gpu", "--gres=gpu:a40:4", "gres=gpu:a40:4 time=60 partition=gpu"},
+        {"nodes=3 cpus=4 time=60 partition=cpu", "--nodes=2", "nodes=2 cpus=4 time=60 partition=cpu"},
+        {"nodes=3 cpus=4 time=60 partition=cpu", "--cpus-per-task=1", "nodes=3 cpus=1 time=60 partition=cpu"},
+        {"nodelist=n1 mem=3000 time=60 partition=cpu", "--mem=1G", "nodelist=n1 mem=1024 time=60 partition=cpu"},
+        {"nodelist=n1 mem=3000 time=60 partition=cpu", "without --nodelist=n1", "mem=3000 time=60 partition=cpu"},
+        {"cpus=4 time=60 partition=old", "-p cpu", "cpus=4 time=60 partition=cpu"},
+        {"cpus=4 time=200 partition=soon", "--time=01:40:00", "cpus=4 time=100 partition=soon"},
+    };
+    constexpr std::string_view kWorld = R"(
+        nodes     g[1-2] cpus=8 gres=gpu:h100:4
+        nodes     a1 cpus=8 gres=gpu:a40:4
+        nodes     n[1-3] cpus=4 mem=4000
+        nodes     o1 cpus=4
+        nodes     s1 cpus=4
+        partition gpu nodes=g[1-2],a1
+        partition cpu nodes=n[1-3] default
+        partition old nodes=o1 state=DOWN
+        partition soon nodes=s1
+        reserve   r start=100 length=60 nodes=s1 users=1
+        submit    one   gres=gpu:h100:4 time=60 partition=gpu
+        submit    two   gres=gpu:h100:2 time=120 partition=gpu
+        submit    three nodelist=n1 cpus=3 mem=2500 time=60 partition=cpu
+        pass
+    )";
+    for (const Row& row : kRows) {
+        Scenario world;
+        ASSERT_EQ(world.run(kWorld), "");
+        ASSERT_EQ(world.run(fmt::format("submit job {}\n pass\n expect job pending", row.asked)), "");
+        std::vector<std::string> options = options_of(explained(world, "job"));
+        EXPECT_TRUE(has(options, std::string(row.option))) << row.option << " not in " << join(options, " or ");
+        std::string retry = fmt::format("cancel job\n submit changed {}\n pass\n expect changed running", row.instead);
+        EXPECT_EQ(world.run(retry), "");
+    }
 }
 
 }  // namespace

@@ -6,13 +6,20 @@
 // that are new. Jobs of a class stand and fall together, so cost grows with classes, not with jobs.
 #include "core/schedule/pass.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/access.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
+#include "core/schedule/gang.h"
+#include "core/schedule/spot.h"
+#include "model/hostlist.h"
 
 namespace sluice {
 
@@ -36,8 +43,17 @@ std::optional<Reason> partition_forbids(const JobClass& job_class, const Partiti
     const Shape& shape = job_class.sample->shape;
     bool too_many = config.max_nodes && shape.nodes_min > *config.max_nodes;
     bool too_few = shape.nodes_max && *shape.nodes_max < config.min_nodes;
-    if (too_many || too_few) return Reason::PartitionNodeLimit;
+    if (too_many || too_few || shape.nodes_min > partition.nodes.size()) return Reason::PartitionNodeLimit;
+    if (config.req_resv && job_class.sample->reservation.empty()) return Reason::PartitionConfig;
+    if (!takes_qos(config, job_class.sample->qos)) return Reason::QosNotAllowed;
     return {};
+}
+
+std::string qos_not_allowed(const JobRequest& wish, const PartitionConfig& config) {
+    bool allows = !config.allow_qos.empty();
+    std::string list = join(allows ? config.allow_qos : config.deny_qos, ",");
+    return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})", config.name,
+                       allows ? "allows" : "denies", list, allows ? "not" : "including", wish.qos);
 }
 
 bool array_limit_reached(const Cluster& cluster, const Job& job) {
@@ -47,13 +63,13 @@ bool array_limit_reached(const Cluster& cluster, const Job& job) {
 }
 
 std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
-    std::string names;
+    std::vector<std::string> names;
     bool subset_will_do = need.nodes_max && *need.nodes_max < need.required.size();
     for (NodeIndex node : need.required) {
         if (subset_will_do || may_take_jobs(cluster.node(node))) continue;
-        names += (names.empty() ? "UnavailableNodes:" : ",") + cluster.node(node).config.name;
+        names.push_back(cluster.node(node).config.name);
     }
-    return names;
+    return names.empty() ? "" : "UnavailableNodes:" + Hostlist(std::move(names)).sorted().to_string();
 }
 
 PlanTime length_of(TimeLimit limit) {
@@ -63,8 +79,7 @@ PlanTime length_of(TimeLimit limit) {
 
 PlanTime length_of(const JobClass& job_class) { return length_of(job_class.time_limit); }
 
-// How long --switches is insisted on.
-static Time switches_until(const Cluster& cluster, const Job& job) {
+Time switches_until(const Cluster& cluster, const Job& job) {
     const Shape& shape = job.request->shape;
     Seconds most = cluster.settings().max_switch_wait;
     return job.eligible_time + (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
@@ -82,24 +97,14 @@ Pass::Pass(Cluster& cluster, Time now, Effects& effects)
 
 // Once for each reservation that its jobs may start in now; without a wish of their own also outside.
 void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
-    JobRequest wish;
-    bool asked = !job_class.sample->reservation.empty();
-    wish.reservation = asked ? job_class.sample->reservation : job_class.magnets;
-    std::uint32_t tier = cluster_.partitions()[in.partition].config.priority_tier;
-    for (const Reservation* reservation : reservations_wanted(cluster_, wish)) {
-        if (!is_open(*reservation, now_)) continue;
-        Entry entry{&job_class, &in, tier, *job_class.waiting.begin()};
-        entry.reservation = reservation;
-        if (!reservation->has(kResvFlex | kResvAnyNodes)) {
-            auto nodes = std::make_shared<std::vector<NodeIndex>>();
-            for (NodeIndex node : cluster_.partitions()[in.partition].nodes) {
-                if (reservation->has_node(node)) nodes->push_back(node);
-            }
-            entry.nodes = std::move(nodes);
-        }
+    const Partition& partition = cluster_.partitions()[in.partition];
+    bool outside = job_class.sample->reservation.empty();
+    for (Spot& spot : spots_in(cluster_, now_, partition, job_class.reservations, outside)) {
+        Entry entry{&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin(), job_class.is_fresh};
+        entry.reservation = spot.reservation;
+        entry.nodes = std::move(spot.reserved);
         found.push_back(std::move(entry));
     }
-    if (!asked) found.push_back({&job_class, &in, tier, *job_class.waiting.begin()});
 }
 
 // Every class once for each of its partitions, those that nothing forbids.
@@ -113,18 +118,19 @@ std::vector<Pass::Entry> Pass::entries() {
         for (JobClass::InPartition& in : needs_of(cluster_, job_class)) {
             const Partition& partition = cluster_.partitions()[in.partition];
             auto reason = in.error ? std::optional(Reason::BadConstraints) : partition_forbids(job_class, partition);
+            std::string why;
+            if (reason == Reason::QosNotAllowed) why = qos_not_allowed(*job_class.sample, partition.config);
             if (!reason) {
-                std::string missing = unavailable_nodes(cluster_, in.need);
-                if (!missing.empty()) {
-                    reason = Reason::ReqNodeNotAvail;
-                    detail = missing;
-                }
+                why = unavailable_nodes(cluster_, in.need);
+                if (!why.empty()) reason = Reason::ReqNodeNotAvail;
             }
             if (!reason) {
                 add_entries(job_class, in, found);
-                if (found.size() == before) reason = Reason::Reservation;  // it has not begun
+                if (found.size() == before) reason = Reason::Reservation;  // it has not begun, or is not for them
             }
-            if (reason && !forbidden) forbidden = reason;
+            if (!reason || forbidden) continue;
+            forbidden = reason;
+            detail = std::move(why);
         }
         if (found.size() > before) return;
         for (const QueueKey& key : job_class.waiting) {
@@ -137,11 +143,8 @@ std::vector<Pass::Entry> Pass::entries() {
 
 Search Pass::search_for(const Entry& entry, const Job& job) const {
     const Planner& planner = scheduler_.planner;
-    PlanTime from = planner.tick(now_), length = length_of(*entry.job_class);
-    // Compat: a job that takes longer than its reservation starts all the same, and ends with it.
-    if (entry.reservation && !entry.reservation->has(kResvFlex)) {
-        length = std::min(length, planner.tick(entry.reservation->end) - from);
-    }
+    PlanTime from = planner.tick(now_);
+    PlanTime length = length_in(entry.reservation, planner, from, length_of(*entry.job_class));
     return {.need = entry.in->need, .nodes = entry.nodes ? *entry.nodes : entry.in->need.partition->nodes,
             .from = from, .length = length, .options = select_options(cluster_, now_, entry.in->need, job)};
 }
@@ -149,6 +152,7 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
     if (!allocation) return false;
+    set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
     start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
@@ -171,52 +175,6 @@ bool Pass::may_run(const Job& job) {
     return true;
 }
 
-std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
-    if (cluster_.reservations().empty()) return {};
-    Planner& planner = scheduler_.planner;
-    planner.open_reservation(cluster_, entry.reservation, now_);
-    Search search = search_for(entry, job);
-    const Need& need = search.need;
-    Planner::Kept kept = Planner::Kept::No;
-    std::uint32_t open = 0;
-    for (NodeIndex node : need.required.empty() ? search.nodes : need.required) {
-        bool usable = need.possible[scheduler_.layout.kind_of[node.value]] && !planner.plan().is_closed(node);
-        if (!usable || need.excludes(node)) continue;
-        Planner::Kept here = planner.kept(node, search.from, end_of(search.from, search.length));
-        kept = std::max(kept, here);
-        if (here == Planner::Kept::No) ++open;
-        if (need.required.empty() && open >= need.nodes_min) return {};
-    }
-    if (kept == Planner::Kept::No) return {};
-    return kept == Planner::Kept::ForMaintenance ? "Reserved for maintenance" : "May be reserved for other job";
-}
-
-// A job that waits for its turn or a place has no reason of its own: see query/. Those of a
-// reservation have: they stand in a queue of their own.
-void Pass::note_blocked(const Entry& entry, JobId id) {
-    if (entry.reservation && !entry.job_class->magnets.empty()) return;  // looked at once more, outside
-    std::string kept = kept_for_others(entry, cluster_.job(id));
-    if (entry.reservation || !kept.empty()) {
-        Reason reason = kept.empty() ? Reason::Resources : Reason::ReqNodeNotAvail;
-        if (cluster_.job(id).reason == reason && cluster_.job(id).reason_detail == kept) return;
-        Job& job = cluster_.edit_job(id);
-        job.reason = reason;
-        job.reason_detail = std::move(kept);
-        return;
-    }
-    if (!first_blocked_[entry.in->partition]) first_blocked_[entry.in->partition] = id;
-    const Job& blocked = cluster_.job(id);
-    Time insists_until = switches_until(cluster_, blocked);
-    if (blocked.request->shape.switches_max && insists_until > now_) {
-        cluster_.add_timer({insists_until, TimerKind::Plan, 0});
-    }
-    if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
-    if (cluster_.job(id).reason == Reason::None) return;
-    Job& job = cluster_.edit_job(id);
-    job.reason = Reason::None;
-    job.reason_detail.clear();
-}
-
 bool Pass::may_book(const Entry& entry) const {
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
@@ -233,7 +191,7 @@ bool Pass::book(Entry& entry, const Job& job) {
     planner.open_reservation(cluster_, entry.reservation, now_);
     Search search = search_for(entry, job);
     search.from = std::max(search.from + 1, entry.last_start);
-    bool has_others = entry.job_class->needs.size() > 1 || entry.reservation || !entry.job_class->magnets.empty();
+    bool has_others = entry.job_class->needs.size() > 1 || !entry.job_class->reservations.empty();
     auto elsewhere = has_others ? planner.find_booking(job.id) : std::nullopt;
     if (elsewhere) planner.lift(*elsewhere);
     std::uint64_t before = finder_.steps;
@@ -248,12 +206,16 @@ bool Pass::book(Entry& entry, const Job& job) {
         planner.drop_lifted(*elsewhere);
     }
     Seconds window = cluster_.settings().backfill.window;
+    if (start.nodes.empty() && entry.booked == 0) note_no_start(entry, job);
     bool ends_first = entry.reservation && !entry.reservation->has(kResvFlex) &&
                       planner.time(start.at) >= entry.reservation->end;
     if (ends_first || start.nodes.empty() || (window.count() > 0 && Seconds{start.at - planner.tick(now_)} > window)) return false;
     entry.last_start = start.at;
     ++entry.booked;
     ++booked_;
+    if (!scheduler_.last_booked || scheduler_.last_booked->comes_before(entry.tier, entry.key)) {
+        scheduler_.last_booked = {entry.tier, entry.key};
+    }
     ++booked_in_[entry.in->partition];
     ++booked_of_[job.user.value];
     planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length), std::move(start.nodes)});
@@ -306,7 +268,7 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         bool cut = start_shortened(entry, id);
         if (own && cut) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);
-        if (cut) return Outcome::Started;
+        if (cut || start_shared(entry, id)) return Outcome::Started;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;
@@ -330,8 +292,10 @@ bool Pass::advance(Entry& entry) const {
     return true;
 }
 
-void Pass::run_full() {
-    scheduler_.planner.reset(cluster_, now_);
+void Pass::run_full(const std::vector<NodeIndex>& touched) {
+    is_full_ = true;
+    scheduler_.planner.begin_anew(cluster_, now_, touched);
+    scheduler_.last_booked.reset();
     std::vector<Entry> heap = entries();
     auto later = [](const Entry& a, const Entry& b) { return comes_first(b, a); };
     std::make_heap(heap.begin(), heap.end(), later);
@@ -344,7 +308,8 @@ void Pass::run_full() {
             Outcome outcome = try_start(entry, id);
             // What a magnetic reservation attracted may find a place outside yet.
             bool attracted = entry.reservation && !entry.job_class->magnets.empty();
-            if (outcome == Outcome::Blocked && entry.booked == 0 && !attracted) preempt_for(entry, id);
+            bool may_preempt = outcome == Outcome::Blocked && entry.booked == 0 && !attracted;
+            if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
             } else if (outcome == Outcome::Blocked) {
@@ -359,6 +324,7 @@ void Pass::run_full() {
         else heap.pop_back();
     }
     scheduler_.planner.open_reservation(cluster_, nullptr, now_);
+    show_no_starts();
     scheduler_.is_planned = true;
     scheduler_.planned_at = now_;
     scheduler_.plan_steps = finder_.steps;
@@ -374,26 +340,28 @@ bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
 }
 
 void schedule(Cluster& cluster, Time now, Effects& effects) {
-    if (!cluster.schedule_wanted) return;
-    cluster.schedule_wanted = false;
+    if (!cluster.schedule_wanted && !cluster.has_new_jobs) return;
+    bool only_new_jobs = !std::exchange(cluster.schedule_wanted, false);
+    cluster.has_new_jobs = false;
     cluster.refresh_layout();
+    resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
     if (scheduler.queue.empty()) {
         scheduler.is_planned = false;
+        scheduler.planner.lose_track();
         cluster.publish_plan(nullptr);
         return;
     }
     Seconds rest{scheduler.plan_steps <= kCheapSteps ? 0 : 1 + scheduler.plan_steps / kStepsPerSecondOfRest};
     rest = std::min(rest, cluster.settings().backfill.interval);
-    bool full = !scheduler.is_planned || now >= scheduler.planned_at + rest;
     Pass pass(cluster, now, effects);
-    if (full) {
-        pass.run_full();
-    } else {
-        pass.run_quick(touched);
-        cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
-    }
+    bool is_due = now >= scheduler.planned_at + rest;
+    bool full = !scheduler.is_planned || (is_due && !(only_new_jobs && pass.new_ones_come_last()));
+    if (full) return pass.run_full(touched);
+    bool enough = pass.run_quick(touched);
+    if (!is_due) cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
+    else if (!enough) Pass(cluster, now, effects).run_full({});
 }
 
 }  // namespace sluice

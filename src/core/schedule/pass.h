@@ -13,9 +13,12 @@ class Pass {
 public:
     Pass(Cluster& cluster, Time now, Effects& effects);
 
-    void run_full();
+    void run_full(const std::vector<NodeIndex>& touched);
+    // Whether all jobs that are new come after those that are booked.
+    bool new_ones_come_last();
     // Touched nodes and new jobs only; bookings of the last full plan stand.
-    void run_quick(const std::vector<NodeIndex>& touched);
+    // Whether that was enough: a job without any start is for a full pass to judge.
+    bool run_quick(const std::vector<NodeIndex>& touched);
 
 private:
     // A class in one of its partitions, and how far down its jobs we are.
@@ -24,6 +27,7 @@ private:
         JobClass::InPartition* in;
         std::uint32_t tier;
         QueueKey key;
+        bool is_fresh;                // its first job has not been looked at before this pass
         bool stays = false;           // look at the same record once more
         std::uint32_t booked = 0;
         PlanTime last_start = 0;          // of its last booking: the next one is not earlier
@@ -47,16 +51,24 @@ private:
     bool start_shortened(Entry& entry, JobId id);
     void note_blocked(const Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
-    // What squeue shows after ReqNodeNotAvail when reservations keep it from starting; empty: they do not.
+    // blocked.cc: what squeue shows after ReqNodeNotAvail when reservations keep it from starting; empty: they do not.
     std::string kept_for_others(const Entry& entry, const Job& job);
+    void set_reason(JobId id, Reason reason, std::string detail);
+    // blocked.cc: it can never start as things are. Too few nodes are in service, or none will do.
+    void note_no_start(const Entry& entry, const Job& job);
+    void show_no_starts();
+    bool waits_in_vain(JobId id) const;
     bool may_book(const Entry& entry) const;
     bool book(Entry& entry, const Job& job);
     // What squeue --start shows: bookings; those behind them in rounds of as many.
     std::shared_ptr<const std::vector<StartEstimate>> estimates();
     std::vector<bool> planned_nodes() const;
+    std::vector<bool> behind_tier() const;
     void publish(bool with_estimates);
     // preempt.cc: makes room by ending others, if it may and if that is all it takes.
-    void preempt_for(const Entry& entry, JobId id);
+    bool preempt_for(const Entry& entry, JobId id);     // whether it has started
+    // share.cc: on CPUs that others hold, where all of them share.
+    bool start_shared(const Entry& entry, JobId id);
 
     Cluster& cluster_;
     Scheduler& scheduler_;
@@ -64,20 +76,27 @@ private:
     Effects& effects_;
     StartFinder finder_;
     std::vector<std::optional<JobId>> first_blocked_;  // by partition
+    std::map<std::string, JobId> first_in_reservation_;
+    std::map<JobId, std::pair<Reason, std::string>> no_start_;
+    bool is_full_ = false;
     std::vector<bool> stopped_;                        // by partition: strictly in order, and one waits
     std::uint32_t booked_ = 0;
     std::vector<std::uint32_t> booked_in_;                        // by partition
     std::unordered_map<std::uint32_t, std::uint32_t> booked_of_;  // by user
     std::uint64_t steps_for_more_ = 0;                 // second and later bookings of classes
     int preemption_searches_ = 0;
+    int share_searches_ = 0;
 };
 
 PlanTime length_of(const JobClass& job_class);
 PlanTime length_of(TimeLimit limit);
+Time switches_until(const Cluster& cluster, const Job& job);  // how long --switches is insisted on
 SelectOptions select_options(const Cluster& cluster, Time now, const Need& need, const Job& job);
 
 // Why jobs of the class may not run in the partition, whatever is free.
 std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition);
+// The sentence that stands for QosNotAllowed.
+std::string qos_not_allowed(const JobRequest& wish, const PartitionConfig& config);
 bool array_limit_reached(const Cluster& cluster, const Job& job);
 // Nodes that are named and cannot be had now, as squeue shows them; empty: none.
 std::string unavailable_nodes(const Cluster& cluster, const Need& need);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/schedule/scheduler.h"
+#include "core/schedule/explain.h"
 
 namespace sluice {
 namespace {
@@ -110,6 +110,21 @@ void End(benchmark::State& state) {
     }
 }
 
+// swhy, which the core thread answers: of jobs all over the queue.
+void Explain(benchmark::State& state) {
+    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+              static_cast<std::uint32_t>(state.range(2)));
+    std::vector<JobId> waiting;
+    busy.cluster.jobs().for_each([&](const Job& job) {
+        if (job.state == JobState::Pending) waiting.push_back(job.id);
+    });
+    std::size_t next = 0;
+    for (auto _ : state) {
+        JobId id = waiting[next++ * 7919 % waiting.size()];
+        benchmark::DoNotOptimize(explain(busy.cluster, busy.now, id));
+    }
+}
+
 // clang-format off
 BENCHMARK(FullPass)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)
     ->Args({1'000, 1'000, 1'000})->Args({1'000, 10'000, 100})->Args({1'000, 10'000, 1'000})->Args({1'000, 100'000, 1'000})
@@ -119,6 +134,8 @@ BENCHMARK(FullPass)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::k
 BENCHMARK(Submit)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 BENCHMARK(End)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)->Iterations(200)
+    ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
+BENCHMARK(Explain)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)->Iterations(200)
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 // clang-format on
 

@@ -17,13 +17,6 @@ PlanTime Plan::tick(Time time) const {
 
 void Plan::set_free(NodeIndex node, const Amounts& free) { nodes_[node.value].assign(1, {0, free}); }
 
-// The slot that `at` falls into. Few slots, and most questions are about the first ones.
-std::size_t Plan::slot_at(const Slots& slots, PlanTime at) {
-    std::size_t i = 0;
-    while (i + 1 < slots.size() && slots[i + 1].start <= at) ++i;
-    return i;
-}
-
 // Makes a slot start at `at`; its index.
 std::size_t Plan::split(Slots& slots, PlanTime at) {
     std::size_t i = slot_at(slots, at);
@@ -51,22 +44,6 @@ void Plan::give(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime 
     for (std::size_t i = end; i-- > std::max<std::size_t>(first, 1);) {
         if (slots[i].free == slots[i - 1].free) slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(i));
     }
-}
-
-PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length) const {
-    const Slots& slots = nodes_[node.value];
-    if (slots.empty()) return kForever;
-    PlanTime start = from;
-    for (std::size_t i = slot_at(slots, from); i < slots.size(); ++i) {
-        bool last = i + 1 == slots.size();
-        if (!slots[i].free.holds(need)) {
-            if (last) return kForever;
-            start = slots[i + 1].start;
-        } else if (last || slots[i + 1].start >= end_of(start, length)) {
-            return start;
-        }
-    }
-    return kForever;
 }
 
 bool Plan::is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const {

@@ -33,8 +33,9 @@ public:
     void take(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime until);
     void give(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime until);
 
-    // The first moment not before `from` at which `need` is free for `length`; kForever: never.
-    PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length) const;
+    // The first moment not before `from` at which `need` is free for `length`; kForever: never, or
+    // so late that it is not before `before`: then the search may end early.
+    PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length, PlanTime before = kForever) const;
 
     // Whether `need` is free from `from` on and ever after.
     bool is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const;
@@ -55,7 +56,12 @@ private:
     using Slots = std::vector<Slot>;  // ordered; the last one lasts forever
 
     static std::size_t split(Slots& slots, PlanTime at);
-    static std::size_t slot_at(const Slots& slots, PlanTime at);
+    // The slot that `at` falls into. Few slots, and most questions are about the first ones.
+    static std::size_t slot_at(const Slots& slots, PlanTime at) {
+        std::size_t i = 0;
+        while (i + 1 < slots.size() && slots[i + 1].start <= at) ++i;
+        return i;
+    }
 
     Time epoch_;
     std::vector<Slots> nodes_;
@@ -63,5 +69,23 @@ private:
 
 // When something that starts at `from` and takes `length` is over.
 inline PlanTime end_of(PlanTime from, PlanTime length) { return length >= kForever - from ? kForever : from + length; }
+
+// Here for speed: a pass asks this of millions of nodes.
+inline PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length, PlanTime before) const {
+    const Slots& slots = nodes_[node.value];
+    if (slots.empty()) return kForever;
+    PlanTime start = from;
+    for (std::size_t i = slot_at(slots, from); i < slots.size(); ++i) {
+        bool last = i + 1 == slots.size();
+        if (!slots[i].free.holds(need)) {
+            if (last) return kForever;
+            start = slots[i + 1].start;
+            if (start >= before) return kForever;
+        } else if (last || slots[i + 1].start >= end_of(start, length)) {
+            return start;
+        }
+    }
+    return kForever;
+}
 
 }  // namespace sluice

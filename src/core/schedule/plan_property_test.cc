@@ -25,8 +25,9 @@ Amounts cpus(int count) {
 RC_GTEST_PROP(Plan, AnswersAsATableOfEverySecondWould, ()) {
     Plan plan;
     plan.restart(from_unix(0), 1);
-    plan.set_free(NodeIndex{0}, cpus(8));
-    std::vector<int> table(kHorizon, 8);
+    int total = *rc::gen::inRange(1, 20);
+    plan.set_free(NodeIndex{0}, cpus(total));
+    std::vector<int> table(kHorizon, total);
     int changes = *rc::gen::inRange(0, 12);
     for (int i = 0; i < changes; ++i) {
         PlanTime from = *rc::gen::inRange(0, kHorizon), until = *rc::gen::inRange(0, kHorizon);
@@ -37,16 +38,20 @@ RC_GTEST_PROP(Plan, AnswersAsATableOfEverySecondWould, ()) {
         for (PlanTime t = from; t < until; ++t) table[static_cast<std::size_t>(t)] += taken ? -count : count;
     }
     PlanTime from = *rc::gen::inRange(0, kHorizon), length = *rc::gen::inRange(1, 30);
-    int need = *rc::gen::inRange(1, 10);
+    int need = *rc::gen::inRange(1, total + 2);
     auto least = [&](PlanTime at) {
-        int free = 8;  // beyond the table
-        for (PlanTime t = at; t < at + length; ++t) free = std::min(free, t < kHorizon ? table[static_cast<std::size_t>(t)] : 8);
+        int free = total;  // beyond the table
+        for (PlanTime t = at; t < at + length; ++t) free = std::min(free, t < kHorizon ? table[static_cast<std::size_t>(t)] : total);
         return at + length <= kHorizon ? *std::min_element(table.begin() + at, table.begin() + at + length) : free;
     };
     PlanTime expected = from;
     while (expected < kHorizon && least(expected) < need) ++expected;
     if (least(expected) < need) expected = kForever;
     RC_ASSERT(plan.earliest(NodeIndex{0}, cpus(need), from, length) == expected);
+    PlanTime before = *rc::gen::inRange(1, kHorizon + 5);
+    PlanTime found = plan.earliest(NodeIndex{0}, cpus(need), from, length, before);
+    bool too_late = expected >= before && found == kForever;
+    RC_ASSERT(found == expected || too_late);
     Plan::Window window = plan.window(NodeIndex{0}, from, length);
     RC_ASSERT(window.free[Amounts::kCpus] == least(from));
     for (PlanTime t = from; t < std::min(window.same_until, kHorizon); ++t) RC_ASSERT(least(t) == least(from));

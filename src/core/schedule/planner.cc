@@ -7,6 +7,7 @@
 #include "core/job/preempt.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
+#include "core/node/use.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
@@ -58,7 +59,69 @@ void Planner::reset(const Cluster& cluster, Time now) {
         for (const Interval& each : intervals_of(reservation)) fence.times.emplace_back(tick(each.start), tick(each.end));
         fences_.push_back(std::move(fence));
     }
+    restless_.clear();
     for (std::uint32_t i = 0; i < nodes; ++i) refresh(cluster, NodeIndex{i}, now);
+    is_whole_ = true;
+    layout_version_ = cluster.scheduler().layout_version;
+}
+
+void Planner::begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched) {
+    bool fenced = !fences_.empty() || !cluster.reservations().empty();
+    if (!is_whole_ || fenced || layout_version_ != cluster.scheduler().layout_version) {
+        reset(cluster, now);
+        return;
+    }
+    std::vector<NodeIndex> changed = touched;
+    changed.insert(changed.end(), restless_.begin(), restless_.end());
+    restless_.clear();
+    for (const Booking& booking : bookings_) {
+        for (const Chosen& chosen : booking.nodes) {
+            if (on_node_[chosen.node.value].empty()) continue;  // seen in another booking
+            on_node_[chosen.node.value].clear();
+            changed.push_back(chosen.node);
+        }
+    }
+    bookings_.clear();
+    of_job_.clear();
+    for (NodeIndex node : changed) refresh(cluster, node, now);
+}
+
+// Where jobs share CPUs or take turns on them, each CPU counts once: for the one that has it longest.
+void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
+    struct Holder {
+        PlanTime end;
+        const Job* job;
+        bool without_cpus;
+    };
+    const NodeKind& kind = cluster.scheduler().layout.kind(node.index);
+    std::vector<Holder> holders;
+    for (JobId id : node.jobs) {
+        const Job& job = cluster.job(id);
+        auto lifted = lifted_jobs_.find(id);
+        if (lifted != lifted_jobs_.end() && lifted->second == Lift::All) continue;
+        bool without_cpus = lifted != lifted_jobs_.end() || (job.cpus_lent && !job.awaits_cpus);
+        holders.push_back({tick(expected_end(cluster, job, now)), &job, without_cpus});
+    }
+    bool alternating = has_alternating(cluster, node);
+    std::vector<bool> counted(alternating ? node.cpu_used.size() : 0);
+    if (alternating) {
+        std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) { return a.end > b.end; });
+    }
+    Owner& owner = owners_[node.index.value];
+    bool somebody_is_late = std::any_of(holders.begin(), holders.end(), [&](const Holder& holder) { return holder.end <= tick(now) + 1; });
+    if (somebody_is_late) restless_.push_back(node.index);
+    for (const Holder& holder : holders) {
+        owner.until = std::max(owner.until, holder.end);
+        const NodeShare& share = *holder.job->allocation->find(node.index);
+        Amounts held = kind.amounts_of(share, holder.job->partition);
+        if (holder.without_cpus) held[Amounts::kCpus] = 0;
+        if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
+        for (std::uint32_t cpu : alternating && !holder.without_cpus ? share.cpus : std::vector<std::uint32_t>{}) {
+            if (counted[cpu]) --held[Amounts::kCpus];
+            counted[cpu] = true;
+        }
+        plan_.take(node.index, held, 0, holder.end);
+    }
 }
 
 void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
@@ -71,19 +134,7 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     const NodeKind& kind = cluster.scheduler().layout.kind(index);
     plan_.set_free(index, kind.total);
     if (node.exclusive_user) owners_[index.value].user = node.exclusive_user;
-    for (JobId id : node.jobs) {
-        if (lifted_jobs_.contains(id)) continue;
-        const Job& job = cluster.job(id);
-        PlanTime end = tick(expected_end(cluster, job, now));
-        owners_[index.value].until = std::max(owners_[index.value].until, end);
-        for (const NodeShare& share : job.allocation->nodes) {
-            if (share.node != index) continue;
-            Amounts held = kind.amounts_of(share, job.partition);
-            if (job.cpus_lent) held[Amounts::kCpus] = 0;
-            if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
-            plan_.take(index, held, 0, end);
-        }
-    }
+    take_running(cluster, node, now);
     for (Number number : on_node_[index.value]) {
         const Booking& booking = bookings_[number];
         if (booking.lifted) continue;
@@ -213,8 +264,14 @@ void Planner::lay(Number number) {
     for (const Chosen& chosen : booking.nodes) plan_.take(chosen.node, chosen.take, booking.start, booking.end);
 }
 
-void Planner::lift_job(const Cluster& cluster, const Job& job, Time now) {
-    lifted_jobs_.insert(job.id);
+void Planner::add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until) {
+    Amounts more;
+    more[Amounts::kCpus] = static_cast<std::int32_t>(cpus);
+    plan_.give(node, more, from, until);
+}
+
+void Planner::lift_job(const Cluster& cluster, const Job& job, Lift what, Time now) {
+    lifted_jobs_[job.id] = what;
     for (const NodeShare& share : job.allocation->nodes) refresh(cluster, share.node, now);
 }
 

@@ -4,8 +4,8 @@
 // made from the records themselves whenever the node was touched, so it cannot drift from the truth.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -28,6 +28,10 @@ public:
 
     // Starts from what runs now; no bookings.
     void reset(const Cluster& cluster, Time now);
+    // The same, where only `touched` nodes have changed since: looks at those, and at what was booked.
+    void begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched);
+    // Nodes have been touched that it will not hear of.
+    void lose_track() { is_whole_ = false; }
     // The line of a node follows what changed on it.
     void refresh(const Cluster& cluster, NodeIndex node, Time now);
 
@@ -39,9 +43,12 @@ public:
     void lift(Number number);        // as if it were not there, until
     void lay(Number number);         // it is laid again
     void drop_lifted(Number number);
-    // The same for a job that runs.
-    void lift_job(const Cluster& cluster, const Job& job, Time now);
+    // The same for a job that runs: all it holds, or its CPUs only.
+    enum class Lift : std::uint8_t { All, Cpus };
+    void lift_job(const Cluster& cluster, const Job& job, Lift what, Time now);
     void lay_job(const Cluster& cluster, const Job& job, Time now);
+    // So many CPUs more, for a while: others hold them and would share. Gone with the next refresh().
+    void add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until);
     // Reservations keep their nodes from everybody; for whom one is opened (nullptr: none) its nodes
     // are as free as what runs and is booked there leaves them. One at a time.
     void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now);
@@ -55,6 +62,7 @@ public:
         }
     }
 
+    const std::vector<Number>& bookings_on(NodeIndex node) const { return on_node_[node.value]; }
     // The bookings that are laid and that `wanted` picks.
     template <typename Wanted>
     std::vector<Number> laid_bookings(Wanted wanted) const {
@@ -77,12 +85,17 @@ public:
     const Owner& owner(NodeIndex node) const { return owners_[node.value]; }
 
 private:
+    void take_running(const Cluster& cluster, const Node& node, Time now);
+
     Plan plan_;
+    bool is_whole_ = false;                            // the lines of all nodes are known
+    std::uint64_t layout_version_ = 0;
+    std::vector<NodeIndex> restless_;                  // somebody there is late: the line moves with the clock
     std::vector<Booking> bookings_;                    // in the order of booking; empty ones are gone
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
     std::vector<Owner> owners_;
-    std::set<JobId> lifted_jobs_;
+    std::map<JobId, Lift> lifted_jobs_;
 
     struct Fence {                                     // a reservation, as the plan sees it
         std::string name;

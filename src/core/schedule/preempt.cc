@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/job/preempt.h"
+#include "core/schedule/gang.h"
 #include "core/schedule/pass.h"
 
 namespace sluice {
@@ -42,10 +43,8 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     return rule;
 }
 
-bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim, Time now) {
-    if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time) return false;
-    PreemptRule rule = preempt_rule(cluster, victim);
-    if (rule.mode == PreemptMode::Off || now < *victim.start_time + rule.exempt) return false;
+// Whether it is of the kind that the job may take the place of.
+static bool may_displace(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim) {
     const PreemptSettings& preempt = cluster.settings().preempt;
     if (preempt.only_lower_priority && victim.priority >= job.priority) return false;
     if (preempt.by == PreemptSettings::By::Qos) {
@@ -57,12 +56,23 @@ bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partit
     return theirs && theirs->config.priority_tier < partition.config.priority_tier;
 }
 
+bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim, Time now) {
+    if (victim.awaits_cpus) return may_displace(cluster, job, partition, victim);
+    if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time) return false;
+    PreemptRule rule = preempt_rule(cluster, victim);
+    if (rule.mode == PreemptMode::Off || now < *victim.start_time + rule.exempt) return false;
+    return may_displace(cluster, job, partition, victim);
+}
+
 namespace {
 
 struct Victim {
     std::shared_ptr<const Job> job;
     std::uint32_t tier = 0;
     std::int64_t loss = 0;  // seconds of work times CPUs
+    bool is_suspended = false;   // it is set aside, not ended: keeps all but its CPUs
+
+    Planner::Lift lift() const { return is_suspended ? Planner::Lift::Cpus : Planner::Lift::All; }
 };
 
 std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partition& partition, Time now) {
@@ -83,7 +93,9 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
             // How long it has run is what youngest_first looks at; the work done so far is what gets lost.
             std::int64_t loss = (now - *victim->start_time).count();
             if (!cluster.settings().preempt.youngest_first) loss *= victim->allocation->cpus();
-            found.push_back({victim, theirs ? theirs->config.priority_tier : 0, loss});
+            bool is_suspended = victim->awaits_cpus || preempt_rule(cluster, *victim).mode == PreemptMode::Suspend;
+            if (is_suspended) loss = 0;
+            found.push_back({victim, theirs ? theirs->config.priority_tier : 0, loss, is_suspended});
         }
     }
     // The most valuable first: high tier, much work done.
@@ -91,6 +103,12 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
         return a.tier != b.tier ? a.tier > b.tier : a.loss > b.loss;
     });
     return found;
+}
+
+Amounts only_cpus(const Amounts& amounts) {
+    Amounts cpus;
+    cpus[Amounts::kCpus] = amounts[Amounts::kCpus];
+    return cpus;
 }
 
 // Nodes in the order in which they are best taken: where the least work would be lost for one share
@@ -102,6 +120,7 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     for (const Victim& victim : victims) {
         for (const NodeShare& share : victim.job->allocation->nodes) {
             Amounts held = scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
+            if (victim.is_suspended) held = only_cpus(held);
             on_node[share.node.value].emplace_back(victim.loss, held);
         }
     }
@@ -127,13 +146,13 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
 
 }  // namespace
 
-void Pass::preempt_for(const Entry& entry, JobId id) {
-    if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return;
-    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kSearchesPerPass) return;
+bool Pass::preempt_for(const Entry& entry, JobId id) {
+    if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return false;
+    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kSearchesPerPass) return false;
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     const Partition& partition = *entry.in->need.partition;
     std::vector<Victim> victims = victims_for(cluster_, *job, partition, now_);
-    if (victims.empty()) return;
+    if (victims.empty()) return false;
 
     Planner& planner = scheduler_.planner;
     planner.open_reservation(cluster_, entry.reservation, now_);
@@ -142,7 +161,7 @@ void Pass::preempt_for(const Entry& entry, JobId id) {
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
     if (entry.nodes) std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
-    for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, now_);
+    for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
     Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     std::vector<NodeIndex> chosen;
     for (const Chosen& node : choice) chosen.push_back(node.node);
@@ -150,16 +169,27 @@ void Pass::preempt_for(const Entry& entry, JobId id) {
         planner.lay_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
         if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options, true}).empty()) return true;
-        planner.lift_job(cluster_, *victim.job, now_);
+        planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
         return false;
     });
+    // Who is only set aside is so at the moment of the start: once all others are gone.
+    bool starts = !victims.empty() && std::all_of(victims.begin(), victims.end(), [](const Victim& victim) { return victim.is_suspended; });
+    if (starts) {
+        choice = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});
+        for (const Victim& victim : victims) set_aside(cluster_, now_, victim.job->id, effects_);
+        starts = start(entry, id, choice);
+    }
     for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
-    if (own) planner.lay(*own);
+    if (own && starts) planner.drop_lifted(*own);
+    else if (own) planner.lay(*own);
+    if (starts) return true;
     for (const Victim& victim : victims) {
+        if (victim.is_suspended) continue;
         scheduler_.making_room[id.value].emplace_back(victim.job->id, victim.job->restarts);
         preempt_job(cluster_, now_, victim.job->id, effects_);
         for (const NodeShare& share : victim.job->allocation->nodes) planner.refresh(cluster_, share.node, now_);
     }
+    return false;
 }
 
 bool Scheduler::is_being_made_room_for(const Cluster& cluster, JobId id) {
@@ -167,7 +197,8 @@ bool Scheduler::is_being_made_room_for(const Cluster& cluster, JobId id) {
     if (found == making_room.end()) return false;
     std::erase_if(found->second, [&](const auto& victim) {
         auto job = cluster.find_job(victim.first);
-        bool leaving = job && job->restarts == victim.second && (job->preempt_time || is_completing(*job));
+        bool leaving = job && job->restarts == victim.second &&
+                       ((is_live(*job) && job->preempt_time) || is_completing(*job));
         return !leaving;
     });
     if (!found->second.empty()) return true;

@@ -43,11 +43,31 @@ std::vector<bool> Pass::planned_nodes() const {
     return planned;
 }
 
+std::vector<bool> Pass::behind_tier() const {
+    const std::vector<Partition>& partitions = cluster_.partitions();
+    std::vector<bool> behind(partitions.size());
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+        std::uint32_t tier = partitions[i].config.priority_tier;
+        for (std::size_t above = 0; first_blocked_[i] && above < partitions.size() && !behind[i]; ++above) {
+            if (!first_blocked_[above] || partitions[above].config.priority_tier <= tier) continue;
+            const std::vector<bool>& theirs = scheduler_.layout.in_partition[above];
+            behind[i] = std::any_of(partitions[i].nodes.begin(), partitions[i].nodes.end(),
+                                    [&](NodeIndex node) { return theirs[node.value]; });
+        }
+    }
+    return behind;
+}
+
 void Pass::publish(bool with_estimates) {
     std::shared_ptr<const PlanView> before = cluster_.plan();
-    if (!with_estimates && before && before->first_blocked == first_blocked_) return;
+    if (!with_estimates && before && before->first_blocked == first_blocked_ &&
+        before->first_in_reservation == first_in_reservation_) {
+        return;
+    }
     auto view = std::make_shared<PlanView>();
     view->first_blocked = first_blocked_;
+    view->behind_tier = behind_tier();
+    view->first_in_reservation = first_in_reservation_;
     view->estimates = with_estimates || !before ? estimates() : before->estimates;
     view->planned = planned_nodes();
     cluster_.publish_plan(std::move(view));

@@ -62,19 +62,19 @@ void regroup_queue(Cluster& cluster) {
     if (names == queue.user_partitions()) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
-        for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.magnets);
+        for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.reservations);
     });
-    for (const auto& [id, magnets] : waiting) queue.remove(cluster.job(id));
+    for (const auto& [id, reservations] : waiting) queue.remove(cluster.job(id));
     queue.set_user_partitions(std::move(names));
-    for (const auto& [id, magnets] : waiting) queue.add(cluster.job(id), magnets);
+    for (const auto& [id, reservations] : waiting) queue.add(cluster.job(id), reservations);
 }
 
-ClassIndex Queue::index_of(const Job& job, const std::string& magnets) {
+ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
     std::size_t key = hash_of(job);
     auto [from, to] = by_key_.equal_range(key);
     for (auto entry = from; entry != to; ++entry) {
         const JobClass& known = *classes_[entry->second];
-        if (known.magnets == magnets && is_of(known, job, user_that_matters(job))) return entry->second;
+        if (known.reservations == reservations && is_of(known, job, user_that_matters(job))) return entry->second;
     }
     // Classes that nobody is in any more stay a while: streams of like jobs come back to them.
     constexpr std::size_t kEmptyMost = 1024;
@@ -100,14 +100,14 @@ ClassIndex Queue::index_of(const Job& job, const std::string& magnets) {
     added->partition = job.partition;
     added->time_limit = job.time_limit;
     added->user = user_that_matters(job);
-    added->magnets = magnets;
+    added->reservations = reservations;
     by_key_.emplace(key, index);
     ++empty_;
     return index;
 }
 
-bool Queue::add(const Job& job, const std::string& magnets) {
-    ClassIndex index = index_of(job, magnets);
+bool Queue::add(const Job& job, const std::string& reservations) {
+    ClassIndex index = index_of(job, reservations);
     JobClass& job_class = *classes_[index];
     if (job_class.waiting.empty()) --empty_;
     auto [place, is_new] = job_class.waiting.insert({job.priority, job.id});
@@ -173,7 +173,7 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         return;
     }
     // Behind others of its class that find no place there is nothing to try.
-    if (cluster.scheduler().queue.add(job, magnets_for(cluster, job))) cluster.schedule_wanted = true;
+    if (cluster.scheduler().queue.add(job, usable_reservations(cluster, job))) cluster.has_new_jobs = true;
 }
 
 void dequeue(Cluster& cluster, const Job& job) {

@@ -22,7 +22,7 @@ struct JobClass {
     std::shared_ptr<const JobRequest> sample;  // one of them: shape, licences, ... are those of all
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
-    std::string magnets;                       // reservations that attract them: "a,b"
+    std::string reservations;                  // that they may use, asked for or magnetic: "a,b"
     UserId user;                               // who, where that matters for the place (--exclusive=user)
     std::set<QueueKey> waiting;
     bool is_fresh = true;                      // its first job has not been looked at yet
@@ -40,7 +40,7 @@ struct JobClass {
 class Queue {
 public:
     // Adds a job to its class; whether it may be the first of it, so that a pass is worth the while.
-    bool add(const Job& job, const std::string& magnets = {});
+    bool add(const Job& job, const std::string& reservations = {});
     void remove(const Job& job);
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
     bool empty() const { return by_job_.empty(); }
@@ -59,7 +59,7 @@ public:
     void set_user_partitions(std::set<std::string> names) { user_partitions_ = std::move(names); }  // while empty
 
 private:
-    ClassIndex index_of(const Job& job, const std::string& magnets);
+    ClassIndex index_of(const Job& job, const std::string& reservations);
     UserId user_that_matters(const Job& job) const;
 
     std::set<std::string> user_partitions_;

@@ -10,11 +10,26 @@ namespace sluice {
 
 constexpr int kWideSearchesPerQuickPass = 2;
 
-void Pass::run_quick(const std::vector<NodeIndex>& touched) {
+bool Pass::new_ones_come_last() {
+    const BackfillSettings& backfill = cluster_.settings().backfill;
+    if (backfill.max_job_test + backfill.max_job_user + backfill.max_job_part > 0) return false;  // they count all
+    bool last = true;
+    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+        if (!job_class.is_fresh || !scheduler_.last_booked) return;
+        for (const JobClass::InPartition& in : needs_of(cluster_, job_class)) {
+            std::uint32_t tier = cluster_.partitions()[in.partition].config.priority_tier;
+            last = last && scheduler_.last_booked->comes_before(tier, *job_class.waiting.begin());
+        }
+    });
+    return last;
+}
+
+bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
     for (NodeIndex node : touched) scheduler_.planner.refresh(cluster_, node, now_);
     std::vector<Entry> all = entries();
     std::sort(all.begin(), all.end(), comes_first);
     int wide_searches = kWideSearchesPerQuickPass;
+    bool books = false, enough = true;
     for (Entry& entry : all) {
         if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
         std::vector<NodeIndex> here;
@@ -27,13 +42,18 @@ void Pass::run_quick(const std::vector<NodeIndex>& touched) {
         } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
         if (entry.job_class->waiting.empty()) continue;
         note_blocked(entry, entry.key.job);
-        if (!entry.job_class->is_fresh) continue;
+        if (!entry.is_fresh) continue;
         entry.job_class->is_fresh = false;
         bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
-        if (!booked && may_book(entry)) book(entry, cluster_.job(entry.key.job));
+        bool has_others = entry.job_class->needs.size() > 1;  // another partition may have it earlier
+        if ((booked && !has_others) || !may_book(entry)) continue;
+        bool is_booked = book(entry, cluster_.job(entry.key.job));
+        books |= is_booked;
+        enough &= is_booked;
     }
     scheduler_.planner.open_reservation(cluster_, nullptr, now_);
-    publish(false);
+    publish(books);
+    return enough;
 }
 
 bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
@@ -42,9 +62,10 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     planner.open_reservation(cluster_, entry.reservation, now_);
     std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
     Search search = search_for(entry, *job);
-    bool is_fresh = entry.job_class->is_fresh;
+    bool is_fresh = entry.is_fresh;
     bool one_node = finder_.is_single(search);
-    if (!is_fresh && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
+    bool may_share = need.sharers > 1 && !touched.empty();
+    if (!is_fresh && !may_share && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
         return false;
     }
     bool wide = is_fresh || !one_node;
@@ -60,7 +81,8 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
         return true;
     }
     if (own) planner.lay(*own);
-    return false;
+    if (start_shared(entry, job->id)) return true;
+    return is_fresh && !entry.reservation && preempt_for(entry, job->id);
 }
 
 }  // namespace sluice

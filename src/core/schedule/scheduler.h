@@ -17,9 +17,22 @@ struct Scheduler {
     bool is_planned = false;
     Time planned_at{};
     std::uint64_t plan_steps = 0;       // what the last full plan cost
+    // The last in line who is booked: whoever comes after it changes nothing for those before.
+    struct Turn {
+        std::uint32_t tier;
+        QueueKey key;
+        bool comes_before(std::uint32_t other_tier, const QueueKey& other) const {
+            return tier != other_tier ? tier > other_tier : key < other;
+        }
+    };
+    std::optional<Turn> last_booked;
 
     // For whom others are being preempted: the runs that are on their way out.
     std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
+    // Suspended to make room (Job::awaits_cpus), and when slices end next; see gang.h.
+    std::set<JobId> set_aside;
+    std::optional<Time> slice_end;
+
     bool is_being_made_room_for(const Cluster& cluster, JobId id);
 };
 

@@ -1,7 +1,9 @@
 // core/schedule/shortage.cc: what is short, and who has it.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
+#include "core/limits/reservations.h"
 #include "core/schedule/explain.h"
 #include "model/hostlist.h"
 
@@ -10,6 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kHoldersMost = 5;
+constexpr std::size_t kHoldersOfEach = 2;
 constexpr std::size_t kUnusableMost = 5;
 
 // A resource of one kind of node that the job asks for.
@@ -42,6 +45,7 @@ struct Room {
     };
     std::vector<Place> places;
     std::vector<NodeIndex> unusable;
+    std::vector<NodeIndex> reserved; // for others, before the job would be over
 };
 
 bool would_do(const Need& need, const Layout& layout, NodeIndex node) {
@@ -52,19 +56,24 @@ bool would_do(const Need& need, const Layout& layout, NodeIndex node) {
     return std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[kind]; });
 }
 
-Room look_around(const Question& question, const Need& need) {
+Room look_around(const Question& question, const Spot& spot, const Need& need) {
     const Scheduler& scheduler = question.cluster.scheduler();
     const Planner& planner = scheduler.planner;
     PlanTime now = planner.tick(question.now);
+    PlanTime end = end_of(now, length_in(spot.reservation, planner, now, length_of(question.job.time_limit)));
     std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
     std::vector<Amounts> asked;
     for (const NodeKind& kind : scheduler.layout.kinds) asked.push_back(amounts_for(need, kind, tasks, gpus));
     Room room;
-    for (NodeIndex node : need.partition->nodes) {
+    for (NodeIndex node : spot.nodes()) {
         if (!would_do(need, scheduler.layout, node)) continue;
         if (planner.plan().is_closed(node)) {
             room.unusable.push_back(node);
+            continue;
+        }
+        if (planner.kept(node, now, end) != Planner::Kept::No) {
+            room.reserved.push_back(node);
             continue;
         }
         Room::Place place{.node = node, .free = planner.plan().window(node, now, 1).free,
@@ -81,7 +90,7 @@ Room look_around(const Question& question, const Need& need) {
 std::uint64_t positive(std::int32_t number) { return static_cast<std::uint64_t>(std::max(0, number)); }
 
 // The node that lacks least, and what it lacks.
-void nearest_node(const Question& question, const Need& need, const Room& room, Explanation& out) {
+void nearest_node(const Question& question, const Need& need, const Room& room, Explanation::Place& out) {
     const Layout& layout = question.cluster.scheduler().layout;
     const Room::Place* best = nullptr;
     double best_lack = 0;
@@ -103,7 +112,7 @@ void nearest_node(const Question& question, const Need& need, const Room& room, 
     }
 }
 
-void counted_over_all(const Question& question, const Need& need, const Room& room, Explanation& out) {
+void counted_over_all(const Question& question, const Need& need, const Room& room, Explanation::Place& out) {
     const Layout& layout = question.cluster.scheduler().layout;
     std::uint64_t nodes = 0, tasks = 0;
     for (const Room::Place& place : room.places) {
@@ -124,112 +133,194 @@ void counted_over_all(const Question& question, const Need& need, const Room& ro
 }
 
 // Which amounts of others matter: what is short by name, else devices, else CPUs.
-bool matters(const Explanation& out, const Wanted& wanted) {
+bool matters(const Explanation::Place& out, const Wanted& wanted, const Need& need) {
     bool named = false, is_short = false;
     for (const Explanation::Shortage& shortage : out.short_of) {
         named = named || !shortage.node.empty() || shortage.what.starts_with("gres/");
         is_short = is_short || shortage.what == wanted.what;
     }
     if (named) return is_short;
-    bool has_devices = std::any_of(out.needs.begin(), out.needs.end(),
-                                   [](const auto& need) { return need.first.starts_with("gres/"); });
+    bool has_devices = !need.gres_per_node.empty() || !need.gpus.empty() || !need.shape->gpus_per_task.empty();
     return has_devices ? wanted.what.starts_with("gres/") : wanted.what == "cpu";
 }
 
+// Somebody who has, or is promised, some of it.
 struct Found {
-    Explanation::Holder holder;
-    std::vector<std::string> nodes;
-    bool is_near = false;            // on a node where the job is expected to start
+    JobId job;
+    bool is_near = false;                // on a node where the job is expected to start
+    Time when;                           // it ends, or starts
+    std::optional<Planner::Number> booking = {};
 };
 
-void keep_first(std::vector<Found> found, Explanation& out) {
-    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-        if (a.is_near != b.is_near) return a.is_near;
-        return a.holder.waits ? a.holder.start < b.holder.start : a.holder.end < b.holder.end;
-    });
-    for (Found& each : found) {
-        if (out.holders.size() == kHoldersMost) break;
-        each.holder.nodes = Hostlist(std::move(each.nodes)).sorted().to_string();
-        out.holders.push_back(std::move(each.holder));
-    }
-    out.holders_more = static_cast<std::uint32_t>(found.size() - out.holders.size());
+// The first few, by when that is; a job that has many is not told of all, nor paid for.
+std::vector<Found> first_of(std::vector<Found> found, std::size_t most) {
+    auto sooner = [](const Found& a, const Found& b) {
+        return std::tuple(!a.is_near, a.when, a.job) < std::tuple(!b.is_near, b.when, b.job);
+    };
+    std::size_t count = std::min(most, found.size());
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(), sooner);
+    found.resize(count);
+    return found;
 }
 
-std::vector<std::string> names_in(const std::string& list) {
+// By node index: where the job would do and does not fit (or does).
+std::vector<bool> nodes_where(const Cluster& cluster, const Room& room, bool fits) {
+    std::vector<bool> nodes(cluster.node_count());
+    for (const Room::Place& place : room.places) nodes[place.node.value] = place.fits == fits;
+    return nodes;
+}
+
+std::vector<bool> names_in(const Cluster& cluster, const std::string& list) {
+    std::vector<bool> nodes(cluster.node_count());
     Result<Hostlist> parsed = Hostlist::parse(list);
-    return parsed ? std::move(*parsed).names() : std::vector<std::string>{};
+    if (!parsed) return nodes;
+    for (const std::string& name : parsed->names()) {
+        if (auto node = cluster.find_node(name)) nodes[node->value] = true;
+    }
+    return nodes;
 }
 
 // Running jobs on nodes where it does not fit.
-void add_running(const Question& question, const Need& need, const Room& room, Explanation& out) {
-    const Cluster& cluster = question.cluster;
-    const Layout& layout = cluster.scheduler().layout;
-    std::vector<std::string> near = names_in(out.start_nodes);
-    std::map<JobId, Found> found;
-    for (const Room::Place& place : room.places) {
-        if (place.fits && need.is_uniform()) continue;
-        const Node& node = cluster.node(place.node);
-        const NodeKind& kind = layout.kind(place.node);
-        std::vector<Wanted> wanted = wanted_on(need, kind);
-        std::erase_if(wanted, [&](const Wanted& each) { return !matters(out, each); });
-        for (JobId id : node.jobs) {
-            const Job& job = cluster.job(id);
-            for (const NodeShare& share : job.allocation->nodes) {
-                if (share.node != place.node) continue;
-                Amounts held = kind.amounts_of(share, job.partition);
-                if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
-                bool any = false;
-                for (const Wanted& each : wanted) any = any || held[each.place] > 0;
-                if (!any) continue;
-                Found& entry = found[id];
-                if (entry.nodes.empty()) entry.holder = holder_of(question, job);
-                for (const Wanted& each : wanted) {
-                    if (held[each.place] > 0) entry.holder.amounts[each.what] += positive(held[each.place]);
-                }
-                entry.nodes.push_back(node.config.name);
-                entry.is_near = entry.is_near || std::find(near.begin(), near.end(), node.config.name) != near.end();
-            }
+class Running {
+public:
+    Running(const Question& question, const Need& need, const Room& room, const Explanation::Place& out)
+        : question_(question), cluster_(question.cluster), layout_(question.cluster.scheduler().layout) {
+        there_ = nodes_where(cluster_, room, false);
+        if (!need.is_uniform()) {
+            for (const Room::Place& place : room.places) there_[place.node.value] = true;
+        }
+        for (const NodeKind& kind : layout_.kinds) {
+            wanted_.push_back(wanted_on(need, kind));
+            std::erase_if(wanted_.back(), [&](const Wanted& each) { return !matters(out, each, need); });
         }
     }
-    std::vector<Found> all;
-    for (auto& [id, each] : found) all.push_back(std::move(each));
-    keep_first(std::move(all), out);
-}
+
+    std::vector<Found> all(const std::string& start_nodes) const {
+        std::vector<bool> near = names_in(cluster_, start_nodes);
+        std::vector<JobId> jobs;
+        for (std::uint32_t i = 0; i < there_.size(); ++i) {
+            const auto& here = cluster_.node(NodeIndex{i}).jobs;
+            if (there_[i]) jobs.insert(jobs.end(), here.begin(), here.end());
+        }
+        std::sort(jobs.begin(), jobs.end());
+        jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+        std::vector<Found> found;
+        for (JobId id : jobs) {
+            const Job& job = cluster_.job(id);
+            bool any = false, is_near = false;
+            for (const NodeShare& share : job.allocation->nodes) {
+                if (!there_[share.node.value] || !holds_any(job, share)) continue;
+                any = true;
+                is_near = is_near || near[share.node.value];
+            }
+            if (any) found.push_back({id, is_near, expected_end(cluster_, job, question_.now)});
+        }
+        return found;
+    }
+
+    Explanation::Holder describe(const Found& found) const {
+        const Job& job = cluster_.job(found.job);
+        Explanation::Holder holder = holder_of(question_, job);
+        std::vector<std::string> names;
+        for (const NodeShare& share : job.allocation->nodes) {
+            if (!there_[share.node.value] || !holds_any(job, share)) continue;
+            Amounts held = held_by(job, share);
+            for (const Wanted& each : wanted_[layout_.kind_of[share.node.value]]) {
+                if (held[each.place] > 0) holder.amounts[each.what] += positive(held[each.place]);
+            }
+            names.push_back(cluster_.node(share.node).config.name);
+        }
+        holder.nodes = Hostlist(std::move(names)).sorted().to_string();
+        return holder;
+    }
+
+private:
+    Amounts held_by(const Job& job, const NodeShare& share) const {
+        const NodeKind& kind = layout_.kind(share.node);
+        Amounts held = kind.amounts_of(share, job.partition);
+        if (cluster_.node(share.node).exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
+        return held;
+    }
+    bool holds_any(const Job& job, const NodeShare& share) const {
+        Amounts held = held_by(job, share);
+        const std::vector<Wanted>& wanted = wanted_[layout_.kind_of[share.node.value]];
+        return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& each) { return held[each.place] > 0; });
+    }
+
+    const Question& question_;
+    const Cluster& cluster_;
+    const Layout& layout_;
+    std::vector<bool> there_;
+    std::vector<std::vector<Wanted>> wanted_;  // by kind
+};
 
 // Room there is, but it is promised to others before this job would be over.
-void add_promised(const Question& question, const Need& need, const Room& room,
-                  const std::vector<Planner::Number>& promised, Explanation& out) {
-    const Cluster& cluster = question.cluster;
-    const Planner& planner = cluster.scheduler().planner;
-    std::set<NodeIndex> fitting;
-    for (const Room::Place& place : room.places) {
-        if (place.fits) fitting.insert(place.node);
-    }
+std::vector<Found> promised_there(const Question& question, const Room& room) {
+    const Planner& planner = question.cluster.scheduler().planner;
     PlanTime end = end_of(planner.tick(question.now), length_of(question.job.time_limit));
-    std::vector<Found> found;
-    for (Planner::Number number : promised) {
-        const Booking& booking = planner.booking(number);
-        if (booking.start >= end) continue;
-        const Job& job = cluster.job(booking.job);
-        Found each{.holder = {.job = print_job_id(job), .user = job.user,
-                              .partition = cluster.partitions()[booking.partition].config.name}};
-        each.holder.waits = true;
-        each.holder.start = std::max(question.now, planner.time(booking.start));
-        if (booking.end != kForever) each.holder.end = planner.time(booking.end);
-        for (const Chosen& chosen : booking.nodes) {
-            if (!fitting.contains(chosen.node)) continue;
-            for (const Wanted& wanted : wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
-                if (!matters(out, wanted) || chosen.take[wanted.place] <= 0) continue;
-                each.holder.amounts[wanted.what] += positive(chosen.take[wanted.place]);
-            }
-            each.nodes.push_back(cluster.node(chosen.node).config.name);
+    std::set<Planner::Number> numbers;
+    for (const Room::Place& place : room.places) {
+        if (!place.fits) continue;
+        for (Planner::Number number : planner.bookings_on(place.node)) {
+            const Booking& booking = planner.booking(number);
+            if (booking.start < end && !gives_way(question, booking)) numbers.insert(number);
         }
-        if (!each.nodes.empty()) found.push_back(std::move(each));
     }
-    keep_first(std::move(found), out);
+    std::vector<Found> found;
+    for (Planner::Number number : numbers) {
+        const Booking& booking = planner.booking(number);
+        found.push_back({booking.job, false, planner.time(booking.start), number});
+    }
+    return found;
 }
 
-void add_unusable(const Question& question, const Room& room, Explanation& out) {
+Explanation::Holder describe_promised(const Question& question, const Need& need, const Room& room, const Found& found,
+                                      const Explanation::Place& out) {
+    const Cluster& cluster = question.cluster;
+    const Planner& planner = cluster.scheduler().planner;
+    const Booking& booking = planner.booking(*found.booking);
+    const Job& job = cluster.job(booking.job);
+    Explanation::Holder holder{.job = print_job_id(job), .user = job.user,
+                               .partition = cluster.partitions()[booking.partition].config.name};
+    holder.waits = true;
+    holder.start = std::max(question.now, planner.time(booking.start));
+    if (booking.end != kForever) holder.end = planner.time(booking.end);
+    std::vector<bool> fitting = nodes_where(cluster, room, true);
+    std::vector<std::string> names;
+    for (const Chosen& chosen : booking.nodes) {
+        if (!fitting[chosen.node.value]) continue;
+        for (const Wanted& wanted : wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
+            if (!matters(out, wanted, need) || chosen.take[wanted.place] <= 0) continue;
+            holder.amounts[wanted.what] += positive(chosen.take[wanted.place]);
+        }
+        names.push_back(cluster.node(chosen.node).config.name);
+    }
+    holder.nodes = Hostlist(std::move(names)).sorted().to_string();
+    return holder;
+}
+
+void add_holders(const Question& question, const Need& need, const Room& room, const std::string& start_nodes,
+                 Explanation::Place& out) {
+    // Where it waits in several, each is told in short.
+    std::size_t most = partitions_of(question.job).size() == 1 ? kHoldersMost : kHoldersOfEach;
+    bool fits_somewhere = std::any_of(room.places.begin(), room.places.end(), [](const auto& place) { return place.fits; });
+    std::size_t all = 0;
+    if (out.short_of.empty() && fits_somewhere) {
+        std::vector<Found> found = promised_there(question, room);
+        all = found.size();
+        for (const Found& each : first_of(std::move(found), most)) {
+            out.holders.push_back(describe_promised(question, need, room, each, out));
+        }
+    } else {
+        Running running(question, need, room, out);
+        std::vector<Found> found = running.all(start_nodes);
+        all = found.size();
+        for (const Found& each : first_of(std::move(found), most)) out.holders.push_back(running.describe(each));
+    }
+    out.holders_more = static_cast<std::uint32_t>(all - out.holders.size());
+}
+
+void add_unusable(const Question& question, const Room& room, Explanation::Place& out) {
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
     for (NodeIndex index : room.unusable) {
         const Node& node = question.cluster.node(index);
@@ -242,18 +333,44 @@ void add_unusable(const Question& question, const Room& room, Explanation& out) 
     }
 }
 
+// Which reservations keep the nodes, and from when to when.
+void add_reserved(const Question& question, const Spot& spot, const Room& room, Explanation::Place& out) {
+    const Cluster& cluster = question.cluster;
+    const Planner& planner = cluster.scheduler().planner;
+    PlanTime now = planner.tick(question.now), end = end_of(now, length_of(question.job.time_limit));
+    for (const Reservation& reservation : cluster.reservations()) {
+        if (&reservation == spot.reservation || room.reserved.empty()) continue;
+        std::vector<std::string> nodes;
+        for (NodeIndex node : room.reserved) {
+            if (reservation.has_node(node)) nodes.push_back(cluster.node(node).config.name);
+        }
+        for (const Interval& time : intervals_of(reservation)) {
+            if (nodes.empty() || planner.tick(time.start) >= end || planner.tick(time.end) <= now) continue;
+            auto count = static_cast<std::uint32_t>(nodes.size());
+            out.reserved.push_back({Hostlist(std::move(nodes)).sorted().to_string(), count, reservation.name,
+                                    reservation.has(kResvMaint), time.start, time.end});
+            break;
+        }
+        if (out.reserved.size() == kUnusableMost) break;
+    }
+}
+
 }  // namespace
 
-void explain_shortage(const Question& question, const Need& need,
-                      const std::vector<Planner::Number>& promised, Explanation& out) {
-    Room room = look_around(question, need);
+Explanation::Place explain_shortage(const Question& question, const Spot& spot, const Need& need,
+                                    const Explanation& so_far) {
+    Explanation::Place out{.partition = spot.partition->config.name, .reservation = {}, .unusable = {}};
+    if (spot.reservation) out.reservation = spot.reservation->name;
+    Room room = look_around(question, spot, need);
     add_unusable(question, room, out);
+    add_reserved(question, spot, room, out);
     bool one_node = need.is_uniform() && need.nodes_min == 1;
-    bool fits_somewhere = std::any_of(room.places.begin(), room.places.end(), [](const auto& place) { return place.fits; });
     if (!one_node) counted_over_all(question, need, room, out);
-    else if (!fits_somewhere) nearest_node(question, need, room, out);
-    if (out.short_of.empty() && fits_somewhere) add_promised(question, need, room, promised, out);
-    else add_running(question, need, room, out);
+    else if (std::none_of(room.places.begin(), room.places.end(), [](const auto& place) { return place.fits; })) {
+        nearest_node(question, need, room, out);
+    }
+    add_holders(question, need, room, so_far.start_nodes, out);
+    return out;
 }
 
 }  // namespace sluice

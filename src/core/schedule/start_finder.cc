@@ -38,17 +38,17 @@ bool StartFinder::may_use(const Search& search, NodeIndex node) const {
     return kinds_[layout_.kind_of[node.value]] && !search.need.excludes(node) && !planner_.plan().is_closed(node);
 }
 
-PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime from) const {
+PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before) const {
     const Planner::Owner& owner = planner_.owner(node);
     std::uint32_t kind = layout_.kind_of[node.value];
     bool others = owner.user && *owner.user != search.need.user;
     if (others) from = std::max(from, owner.until);
     if (search.need.exclusive != Exclusive::User || (owner.user && !others)) {
-        return planner_.plan().earliest(node, amounts_[kind], from, search.length);
+        return planner_.plan().earliest(node, amounts_[kind], from, search.length, before);
     }
     Amounts whole = amounts_[kind];  // nobody else may be there
     whole[Amounts::kCpus] = layout_.kinds[kind].total[Amounts::kCpus];
-    return planner_.plan().earliest(node, whole, from, search.length);
+    return planner_.plan().earliest(node, whole, from, search.length, before);
 }
 
 Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
@@ -94,19 +94,21 @@ NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) 
     return best ? search.nodes[*best] : first;
 }
 
+// Once the list is full, a node is looked at only as far as it might be earlier than the last on it.
 void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
+    list.bound = kForever;
     for (std::uint32_t rank = 0; rank < search.nodes.size(); ++rank) {
         if (!may_use(search, search.nodes[rank])) continue;
         ++steps;
-        PlanTime at = earliest(search, search.nodes[rank], search.from);
-        if (at != kForever) list.places.push_back({at, rank});
-    }
-    list.bound = kForever;
-    if (list.places.size() > kShortlistLength) {
-        auto last = list.places.begin() + kShortlistLength;
-        std::nth_element(list.places.begin(), last, list.places.end());
-        list.bound = last->at;
-        list.places.resize(kShortlistLength);
+        PlanTime at = earliest(search, search.nodes[rank], search.from, list.bound);
+        if (at >= list.bound) continue;
+        if (list.places.size() == kShortlistLength) {
+            std::pop_heap(list.places.begin(), list.places.end());
+            list.places.pop_back();
+        }
+        list.places.push_back({at, rank});
+        std::push_heap(list.places.begin(), list.places.end());
+        if (list.places.size() == kShortlistLength) list.bound = list.places.front().at;
     }
     std::make_heap(list.places.begin(), list.places.end(), Shortlist::later);
 }

@@ -60,7 +60,7 @@ private:
     Start sweep(const Search& search);
     std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
     void set_need(const Search& search);
-    PlanTime earliest(const Search& search, NodeIndex node, PlanTime from) const;
+    PlanTime earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before = kForever) const;
     Choice one_node(const Search& search, NodeIndex node) const;
     bool may_use(const Search& search, NodeIndex node) const;
     std::vector<NodeIndex> gaps_first(const Search& search);

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/reservations.h"
 #include "core/place/place.h"
 #include "core/schedule/explain.h"
 #include "model/times.h"
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::size_t kChangesMost = 6;
 constexpr Megabytes kGigabyte = 1024;
+constexpr std::uint64_t kStepsMost = 150'000;  // nodes looked at: about 5 ms
 constexpr std::uint64_t kYearInMinutes = 366 * 24 * 60;
 
 // How much is given up, for what cannot be said as a part of what was asked: tried in this order.
@@ -39,9 +42,12 @@ struct Way {
 class WhatIf {
 public:
     explicit WhatIf(const Question& question)
-        : question_(question), finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
+        : question_(question), roomy_(nodes_with_room(question)),
+          behind_(question.cluster.scheduler().planner, bookings_behind(question, roomy_)),
+          finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
 
     std::vector<Explanation::Change> answer();
+    bool has_room() { return try_now(draft()).has_value(); }
 
 private:
     using Edit = std::function<void(Draft&, std::uint64_t)>;
@@ -49,6 +55,7 @@ private:
 
     Draft draft() const;
     std::optional<Explanation::Change> try_now(const Draft& draft);
+    Choice choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit);
     bool add(Draft draft, std::string option, double given_up);
     // The most of something, below what was asked for, with which it starts now.
     void add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print);
@@ -60,12 +67,73 @@ private:
     void add_fewer_tasks();
     void add_dropped();
     void add_partitions();
+    void add_reservations();
     void add_halved();
 
+    static std::vector<bool> nodes_with_room(const Question& question);
+    static std::vector<Planner::Number> bookings_behind(const Question& question, const std::vector<bool>& nodes);
+    const std::vector<NodeIndex>& nodes_of(const Spot& spot);
+
     const Question& question_;
+    std::vector<bool> roomy_;        // by node index
+    Lifted behind_;                  // whoever gives way to the job
     StartFinder finder_;
+    std::map<const Partition*, std::vector<NodeIndex>> roomy_in_;
     std::vector<Way> found_;
 };
+
+// The nodes that any variation could start on: something of all it wants is free. The others need
+// not be looked at again and again. Those of reservations may be free for who may use them.
+std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
+    const Cluster& cluster = question.cluster;
+    const Layout& layout = cluster.scheduler().layout;
+    const Planner& planner = cluster.scheduler().planner;
+    const Shape& shape = question.job.request->shape;
+    PlanTime now = planner.tick(question.now);
+    std::vector<bool> nodes(cluster.node_count());
+    auto has_some = [&](const NodeKind& kind, const Amounts& free, const std::string& name) {
+        return std::any_of(kind.gres.begin(), kind.gres.end(), [&](const NodeKind::Gres& entry) {
+            return entry.name == name && (!kind.is_planned(entry) || free[kind.place_of(entry)] > 0);
+        });
+    };
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        NodeIndex node{i};
+        if (planner.plan().is_closed(node)) continue;
+        Amounts free = planner.plan().window(node, now, 1).free;
+        bool any = free[Amounts::kCpus] > 0;
+        for (const auto* wishes : {&shape.gres_per_node, &shape.gpus_per_task}) {
+            for (const GresCount& wish : *wishes) any = any && has_some(layout.kind(node), free, wish.name);
+        }
+        nodes[i] = any;
+    }
+    for (const Reservation& each : cluster.reservations()) {
+        for (NodeIndex node : each.nodes) nodes[node.value] = true;
+    }
+    return nodes;
+}
+
+std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question, const std::vector<bool>& nodes) {
+    const Planner& planner = question.cluster.scheduler().planner;
+    std::set<Planner::Number> found;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (!nodes[i]) continue;
+        for (Planner::Number number : planner.bookings_on(NodeIndex{i})) {
+            if (!planner.booking(number).lifted && gives_way(question, planner.booking(number))) found.insert(number);
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
+const std::vector<NodeIndex>& WhatIf::nodes_of(const Spot& spot) {
+    if (spot.reservation) return spot.nodes();
+    auto [entry, is_new] = roomy_in_.try_emplace(spot.partition);
+    if (is_new) {
+        for (NodeIndex node : spot.partition->nodes) {
+            if (roomy_[node.value]) entry->second.push_back(node);
+        }
+    }
+    return entry->second;
+}
 
 std::string devices_text(std::string_view option, const std::vector<GresCount>& wishes) {
     if (option == "--gres") return fmt::format("{}={}", option, print_gres(wishes));
@@ -85,24 +153,39 @@ Draft WhatIf::draft() const {
     return {std::make_shared<JobRequest>(*question_.job.request), question_.job.time_limit, partitions_of(question_.job)};
 }
 
+// Where the draft would start, if it can at once.
 std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
     Cluster& cluster = question_.cluster;
     Job job{.id = question_.job.id, .request = draft.request, .user = question_.job.user};
     job.eligible_time = question_.job.eligible_time;
     JobClass probe{.sample = draft.request, .partition = {}, .time_limit = draft.time_limit};
+    std::string reservations = usable_reservations(cluster, job);
     for (const std::string& name : draft.partitions) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition || partition_forbids(probe, *partition)) continue;
         Result<Need> need = need_of(cluster, job, *partition);
         if (!need || !unavailable_nodes(cluster, *need).empty()) continue;
-        Choice choice = finder_.at_once({.need = *need, .nodes = partition->nodes,
-                                         .from = cluster.scheduler().planner.tick(question_.now),
-                                         .length = length_of(draft.time_limit),
-                                         .options = select_options(cluster, question_.now, *need, job)});
-        if (choice.empty() || !allocate(cluster, *need, choice)) continue;
-        return Explanation::Change{.option = {}, .partition = name, .nodes = names_of(cluster, choice)};
+        bool outside = draft.request->reservation.empty();
+        for (const Spot& spot : spots_in(cluster, question_.now, *partition, reservations, outside)) {
+            Choice choice = choose(spot, *need, job, draft.time_limit);
+            if (choice.empty()) continue;
+            return Explanation::Change{.option = {}, .partition = name, .nodes = names_of(cluster, choice)};
+        }
     }
     return {};
+}
+
+Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit) {
+    Cluster& cluster = question_.cluster;
+    Planner& planner = cluster.scheduler().planner;
+    planner.open_reservation(cluster, spot.reservation, question_.now);
+    PlanTime from = planner.tick(question_.now);
+    if (finder_.steps > kStepsMost) return {};
+    Choice choice = finder_.at_once({.need = need, .nodes = nodes_of(spot), .from = from,
+                                     .length = length_in(spot.reservation, planner, from, length_of(limit)),
+                                     .options = select_options(cluster, question_.now, need, job)});
+    planner.open_reservation(cluster, nullptr, question_.now);
+    return !choice.empty() && allocate(cluster, need, choice) ? choice : Choice{};
 }
 
 bool WhatIf::add(Draft draft, std::string option, double given_up) {
@@ -262,6 +345,23 @@ void WhatIf::add_partitions() {
     }
 }
 
+// Others that are open to it; the one it asks for may not be.
+void WhatIf::add_reservations() {
+    const JobRequest& wish = *question_.job.request;
+    if (!wish.reservation.empty()) {
+        Draft changed = draft();
+        changed.request->reservation.clear();
+        add(std::move(changed), "without --reservation=" + wish.reservation, kDroppedWish);
+    }
+    for (const Reservation& each : question_.cluster.reservations()) {
+        bool tried = each.name == wish.reservation || each.has(kResvMagnetic);
+        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish.account)) continue;
+        Draft changed = draft();
+        changed.request->reservation = each.name;
+        add(std::move(changed), "--reservation=" + each.name, kOtherPartition);
+    }
+}
+
 // No single change will do: less of everything, in proportion.
 void WhatIf::add_halved() {
     for (std::uint32_t shift = 1; shift <= 3; ++shift) {
@@ -287,13 +387,13 @@ void WhatIf::add_halved() {
 }
 
 std::vector<Explanation::Change> WhatIf::answer() {
-    if (try_now(draft())) return {};  // nothing keeps it but the next pass
     add_shorter();
     add_devices();
     add_less_memory();
     add_fewer_tasks();
     add_dropped();
     add_partitions();
+    add_reservations();
     if (found_.empty()) add_halved();
     std::stable_sort(found_.begin(), found_.end(), [](const Way& a, const Way& b) { return a.given_up < b.given_up; });
     std::vector<Explanation::Change> changes;
@@ -305,6 +405,11 @@ std::vector<Explanation::Change> WhatIf::answer() {
 
 }  // namespace
 
-std::vector<Explanation::Change> changes_that_help(const Question& question) { return WhatIf(question).answer(); }
+void explain_changes(const Question& question, Explanation& out) {
+    WhatIf what_if(question);
+    out.room_now = what_if.has_room();
+    bool others_keep_it = out.hold != Reason::None || out.begin || !out.licenses.empty() || out.array_limit > 0;
+    if (!out.room_now && !others_keep_it) out.now_if = what_if.answer();
+}
 
 }  // namespace sluice

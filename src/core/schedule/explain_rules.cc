@@ -1,0 +1,188 @@
+// core/schedule/explain_rules.cc: what keeps a job that is no question of room: holds, times,
+// dependencies, licences, reservations, the rules of its partitions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/job/verbs.h"
+#include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
+#include "core/schedule/explain.h"
+#include "model/errors.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kNamedMost = 5;  // of jobs that are listed by name
+
+Explanation::Awaited awaited_job(const Question& question, const Job& job, std::string condition) {
+    Explanation::Awaited awaited{.condition = std::move(condition), .job = print_job_id(job)};
+    awaited.state = state_name(shown_state(job));
+    if (is_live(job)) awaited.due = expected_end(question.cluster, job, question.now);
+    return awaited;
+}
+
+// The jobs of a condition, or the one of them that is not over.
+Explanation::Awaited awaited_of(const Question& question, const Condition& condition) {
+    std::string text = print_dependency({.left = {condition}});
+    text = text.substr(0, text.find('('));
+    JobRef ref{.job = condition.job};
+    if (condition.task) ref.tasks = TaskSet::parse(fmt::format("{}", *condition.task)).value();
+    Explanation::Awaited awaited{.condition = text, .job = text.substr(text.find(':') + 1)};
+    for (JobId id : find_jobs(question.cluster, ref)) {
+        const Job& job = question.cluster.job(id);
+        awaited = awaited_job(question, job, text);
+        if (!is_finished(job.state)) break;
+    }
+    awaited.failed = condition.failed;
+    if (condition.due) awaited.due = condition.due;
+    return awaited;
+}
+
+void add_singleton(const Question& question, Explanation& out) {
+    auto group = question.cluster.name_groups.find({question.job.user, question.job.request->name});
+    if (group == question.cluster.name_groups.end()) return;
+    for (const NameGroup::Key& key : group->second.live) {
+        if (key.second == question.job.id || out.awaited.size() >= kNamedMost) break;
+        out.awaited.push_back(awaited_job(question, question.cluster.job(key.second), "singleton"));
+    }
+}
+
+void add_dependencies(const Question& question, Explanation& out) {
+    out.any_awaited = question.job.dependency.any;
+    for (const Condition& condition : question.job.dependency.left) {
+        if (condition.kind == DependencyKind::Singleton) add_singleton(question, out);
+        else out.awaited.push_back(awaited_of(question, condition));
+    }
+}
+
+std::vector<Explanation::Holder> license_holders(const Question& question, const std::string& name) {
+    std::set<JobId> live;
+    for (std::uint32_t i = 0; i < question.cluster.node_count(); ++i) {
+        const Node& node = question.cluster.node(NodeIndex{i});
+        live.insert(node.jobs.begin(), node.jobs.end());
+    }
+    std::vector<Explanation::Holder> holders;
+    for (JobId id : live) {
+        const Job& job = question.cluster.job(id);
+        if (job.licenses_held.empty()) continue;
+        for (const LicenseCount& held : licenses_held_by(job)) {
+            if (held.name != name) continue;
+            holders.push_back(holder_of(question, job));
+            holders.back().amounts["license/" + name] = held.count;
+        }
+    }
+    std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.end < b.end; });
+    if (holders.size() > kNamedMost) holders.resize(kNamedMost);
+    return holders;
+}
+
+void add_licenses(const Question& question, Explanation& out) {
+    const Cluster& cluster = question.cluster;
+    if (!licenses_missing(cluster, question.job, question.now)) return;
+    Result<LicenseWish> wish = parse_licenses(question.job.request->licenses);
+    if (!wish) return;
+    for (const LicenseCount& wanted : wish->wanted) {
+        Explanation::LicenseShortage shortage{.name = wanted.name, .wanted = wanted.count};
+        for (const auto& [name, total] : cluster.settings().licenses) {
+            if (name == wanted.name) shortage.total = total;
+        }
+        auto used = cluster.licenses_used.find(wanted.name);
+        if (used != cluster.licenses_used.end()) shortage.used = used->second;
+        if (std::uint64_t{shortage.used} + shortage.wanted <= shortage.total) continue;
+        shortage.holders = license_holders(question, wanted.name);
+        out.licenses.push_back(std::move(shortage));
+    }
+}
+
+std::string obstacle_text(const Question& question, const Partition& partition, Reason reason) {
+    const PartitionConfig& config = partition.config;
+    const Shape& shape = question.job.request->shape;
+    switch (reason) {
+        case Reason::PartitionTimeLimit:
+            return fmt::format("jobs may run for {} there, this one asks for {}", print_time_limit(config.max_time),
+                               print_time_limit(question.job.time_limit));
+        case Reason::PartitionNodeLimit:
+            if (config.max_nodes && shape.nodes_min > *config.max_nodes) {
+                return fmt::format("jobs may have {} nodes there, this one asks for {}", *config.max_nodes, shape.nodes_min);
+            }
+            if (shape.nodes_min > partition.nodes.size()) {
+                return fmt::format("it has {} nodes, this one asks for {}", partition.nodes.size(), shape.nodes_min);
+            }
+            return fmt::format("jobs must have {} nodes there, this one asks for {}", config.min_nodes,
+                               shape.nodes_max.value_or(shape.nodes_min));
+        case Reason::PartitionConfig:
+            return "it is for jobs with a --reservation";
+        case Reason::QosNotAllowed: return fmt::format("it is not for QOS {}", question.job.request->qos);
+        default: return fmt::format("it is {}", config.state);
+    }
+}
+
+// Every reservation that it asks for, and what is to be said of it.
+void add_reservations(const Question& question, Explanation& out) {
+    using State = Explanation::ReservationState;
+    const JobRequest& wish = *question.job.request;
+    if (wish.reservation.empty()) return;
+    for (std::string_view name : split(wish.reservation, ',')) {
+        Explanation::ReservationWish& entry = out.reservations.emplace_back();
+        entry.name = name;
+        const Reservation* found = find_reservation(question.cluster, name);
+        if (!found) {
+            entry.state = State::Gone;
+            continue;
+        }
+        entry.nodes = found->node_names;
+        entry.start = found->start;
+        entry.end = found->end;
+        if (!may_use(*found, question.job.user, wish.account)) entry.state = State::NotAllowed;
+        else if (!is_open(*found, question.now)) entry.state = State::NotBegun;
+    }
+}
+
+Reason hold_of(const Job& job) {
+    if (job.priority > 0) return Reason::None;
+    return job.reason == Reason::JobHeldAdmin || job.reason == Reason::ReservationDeleted ? job.reason : Reason::JobHeldUser;
+}
+
+}  // namespace
+
+void explain_rules(const Question& question, Explanation& out) {
+    const Job& job = question.job;
+    out.hold = hold_of(job);
+    if (job.eligible_time > question.now) out.begin = job.eligible_time;
+    out.deadline = job.request->deadline;
+    add_dependencies(question, out);
+    if (array_limit_reached(question.cluster, job)) {
+        out.array_limit = job.array_limit;
+        out.array_running = question.cluster.array_running.at(job.array_job->value);
+    }
+    add_licenses(question, out);
+    add_reservations(question, out);
+}
+
+// Which of its partitions let it in; the obstacles of the others are noted.
+std::vector<const Partition*> open_partitions(const Question& question, Explanation& out) {
+    std::vector<const Partition*> open;
+    JobClass probe{.sample = question.job.request, .partition = {}, .time_limit = question.job.time_limit};
+    for (const std::string& name : partitions_of(question.job)) {
+        const Partition* partition = question.cluster.find_partition(name);
+        if (!partition) {
+            out.partitions.push_back({name, Reason::PartitionDown, "it is gone"});
+            continue;
+        }
+        Result<Need> need = need_of(question.cluster, question.job, *partition);
+        if (!need) {
+            out.partitions.push_back({name, Reason::BadConstraints, to_string(need.error())});
+        } else if (auto reason = partition_forbids(probe, *partition)) {
+            out.partitions.push_back({name, *reason, obstacle_text(question, *partition, *reason)});
+        } else {
+            open.push_back(partition);
+        }
+    }
+    return open;
+}
+
+}  // namespace sluice

@@ -1,0 +1,114 @@
+#include "core/schedule/gang.h"
+
+#include <algorithm>
+
+#include "core/job/suspend.h"
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+
+namespace {
+
+std::uint32_t tier_of(const Cluster& cluster, const Job& job) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    return partition ? partition->config.priority_tier : 0;
+}
+
+// Jobs that run on CPUs of the allocation, other than `id`.
+std::vector<JobId> running_on(const Cluster& cluster, const Allocation& allocation, JobId id) {
+    std::vector<JobId> found;
+    for (const NodeShare& share : allocation.nodes) {
+        std::vector<std::uint32_t> wanted = share.cpus;
+        for (JobId other : cluster.node(share.node).jobs) {
+            const Job& job = cluster.job(other);
+            if (other == id || job.cpus_lent) continue;
+            for (const NodeShare& theirs : job.allocation->nodes) {
+                bool meets = theirs.node == share.node &&
+                             std::find_first_of(theirs.cpus.begin(), theirs.cpus.end(), wanted.begin(), wanted.end()) !=
+                                 theirs.cpus.end();
+                if (meets && std::find(found.begin(), found.end(), other) == found.end()) found.push_back(other);
+            }
+        }
+    }
+    return found;
+}
+
+// Those that wait for their CPUs, in the order in which they get them.
+std::vector<JobId> in_turn(Cluster& cluster) {
+    std::set<JobId>& waiting = cluster.scheduler().set_aside;
+    std::erase_if(waiting, [&](JobId id) {
+        auto job = cluster.find_job(id);
+        return !job || !job->awaits_cpus || job->state != JobState::Suspended;
+    });
+    std::vector<JobId> order(waiting.begin(), waiting.end());
+    std::stable_sort(order.begin(), order.end(), [&](JobId a, JobId b) {
+        const Job &left = cluster.job(a), &right = cluster.job(b);
+        std::uint32_t left_tier = tier_of(cluster, left), right_tier = tier_of(cluster, right);
+        if (left_tier != right_tier) return left_tier > right_tier;
+        return *left.suspend_time < *right.suspend_time;
+    });
+    return order;
+}
+
+void watch_slices(Cluster& cluster, Time now) {
+    const PreemptSettings& preempt = cluster.settings().preempt;
+    Scheduler& scheduler = cluster.scheduler();
+    if (!preempt.gang || scheduler.slice_end || scheduler.set_aside.empty()) return;
+    scheduler.slice_end = now + preempt.time_slice;
+    cluster.add_timer({*scheduler.slice_end, TimerKind::TimeSlice, 0});
+}
+
+// Has it run for a slice among equals?
+bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting, Time now) {
+    if (job.state != JobState::Running || is_completing(job)) return false;
+    if (job.allocation->sharers <= 1 || tier_of(cluster, job) > tier_of(cluster, waiting)) return false;
+    Time since = std::max(*job.start_time, job.suspend_time.value_or(*job.start_time));
+    return now >= since + cluster.settings().preempt.time_slice;
+}
+
+}  // namespace
+
+void set_aside(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    if (cluster.job(id).awaits_cpus || suspend_job(cluster, now, id, effects)) return;
+    cluster.edit_job(id).awaits_cpus = true;
+    keep_set_aside(cluster, cluster.job(id), now);
+}
+
+void keep_set_aside(Cluster& cluster, const Job& job, Time now) {
+    cluster.scheduler().set_aside.insert(job.id);
+    watch_slices(cluster, now);
+}
+
+void set_aside_for(Cluster& cluster, Time now, const Allocation& allocation, Effects& effects) {
+    if (!cluster.settings().preempt.gang || allocation.sharers <= 1) return;
+    for (JobId id : running_on(cluster, allocation, JobId{0})) {
+        const Job& job = cluster.job(id);
+        if (job.state == JobState::Running && !is_completing(job)) set_aside(cluster, now, id, effects);
+    }
+}
+
+void resume_set_aside(Cluster& cluster, Time now, Effects& effects) {
+    if (cluster.scheduler().set_aside.empty()) return;
+    for (JobId id : in_turn(cluster)) {
+        if (may_resume(cluster, cluster.job(id))) resume_job(cluster, now, id, effects);
+    }
+}
+
+void on_time_slice(Cluster& cluster, Time now, Effects& effects) {
+    cluster.scheduler().slice_end.reset();
+    for (JobId id : in_turn(cluster)) {
+        std::shared_ptr<const Job> waiting = cluster.find_job(id);
+        if (waiting->allocation->sharers <= 1) continue;
+        std::vector<JobId> others = running_on(cluster, *waiting->allocation, id);
+        bool its_turn = std::all_of(others.begin(), others.end(), [&](JobId other) {
+            return has_had_its_turn(cluster, cluster.job(other), *waiting, now);
+        });
+        if (!its_turn) continue;
+        for (JobId other : others) set_aside(cluster, now, other, effects);
+        if (may_resume(cluster, *waiting)) resume_job(cluster, now, id, effects);
+    }
+    cluster.schedule_wanted = true;
+    watch_slices(cluster, now);
+}
+
+}  // namespace sluice
