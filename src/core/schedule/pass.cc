@@ -307,7 +307,7 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
             // What a magnetic reservation attracted may find a place outside yet.
-            bool attracted = entry.reservation && !entry.job_class->magnets.empty();
+            bool attracted = entry.reservation && entry.job_class->sample->reservation.empty();
             bool may_preempt = outcome == Outcome::Blocked && entry.booked == 0 && !attracted;
             if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
