@@ -32,7 +32,10 @@ def default_prefix():
     return Path(os.environ.get("SLUICE_PREFIX", ROOT / "build" / "prefix"))
 
 
-def wait_for(condition, timeout=30, what="the condition", interval=0.02):
+PATIENCE = 120  # seconds: only ever reached when something is wrong, however slow the machine
+
+
+def wait_for(condition, timeout=PATIENCE, what="the condition", interval=0.02):
     """The first true value of condition(), or an AssertionError that says what was awaited."""
     deadline = time.monotonic() + timeout
     while True:
@@ -42,6 +45,11 @@ def wait_for(condition, timeout=30, what="the condition", interval=0.02):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {timeout} s for {what}; last value: {value!r}")
         time.sleep(interval)
+
+
+def process_state(pid):
+    """R, S, T, ... as ps shows it."""
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 class Ports:
@@ -246,7 +254,7 @@ ReturnToService=2
         """Sends the signal and waits for the end of a daemon: its exit status."""
         daemon = self.daemons.pop(name)
         daemon.send_signal(number)
-        return daemon.wait(timeout=30)
+        return daemon.wait(timeout=PATIENCE)
 
     def alive(self, name):
         return name in self.daemons and self.daemons[name].poll() is None
@@ -291,14 +299,14 @@ ReturnToService=2
     def state(self, job):
         return self.job(job).get("JobState", "")
 
-    def wait_state(self, job, *states, timeout=30):
+    def wait_state(self, job, *states, timeout=PATIENCE):
         def reached():
             found = self.job(job)
             return found if found.get("JobState") in states else None
         return self.wait_for(reached, timeout, f"job {job} to be {' or '.join(states)},"
                              f" it is {self.state(job)}")
 
-    def wait_end(self, job, timeout=30):
+    def wait_end(self, job, timeout=PATIENCE):
         return self.wait_state(job, *ENDED, timeout=timeout)
 
     def output(self, job, name="slurm-{}.out"):
@@ -312,13 +320,13 @@ ReturnToService=2
 
     # ---- checks
 
-    def wait_for(self, condition, timeout=30, what="the condition"):
+    def wait_for(self, condition, timeout=PATIENCE, what="the condition"):
         try:
             return wait_for(condition, timeout, what)
         except AssertionError as error:
             raise AssertionError(f"{error}{self.logs()}") from None
 
-    def wait_file(self, path, timeout=30):
+    def wait_file(self, path, timeout=PATIENCE):
         """The text of a file once it is there and not empty; relative to the jobs' directory."""
         path = self.dir / "work" / path
         return self.wait_for(lambda: path.exists() and path.read_text(), timeout, f"file {path}")

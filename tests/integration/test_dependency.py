@@ -1,8 +1,7 @@
 """Jobs that wait for jobs, deadlines, suspended jobs: what users see of them."""
 
-import time
-
 import pytest
+from cluster import process_state
 
 
 def shown(cluster, job):
@@ -79,16 +78,14 @@ def test_unknown_licenses_are_refused(shared):
 
 
 def test_suspend_and_resume(cluster):
-    job = cluster.submit("echo started >marks; while :; do date +%N >tick; sleep 0.05; done", "--time=10")
-    cluster.wait_file("tick")
+    job = cluster.submit("echo $$ >pid; mv pid shell; while :; do sleep 0.05; done", "--time=10")
+    cluster.wait_file("shell")
+    pid = (cluster.dir / "work" / "shell").read_text().strip()
     cluster.run("scontrol", "suspend", job)
     assert cluster.run("squeue", "-h", "-j", job, "-o", "%t").stdout == "S\n"
-    tick = cluster.dir / "work" / "tick"
 
     def stands_still():
-        before = tick.read_text()
-        time.sleep(0.3)
-        return before == tick.read_text()
+        return process_state(pid) == "T"
     cluster.wait_for(stands_still, what="the job to stand still")
     cluster.kill("slurmctld")
     cluster.start_controller()

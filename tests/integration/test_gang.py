@@ -1,8 +1,6 @@
 """Jobs on the same CPUs: stopped to make room, taking turns, or side by side."""
 
-from pathlib import Path
-
-from cluster import wait_for
+from cluster import process_state, wait_for
 
 LAB = """PartitionName=low Nodes=ALL Default=YES PriorityTier=1
 PartitionName=high Nodes=ALL PriorityTier=2"""
@@ -10,10 +8,6 @@ SUSPEND = "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\nSchedul
 SHARED = "PartitionName=shared Nodes=ALL Default=YES OverSubscribe=FORCE:2"
 
 COUNTING = "echo $$ > pid; i=0; while :; do i=$((i+1)); echo $i > count.tmp; mv count.tmp count; sleep 0.05; done"
-
-
-def state_of(pid):
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 def test_a_job_that_makes_room_is_stopped_and_goes_on(make_cluster):
@@ -26,11 +20,11 @@ def test_a_job_that_makes_room_is_stopped_and_goes_on(make_cluster):
     cluster.wait_state(victim, "SUSPENDED")
     assert cluster.run("squeue", "-h", "-j", victim, "-o", "%t").stdout.strip() == "S"
     pid = (work / "pid").read_text().strip()
-    wait_for(lambda: state_of(pid) == "T", what="the first job's processes to be stopped")
+    wait_for(lambda: process_state(pid) == "T", what="the first job's processes to be stopped")
     cluster.kill("slurmctld")
     cluster.start_controller()
     cluster.wait_state(victim, "SUSPENDED")
-    assert state_of(pid) == "T"
+    assert process_state(pid) == "T"
     (work / "leave").touch()
     assert cluster.wait_end(boss)["JobState"] == "COMPLETED"
     cluster.wait_state(victim, "RUNNING")
