@@ -66,10 +66,20 @@ class Ports:
                 self.lock.close()
                 continue
             self.numbers = range(first, first + count)
+            if not self.is_held():
+                self.lock.close()
+                continue
             if all(self.is_free(port) for port in self.numbers):
                 return
             self.release()
         raise RuntimeError("no free block of ports")
+
+    def is_held(self):
+        """Whether what we have locked is still the file of that name: its last holder removes it."""
+        try:
+            return os.path.samestat(os.fstat(self.lock.fileno()), os.stat(self.lock.name))
+        except FileNotFoundError:
+            return False
 
     @staticmethod
     def is_free(port):
