@@ -88,7 +88,10 @@ function(sluice_link_dynamically target)
     endif()
 endfunction()
 
+# All that is installed, and nothing for tests: cmake --build build --target programs
+add_custom_target(programs)
 function(sluice_install target file destination)
+    add_dependencies(programs ${target})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file}
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${destination})
     install(TARGETS ${target} DESTINATION ${destination})

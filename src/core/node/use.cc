@@ -178,10 +178,8 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
     set_use(node, job, share, false);
     std::erase(node.jobs, job.id);
     node.last_busy = now;
-    if (node.jobs.empty()) {
-        node.exclusive = false;
-        node.exclusive_user.reset();
-    }
+    if (node.cpus_used == 0) node.exclusive = false;  // who had it alone had all of them; others may be set aside
+    if (node.jobs.empty()) node.exclusive_user.reset();
     cluster.schedule_wanted = true;
 }
 

@@ -245,6 +245,24 @@ TEST(SuspendToMakeRoom, TheVictimMayBeEndedAndRequeuedMeanwhile) {
     )");
 }
 
+TEST(SuspendToMakeRoom, WhoHadTheNodeAloneLeavesItToThoseSetAside) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=SUSPEND,GANG
+        nodes     n1 cpus=4
+        partition low tier=1 default
+        partition high tier=2
+        submit    a cpus=2
+        pass
+        submit    h partition=high exclusive
+        pass
+        expect    h running n1
+        expect    a suspended
+        end       h
+        pass
+        expect    a running n1
+    )");
+}
+
 TEST(SuspendToMakeRoom, ByHandStaysByHand) {
     EXPECT_SCENARIO(R"(
         settings  preempt=partition mode=SUSPEND,GANG

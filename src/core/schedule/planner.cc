@@ -61,14 +61,13 @@ void Planner::begin_anew(const Cluster& cluster, Time now, const std::vector<Nod
         reset(cluster, now);
         return;
     }
-    std::vector<NodeIndex> changed = touched;
-    changed.insert(changed.end(), restless_.begin(), restless_.end());
-    restless_.clear();
+    std::set<NodeIndex> changed = std::exchange(restless_, {});
+    changed.insert(touched.begin(), touched.end());
     for (const Booking& booking : bookings_) {
         for (const Chosen& chosen : booking.nodes) {
             if (on_node_[chosen.node.value].empty()) continue;  // seen in another booking
             on_node_[chosen.node.value].clear();
-            changed.push_back(chosen.node);
+            changed.insert(chosen.node);
         }
     }
     bookings_.clear();
@@ -99,7 +98,7 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     }
     Owner& owner = owners_[node.index.value];
     bool somebody_is_late = std::any_of(holders.begin(), holders.end(), [&](const Holder& holder) { return holder.end <= tick(now) + 1; });
-    if (somebody_is_late) restless_.push_back(node.index);
+    if (somebody_is_late) restless_.insert(node.index);
     for (const Holder& holder : holders) {
         owner.until = std::max(owner.until, holder.end);
         const NodeShare& share = *holder.job->allocation->find(node.index);

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -90,7 +91,7 @@ private:
     Plan plan_;
     bool is_whole_ = false;                            // the lines of all nodes are known
     std::uint64_t layout_version_ = 0;
-    std::vector<NodeIndex> restless_;                  // somebody there is late: the line moves with the clock
+    std::set<NodeIndex> restless_;                     // somebody there is late: the line moves with the clock
     std::vector<Booking> bookings_;                    // in the order of booking; empty ones are gone
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last

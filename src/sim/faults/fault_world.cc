@@ -26,7 +26,7 @@ FaultWorld::FaultWorld(FaultOptions options)
       random_(options_.seed),
       now_(kStart),
       calm_from_(kStart + kFaultyTime) {
-    settings_ = std::make_shared<const Settings>(random_settings(random_, options_.nodes));
+    settings_ = std::make_shared<const Settings>(random_settings(random_, options_.nodes, options_.with_preemption));
     result_.hash = 0xcbf29ce484222325;
     node_ends_.resize(options_.nodes);
     controller_ends_.resize(options_.nodes);
@@ -80,7 +80,7 @@ void FaultWorld::fail(std::string what) {
 
 void FaultWorld::plan_users() {
     for (std::uint32_t i = 0; i < options_.jobs; ++i) {
-        clients_.push_back({random_request(random_, options_.nodes), false, {}});
+        clients_.push_back({random_request(random_, options_.nodes, options_.with_preemption), false, {}});
         later(Seconds{random_.between(0, kFaultyTime.count())}, [this, i] { submit(i); });
     }
     for (std::uint32_t i = 0; i < options_.jobs / 4; ++i) {

@@ -26,6 +26,7 @@ struct FaultOptions {
     std::uint64_t seed = 1;
     std::uint32_t nodes = 32;
     std::uint32_t jobs = 500;
+    bool with_preemption = true;  // and with jobs that share CPUs
     std::function<void(const std::string&)> on_event;  // for whoever wants to see all of it
 };
 

@@ -9,9 +9,28 @@ namespace {
 constexpr std::uint32_t kCpus = 4, kGpus = 2;
 constexpr std::int64_t kDurationMost = 240;  // seconds
 
+constexpr const char* kUrgent = "urgent";
+
+// Some of the ways in which a site lets jobs make room for others, or share.
+void add_preemption(Random random, Settings& settings) {
+    settings.partitions.front().priority_tier = 1;
+    PartitionConfig urgent = settings.partitions.front();
+    urgent.name = kUrgent;
+    urgent.is_default = false;
+    urgent.priority_tier = 2;
+    settings.partitions.push_back(std::move(urgent));
+    constexpr const char* kModes[] = {"REQUEUE", "CANCEL", "SUSPEND,GANG", "REQUEUE,GANG"};
+    std::string_view mode = kModes[random.below(std::size(kModes))];
+    settings.preempt.by = PreemptSettings::By::Partition;
+    settings.preempt.mode = preempt_mode_in(mode);
+    settings.preempt.gang = has_preempt_word(mode, "GANG");
+    settings.partitions.front().grace_time = Seconds{random.between(0, 20)};
+    if (random.chance(0.5)) settings.partitions.front().oversubscribe = "FORCE:2";
+}
+
 }  // namespace
 
-Settings random_settings(Random& random, std::uint32_t nodes) {
+Settings random_settings(Random& random, std::uint32_t nodes, bool with_preemption) {
     Settings settings = plain_settings(nodes, kCpus, kGpus);
     settings.config_overrides = true;
     settings.return_to_service = random.chance(0.5) ? 1 : 2;
@@ -21,11 +40,13 @@ Settings random_settings(Random& random, std::uint32_t nodes) {
     // Long enough that no client still repeats the submission of a job that is forgotten.
     settings.min_job_age = random.chance(0.5) ? Seconds{1800} : Seconds{1'000'000};
     settings.requeue_delay = Seconds{random.between(0, 3)};
+    if (with_preemption) add_preemption(random, settings);
     return settings;
 }
 
-std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes) {
+std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes, bool with_preemption) {
     auto request = std::make_shared<JobRequest>();
+    if (with_preemption && Random(random).chance(0.2)) request->partition = kUrgent;
     request->name = "job";
     request->requeue = random.chance(0.7);
     request->hold = random.chance(0.03);
