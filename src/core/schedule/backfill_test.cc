@@ -225,5 +225,19 @@ TEST(Preemption, NobodyIsPreemptedInVain) {
     )");
 }
 
+TEST(Backfill, ANewJobIsShortenedAtOnceThoughOthersWait) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=2
+        submit  a cpus=1 time=60
+        pass
+        submit  wide cpus=2 time=10
+        pass
+        expect  wide pending Resources starts=60
+        submit  b time=600 mintime=30
+        pass
+        expect  b running n1
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

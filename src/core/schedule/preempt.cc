@@ -168,8 +168,9 @@ bool Pass::preempt_for(const Entry& entry, JobId id) {
     });
     // Who is only set aside is so at the moment of the start: once all others are gone.
     bool starts = !victims.empty() && std::all_of(victims.begin(), victims.end(), [](const Victim& victim) { return victim.is_suspended; });
+    if (starts) choice = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});
+    starts = starts && !choice.empty();
     if (starts) {
-        choice = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});
         for (const Victim& victim : victims) set_aside(cluster_, now_, victim.job->id, effects_);
         starts = start(entry, id, choice);
     }

@@ -76,11 +76,11 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     auto own = planner.find_booking(job->id);
     if (own) planner.lift(*own);
     Choice choice = finder_.at_once(narrow);
-    if (!choice.empty() && start(entry, job->id, choice)) {
-        if (own) planner.drop_lifted(*own);
-        return true;
-    }
-    if (own) planner.lay(*own);
+    bool started = !choice.empty() && start(entry, job->id, choice);
+    started = started || (is_fresh && start_shortened(entry, job->id));
+    if (own && started) planner.drop_lifted(*own);
+    else if (own) planner.lay(*own);
+    if (started) return true;
     if (start_shared(entry, job->id)) return true;
     return is_fresh && !is_attracted(entry) && preempt_for(entry, job->id);
 }
