@@ -59,7 +59,8 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
 
 std::vector<std::string> list_in(const std::map<std::string, std::string>& options, const std::string& key) {
     std::vector<std::string> names;
-    for (std::string_view name : split(option(options, key), ',')) {
+    const std::string list = option(options, key);  // the views below point into it
+    for (std::string_view name : split(list, ',')) {
         if (!name.empty()) names.emplace_back(name);
     }
     return names;
