@@ -90,7 +90,7 @@ private:
 
 TEST(EasyBackfill, TheCoreWaitsAsLongAsThePlainAlgorithm) {
     constexpr std::uint32_t kProcessors = 64;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SLUICE_SANITIZED
     constexpr std::uint64_t kSeeds = 1;  // a sanitized build takes fifty times as long
 #else
     constexpr std::uint64_t kSeeds = 3;
