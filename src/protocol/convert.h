@@ -15,6 +15,7 @@
 #include "model/node.h"
 #include "model/reservation.h"
 #include "model/table.h"
+#include "records.pb.h"
 #include "wire.pb.h"
 
 namespace sluice {

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "core/cluster.h"
-#include "wire.pb.h"
+#include "records.pb.h"
 
 namespace sluice {
 
