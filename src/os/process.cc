@@ -135,10 +135,17 @@ std::string interpreter_of(const std::string& script) {
 
 }  // namespace
 
+// A signal that comes before the program runs must not be lost: what is ignored here waits, as long as
+// it is blocked, until the child has the program's own answer to it.
 Result<pid_t> spawn(const ProcessSpec& spec) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
     pid_t pid = fork();
-    if (pid < 0) return os_error("fork");
+    int number = errno;
     if (pid == 0) run_child(spec);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid < 0) return os_error("fork", number);
     return pid;
 }
 

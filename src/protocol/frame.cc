@@ -62,6 +62,13 @@ Result<std::optional<std::string_view>> FrameReader::next() {
     return std::optional(waiting.substr(kFrameHeaderSize, length));
 }
 
+std::size_t FrameReader::missing() const {
+    const std::string_view waiting = std::string_view(buffer_).substr(start_);
+    if (waiting.size() < kFrameHeaderSize) return kFrameHeaderSize - waiting.size();
+    const std::size_t whole = kFrameHeaderSize + get_length(waiting.data());
+    return whole > waiting.size() ? whole - waiting.size() : 0;
+}
+
 Error malformed_message() {
     return {ErrorCode::ProtocolError, "a message could not be decoded"};
 }

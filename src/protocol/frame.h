@@ -35,6 +35,9 @@ public:
     // The next whole message, if there is one; the view holds until the next feed(). After an error
     // the stream cannot be trusted any more, and every further call gives the same error.
     Result<std::optional<std::string_view>> next();
+    // So many bytes, and perhaps more, are missing from the message that has begun: who takes no more
+    // at a time leaves those of the next message in the stream.
+    std::size_t missing() const;
 
 private:
     std::size_t size_max_;

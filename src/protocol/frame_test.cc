@@ -43,6 +43,22 @@ TEST(Frame, ALengthOverTheLimitIsRefusedAtOnceAndForGood) {
     EXPECT_FALSE(reader.next());
 }
 
+TEST(Frame, WhoTakesWhatIsMissingLeavesTheNextMessageAlone) {
+    std::string stream;
+    append_frame(stream, text_message("an order"));
+    const std::size_t first = stream.size();
+    append_frame(stream, text_message("the word to end it, right behind"));
+
+    FrameReader reader;
+    std::size_t taken = 0;
+    for (auto frame = reader.next(); !*frame; frame = reader.next()) {
+        const std::size_t missing = reader.missing();
+        reader.feed(std::string_view(stream).substr(taken, missing));
+        taken += missing;
+    }
+    EXPECT_EQ(taken, first);
+}
+
 TEST(Frame, TheLimitItselfIsAllowed) {
     FrameReader reader(3);
     reader.feed(std::string_view("\3\0\0\0abc", 7));

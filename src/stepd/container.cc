@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "model/errors.h"
@@ -35,7 +36,14 @@ std::vector<int> Container::entries() const {
 }
 
 std::vector<pid_t> Container::pids() const {
-    return cgroup_ ? cgroup_->pids() : descendants(getpid());
+    std::vector<pid_t> found = descendants(getpid());
+    if (!cgroup_) return found;
+    // Who has just been started may not have entered the cgroup yet; who has left us is still in it.
+    const std::vector<pid_t> confined = cgroup_->pids();
+    found.insert(found.end(), confined.begin(), confined.end());
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
 }
 
 void Container::signal_all(int signal) const {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -21,8 +22,8 @@ Result<wire::StepOrder> read_order(const Fd& line) {
     char buffer[64 * 1024];
     for (;;) {
         if (auto frame = TRY(reader.next())) return decode<wire::StepOrder>(*frame);
-        // Blocking, and from a peer that sends nothing else before it hears from us.
-        ssize_t count = read(line.get(), buffer, sizeof buffer);
+        // Blocking, and no more than the order: the word to end the job may be right behind it.
+        ssize_t count = read(line.get(), buffer, std::min(sizeof buffer, reader.missing()));
         if (count <= 0) return malformed_message();
         reader.feed({buffer, static_cast<std::size_t>(count)});
     }

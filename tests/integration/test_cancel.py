@@ -23,6 +23,14 @@ def test_a_running_job_and_its_children(shared):
     assert f"*** JOB {job} ON {record['BatchHost']} CANCELLED AT" in shared.output(job)
 
 
+def test_at_any_moment_of_its_start(shared):
+    jobs = [shared.submit("sleep 1000") for _ in range(30)]
+    for job in jobs:
+        shared.run("scancel", job)
+    # SIGTERM was enough for each that had started.
+    assert {shared.wait_end(job)["ExitCode"] for job in jobs} <= {"0:0", "0:15"}
+
+
 def test_a_job_that_ignores_term_is_killed_after_killwait(shared):
     job = shared.submit("trap '' TERM; echo up; while :; do sleep 0.1; done")
     shared.wait_file(f"slurm-{job}.out")
