@@ -56,11 +56,8 @@ ClientSession::ClientSession(std::shared_ptr<Link> link, Caller caller, Services
       answered_(link_->executor()) {}
 
 asio::awaitable<void> ClientSession::run() {
-    while (true) {
-        if (slots_.empty()) link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
-        const auto message = co_await link_->read(slots_.empty());
-        link_->expect_until(std::nullopt);
-        if (!message) break;
+    link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
+    while (const auto message = co_await link_->read(nothing_due())) {
         auto request = decode<wire::Request>(*message);
         if (!request) {
             log_debug("{}: {}", link_->peer(), to_string(request.error()));
@@ -79,6 +76,7 @@ asio::awaitable<void> ClientSession::handle(wire::Request& request) {
         co_return;
     }
     co_await all_answered();
+    link_->expect_until(std::nullopt);
     if (request.body_case() == wire::Request::kReconfigure) {
         co_await reconfigure();
     } else {
@@ -126,7 +124,10 @@ asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id) {
         answer_at_once(framed(error_reply(*trouble)));
         co_return;
     }
-    slots_.push_back({id, nullptr});
+    {
+        const std::lock_guard guard(mutex_);
+        take_place(id, nullptr);
+    }
     incoming.request = id;
     incoming.asker = shared_from_this();
     if (!co_await push(services_, std::move(incoming))) {
@@ -135,21 +136,28 @@ asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id) {
 }
 
 void ClientSession::answered(RequestId request, Answer answer) {
-    asio::post(link_->executor(), [self = shared_from_this(), request, answer = std::move(answer)] {
-        const auto config = self->services_.published.config.get();
-        const auto snapshot = self->services_.published.snapshot.get();
-        const ReplyContext context{*snapshot, self->services_.signer, wall_clock(),
-                                   config->config.cred_expire};
-        self->fill(request, framed(reply_from(answer, context)));
-    });
+    const auto config = services_.published.config.get();
+    const auto snapshot = services_.published.snapshot.get();
+    const ReplyContext context{*snapshot, services_.signer, wall_clock(),
+                               config->config.cred_expire};
+    fill(request, framed(reply_from(answer, context)));
+}
+
+void ClientSession::all_told() {
+    link_->flush();
 }
 
 void ClientSession::answer_at_once(Bytes reply) {
-    slots_.push_back({RequestId{}, std::move(reply)});
-    send_ready();
+    {
+        const std::lock_guard guard(mutex_);
+        take_place(RequestId{}, std::move(reply));
+        send_ready();
+    }
+    link_->flush();
 }
 
 void ClientSession::fill(RequestId request, Bytes reply) {
+    const std::lock_guard guard(mutex_);
     const auto slot = std::find_if(slots_.begin(), slots_.end(),
                                    [&](const Slot& slot) { return slot.request == request; });
     if (slot == slots_.end()) return;
@@ -157,37 +165,58 @@ void ClientSession::fill(RequestId request, Bytes reply) {
     send_ready();
 }
 
+void ClientSession::take_place(RequestId request, Bytes reply) {
+    slots_.push_back({request, std::move(reply)});
+    link_->expect_until(std::nullopt);
+}
+
 void ClientSession::send_ready() {
     while (!slots_.empty() && slots_.front().reply) {
-        link_->send(std::move(slots_.front().reply));
+        link_->send_with_next(std::move(slots_.front().reply));
         slots_.pop_front();
     }
-    answered_.cancel();
-    if (slots_.empty() && !link_->closed()) {
-        link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
+    if (slots_.empty()) link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
+    if (!std::exchange(waited_for_, false)) return;
+    asio::post(link_->executor(), [self = shared_from_this()] { self->answered_.cancel(); });
+}
+
+bool ClientSession::nothing_due() const {
+    const std::lock_guard guard(mutex_);
+    return slots_.empty();
+}
+
+template <typename Condition>
+asio::awaitable<void> ClientSession::wait_until(Condition holds) {
+    while (!link_->closed()) {
+        {
+            const std::lock_guard guard(mutex_);
+            if (holds(slots_.size())) break;
+            waited_for_ = true;
+        }
+        // Woken by way of this thread's own queue, so not before it sleeps.
+        answered_.expires_at(SteadyTime::max());
+        std::error_code cancelled;
+        co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
     }
 }
 
 asio::awaitable<void> ClientSession::room_for_one_more() {
-    while (slots_.size() >= kPipelineMost && !link_->closed()) {
-        answered_.expires_at(SteadyTime::max());
-        std::error_code cancelled;
-        co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
+    return wait_until([](std::size_t due) { return due < kPipelineMost; });
 }
 
 // Answered and gone out: so that nobody makes us keep more than one listing for him.
 asio::awaitable<void> ClientSession::all_answered() {
-    while (!slots_.empty() && !link_->closed()) {
-        answered_.expires_at(SteadyTime::max());
-        std::error_code cancelled;
-        co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
+    co_await wait_until([](std::size_t due) { return due == 0; });
     co_await link_->flushed();
 }
 
 asio::awaitable<void> ClientSession::drop_waiting() {
-    for (const Slot& slot : std::exchange(slots_, {})) {
+    std::deque<Slot> dropped;
+    {
+        const std::lock_guard guard(mutex_);
+        dropped.swap(slots_);
+    }
+    for (const Slot& slot : dropped) {
         if (slot.reply) continue;
         Incoming incoming;
         incoming.event = RequestDropped{slot.request};

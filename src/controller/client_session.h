@@ -8,6 +8,7 @@
 #include <asio/awaitable.hpp>
 #include <deque>
 #include <memory>
+#include <mutex>
 
 #include "controller/link.h"
 #include "controller/listings.h"
@@ -22,7 +23,9 @@ public:
                   Listings& listings);
 
     asio::awaitable<void> run();
-    void answered(RequestId request, Answer answer) override;  // from the store's thread
+    // From the thread that wrote the change down.
+    void answered(RequestId request, Answer answer) override;
+    void all_told() override;
 
 private:
     // A request's place in the order of answers.
@@ -44,14 +47,22 @@ private:
     asio::awaitable<void> drop_waiting();
     void answer_at_once(Bytes reply);
     void fill(RequestId request, Bytes reply);
+    // With mutex_ held.
+    void take_place(RequestId request, Bytes reply);
     void send_ready();
+    bool nothing_due() const;
+    template <typename Condition>
+    asio::awaitable<void> wait_until(Condition holds);
 
     std::shared_ptr<Link> link_;
     Caller caller_;
     Services& services_;
     Listings& listings_;
+    asio::steady_timer answered_;  // cancelled when slots have gone: wakes wait_until()
+
+    mutable std::mutex mutex_;  // for all below, and for the link's time to be idle
     std::deque<Slot> slots_;
-    asio::steady_timer answered_;  // cancelled when a slot is gone: wakes who waits for room
+    bool waited_for_ = false;  // somebody sleeps in wait_until()
 };
 
 }  // namespace sluice

@@ -80,6 +80,7 @@ bool Committer::commit(const Batch& batch) {
 void Committer::release(Decided decided) {
     if (decided.snapshot) published_.snapshot.set(std::move(decided.snapshot));
     for (DueAnswer& due : decided.answers) due.asker->answered(due.request, std::move(due.answer));
+    for (DueAnswer& due : decided.answers) due.asker->all_told();
     if (!decided.orders.empty() || !decided.acks.empty()) {
         fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
     }

@@ -18,10 +18,8 @@ namespace {
 
 constexpr Seconds kHeartbeatMost{30};
 
-// From any thread: a link is touched on its own executor only.
 void send(const std::shared_ptr<NodeLink>& node, const wire::AgentOrder& order) {
-    asio::dispatch(node->link->executor(),
-                   [link = node->link, bytes = framed(order)] { link->send(bytes); });
+    node->link->send(framed(order));
 }
 
 void close(const std::shared_ptr<NodeLink>& node) {
@@ -187,8 +185,8 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
         registered.mutable_error()->set_code(static_cast<std::uint32_t>(answer.error->code));
         registered.mutable_error()->set_detail(answer.error->detail);
     }
-    asio::dispatch(node->link->executor(), [node, answer, bytes = framed(message)] {
-        node->link->send(bytes);
+    send(node, message);
+    asio::dispatch(node->link->executor(), [node, answer] {
         node->answer = answer;
         node->answered.cancel();
     });

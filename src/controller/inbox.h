@@ -15,11 +15,12 @@
 
 namespace sluice {
 
-// Somebody who waits for an answer. Called from the store's thread, after the commit.
+// Somebody who waits for answers. Called after the commit, by the thread that made it.
 class Asker {
 public:
     virtual ~Asker() = default;
     virtual void answered(RequestId request, Answer answer) = 0;
+    virtual void all_told() {}  // no more of them come at this time
 };
 
 // A node that wants to hear when its reports are on disk. Known to the fleet alone.

@@ -1,11 +1,15 @@
 // controller/link.cc
 #include "controller/link.h"
 
+#include <sys/socket.h>
+
+#include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
-#include <vector>
+#include <cerrno>
 
 #include "base/log.h"
 #include "model/errors.h"
@@ -60,78 +64,119 @@ void Link::send(Bytes message) {
 }
 
 void Link::send_with_next(Bytes message) {
-    if (closed()) return;
+    const std::lock_guard guard(output_mutex_);
+    if (closed_) return;
     output_size_ += message->size();
     output_.push_back(std::move(message));
     if (output_size_ > kOutputMost) {
         log_error("{}: does not read what it asked for, closed", peer_);
-        close();
+        close_soon();
     }
 }
 
 void Link::flush() {
-    if (writing_ || closed() || output_.empty()) return;
+    const std::lock_guard guard(output_mutex_);
+    if (writing_ || closed_ || output_.empty()) return;
+    if (!write_some()) return close_soon();
+    if (output_.empty()) return;
     writing_ = true;
-    // Started by way of the executor: answers that come together leave together.
     asio::co_spawn(
-        executor(), [self = shared_from_this()] { return self->write_all(); }, asio::detached);
+        executor(), [self = shared_from_this()] { return self->write_rest(); }, asio::detached);
 }
 
-asio::awaitable<void> Link::write_all() {
-    std::size_t offset = 0;  // of the first message, what has left already
-    while (!output_.empty() && !closed()) {
-        std::vector<asio::const_buffer> buffers;
+bool Link::write_some() {
+    bool progress = write_deadline_ == SteadyTime::max();
+    while (!output_.empty()) {
+        std::array<iovec, kGather> pieces;
+        std::size_t count = 0;
         for (const Bytes& bytes : output_) {
-            if (buffers.size() == kGather) break;
-            const std::size_t skip = buffers.empty() ? offset : 0;
-            buffers.emplace_back(bytes->data() + skip, bytes->size() - skip);
+            if (count == pieces.size()) break;
+            const std::size_t skip = count == 0 ? written_of_first_ : 0;
+            pieces[count++] = {const_cast<char*>(bytes->data()) + skip, bytes->size() - skip};
         }
-        write_deadline_ = std::chrono::steady_clock::now() + kWriteProgress;
-        std::error_code error;
-        std::size_t size =
-            co_await socket_.async_write_some(buffers, redirect_error(use_awaitable, error));
-        if (error) {
-            close();
-            break;
+        msghdr message{};
+        message.msg_iov = pieces.data();
+        message.msg_iovlen = count;
+        const ssize_t size = sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) {
+            if (progress) write_deadline_ = std::chrono::steady_clock::now() + kWriteProgress;
+            return errno == EAGAIN || errno == EWOULDBLOCK;
         }
-        output_size_ -= size;
-        offset += size;
-        while (!output_.empty() && offset >= output_.front()->size()) {
-            offset -= output_.front()->size();
+        progress = true;
+        output_size_ -= static_cast<std::size_t>(size);
+        written_of_first_ += static_cast<std::size_t>(size);
+        while (!output_.empty() && written_of_first_ >= output_.front()->size()) {
+            written_of_first_ -= output_.front()->size();
             output_.pop_front();
         }
     }
-    write_deadline_.reset();
-    writing_ = false;
-    written_.cancel();
-    if (finishing_) close();
+    write_deadline_ = SteadyTime::max();
+    return true;
+}
+
+asio::awaitable<void> Link::write_rest() {
+    while (!closed_) {
+        std::error_code error;
+        co_await socket_.async_wait(Socket::wait_write, redirect_error(use_awaitable, error));
+        const std::lock_guard guard(output_mutex_);
+        if (error || closed_ || !write_some()) break;
+        writing_ = !output_.empty();
+        if (!writing_) {
+            written_.cancel();
+            if (finishing_) close_soon();
+            co_return;
+        }
+    }
+    close();
+}
+
+bool Link::writing() const {
+    const std::lock_guard guard(output_mutex_);
+    return writing_;
 }
 
 void Link::finish() {
-    finishing_ = true;
     flush();
-    if (!writing_) close();
+    {
+        const std::lock_guard guard(output_mutex_);
+        finishing_ = true;
+        if (writing_) return;
+    }
+    close();
 }
 
 asio::awaitable<void> Link::flushed() {
-    while (writing_ && !closed()) {
+    while (writing() && !closed_) {
         written_.expires_at(asio::steady_timer::time_point::max());
         std::error_code cancelled;
         co_await written_.async_wait(redirect_error(use_awaitable, cancelled));
     }
 }
 
+// The socket is the I/O thread's: others only ask for its end.
+void Link::close_soon() {
+    asio::post(executor(), [self = shared_from_this()] { self->close(); });
+}
+
 void Link::close() {
-    std::error_code ignored;
-    socket_.close(ignored);
-    output_.clear();
-    output_size_ = 0;
-    read_deadline_.reset();
+    {
+        const std::lock_guard guard(output_mutex_);
+        closed_ = true;
+        std::error_code ignored;
+        socket_.close(ignored);
+        output_.clear();
+        output_size_ = 0;
+        written_of_first_ = 0;
+        write_deadline_ = SteadyTime::max();
+    }
+    expect_until(std::nullopt);
     written_.cancel();
 }
 
 bool Link::expired(SteadyTime now) const {
-    return (read_deadline_ && now > *read_deadline_) || (write_deadline_ && now > *write_deadline_);
+    const std::lock_guard guard(output_mutex_);
+    return now > read_deadline_.load() || now > write_deadline_;
 }
 
 }  // namespace sluice

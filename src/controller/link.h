@@ -2,15 +2,18 @@
 //
 // One connection, message by message. It lives on one I/O thread and holds no buffer while idle:
 // thousands of silent ones cost little. Whoever speaks garbage, says nothing for too long or does
-// not read what it asked for is closed; nobody else notices.
+// not read what it asked for is closed; nobody else notices. Any thread may send: what the socket
+// takes at once leaves from there, the rest from the link's own thread.
 #pragma once
 
 #include <asio/awaitable.hpp>
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,36 +42,47 @@ public:
     asio::awaitable<std::optional<std::string_view>> read(bool flush_first = true);
     void set_message_max(std::size_t size) { reader_.set_size_max(size); }
 
+    // From any thread.
     void send(Bytes message);
     void send_with_next(Bytes message);  // leaves with the next one
     void flush();                        // what waits for another message leaves now
+    bool closed() const { return closed_; }
+    // A link that has not said anything it had to by then is closed by the server's sweep.
+    void expect_until(std::optional<SteadyTime> time) {
+        read_deadline_ = time.value_or(SteadyTime::max());
+    }
+
     asio::awaitable<void> flushed();  // all that was sent has left, or never will
     void finish();                    // closes once all that was sent has left
     void close();
-    bool closed() const { return !socket_.is_open(); }
-
-    // A link that has not said anything it had to by then is closed by the server's sweep.
-    void expect_until(std::optional<SteadyTime> time) { read_deadline_ = time; }
     bool expired(SteadyTime now) const;
 
     std::optional<Identity> local_peer;  // as the kernel says, on a Unix socket
     bool greeted = false;                // and known: others go first when connections run short
-    bool idle() const { return read_deadline_.has_value(); }
+    bool idle() const { return read_deadline_.load() != SteadyTime::max(); }
 
 private:
-    asio::awaitable<void> write_all();
+    // With output_mutex_ held. What the socket takes at once; false: the connection is broken.
+    bool write_some();
+    asio::awaitable<void> write_rest();
+    bool writing() const;
+    void close_soon();
 
     Socket socket_;
     std::span<char> scratch_;
     std::string peer_;
     FrameReader reader_{kHelloSizeMax};
+    std::atomic<SteadyTime> read_deadline_{SteadyTime::max()};
+    asio::steady_timer written_;  // cancelled when the output has left: wakes flushed()
+    std::atomic<bool> closed_{false};
+
+    mutable std::mutex output_mutex_;  // for all below, and for closing the socket
     std::deque<Bytes> output_;
     std::size_t output_size_ = 0;
-    bool writing_ = false;
+    std::size_t written_of_first_ = 0;
+    bool writing_ = false;  // write_rest() is at work
     bool finishing_ = false;
-    std::optional<SteadyTime> read_deadline_;
-    std::optional<SteadyTime> write_deadline_;
-    asio::steady_timer written_;  // cancelled when the output has left: wakes flushed()
+    SteadyTime write_deadline_ = SteadyTime::max();
 };
 
 }  // namespace sluice

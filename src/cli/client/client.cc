@@ -1,6 +1,7 @@
 #include "cli/client/client.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -23,6 +24,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRetryDelayMin{50};
 constexpr milliseconds kRetryDelayMax{1000};
+// Most answers are there by then: to sleep and be woken takes as long as the answer itself.
+constexpr std::chrono::microseconds kAnswerSoon{600};
 constexpr int kSendsMax = 3;  // of a request that may be repeated, when answers get lost
 
 // Answers that come when something has happened in the cluster, not within a time.
@@ -237,17 +240,24 @@ Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const W
             welcomed_ = true;
             continue;
         }
-        if (!TRY(wait_readable(start, request, waiting, told))) continue;
         char buffer[65536];
-        ssize_t size = read(connection_.fd.get(), buffer, sizeof buffer);
+        ssize_t size = recv(connection_.fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+        if (size < 0 && errno == EAGAIN) {
+            if (Clock::now() - start < kAnswerSoon) {
+                sched_yield();
+            } else {
+                TRY(wait_readable(start, request, waiting, told));
+            }
+            continue;
+        }
         if (size < 0 && errno == EINTR) continue;
         if (size <= 0) return Error{ErrorCode::ControllerUnreachable, "lost"};
         reader_.feed({buffer, static_cast<std::size_t>(size)});
     }
 }
 
-// True: there is something to read; false: look again.
-Result<bool> ClusterClient::wait_readable(Clock::time_point start, const wire::Request& request,
+// Until there may be something to read.
+Result<void> ClusterClient::wait_readable(Clock::time_point start, const wire::Request& request,
                                           const Waiting& waiting, bool& told) {
     std::optional<Clock::time_point> deadline;
     if (waiting.give_up_after) {
@@ -263,7 +273,7 @@ Result<bool> ClusterClient::wait_readable(Clock::time_point start, const wire::R
     }
     pollfd entries[] = {{connection_.fd.get(), POLLIN, 0}, {waiting.wake_fd, POLLIN, 0}};
     int ready = poll(entries, 2, timeout);
-    if (ready > 0 && entries[0].revents) return true;
+    if (ready > 0 && entries[0].revents) return {};
     if (ready > 0 && entries[1].revents) return Error{ErrorCode::None, "interrupted"};
     if (ready == 0 && deadline && left_until(*deadline) == milliseconds{0}) {
         return Error{ErrorCode::Timeout, ""};
@@ -272,7 +282,7 @@ Result<bool> ClusterClient::wait_readable(Clock::time_point start, const wire::R
         told = true;
         waiting.on_slow();
     }
-    return false;
+    return {};
 }
 
 }  // namespace sluice

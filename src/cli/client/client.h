@@ -53,7 +53,7 @@ private:
     Result<void> connect_controller(std::chrono::milliseconds timeout, std::string& hello);
     Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting);
     Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting);
-    Result<bool> wait_readable(Clock::time_point start, const wire::Request& request,
+    Result<void> wait_readable(Clock::time_point start, const wire::Request& request,
                                const Waiting& waiting, bool& told);
     Result<std::optional<std::string_view>> next_frame();
     Result<std::string> hello_for(const Connection& connection, wire::Channel channel);
