@@ -16,6 +16,10 @@ namespace sluice {
 
 namespace {
 
+KnownUsers::Moment now() {
+    return KnownUsers::Moment::clock::now();
+}
+
 std::string key_path(const Site& site) {
     return site.spool + "/controller_key";
 }
@@ -92,6 +96,9 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_kill_wait(site_->config.kill_wait.count());
     bool batch = credential.run().step() == kBatchStep.value;
     *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
+    const auto* user = known_users_.find(order.user(), order.group(),
+                                         site_->config.group_update_time, now());
+    if (user) *order.mutable_known_user() = *user;
     return order;
 }
 
@@ -243,6 +250,9 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
         find(key.job)->who = {key.job, report.state().user(), report.state().group()};
     } else if (report.has_started()) {
         run->started = true;
+        if (report.started().has_user()) {
+            known_users_.remember(report.started().user(), now());
+        }
         if (key.step != kBatchStep) return;
         wire::AgentReport message;
         *message.mutable_launch_result()->mutable_run() = to_run_id(key);

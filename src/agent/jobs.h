@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/hooks.h"
+#include "agent/known_users.h"
 #include "agent/run_key.h"
 #include "agent/site.h"
 #include "agent/step_line.h"
@@ -95,6 +96,7 @@ private:
     std::set<RunKey> unacknowledged_;  // ended, and the controller may not know yet
     // Steps that were ended before their srun came: it may still come. Kept as long as the job.
     std::set<RunKey> never_start_;
+    KnownUsers known_users_;
 };
 
 }  // namespace sluice

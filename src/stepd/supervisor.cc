@@ -24,6 +24,22 @@ std::uint64_t microseconds(const timeval& time) {
            static_cast<std::uint64_t>(time.tv_usec);
 }
 
+User user_from(const wire::UserRecord& record) {
+    return {record.user(), record.group(), record.name(), record.home(), record.shell(),
+            {record.groups().begin(), record.groups().end()}};
+}
+
+wire::UserRecord record_of(const User& user) {
+    wire::UserRecord record;
+    record.set_user(user.uid);
+    record.set_group(user.gid);
+    record.set_name(user.name);
+    record.set_home(user.home);
+    record.set_shell(user.shell);
+    record.mutable_groups()->Add(user.groups.begin(), user.groups.end());
+    return record;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd srun)
@@ -44,11 +60,13 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
     }
     wire::StepReport report;
     report.mutable_started();
+    if (!order_.has_known_user()) *report.mutable_started()->mutable_user() = record_of(*user_);
     control_.report(report);
 }
 
 Result<void> Supervisor::start(Fd srun) {
-    user_ = find_user_with_groups(order_.user(), order_.group());
+    user_ = order_.has_known_user() ? user_from(order_.known_user())
+                                    : find_user_with_groups(order_.user(), order_.group());
     // The connection must be answered in any case, so the work takes it before anything can fail.
     if (order_.has_tasks()) {
         work_ = std::make_unique<TaskWork>(
