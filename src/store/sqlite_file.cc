@@ -125,6 +125,8 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA locking_mode=NORMAL"));
         TRY(database.execute("PRAGMA journal_mode=WAL"));
         TRY(database.execute("PRAGMA synchronous=FULL"));
+        // Rows are read once, at the start, and written where the last ones were: there is little to keep.
+        TRY(database.execute("PRAGMA cache_size=-500"));
         TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
         TRY(check_content(database, path));
