@@ -92,6 +92,8 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_kill_wait(site_->config.kill_wait.count());
     bool batch = credential.run().step() == kBatchStep.value;
     *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
+    const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
+    order.mutable_close_gpus()->Add(close.begin(), close.end());
     return order;
 }
 

@@ -169,15 +169,15 @@ constexpr JobOption kJobOptions[] = {
 
     {"cpus-per-gpu",        0,   "n",                kAllTools,   "CPUS_PER_GPU",     kAllTools,   number<&Shape::cpus_per_gpu>,        Gpu,        "CPUs per GPU"},
     {"gpus",                'G', "n",                kAllTools,   "GPUS",             kAllTools,   set_gpus,                            Gpu,        "GPUs of the whole job"},
-    {"gpu-bind",            0,   "...",              kAllTools,   "GPU_BIND",         kAllTools,   set_only_none,                       Gpu,        "binding of tasks to GPUs (none)"},
-    {"gpu-freq",            0,   "...",              kAllTools,   "GPU_FREQ",         kAllTools,   nullptr,                             Gpu,        "frequency and voltage of GPUs"},
+    {"gpu-bind",            0,   "type",             kAllTools,   "GPU_BIND",         kAllTools,   set_gpu_bind,                        Gpu,        "which of the GPUs each task sees"},
+    {"gpu-freq",            0,   "...",              kAllTools,   "GPU_FREQ",         kAllTools,   set_gpu_freq,                        Gpu,        "frequency of GPUs (not supported)"},
     {"gpus-per-node",       0,   "n",                kAllTools,   "GPUS_PER_NODE",    kAllTools,   set_gpus_per_node,                   Gpu,        "GPUs on each node"},
     {"gpus-per-socket",     0,   "n",                kAllTools,   nullptr,            0,           set_gpus_per_socket,                 Gpu,        "GPUs on each socket"},
     {"gpus-per-task",       0,   "n",                kAllTools,   "GPUS_PER_TASK",    kAllTools,   set_gpus_per_task,                   Gpu,        "GPUs for each task"},
     {"mem-per-gpu",         0,   "n",                kAllTools,   "MEM_PER_GPU",      kAllTools,   set_mem_per_gpu,                     Gpu,        "memory per GPU"},
     {"ntasks-per-gpu",      0,   "n",                kAllTools,   "NTASKS_PER_GPU",   kSrun,       number<&Shape::ntasks_per_gpu>,      Gpu,        "tasks for each GPU"},
     {"ntasks-per-tres",     0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Gpu,        nullptr},
-    {"tres-bind",           0,   "...",              kAllTools,   "TRES_BIND",        kAllTools,   set_only_none,                       Gpu,        "binding of tasks to resources (none)"},
+    {"tres-bind",           0,   "...",              kAllTools,   "TRES_BIND",        kAllTools,   set_tres_bind,                       Gpu,        "the same for gres/gpu: gres/gpu:closest"},
 
     {"help",                'h', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::help>,             Help,       "show this text"},
     {"usage",               0,   nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::usage>,            Help,       "show a brief usage text"},

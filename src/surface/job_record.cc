@@ -164,6 +164,7 @@ void add_layout(const SheetRow& job, Record& record) {
     }
     add_text_line(job, "CpusPerTres", C::CpusPerTres, record);
     add_text_line(job, "MemPerTres", C::MemPerTres, record);
+    add_text_line(job, "TresBind", C::TresBind, record);
     add_text_line(job, "TresPerJob", C::TresPerJob, record);
     add_text_line(job, "TresPerNode", C::TresPerNode, record);
     add_text_line(job, "TresPerSocket", C::TresPerSocket, record);
@@ -262,4 +263,5 @@ void append_step_record(const SheetRow& step, const RecordStyle& style, std::str
         record.line("TresPerNode={}", step.text(S::TresPerNode));
 }
 
+    if (!step.text(S::TresBind).empty()) record.line("TresBind={}", step.text(S::TresBind));
 }  // namespace sluice

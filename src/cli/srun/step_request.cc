@@ -29,6 +29,18 @@ void add_sizes_by_gpu(const Shape& shape, wire::CreateStep& step) {
 
 }  // namespace
 
+std::string step_binding(const JobOptions& options) {
+    const JobRequest& request = options.request;
+    if (!request.tres_bind.empty()) return request.tres_bind;
+    if (const std::uint64_t each = gpu_count(request.shape.gpus_per_task); each > 0) {
+        return fmt::format("gres/gpu:per_task:{}", each);
+    }
+    if (request.shape.ntasks_per_gpu) {
+        return fmt::format("gres/gpu:single:{}", *request.shape.ntasks_per_gpu);
+    }
+    return {};
+}
+
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job) {
     const Shape& shape = options.request.shape;
     wire::CreateStep step;
@@ -61,6 +73,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_distribution(options.distribution);
     step.set_whole(own_job || options.whole);
     return step;
+    step.set_tres_bind(step_binding(options));
 }
 
 std::vector<std::vector<std::uint32_t>> task_layout(

@@ -216,6 +216,7 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
 }
 
 // Answers now, or says that the step has to wait.
+    step.tres_bind = wish.tres_bind;
 bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller, const StepWish& wish,
                 Effects& effects) {
     auto job = cluster.find_job(wish.job);

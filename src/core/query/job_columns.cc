@@ -250,6 +250,9 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::CoresPerSocket,   shape_number<&Shape::cores_per_socket>},
     {C::ThreadsPerCore,   shape_number<&Shape::threads_per_core>},
     {C::CoreSpec,         shape_number<&Shape::core_spec>},
+    {C::ThreadSpec,       shape_number<&Shape::thread_spec>},
+    {C::NodeSizes,        [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).node_sizes; }},
+    {C::TresBind,         [](const Job& j, View, Scratch) -> std::string_view { return j.request->tres_bind; }},
     {C::MemPerGpu,        [](const Job& j, View) { return or_absent(shape_of(j).mem_per_gpu); }},
     {C::Contiguous,       shape_flag<&Shape::contiguous>},
     {C::SpreadJob,        shape_flag<&Shape::spread>},
@@ -271,9 +274,6 @@ const std::vector<ColumnSource<Job>> kColumns = {
 
 }  // namespace
 
-const std::vector<ColumnSource<Job>>& job_columns() { return kColumns; }
-
-}  // namespace sluice
 std::optional<Megabytes> memory_in_force(const Job& job, View view, bool per_cpu) {
     const Shape& shape = shape_of(job);
     if (shape.mem_per_gpu) return std::nullopt;
@@ -290,3 +290,6 @@ std::optional<Megabytes> memory_in_force(const Job& job, View view, bool per_cpu
     return per_cpu ? std::nullopt : view.settings->def_mem_per_node;
 }
 
+const std::vector<ColumnSource<Job>>& job_columns() { return kColumns; }
+
+}  // namespace sluice

@@ -250,6 +250,7 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
     {StepColumn::TresPerNode, [](const StepRow&, View, Scratch) -> std::string_view { return {}; }},
     {StepColumn::SubmitHost,  [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->request->submit_host; }},
     {StepColumn::ExitCode,    [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->exit.code * 256 + r.step->exit.signal : 0; }},
+    {StepColumn::TresBind,    [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_bind) : ""; }},
 };
 // clang-format on
 
