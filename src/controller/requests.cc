@@ -10,6 +10,7 @@
 #include "model/errors.h"
 #include "model/gpu_bind.h"
 #include "model/hostlist.h"
+#include "model/node_counts.h"
 #include "os/user.h"
 #include "protocol/convert.h"
 

@@ -247,7 +247,7 @@ constexpr JsonField kJobKeys[] = {
     {"federation_siblings_active", empty_text}, {"federation_siblings_viable", empty_text},
     {"gres_detail", gres_detail}, {"group_id", plain<C::GroupId>}, {"group_name", filled<group_text>},
     {"het_job_id", unset}, {"het_job_id_set", empty_text}, {"het_job_offset", unset},
-    {"job_id", plain<C::Id>}, {"job_resources", job_resources}, {"job_size_str", none},
+    {"job_id", plain<C::Id>}, {"job_resources", job_resources}, {"job_size_str", comma_list<C::NodeSizes>},
     {"job_state", states}, {"last_sched_evaluation", wrapped<C::LastSchedEval>},
     {"licenses", text<C::Licenses>}, {"licenses_allocated", text<C::LicensesAlloc>},
     {"mail_type", comma_list<C::MailType>}, {"mail_user", text<C::MailUser>},

@@ -252,6 +252,7 @@ void settle_nodes(JobOptions& options) {
     if (options.nodes_given) return;
     shape.nodes_min = std::max(shape.nodes_min, nodes_implied(options));
     if (shape.nodelist.empty()) return;
+        shape.node_sizes.clear();
     // Nodes that are named are wanted all; a list that does not parse is the controller's to
     // refuse.
     Result<Hostlist> hosts = Hostlist::parse(shape.nodelist);

@@ -174,9 +174,12 @@ void add_layout(const SheetRow& job, Record& record) {
 
 void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
     const bool pending = base_state(job) == JobState::Pending;
-    record.line("NumNodes={}", or_zero(job.number(C::NodeCount)));
+    const std::string_view sizes = pending ? job.text(C::NodeSizes) : std::string_view{};
+    record.line("NumNodes={}", sizes.empty() ? fmt::format("{}", or_zero(job.number(C::NodeCount)))
+                                             : std::string(sizes));
     const std::int64_t most = job.number(C::NodeCountMax);
-    if (pending && most != kAbsent && most != kUnlimited && most != job.number(C::NodeCount)) {
+    const bool limited = most != kAbsent && most != kUnlimited;
+    if (pending && sizes.empty() && limited && most != job.number(C::NodeCount)) {
         record.add("-{}", most);
     }
     record.add(" NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:{}:{}",
@@ -260,8 +263,8 @@ void append_step_record(const SheetRow& step, const RecordStyle& style, std::str
     record.line("CPUFreqReq=Default");
     record.line("SrunHost:Pid={}:0", or_null(step.text(S::SubmitHost)));
     if (!step.text(S::TresPerNode).empty())
+    if (!step.text(S::TresBind).empty()) record.line("TresBind={}", step.text(S::TresBind));
         record.line("TresPerNode={}", step.text(S::TresPerNode));
 }
 
-    if (!step.text(S::TresBind).empty()) record.line("TresBind={}", step.text(S::TresBind));
 }  // namespace sluice

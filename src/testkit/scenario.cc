@@ -10,6 +10,7 @@
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/license.h"
+#include "model/node_counts.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -38,6 +39,12 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     Shape shape;
     if (options.contains("nodes")) shape.nodes_min = as_number(options.at("nodes"));
     if (options.contains("nodes")) shape.nodes_max = shape.nodes_min;
+    if (options.contains("sizes")) {
+        NodeCounts counts = parse_node_counts(options.at("sizes")).value();
+        shape.nodes_min = counts.min;
+        shape.nodes_max = counts.max;
+        shape.node_sizes = counts.sizes;
+    }
     if (options.contains("tasks")) shape.ntasks = as_number(options.at("tasks"));
     if (options.contains("cpus")) shape.cpus_per_task = as_number(options.at("cpus"));
     shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;

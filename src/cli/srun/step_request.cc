@@ -49,6 +49,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     if (options.nodes_given) {
         step.set_nodes_min(shape.nodes_min);
         if (shape.nodes_max) step.set_nodes_max(*shape.nodes_max);
+        step.set_node_sizes(shape.node_sizes);
     } else if (!shape.nodelist.empty()) {
         step.set_nodes_min(shape.nodes_min);
     }
@@ -72,8 +73,8 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_immediate(options.request.immediate);
     step.set_distribution(options.distribution);
     step.set_whole(own_job || options.whole);
-    return step;
     step.set_tres_bind(step_binding(options));
+    return step;
 }
 
 std::vector<std::vector<std::uint32_t>> task_layout(
