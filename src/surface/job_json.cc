@@ -64,6 +64,11 @@ void unset(const SheetRow&, Json& json, Key key) {
 void no(const SheetRow&, Json& json, Key key) {
     json.boolean(key, false);
 }
+// Compat: what is printed where there is none.
+void thread_spec(const SheetRow& job, Json& json, Key key) {
+    constexpr std::int64_t kNone = 32766;
+    json.number(key, job.has(C::ThreadSpec) ? job.number(C::ThreadSpec) : kNone);
+}
 void none(const SheetRow&, Json& json, Key key) {
     json.texts(key, {});
 }
@@ -235,7 +240,7 @@ constexpr JsonField kJobKeys[] = {
     {"cluster_features", empty_text}, {"command", text<C::Command>}, {"comment", text<C::Comment>},
     {"container", empty_text}, {"container_id", empty_text}, {"container_type", empty_text},
     {"contiguous", flag<C::Contiguous>}, {"core_spec", plain<C::CoreSpec>},
-    {"thread_spec", [](const SheetRow&, Json& json, Key key) { json.number(key, 32766); }},
+    {"thread_spec", thread_spec},
     {"cores_per_socket", wrapped<C::CoresPerSocket>}, {"billable_tres", unset}, {"cpus_per_task", wrapped<C::CpusPerTask>},
     {"cpu_frequency_minimum", unset}, {"cpu_frequency_maximum", unset},
     {"cpu_frequency_governor", unset}, {"cpus_per_tres", text<C::CpusPerTres>}, {"cron", empty_text},

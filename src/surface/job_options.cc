@@ -123,7 +123,7 @@ constexpr JobOption kJobOptions[] = {
     {"task-epilog",         0,   "program",          kSrun,       "TASK_EPILOG",      kSrun,       set_only_none,                       Run,        "run a program after each task"},
     {"task-prolog",         0,   "program",          kSrun,       "TASK_PROLOG",      kSrun,       set_only_none,                       Run,        "run a program before each task"},
     {"test-only",           0,   nullptr,            kBatchRun,   nullptr,            0,           flag<&JobOptions::test_only>,        Run,        "say when the job would start, submit nothing"},
-    {"thread-spec",         0,   "threads",          kAllTools,   "THREAD_SPEC",      kAllTools,   nullptr,                             Run,        "count of reserved threads"},
+    {"thread-spec",         0,   "threads",          kAllTools,   "THREAD_SPEC",      kAllTools,   number<&Shape::thread_spec>,         Run,        "threads left to the system on each node"},
     {"threads",             'T', "threads",          kSrun,       "THREADS",          kSrun,       set_accepted,                        Run,        "launch fan-out; has no effect on the result"},
     {"treewidth",           0,   "n",                kSrun,       nullptr,            0,           set_accepted,                        Run,        "launch fan-out; has no effect on the result"},
     {"time",                't', "minutes",          kAllTools,   "TIMELIMIT",        kAllTools,   set_time,                            Run,        "time limit"},

@@ -189,10 +189,11 @@ void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
                or_star(job, C::CoresPerSocket), or_star(job, C::ThreadsPerCore));
     record.line("ReqTRES={}", or_null(job.text(C::ReqTres)));
     record.line("AllocTRES={}", or_null(job.text(C::AllocTres)));
-    record.line("Socks/Node={} NtasksPerN:B:S:C={}:0:{}:{} CoreSpec={}",
+    const bool threads = job.has(C::ThreadSpec);
+    record.line("Socks/Node={} NtasksPerN:B:S:C={}:0:{}:{} {}Spec={}",
                 or_star(job, C::SocketsPerNode), or_zero(job.number(C::NtasksPerNode)),
                 or_star(job, C::NtasksPerSocket), or_star(job, C::NtasksPerCore),
-                or_star(job, C::CoreSpec));
+                threads ? "Thread" : "Core", or_star(job, threads ? C::ThreadSpec : C::CoreSpec));
     std::string_view detail = job.text(C::AllocDetail);
     if (style.details && !detail.empty()) {
         const std::string gres = total_gres(detail);
@@ -262,8 +263,8 @@ void append_step_record(const SheetRow& step, const RecordStyle& style, std::str
     record.line("ResvPorts=(null)");
     record.line("CPUFreqReq=Default");
     record.line("SrunHost:Pid={}:0", or_null(step.text(S::SubmitHost)));
-    if (!step.text(S::TresPerNode).empty())
     if (!step.text(S::TresBind).empty()) record.line("TresBind={}", step.text(S::TresBind));
+    if (!step.text(S::TresPerNode).empty())
         record.line("TresPerNode={}", step.text(S::TresPerNode));
 }
 

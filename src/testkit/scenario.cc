@@ -56,6 +56,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
         shape.mem_per_node.reset();
         shape.mem_per_cpu = as_number(options.at("memcpu"));
     }
+    if (options.contains("threadspec")) shape.thread_spec = as_number(options.at("threadspec"));
     if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
     shape.oversubscribe = options.contains("share");
     shape.nodelist = option(options, "nodelist");

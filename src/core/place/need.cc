@@ -166,6 +166,7 @@ std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vec
 }
 
 std::uint32_t whole_node_cpus(const Need& need, const NodeKind& kind) {
+    if (need.shape->thread_spec) return kind.cpus - std::min(kind.cpus, *need.shape->thread_spec);
     if (!need.shape->core_spec) return kind.usable();
     return kind.cpus - std::min(kind.cpus, *need.shape->core_spec * kind.threads);
 }
@@ -257,8 +258,8 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
     fill_tasks(need, shape);
-    fill_defaults(need, shape, settings);
     TRY(fill_sizes(need, shape));
+    fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));
     TRY(fill_features(need, shape, layout));
     std::uint32_t most_on_a_node = 0;
