@@ -181,6 +181,7 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     if (options.contains("killdep")) wish->kill_on_invalid_dep = options.at("killdep") == "yes";
     wish->licenses = option(options, "licenses");
     wish->reservation = option(options, "reservation");
+    wish->qos = option(options, "qos", wish->qos);
     wish->account = option(options, "account");
     if (options.contains("deadline")) wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
     wish->submit_host = option(options, "host", "login");
@@ -331,6 +332,9 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
     if (change.users) change.users->denied = options.contains("denied");
     if (options.contains("accounts")) change.accounts.emplace().items = {options.at("accounts")};
     if (options.contains("licenses")) change.licenses = options.at("licenses");
+    if (options.contains("qos")) change.qos.emplace().items = {options.at("qos")};
+    if (options.contains("partitions")) change.allowed_partitions.emplace().items = {options.at("partitions")};
+    if (options.contains("delay")) change.max_start_delay = Minutes{as_number(options.at("delay"))};
     if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
     if (options.contains("group")) change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
     if (options.contains("cores")) {

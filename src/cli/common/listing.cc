@@ -18,7 +18,7 @@ constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInva
                                      static_cast<ColumnId>(PartitionColumn::TresBillingWeights),
                                      static_cast<ColumnId>(StepColumn::ExitCode),
                                      static_cast<ColumnId>(LicenseColumn::Reserved),
-                                     static_cast<ColumnId>(ReservationColumn::Licenses)};
+                                     static_cast<ColumnId>(ReservationColumn::PartitionsDenied)};
 
 }  // namespace
 

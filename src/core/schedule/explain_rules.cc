@@ -137,7 +137,7 @@ void add_reservations(const Question& question, Explanation& out) {
         entry.nodes = found->node_names;
         entry.start = found->start;
         entry.end = found->end;
-        if (!may_use(*found, question.job.user, wish.account)) entry.state = State::NotAllowed;
+        if (!may_use(*found, question.job.user, wish)) entry.state = State::NotAllowed;
         else if (!is_open(*found, question.now)) entry.state = State::NotBegun;
     }
 }

@@ -357,7 +357,7 @@ void WhatIf::add_reservations() {
     }
     for (const Reservation& each : question_.cluster.reservations()) {
         bool tried = each.name == wish.reservation || each.has(kResvMagnetic);
-        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish.account)) continue;
+        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish)) continue;
         Draft changed = draft();
         changed.request->reservation = each.name;
         add(std::move(changed), "--reservation=" + each.name, kOtherPartition);
