@@ -1,5 +1,7 @@
 """scontrol reconfigure: taken over as a whole, or refused with the reason."""
 
+from pathlib import Path
+
 
 def rewrite(cluster, old, new):
     text = cluster.conf.read_text()
@@ -50,3 +52,25 @@ def test_running_and_waiting_jobs_stay(cluster):
     assert cluster.state(held) == "PENDING" and cluster.state(job) == "RUNNING"
     (cluster.dir / "work" / "go").touch()
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+
+
+def test_groups_are_asked_for_again(make_cluster, as_root):
+    cluster = make_cluster(start=False, partitions="PartitionName=debug Nodes=ALL Default=YES AllowGroups=sluicers")
+    groups = cluster.dir / "etc" / "group"  # the controller's own /etc/group
+    base = Path("/etc/group").read_text()
+    groups.write_text(base + "sluicers:x:54399:\n")
+    mount = f'mount --bind {groups} /etc/group && exec "$@"'
+    cluster.under["slurmctld"] = ["unshare", "-m", "sh", "-c", mount, "sh"]
+    cluster.start()
+    cluster.run("scontrol", "create", "reservation", "ReservationName=r", "Groups=sluicers", "StartTime=now",
+                "Duration=60", "Nodes=n1")
+
+    def submit(*options):
+        return cluster.run("sbatch", "-D", "/tmp", "-o", "/dev/null", *options, "--wrap", "true", user="nobody",
+                           check=False)
+    assert "group not permitted" in submit().stderr
+    groups.write_text(base + "sluicers:x:54399:nobody\n")
+    assert "group not permitted" in submit().stderr  # remembered for GroupUpdateTime
+    cluster.run("scontrol", "reconfigure")
+    assert submit().returncode == 0
+    cluster.wait_for(lambda: submit("--reservation=r").returncode == 0, what="the reservation to let the group in")
