@@ -1,5 +1,12 @@
 #include "controller/reserved_groups.h"
 
+#include <algorithm>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+
 #include "base/log.h"
 #include "os/user.h"
 
@@ -35,6 +42,25 @@ void refresh_reserved_groups(Services& services) {
         Incoming incoming;
         incoming.event = ChangeReservation{RequestId{}, Caller{UserId{0}, GroupId{0}}, change};
         services.inbox.push(std::move(incoming));
+    }
+}
+
+asio::awaitable<void> watch_reserved_groups(Services& services) {
+    constexpr Seconds kNever{0};  // GroupUpdateTime=0; the next configuration may say otherwise
+    constexpr Seconds kLookAgain{60};
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    while (true) {
+        const Seconds every = services.published.config.get()->config.group_update_time;
+        timer.expires_after(every > kNever ? every : kLookAgain);
+        std::error_code error;
+        co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, error));
+        if (error || services.stopping) co_return;
+        const auto snapshot = services.published.snapshot.get();
+        const bool wanted =
+            std::any_of(snapshot->reservations->begin(), snapshot->reservations->end(),
+                        [](const Reservation& each) { return !each.groups.empty(); });
+        if (every == kNever || !wanted) continue;
+        asio::post(services.slow_pool, [&services] { refresh_reserved_groups(services); });
     }
 }
 

@@ -54,23 +54,42 @@ def test_running_and_waiting_jobs_stay(cluster):
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
 
 
-def test_groups_are_asked_for_again(make_cluster, as_root):
-    cluster = make_cluster(start=False, partitions="PartitionName=debug Nodes=ALL Default=YES AllowGroups=sluicers")
-    groups = cluster.dir / "etc" / "group"  # the controller's own /etc/group
-    base = Path("/etc/group").read_text()
-    groups.write_text(base + "sluicers:x:54399:\n")
-    mount = f'mount --bind {groups} /etc/group && exec "$@"'
-    cluster.under["slurmctld"] = ["unshare", "-m", "sh", "-c", mount, "sh"]
-    cluster.start()
-    cluster.run("scontrol", "create", "reservation", "ReservationName=r", "Groups=sluicers", "StartTime=now",
-                "Duration=60", "Nodes=n1")
+class Grouped:
+    """A cluster whose controller has an /etc/group of its own."""
 
-    def submit(*options):
-        return cluster.run("sbatch", "-D", "/tmp", "-o", "/dev/null", *options, "--wrap", "true", user="nobody",
-                           check=False)
-    assert "group not permitted" in submit().stderr
-    groups.write_text(base + "sluicers:x:54399:nobody\n")
-    assert "group not permitted" in submit().stderr  # remembered for GroupUpdateTime
-    cluster.run("scontrol", "reconfigure")
-    assert submit().returncode == 0
-    cluster.wait_for(lambda: submit("--reservation=r").returncode == 0, what="the reservation to let the group in")
+    def __init__(self, make_cluster, **options):
+        self.cluster = make_cluster(
+            start=False, partitions="PartitionName=debug Nodes=ALL Default=YES AllowGroups=sluicers", **options)
+        self.file = self.cluster.dir / "etc" / "group"
+        self.members("")
+        mount = f'mount --bind {self.file} /etc/group && exec "$@"'
+        self.cluster.under["slurmctld"] = ["unshare", "-m", "sh", "-c", mount, "sh"]
+        self.cluster.start()
+        self.cluster.run("scontrol", "create", "reservation", "ReservationName=r", "Groups=sluicers", "StartTime=now",
+                         "Duration=60", "Nodes=n1")
+
+    def members(self, names):
+        self.file.write_text(f"{Path('/etc/group').read_text()}sluicers:x:54399:{names}\n")
+
+    def submit(self, *options):
+        return self.cluster.run("sbatch", "-D", "/tmp", "-o", "/dev/null", *options, "--wrap", "true", user="nobody",
+                                check=False)
+
+
+def test_groups_are_asked_for_again(make_cluster, as_root):
+    grouped = Grouped(make_cluster)
+    assert "group not permitted" in grouped.submit().stderr
+    grouped.members("nobody")
+    assert "group not permitted" in grouped.submit().stderr  # remembered for GroupUpdateTime
+    grouped.cluster.run("scontrol", "reconfigure")
+    assert grouped.submit().returncode == 0
+    grouped.cluster.wait_for(lambda: grouped.submit("--reservation=r").returncode == 0,
+                             what="the reservation to let the group in")
+
+
+def test_groups_are_asked_for_again_by_and_by(make_cluster, as_root):
+    grouped = Grouped(make_cluster, extra="GroupUpdateTime=1")
+    assert "group not permitted" in grouped.submit().stderr
+    grouped.members("nobody")
+    grouped.cluster.wait_for(lambda: grouped.submit("--reservation=r").returncode == 0,
+                             what="the reservation to let the group in")
