@@ -121,6 +121,7 @@ class Cluster:
         self.dir = Path(tempfile.mkdtemp(prefix="sluice-"))
         self.ports = Ports(nodes + 1)
         self.daemons = {}  # name -> Popen
+        self.under = {}  # name -> the words of a command that runs it
         self.checked = True  # False: a test broke the cluster on purpose
         os.chmod(self.dir, 0o755)
         for name in ("etc", "state", "spool", "log", "dev", "work"):
@@ -226,7 +227,7 @@ ReturnToService=2
 
     def start_daemon(self, name, *argv):
         log = open(self.dir / "log" / f"{name}.stderr", "ab")
-        command = [*self.on_host(name), *self.as_user(self.user), f"{self.prefix}/sbin/{argv[0]}", *argv[1:]]
+        command = [*self.under.get(name, []), *self.on_host(name), *self.as_user(self.user), f"{self.prefix}/sbin/{argv[0]}", *argv[1:]]
         self.daemons[name] = subprocess.Popen(command, env=self.environment(), cwd=self.dir,
                                               stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                               start_new_session=True)

@@ -48,6 +48,31 @@ std::vector<std::string> devices_denied(const Site& site, const wire::NodeShare&
 
 }  // namespace
 
+std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& share) {
+    const NodeConfig& node = site.node;
+    const std::uint32_t cores = std::max(1u, node.sockets * node.cores_per_socket);
+    const std::uint32_t threads = node.cpus > cores ? std::max(1u, node.threads_per_core) : 1;
+    std::set<std::uint32_t> given;
+    for (const wire::NodeShare::Devices& devices : share.gres()) {
+        if (devices.name() != "gpu") continue;
+        given.insert(devices.indexes().begin(), devices.indexes().end());
+    }
+    std::vector<std::uint32_t> close;
+    std::uint32_t next = 0;
+    for (const GresDevices& devices : site.config.gres_of(node.name)) {
+        if (devices.name != "gpu") continue;
+        Result<TaskSet> near = TaskSet::parse(devices.cores);
+        const bool is_near = near && std::any_of(share.cpus().begin(), share.cpus().end(),
+                                                 [&](std::uint32_t cpu) {
+                                                     return near->contains(cpu / threads);
+                                                 });
+        for (std::uint64_t i = 0; i < devices.count; ++i, ++next) {
+            if (is_near && given.contains(next)) close.push_back(next);
+        }
+    }
+    return close;
+}
+
 wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share, bool batch) {
     wire::Confinement result;
     const CgroupConfig& wish = site.config.cgroup;

@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+// GPUs of the share that gres.conf says are close to one of its CPUs.
+std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& share);
+
 wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share, bool batch);
 
 // "0-3,8": how the kernel writes CPUs. Empty when a number is not one of this machine's: a test

@@ -99,6 +99,8 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     const auto* user = known_users_.find(order.user(), order.group(),
                                          site_->config.group_update_time, now());
     if (user) *order.mutable_known_user() = *user;
+    const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
+    order.mutable_close_gpus()->Add(close.begin(), close.end());
     return order;
 }
 

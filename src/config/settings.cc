@@ -111,6 +111,9 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_id = config.max_job_id;
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
+    for (std::string_view name : split(config.gres_types, ',')) {
+        if (!trim(name).empty()) settings.gres_types.emplace_back(trim(name));
+    }
     take_select(config, settings);
     TRY(take_scheduling(config, settings));
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");

@@ -1,12 +1,15 @@
 // controller/controller.cc
 #include "controller/controller.h"
 
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
 #include <asio/post.hpp>
 #include <filesystem>
 
 #include "base/log.h"
 #include "config/settings.h"
 #include "controller/reconfigure.h"
+#include "controller/reserved_groups.h"
 #include "model/errors.h"
 #include "os/self.h"
 #include "os/socket.h"
@@ -66,6 +69,8 @@ Result<std::unique_ptr<Controller>> Controller::start(std::shared_ptr<const Live
         std::move(store), std::move(signer), std::move(identifier), std::move(config)));
     TRY(controller->recover(options));
     TRY(controller->server_.listen(controller->published_.config.get()->config));
+    asio::co_spawn(controller->server_.home(), watch_reserved_groups(controller->services_),
+                   asio::detached);
     controller->server_.start();
     return controller;
 }

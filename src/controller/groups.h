@@ -1,7 +1,8 @@
 // controller/groups.h
 //
 // The groups of those who submit, by name: AllowGroups of partitions asks for them. Looked up here,
-// not believed from the client, and remembered for GroupUpdateTime. For one thread.
+// not believed from the client, and remembered for GroupUpdateTime or until the configuration is read
+// again. For one thread.
 #pragma once
 
 #include <map>
@@ -16,6 +17,7 @@ namespace sluice {
 class GroupNames {
 public:
     std::vector<std::string> of(UserId user, GroupId group, Seconds age_max, Time now);
+    void forget() { known_.clear(); }  // they may have changed
 
 private:
     struct Known {

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <asio/post.hpp>
+
 #include "base/log.h"
 #include "config/settings.h"
 #include "controller/fleet.h"
+#include "controller/reserved_groups.h"
 #include "model/errors.h"
 #include "os/user.h"
 
@@ -46,6 +49,10 @@ Result<Incoming> prepare_reconfigure(Services& services, RequestId request, cons
     set_log_level(next->config.slurmctld_debug);
     services.published.config.set(std::move(next));
     services.fleet->reconfigure();
+    asio::post(services.slow_pool, [&services] {
+        services.groups.forget();
+        refresh_reserved_groups(services);
+    });
     log_info("slurm.conf was read again");
 
     Incoming incoming;

@@ -2,6 +2,7 @@
 #include "controller/replies.h"
 
 #include "base/check.h"
+#include "core/query/listing.h"
 #include "protocol/convert.h"
 #include "protocol/frame.h"
 
@@ -118,6 +119,8 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
     message.set_cluster_name(snapshot.settings->cluster_name);
     message.set_reason(static_cast<std::uint32_t>(job.reason));
     message.set_sluid(print_sluid(job.sluid));
+    if (auto memory = memory_in_force(job, snapshot, true)) message.set_default_mem_per_cpu(*memory);
+    if (auto memory = memory_in_force(job, snapshot, false)) message.set_default_mem_per_node(*memory);
 }
 
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,

@@ -8,7 +8,9 @@
 
 #include "base/check.h"
 #include "model/errors.h"
+#include "model/gpu_bind.h"
 #include "model/hostlist.h"
+#include "model/node_counts.h"
 #include "os/user.h"
 #include "protocol/convert.h"
 
@@ -181,7 +183,11 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .overlap = message.overlap(),
         .whole = message.whole(),
         .immediate = message.immediate(),
-        .cyclic = message.distribution() == "cyclic"};
+        .cyclic = message.distribution() == "cyclic",
+        .tres_bind = message.tres_bind(),
+        .node_sizes = message.node_sizes()};
+    if (!wish.node_sizes.empty()) TRY(parse_node_sizes(wish.node_sizes));
+    if (!wish.tres_bind.empty()) TRY(parse_tres_bind(wish.tres_bind));
     if (message.has_time_limit()) wish.time_limit = TRY(from_wire(message.time_limit()));
     return Event{CreateStep{id, caller, std::move(wish)}};
 }

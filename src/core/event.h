@@ -110,6 +110,8 @@ struct StepWish {
     bool immediate = false;
     TimeLimit time_limit;
     bool cyclic = false;
+    std::string tres_bind;
+    std::string node_sizes;         // "1,5,9": the counts from nodes_min to nodes_max that will do
 };
 
 struct CreateStep {

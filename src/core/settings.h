@@ -96,6 +96,7 @@ struct Settings {
     std::vector<QosConfig> qos;
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
+    std::vector<std::string> gres_types;  // GresTypes: every node is shown with a count of each
     bool kill_invalid_depend = false;
     bool config_overrides = false;         // trust slurm.conf over what nodes report
     std::uint16_t return_to_service = 0;

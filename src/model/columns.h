@@ -106,6 +106,9 @@ enum class JobColumn : std::uint16_t {
     SuspendTime,      // last suspended or resumed; absent: never
     LicensesAlloc,    // (t) "matlab:2"
     KillOnInvalidDep, // 1: asked for; 0: forbidden; absent: neither
+    TresBind = 130,   // (t) "gres/gpu:single:1"
+    ThreadSpec,       // absent unless given
+    NodeSizes,        // (t) "1,5,9": the node counts that will do; empty: all from least to most
     SchedNodes = 160, // (t) where a waiting job is expected to start, when known
     PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
@@ -213,6 +216,7 @@ enum class StepColumn : std::uint16_t {
     TresPerNode,      // (t)
     SubmitHost,       // (t)
     ExitCode,
+    TresBind = 40,    // (t) "gres/gpu:per_task:1"
 };
 
 enum class LicenseColumn : std::uint16_t {
@@ -241,6 +245,12 @@ enum class ReservationColumn : std::uint16_t {
     PurgeAfter,       // absent: stays
     Groups,           // (t)
     Licenses,         // (t)
+    MaxStartDelay,    // absent: none
+    Comment,          // (t)
+    Qos,              // (t)
+    QosDenied,        // 1: all but them
+    AllowedPartitions,  // (t)
+    PartitionsDenied,
 };
 
 }  // namespace sluice

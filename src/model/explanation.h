@@ -40,6 +40,13 @@ struct Explanation {
         std::string name;
         std::uint32_t wanted = 0, total = 0, used = 0;
         std::vector<Holder> holders;
+        struct Kept {                     // by a reservation, beside what its jobs use
+            std::string reservation;
+            std::uint32_t count = 0;
+            Time start, end;
+            bool operator==(const Kept&) const = default;
+        };
+        std::vector<Kept> kept;
         bool operator==(const LicenseShortage&) const = default;
     };
     struct PartitionObstacle {

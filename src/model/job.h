@@ -31,6 +31,7 @@ enum class Exclusive : std::uint8_t { No, Node, User };
 struct Shape {
     std::uint32_t nodes_min = 1;
     std::optional<std::uint32_t> nodes_max;       // from -N; absent: as many as it takes
+    std::string node_sizes;                       // -N 1,5,9 or 2-16:2: the counts between that will do; empty: all
     std::optional<std::uint32_t> ntasks;          // -n
     std::optional<std::uint32_t> ntasks_per_node;
     std::optional<std::uint32_t> ntasks_per_socket, ntasks_per_core, ntasks_per_gpu;
@@ -55,6 +56,7 @@ struct Shape {
     std::optional<std::uint32_t> cpus_min_per_node;  // --mincpus
     std::optional<Megabytes> tmp_min;                // --tmp
     std::optional<std::uint32_t> core_spec;          // --core-spec: cores left to the system
+    std::optional<std::uint32_t> thread_spec;        // --thread-spec: threads left to it
     bool spread = false;                             // --spread-job: as many nodes as possible
     bool use_min_nodes = false;                      // --use-min-nodes
     bool contiguous = false;                         // neighbours in the node table
@@ -108,6 +110,7 @@ struct JobRequest {
     std::optional<ArraySpec> array;
     std::uint32_t umask = 022;
     std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
+    std::string tres_bind;            // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
     Shape shape;
     std::string script_hash;          // key in the store; empty for interactive jobs
     std::string environment_hash;
@@ -162,6 +165,7 @@ struct Step {
     std::string node_names;
     std::uint32_t tasks = 0;
     std::uint32_t cpus_per_task = 1;
+    std::string tres_bind;           // "gres/gpu:per_task:1"
     bool overlap = false;            // does not hold the resources it uses
     StepState state = StepState::Running;
     Time start_time;

@@ -47,8 +47,9 @@ constexpr FlagRow kFlags[] = {
     {"NO_HOLD_JOBS_AFTER_END", kResvNoHoldJobs,  May::SetOnly},
     {"MAGNETIC",               kResvMagnetic,    May::SetAndClear},
     {"USER_DELETE",            kResvUserDelete,  May::SetAndClear},
+    {"FORCE_START",            kResvForceStart,  May::SetAndClear},
 };
-constexpr std::string_view kUnsupported[] = {"FIRST_CORES", "FORCE_START"};
+constexpr std::string_view kUnsupported[] = {"FIRST_CORES"};
 // clang-format on
 
 // People write whole words; the documents have shorter ones for some.

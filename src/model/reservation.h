@@ -38,8 +38,9 @@ enum ReservationFlag : std::uint32_t {
     kResvReplace = 1 << 17,      // nodes that fail or are in use are replaced by idle ones
     kResvReplaceDown = 1 << 18,  // nodes that fail are replaced
     kResvUserDelete = 1 << 19,   // who may use it may delete it
+    kResvForceStart = 1 << 20,   // may begin in the past
 };
-constexpr std::uint32_t kResvFlagsAll = (1u << 20) - 1;
+constexpr std::uint32_t kResvFlagsAll = (1u << 21) - 1;
 constexpr std::uint32_t kResvRepeats =
     kResvHourly | kResvDaily | kResvWeekday | kResvWeekend | kResvWeekly;
 
@@ -78,6 +79,12 @@ struct Reservation {
     std::vector<NodeCores> cores;     // of each of its nodes; empty: the whole nodes
     std::vector<GresCount> gres;      // TRES=gres/gpu=8: what its nodes had to have together
     Seconds ahead{0};                 // TIME_FLOAT: from now to its start
+    std::optional<Seconds> max_start_delay;  // how far others may run into it
+    std::string comment;
+    std::vector<std::string> qos;     // of the jobs that may use it
+    bool qos_denied = false;
+    std::vector<std::string> allowed_partitions;  // those jobs' partitions
+    bool partitions_denied = false;
 
     // The cores it has of a node of `all` cores.
     std::uint32_t cores_of(const std::string& node, std::uint32_t all) const;
@@ -123,6 +130,11 @@ struct ReservationChange {
     std::optional<Seconds> purge_after;
     bool purge_cleared = false;
     bool skip = false;  // on to the next time of a repeating one
+    std::optional<Seconds> max_start_delay;
+    bool start_delay_cleared = false;
+    std::optional<std::string> comment;
+    std::optional<ListChange<std::string>> qos;
+    std::optional<ListChange<std::string>> allowed_partitions;
     bool operator==(const ReservationChange&) const = default;
 };
 

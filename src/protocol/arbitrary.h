@@ -93,7 +93,7 @@ inline Shape shape() {
     for (std::optional<std::uint32_t> Shape::*member :
          {&Shape::ntasks_per_socket, &Shape::ntasks_per_core, &Shape::ntasks_per_gpu,
           &Shape::cpus_per_gpu, &Shape::sockets_per_node, &Shape::cores_per_socket,
-          &Shape::threads_per_core, &Shape::core_spec, &Shape::switches_max}) {
+          &Shape::threads_per_core, &Shape::core_spec, &Shape::thread_spec, &Shape::switches_max}) {
         shape.*member = maybe_number();
     }
     for (bool Shape::*member : {&Shape::one_thread_per_core, &Shape::spread, &Shape::use_min_nodes,
@@ -103,6 +103,7 @@ inline Shape shape() {
     shape.mem_per_gpu = maybe_number();
     shape.gpus_per_socket = gres();
     shape.prefer = text();
+    shape.node_sizes = text();
     shape.switches_wait = Seconds{number(1u << 20)};
     return shape;
 }
@@ -116,7 +117,7 @@ inline JobRequest request() {
           &JobRequest::work_dir,    &JobRequest::std_in,          &JobRequest::std_out,
           &JobRequest::std_err,     &JobRequest::command,         &JobRequest::submit_line,
           &JobRequest::mail_user,   &JobRequest::mail_types,      &JobRequest::submit_host,
-          &JobRequest::script_hash, &JobRequest::environment_hash}) {
+          &JobRequest::script_hash, &JobRequest::environment_hash, &JobRequest::tres_bind}) {
         request.*member = text();
     }
     for (bool JobRequest::*member :
@@ -179,6 +180,7 @@ inline Step step(std::uint32_t node_count) {
     step.node_names = text();
     step.tasks = number(1000);
     step.cpus_per_task = number(1000);
+    step.tres_bind = text();
     step.overlap = coin();
     step.state = one_of(StepState::NodeFail);
     step.start_time = time();

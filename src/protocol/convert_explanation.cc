@@ -78,6 +78,13 @@ void put_obstacles(const Explanation& explanation, wire::Explanation& out) {
         message.set_total(license.total);
         message.set_used(license.used);
         to_wire(license.holders, *message.mutable_holders());
+        for (const auto& kept : license.kept) {
+            wire::LicenseShortage::Kept& entry = *message.add_kept();
+            entry.set_reservation(kept.reservation);
+            entry.set_count(kept.count);
+            entry.set_start(to_unix(kept.start));
+            entry.set_end(to_unix(kept.end));
+        }
     }
     for (const Explanation::PartitionObstacle& obstacle : explanation.partitions) {
         wire::PartitionObstacle& message = *out.add_partitions();
@@ -157,7 +164,12 @@ Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
     }
     for (const wire::LicenseShortage& license : message.licenses()) {
         out.licenses.push_back({license.name(), license.wanted(), license.total(), license.used(),
-                                TRY(from_wire(license.holders()))});
+                                TRY(from_wire(license.holders())), {}});
+        for (const wire::LicenseShortage::Kept& kept : license.kept()) {
+            out.licenses.back().kept.push_back({kept.reservation(), kept.count(),
+                                                TRY(checks::moment("start", kept.start())),
+                                                TRY(checks::moment("end", kept.end()))});
+        }
     }
     for (const wire::PartitionObstacle& obstacle : message.partitions()) {
         out.partitions.push_back({obstacle.partition(),

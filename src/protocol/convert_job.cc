@@ -116,6 +116,8 @@ void to_wire_layout(const Shape& shape, wire::Shape& out) {
     out.set_one_thread_per_core(shape.one_thread_per_core);
     out.set_prefer(shape.prefer);
     if (shape.core_spec) out.set_core_spec(*shape.core_spec);
+    if (shape.thread_spec) out.set_thread_spec(*shape.thread_spec);
+    out.set_node_sizes(shape.node_sizes);
     out.set_spread(shape.spread);
     out.set_use_min_nodes(shape.use_min_nodes);
     out.set_contiguous(shape.contiguous);
@@ -144,6 +146,7 @@ Result<void> from_wire_layout(const wire::Shape& wire, Shape& shape) {
     TRY(take("threads-per-core", wire.has_threads_per_core(), wire.threads_per_core(),
              shape.threads_per_core));
     TRY(take("core-spec", wire.has_core_spec(), wire.core_spec(), shape.core_spec));
+    TRY(take("thread-spec", wire.has_thread_spec(), wire.thread_spec(), shape.thread_spec));
     TRY(take("switches", wire.has_switches_max(), wire.switches_max(), shape.switches_max));
     if (wire.has_mem_per_gpu()) {
         shape.mem_per_gpu = TRY(checks::amount("mem-per-gpu", wire.mem_per_gpu()));
@@ -151,6 +154,7 @@ Result<void> from_wire_layout(const wire::Shape& wire, Shape& shape) {
     shape.gpus_per_socket = TRY(from_wire(wire.gpus_per_socket()));
     shape.one_thread_per_core = wire.one_thread_per_core();
     shape.prefer = TRY(checks::text("prefer", wire.prefer()));
+    shape.node_sizes = TRY(checks::text("nodes", wire.node_sizes()));
     shape.spread = wire.spread();
     shape.use_min_nodes = wire.use_min_nodes();
     shape.contiguous = wire.contiguous();

@@ -77,6 +77,31 @@ void write_resources(const ReservationChange& change, wire::ChangeReservation& o
     out.set_duration_sign(change.duration_sign);
 }
 
+// Who may use it beside users, groups and accounts; and what is said of it.
+void write_terms(const ReservationChange& change, wire::ChangeReservation& out) {
+    const auto text = [](const std::string& item) { return item; };
+    write_list(change.qos, &wire::ChangeReservation::mutable_qos, out, text);
+    write_list(change.allowed_partitions, &wire::ChangeReservation::mutable_allowed_partitions, out,
+               text);
+    if (change.max_start_delay) out.set_max_start_delay(change.max_start_delay->count());
+    out.set_start_delay_cleared(change.start_delay_cleared);
+    if (change.comment) out.set_comment(*change.comment);
+}
+
+Result<void> read_terms(const wire::ChangeReservation& wire, ReservationChange& change) {
+    if (wire.has_qos()) change.qos = TRY(read_texts("qos", wire.qos()));
+    if (wire.has_allowed_partitions()) {
+        change.allowed_partitions =
+            TRY(read_texts("allowed partitions", wire.allowed_partitions()));
+    }
+    if (wire.has_max_start_delay()) {
+        change.max_start_delay = TRY(checks::length("start delay", wire.max_start_delay()));
+    }
+    change.start_delay_cleared = wire.start_delay_cleared();
+    if (wire.has_comment()) change.comment = TRY(checks::text("comment", wire.comment()));
+    return {};
+}
+
 Result<void> read_resources(const wire::ChangeReservation& wire, ReservationChange& change) {
     if (wire.has_groups()) change.groups = TRY(read_groups(wire.groups()));
     if (wire.has_licenses()) change.licenses = TRY(checks::text("licenses", wire.licenses()));
@@ -123,6 +148,7 @@ wire::ChangeReservation to_wire(const ReservationChange& change) {
     out.set_purge_cleared(change.purge_cleared);
     out.set_skip(change.skip);
     write_resources(change, out);
+    write_terms(change, out);
     return out;
 }
 
@@ -145,6 +171,7 @@ Result<ReservationChange> from_wire(const wire::ChangeReservation& wire) {
     change.purge_cleared = wire.purge_cleared();
     change.skip = wire.skip();
     TRY(read_resources(wire, change));
+    TRY(read_terms(wire, change));
     return change;
 }
 
@@ -173,6 +200,12 @@ wire::ReservationRecord to_wire(const Reservation& reservation) {
     }
     to_wire(reservation.gres, *out.mutable_gres());
     out.set_ahead(reservation.ahead.count());
+    if (reservation.max_start_delay) out.set_max_start_delay(reservation.max_start_delay->count());
+    out.set_comment(reservation.comment);
+    for (const std::string& qos : reservation.qos) out.add_qos(qos);
+    out.set_qos_denied(reservation.qos_denied);
+    for (const std::string& name : reservation.allowed_partitions) out.add_allowed_partitions(name);
+    out.set_partitions_denied(reservation.partitions_denied);
     return out;
 }
 
@@ -202,6 +235,15 @@ Result<Reservation> from_wire(const wire::ReservationRecord& wire) {
     }
     reservation.gres = TRY(from_wire(wire.gres()));
     reservation.ahead = TRY(checks::length("time ahead", wire.ahead()));
+    if (wire.has_max_start_delay()) {
+        reservation.max_start_delay = TRY(checks::length("start delay", wire.max_start_delay()));
+    }
+    reservation.comment = TRY(checks::text("comment", wire.comment()));
+    reservation.qos = TRY(checks::texts("qos", wire.qos()));
+    reservation.qos_denied = wire.qos_denied();
+    reservation.allowed_partitions =
+        TRY(checks::texts("allowed partitions", wire.allowed_partitions()));
+    reservation.partitions_denied = wire.partitions_denied();
     return reservation;
 }
 

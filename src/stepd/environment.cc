@@ -83,19 +83,27 @@ std::string print_per_node(const std::vector<std::uint32_t>& counts) {
     return text;
 }
 
-std::vector<std::uint32_t> gpus_of_task(const wire::NodeShare& share, std::uint32_t per_task,
-                                        std::size_t local) {
+std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share) {
     std::vector<std::uint32_t> indexes;
     for (const wire::NodeShare::Devices& devices : share.gres()) {
         if (devices.name() != "gpu") continue;
         indexes.insert(indexes.end(), devices.indexes().begin(), devices.indexes().end());
     }
     std::sort(indexes.begin(), indexes.end());
-    if (per_task == 0) return indexes;
-    std::size_t first = std::min(local * per_task, indexes.size());
-    std::size_t last = std::min(first + per_task, indexes.size());
-    return {indexes.begin() + static_cast<std::ptrdiff_t>(first),
-            indexes.begin() + static_cast<std::ptrdiff_t>(last)};
+    return indexes;
+}
+
+std::vector<std::uint32_t> visible_numbers(const wire::StepOrder& order,
+                                           const std::vector<std::uint32_t>& gpus) {
+    // In a device cgroup the driver shows the step's own devices only, and numbers them from 0.
+    if (!order.confinement().devices_constrained()) return gpus;
+    const std::vector<std::uint32_t> all = gpus_of(order.share());
+    std::vector<std::uint32_t> visible;
+    for (std::uint32_t gpu : gpus) {
+        auto place = std::find(all.begin(), all.end(), gpu) - all.begin();
+        visible.push_back(static_cast<std::uint32_t>(place));
+    }
+    return visible;
 }
 
 namespace {
@@ -245,10 +253,15 @@ void set_wishes(Environment& environment, const wire::JobAllocation& job) {
     }
     set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task);
     if (shape.gpus_size() > 0) environment.set("SLURM_GPUS", print_gpus(shape.gpus()));
-    if (shape.has_mem_per_cpu()) {
-        set_number(environment, "SLURM_MEM_PER_CPU", shape.mem_per_cpu());
-    } else if (shape.has_mem_per_node()) {
-        set_number(environment, "SLURM_MEM_PER_NODE", shape.mem_per_node());
+    constexpr std::string_view kGpuBind = "gres/gpu:";
+    if (const std::string& bind = job.request().tres_bind(); bind.starts_with(kGpuBind)) {
+        environment.set("SLURM_GPU_BIND", bind.substr(kGpuBind.size()));
+    }
+    // Compat: also where it is a default; but all of a node (--mem=0) is no number to hand on.
+    if (job.default_mem_per_cpu() > 0) {
+        set_number(environment, "SLURM_MEM_PER_CPU", job.default_mem_per_cpu());
+    } else if (job.default_mem_per_node() > 0) {
+        set_number(environment, "SLURM_MEM_PER_NODE", job.default_mem_per_node());
     }
     constexpr std::string_view kExclusive[] = {"NO", "NODE", "USER"};
     environment.set("SLURM_JOB_EXCLUSIVE", kExclusive[std::min(2u, shape.exclusive())]);
@@ -256,41 +269,22 @@ void set_wishes(Environment& environment, const wire::JobAllocation& job) {
     environment.set("SLURM_OOM_KILL_STEP", "0");
 }
 
-// `gpus` of `all` that the step has here.
 void set_visible_gpus(Environment& environment, const wire::StepOrder& order,
-                      const std::vector<std::uint32_t>& gpus,
-                      const std::vector<std::uint32_t>& all) {
+                      const std::vector<std::uint32_t>& gpus) {
     if (gpus.empty()) return;
-    std::vector<std::uint32_t> visible = gpus;
-    // In a device cgroup the driver shows the step's own devices only, and numbers them from 0.
-    if (order.confinement().devices_constrained()) {
-        for (std::uint32_t& gpu : visible) {
-            auto place = std::find(all.begin(), all.end(), gpu) - all.begin();
-            gpu = static_cast<std::uint32_t>(place);
-        }
-    }
-    std::string text = fmt::format("{}", fmt::join(visible, ","));
+    std::string text = fmt::format("{}", fmt::join(visible_numbers(order, gpus), ","));
     for (const char* name : {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
                              "ZE_AFFINITY_MASK"}) {
         environment.set(name, text);
     }
 }
 
-void set_gpu_list(Environment& environment, std::string_view name,
+// `on_node` of them are the job's or the step's; `gpus` are those of the process.
+void set_gpu_list(Environment& environment, std::string_view name, std::size_t on_node,
                   const std::vector<std::uint32_t>& gpus) {
     if (gpus.empty()) return;
-    set_number(environment, "SLURM_GPUS_ON_NODE", gpus.size());
+    set_number(environment, "SLURM_GPUS_ON_NODE", on_node);
     environment.set(name, fmt::format("{}", fmt::join(gpus, ",")));
-}
-
-// "1", "a40:1": from srun's own options, which srun leaves in the environment, else the job's.
-std::uint32_t gpus_per_task(const Environment& environment, const wire::JobAllocation& job) {
-    std::string_view text = environment.get("SLURM_GPUS_PER_TASK");
-    if (std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {
-        text.remove_prefix(colon + 1);
-    }
-    if (auto count = to_number(text)) return static_cast<std::uint32_t>(*count);
-    return static_cast<std::uint32_t>(total(job.request().shape().gpus_per_task()));
 }
 
 // MPI launchers started in a job go through srun; this makes them do it without new steps' rules.
@@ -324,9 +318,9 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
     set_nodes(environment, job);
     set_wishes(environment, job);
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
-    std::vector<std::uint32_t> gpus = gpus_of_task(order.share(), 0, 0);
-    set_gpu_list(environment, "SLURM_JOB_GPUS", gpus);
-    set_visible_gpus(environment, order, gpus, gpus);
+    std::vector<std::uint32_t> gpus = gpus_of(order.share());
+    set_gpu_list(environment, "SLURM_JOB_GPUS", gpus.size(), gpus);
+    set_visible_gpus(environment, order, gpus);
     set_launchers(environment);
     set_position(environment, 0, 0, 0, "0");
     environment.set("SLURM_STEP_ID", "-5");
@@ -340,7 +334,8 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
 }
 
 void set_task_variables(Environment& environment, const wire::StepOrder& order,
-                        std::string_view user_name, std::size_t local) {
+                        std::string_view user_name, std::size_t local,
+                        const std::vector<std::uint32_t>& gpus) {
     const wire::LaunchTasks& launch = order.tasks();
     const wire::JobAllocation& job = launch.job();
     set_identity(environment, order, job, user_name);
@@ -368,10 +363,9 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order,
     set_position(environment, ids[static_cast<int>(local)], static_cast<std::uint32_t>(local),
                  launch.node_rank(), fmt::format("{}", fmt::join(ids.begin(), ids.end(), ",")));
 
-    std::vector<std::uint32_t> all = gpus_of_task(order.share(), 0, 0);
-    set_gpu_list(environment, "SLURM_STEP_GPUS", all);
-    std::uint32_t per_task = gpus_per_task(environment, job);
-    set_visible_gpus(environment, order, gpus_of_task(order.share(), per_task, local), all);
+    // Compat: SLURM_STEP_GPUS is what the task sees, not all that the step has.
+    set_gpu_list(environment, "SLURM_STEP_GPUS", gpus_of(order.share()).size(), gpus);
+    set_visible_gpus(environment, order, gpus);
     set_launchers(environment);
     environment.set_default("TMPDIR", "/tmp");
 }

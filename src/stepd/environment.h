@@ -38,12 +38,14 @@ std::string print_per_node(const std::vector<std::uint32_t>& counts);
 void set_batch_variables(Environment& environment, const wire::StepOrder& order,
                          std::string_view user_name);
 
-// One task of a step. `local` is its place in the order's list of tasks.
+// One task of a step, which sees these GPUs. `local` is its place in the order's list of tasks.
 void set_task_variables(Environment& environment, const wire::StepOrder& order,
-                        std::string_view user_name, std::size_t local);
+                        std::string_view user_name, std::size_t local,
+                        const std::vector<std::uint32_t>& gpus);
 
-// The GPUs of one task under --gpus-per-task; all of the node's share otherwise.
-std::vector<std::uint32_t> gpus_of_task(const wire::NodeShare& share, std::uint32_t per_task,
-                                        std::size_t local);
+// The share's GPUs by the node's numbers, and by those that programs of the step know them under.
+std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share);
+std::vector<std::uint32_t> visible_numbers(const wire::StepOrder& order,
+                                           const std::vector<std::uint32_t>& gpus);
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/job_id.h"
+#include "stepd/gpus.h"
 
 namespace sluice {
 namespace {
@@ -93,6 +94,20 @@ TEST(Environment, BatchScriptSeesItsJob) {
     for (auto [name, value] : kExpected) EXPECT_EQ(environment.get(name), value) << name;
 }
 
+TEST(Environment, MemoryIsToldAlsoWhereItIsADefault) {
+    wire::StepOrder order = batch_order();
+    wire::JobAllocation& job = *order.mutable_batch()->mutable_job();
+    job.set_default_mem_per_cpu(1000);
+    Environment environment;
+    set_batch_variables(environment, order, "ada");
+    EXPECT_EQ(environment.get("SLURM_MEM_PER_CPU"), "1000");
+    job.clear_default_mem_per_cpu();
+    job.set_default_mem_per_node(0);  // --mem=0: all of it
+    Environment without;
+    set_batch_variables(without, order, "ada");
+    EXPECT_FALSE(without.has("SLURM_MEM_PER_CPU") || without.has("SLURM_MEM_PER_NODE"));
+}
+
 TEST(Environment, WhatWasNotAskedForIsNotSet) {
     Environment environment;
     set_batch_variables(environment, batch_order(), "ada");
@@ -121,7 +136,7 @@ TEST(Environment, ArrayTaskKnowsItsArray) {
 
 TEST(Environment, TaskKnowsItsPlaceInTheStep) {
     Environment environment;
-    set_task_variables(environment, step_order(), "ada", 1);
+    set_task_variables(environment, step_order(), "ada", 1, {2, 3});
     EXPECT_EQ(environment.get("SLURM_PROCID"), "5");
     EXPECT_EQ(environment.get("SLURM_LOCALID"), "1");
     EXPECT_EQ(environment.get("SLURM_NODEID"), "2");
@@ -131,16 +146,35 @@ TEST(Environment, TaskKnowsItsPlaceInTheStep) {
     EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "2,3");
 }
 
-TEST(Environment, GpusPerTaskGivesEachTaskItsOwn) {
+TEST(Environment, ABoundTaskSeesItsOwnGpus) {
     wire::StepOrder order = step_order();
+    order.mutable_tasks()->mutable_spec()->set_tres_bind("gres/gpu:verbose,per_task:1");
+    TaskDevices devices = devices_of_task(order, 1).value();
+    EXPECT_EQ(devices.gpus, std::vector<std::uint32_t>{3});
+    EXPECT_EQ(devices.binding,
+              "gpu-bind: usable_gres=0x8; bit_alloc=0xC; local_inx=0; global_list=3; "
+              "local_list=3\n");
     Environment environment;
-    environment.set("SLURM_GPUS_PER_TASK", "a40:1");
-    set_task_variables(environment, order, "ada", 1);
+    set_task_variables(environment, order, "ada", 1, devices.gpus);
     EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "3");
-    EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "2,3");
+    EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "3");
+    EXPECT_EQ(environment.get("SLURM_GPUS_ON_NODE"), "2");
     order.mutable_confinement()->set_devices_constrained(true);
-    set_task_variables(environment, order, "ada", 1);
+    set_task_variables(environment, order, "ada", 1, devices.gpus);
     EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "1");
+}
+
+TEST(Environment, ABindingThatCannotBeIsComplainedAbout) {
+    wire::StepOrder order = step_order();
+    order.mutable_tasks()->mutable_spec()->set_tres_bind("gres/gpu:map:0");
+    TaskDevices devices = devices_of_task(order, 0).value();
+    EXPECT_EQ(devices.gpus, std::vector<std::uint32_t>{2});
+    EXPECT_EQ(devices.complaints,
+              std::vector<std::string>{
+                  "Bind request gres/gpu:map:0 does not specify any devices within the allocation "
+                  "for task 4. Binding to the first device in the allocation instead."});
+    order.mutable_tasks()->mutable_spec()->set_tres_bind("nonsense");
+    EXPECT_FALSE(devices_of_task(order, 0));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "os/process.h"
 #include "os/pty.h"
 #include "stepd/environment.h"
+#include "stepd/gpus.h"
 #include "stepd/limits.h"
 #include "stepd/login.h"
 #include "stepd/output.h"
@@ -76,7 +77,9 @@ Result<void> TaskWork::start_task(std::size_t local) {
 
     Environment environment = Environment::parse(spec_.environment());
     environment.add_missing(minimal_environment(*user_));
-    set_task_variables(environment, order_, user_->name, local);
+    const TaskDevices devices = TRY(devices_of_task(order_, local));
+    for (const std::string& complaint : devices.complaints) say(supervisor_line(complaint));
+    set_task_variables(environment, order_, user_->name, local, devices.gpus);
     ProcessSpec spec;
     spec.argv = {spec_.argv().begin(), spec_.argv().end()};
     {
@@ -98,6 +101,7 @@ Result<void> TaskWork::start_task(std::size_t local) {
     spec.new_session = ends.terminal;
     spec.controlling_tty = ends.terminal;
     spec.cgroups = container_->entries();
+    if (!devices.binding.empty() && spec.err >= 0) write_all(spec.err, devices.binding);
     task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     ++running_;
 

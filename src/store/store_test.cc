@@ -113,6 +113,11 @@ TEST_F(EveryStore, KeepsReservations) {
     reservation.cores = {{"n1", 4}, {"n2", 2}};
     reservation.gres = {{"gpu", "a40", 8}};
     reservation.ahead = Seconds{600};
+    reservation.max_start_delay = Seconds{120};
+    reservation.comment = "for the course";
+    reservation.qos = {"high"};
+    reservation.qos_denied = true;
+    reservation.allowed_partitions = {"main"};
     Reservation other = reservation;
     other.name = "other";
     Batch both, fewer;

@@ -175,6 +175,11 @@ void add_rules(const Explanation& explanation, Time now, Lines& lines) {
             fmt::format("{} {} wanted, {} of {} are in use", license.wanted, license.name,
                         license.used, license.total));
         add_holders(lines, "held by", license.holders, 0, now);
+        for (const auto& kept : license.kept) {
+            add(lines, "kept by",
+                fmt::format("reservation {}: {} {}{}", kept.reservation, kept.count, license.name,
+                            span_text(kept.start, kept.end, now)));
+        }
     }
     for (const Explanation::PartitionObstacle& obstacle : explanation.partitions) {
         add(lines, "partition", fmt::format("{}: {}", obstacle.partition, obstacle.text));
@@ -311,6 +316,16 @@ void write_rules(Json& json, const Explanation& explanation) {
         json.number("total", license.total);
         json.number("used", license.used);
         write_holders(json, license.holders);
+        json.open_list("reservations");
+        for (const auto& kept : license.kept) {
+            json.open_object();
+            json.text("name", kept.reservation);
+            json.number("count", kept.count);
+            write_moment(json, "start_time", kept.start);
+            write_moment(json, "end_time", kept.end);
+            json.close();
+        }
+        json.close();
         json.close();
     }
     json.close();

@@ -191,6 +191,15 @@ void cluster(const SheetRow& job, std::string& out) {
     out += job.looks().cluster;
 }
 
+void core_spec(const SheetRow& job, std::string& out) {
+    if (job.has(C::ThreadSpec)) {
+        append_number(job.number(C::ThreadSpec), out);
+        out += " Threads";
+    } else {
+        number_or<C::CoreSpec, Word::NotAvailable>(job, out);
+    }
+}
+
 void nodes_max(const SheetRow& job, std::string& out) {
     append_number(job.number(job.has(C::NodeCountMax) ? C::NodeCountMax : C::NodeCount), out);
 }
@@ -280,7 +289,7 @@ constexpr JobField kJobFields[] = {
     {'w', "WCKey",              "WCKEY",                needs(C::Wckey),                 text_cell<C::Wckey>},
     {'W', "Licenses",           "LICENSES",             needs(C::Licenses),              text_cell<C::Licenses>},
     {'x', "ExcNodes",           "EXC_NODES",            needs(C::ExcNodes),              text_cell<C::ExcNodes, M::Blank>,     nullptr, kWhole},
-    {'X', "CoreSpec",           "CORE_SPEC",            needs(C::CoreSpec),              number_or<C::CoreSpec, Word::NotAvailable>},
+    {'X', "CoreSpec",           "CORE_SPEC",            needs(C::CoreSpec, C::ThreadSpec), core_spec},
     {'y', "Nice",               "NICE",                 needs(C::Nice),                  number_cell<C::Nice>},
     {'Y', "SchedNodes",         "SCHEDNODES",           needs(C::SchedNodes),            text_cell<C::SchedNodes>,             nullptr, kWhole | kWholeHeader},
     {'z', "SCT",                "S:C:T",                needs(C::SocketsPerNode, C::CoresPerSocket, C::ThreadsPerCore), sockets_cores_threads,          nullptr, kPlain, true},
@@ -347,7 +356,7 @@ constexpr JobField kJobFields[] = {
     {0,   "STDOUT",             "STDOUT",               needs(C::StdOut),                file_name<C::StdOut>},
     {0,   "system_comment",     "SYSTEM_COMMENT",       kNone,                           word_cell<Word::Null>},
     {0,   "tres-alloc",         "TRES_ALLOC",           needs(C::AllocTres, C::ReqTres), tres_alloc},
-    {0,   "tres-bind",          "TRES_BIND",            kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "tres-bind",          "TRES_BIND",            needs(C::TresBind),              text_cell<C::TresBind, M::NotAvailable>},
     {0,   "tres-freq",          "TRES_FREQ",            kNone,                           word_cell<Word::NotAvailable>},
     {0,   "tres-per-job",       "TRES_PER_JOB",         needs(C::TresPerJob),            text_cell<C::TresPerJob, M::NotAvailable>},
     {0,   "tres-per-socket",    "TRES_PER_SOCKET",      needs(C::TresPerSocket),         text_cell<C::TresPerSocket, M::NotAvailable>},

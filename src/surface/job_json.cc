@@ -64,6 +64,11 @@ void unset(const SheetRow&, Json& json, Key key) {
 void no(const SheetRow&, Json& json, Key key) {
     json.boolean(key, false);
 }
+// Compat: what is printed where there is none.
+void thread_spec(const SheetRow& job, Json& json, Key key) {
+    constexpr std::int64_t kNone = 32766;
+    json.number(key, job.has(C::ThreadSpec) ? job.number(C::ThreadSpec) : kNone);
+}
 void none(const SheetRow&, Json& json, Key key) {
     json.texts(key, {});
 }
@@ -235,7 +240,7 @@ constexpr JsonField kJobKeys[] = {
     {"cluster_features", empty_text}, {"command", text<C::Command>}, {"comment", text<C::Comment>},
     {"container", empty_text}, {"container_id", empty_text}, {"container_type", empty_text},
     {"contiguous", flag<C::Contiguous>}, {"core_spec", plain<C::CoreSpec>},
-    {"thread_spec", [](const SheetRow&, Json& json, Key key) { json.number(key, 32766); }},
+    {"thread_spec", thread_spec},
     {"cores_per_socket", wrapped<C::CoresPerSocket>}, {"billable_tres", unset}, {"cpus_per_task", wrapped<C::CpusPerTask>},
     {"cpu_frequency_minimum", unset}, {"cpu_frequency_maximum", unset},
     {"cpu_frequency_governor", unset}, {"cpus_per_tres", text<C::CpusPerTres>}, {"cron", empty_text},
@@ -247,7 +252,7 @@ constexpr JsonField kJobKeys[] = {
     {"federation_siblings_active", empty_text}, {"federation_siblings_viable", empty_text},
     {"gres_detail", gres_detail}, {"group_id", plain<C::GroupId>}, {"group_name", filled<group_text>},
     {"het_job_id", unset}, {"het_job_id_set", empty_text}, {"het_job_offset", unset},
-    {"job_id", plain<C::Id>}, {"job_resources", job_resources}, {"job_size_str", none},
+    {"job_id", plain<C::Id>}, {"job_resources", job_resources}, {"job_size_str", comma_list<C::NodeSizes>},
     {"job_state", states}, {"last_sched_evaluation", wrapped<C::LastSchedEval>},
     {"licenses", text<C::Licenses>}, {"licenses_allocated", text<C::LicensesAlloc>},
     {"mail_type", comma_list<C::MailType>}, {"mail_user", text<C::MailUser>},
@@ -276,7 +281,7 @@ constexpr JsonField kJobKeys[] = {
     {"stderr_expanded", file<C::StdErr>}, {"step_id", step_id},
     {"submit_line", text<C::SubmitLine>}, {"submit_time", wrapped<C::SubmitTime>},
     {"suspend_time", wrapped<C::SuspendTime>}, {"system_comment", empty_text}, {"time_limit", minutes<C::TimeLimit>},
-    {"time_minimum", minutes<C::TimeMin>}, {"threads_per_core", wrapped<C::ThreadsPerCore>}, {"tres_bind", empty_text},
+    {"time_minimum", minutes<C::TimeMin>}, {"threads_per_core", wrapped<C::ThreadsPerCore>}, {"tres_bind", text<C::TresBind>},
     {"tres_freq", empty_text}, {"tres_per_job", text<C::TresPerJob>},
     {"tres_per_node", text<C::TresPerNode>}, {"tres_per_socket", text<C::TresPerSocket>},
     {"tres_per_task", text<C::TresPerTask>}, {"tres_req_str", text<C::ReqTres>},

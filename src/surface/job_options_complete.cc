@@ -83,6 +83,11 @@ Result<void> settle_exclusions(JobOptions& options, Tool tool) {
          {"cpus-per-gpu", [](JobOptions& o) { o.request.shape.cpus_per_gpu.reset(); }}},
         "--cpus-per-task, --tres-per-task=cpu:#, and --cpus-per-gpu are mutually "
         "exclusive"));
+    TRY(keep_strongest(
+        options,
+        {{"core-spec", [](JobOptions& o) { o.request.shape.core_spec.reset(); }},
+         {"thread-spec", [](JobOptions& o) { o.request.shape.thread_spec.reset(); }}},
+        "-S/--core-spec and --thread-spec options are mutually exclusive"));
     if (has_gpus_in_gres(options)) {
         TRY(keep_strongest(options,
                            {{"gpus-per-node", [](JobOptions& o) { o.gpus_per_node.clear(); }},
@@ -247,6 +252,7 @@ void settle_nodes(JobOptions& options) {
                         shape.nodes_min, *shape.ntasks));
         shape.nodes_min = *shape.ntasks;
         shape.nodes_max = *shape.ntasks;
+        shape.node_sizes.clear();
         return;
     }
     if (options.nodes_given) return;

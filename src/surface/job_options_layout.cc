@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/gpu_bind.h"
 #include "model/times.h"
 #include "surface/job_options_setters.h"
 
@@ -122,6 +123,36 @@ Result<void> set_gpus_per_socket(JobOptions& options, const OptionUse& use) {
     Result<std::vector<GresCount>> gpus = parse_gpus(use.value);
     if (!gpus) return Error{ErrorCode::InvalidGres, ""};
     options.request.shape.gpus_per_socket = *std::move(gpus);
+    return {};
+}
+
+// Kept as --tres-bind writes it.
+Result<void> set_gpu_bind(JobOptions& options, const OptionUse& use) {
+    if (!parse_gpu_bind(use.value)) {
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("Invalid --gpu-bind argument: gpu:{}", use.value)};
+    }
+    options.request.tres_bind = fmt::format("gres/gpu:{}", use.value);
+    return {};
+}
+
+// The clocks of GPUs are set through NVML, which Sluice does not speak.
+Result<void> set_gpu_freq(JobOptions&, const OptionUse& use) {
+    return Error{ErrorCode::NotSupported,
+                 fmt::format("--gpu-freq={}: Sluice cannot set the frequencies of GPUs (that takes "
+                             "NVML); leave the option out to run at the nodes' own frequencies",
+                             use.value)};
+}
+
+Result<void> set_tres_bind(JobOptions& options, const OptionUse& use) {
+    Result<GpuBind> bind = parse_tres_bind(use.value);
+    if (!bind && bind.error().code == ErrorCode::NotSupported) return unsupported(use);
+    if (!bind) {
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("Invalid --tres-bind argument: {}", use.value)};
+    }
+    std::string_view way = use.value.substr(use.value.find("gpu:") + 4);
+    options.request.tres_bind = fmt::format("gres/gpu:{}", way);
     return {};
 }
 

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "model/features.h"
+#include "model/node_counts.h"
 #include "model/times.h"
 
 namespace sluice::job_option {
@@ -258,25 +259,10 @@ Result<void> set_no_kill(JobOptions& options, const OptionUse& use) {
 
 Result<void> set_nodes(JobOptions& options, const OptionUse& use) {
     Shape& shape = options.request.shape;
-    if (use.value.find_first_of(",:") != std::string_view::npos) return unsupported(use);
-    std::string_view first = use.value.substr(0, use.value.find('-'));
-    std::string_view last = use.value.find('-') == std::string_view::npos
-                                ? first
-                                : use.value.substr(use.value.find('-') + 1);
-    std::optional<std::uint64_t> low = to_number(first), high = to_number(last);
-    constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
-    if (!low || !high || *low > kMax || *high > kMax) {
-        return Error{ErrorCode::BadArgument,
-                     fmt::format("\"{}\" is not a valid node count", use.value)};
-    }
-    if (*high < *low) {
-        return Error{
-            ErrorCode::BadArgument,
-            fmt::format("Maximum node count {} is less than minimum node count {}", *high, *low)};
-    }
-    if (*low == 0) return refused(ErrorCode::InvalidNodeCount);
-    shape.nodes_min = static_cast<std::uint32_t>(*low);
-    shape.nodes_max = static_cast<std::uint32_t>(*high);
+    NodeCounts counts = TRY(parse_node_counts(use.value));
+    shape.nodes_min = counts.min;
+    shape.nodes_max = counts.max;
+    shape.node_sizes = std::move(counts.sizes);
     options.nodes_given = shape.nodes_min;
     return {};
 }

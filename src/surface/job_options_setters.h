@@ -68,5 +68,6 @@ Setter set_wait, set_wait_all_nodes, set_wrap;
 Setter set_core_spec, set_extra_node_info, set_gpus_per_socket, set_gres_flags, set_switches;
 Setter set_threads_per_core;
 Setter set_kill_on_invalid_dep;
+Setter set_gpu_bind, set_gpu_freq, set_tres_bind;
 
 }  // namespace sluice::job_option

@@ -146,8 +146,36 @@ TEST(JobOptions, ContradictionsAreRefused) {
     EXPECT_EQ(refusal(kSbatch, {"-B", "2:x"}), "Invalid numeric value \"x\" for second arg of -B.");
     EXPECT_EQ(refusal(kSbatch, {"-C", "a*1&b*1"}), "Invalid feature specification");
     EXPECT_EQ(refusal(kSbatch, {"--prefer=a*2"}), "Invalid preferred feature specification");
-    EXPECT_EQ(refusal(kSbatch, {"--thread-spec=2"}),
-              "--thread-spec is not supported by Sluice yet");
+    EXPECT_EQ(refusal(kSbatch, {"--thread-spec=2", "-S1"}),
+              "fatal: -S/--core-spec and --thread-spec options are mutually exclusive");
+    EXPECT_EQ(refusal(kSbatch, {"-N", "1,,2"}), "\"1,,2\" is not a valid node count");
+    EXPECT_EQ(refusal(kSbatch, {"-N", "3-2"}),
+              "Maximum node count 2 is less than minimum node count 3");
+}
+
+TEST(JobOptions, NodeCountsMayBeAList) {
+    Shape shape = read(kSbatch, {"-N", "2-16:2"})->request.shape;
+    EXPECT_EQ(shape.nodes_min, 2u);
+    EXPECT_EQ(shape.nodes_max, 16u);
+    EXPECT_EQ(shape.node_sizes, "2-16:2");
+    shape = read(kSbatch, {"-N", "1,5,9", "-N", "4"})->request.shape;
+    EXPECT_EQ(shape.nodes_max, 4u);
+    EXPECT_EQ(shape.node_sizes, "");
+    shape = read(kSrun, {"-n2"}, {"SLURM_NNODES=4,8"})->request.shape;
+    EXPECT_EQ(shape.nodes_max, 2u);  // no more nodes than tasks
+    EXPECT_EQ(shape.node_sizes, "");
+}
+
+TEST(JobOptions, BindingsOfGpusAreKeptAsTresBindWritesThem) {
+    EXPECT_EQ(read(kSrun, {"--gpu-bind=single:2"})->request.tres_bind, "gres/gpu:single:2");
+    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_BIND=closest"})->request.tres_bind, "gres/gpu:closest");
+    EXPECT_EQ(read(kSalloc, {"--tres-bind=gres:gpu:map:0,1"})->request.tres_bind,
+              "gres/gpu:map:0,1");
+    EXPECT_EQ(refusal(kSrun, {"--gpu-bind=foo"}), "Invalid --gpu-bind argument: gpu:foo");
+    EXPECT_EQ(refusal(kSrun, {"--tres-bind=gres/nic:closest"}),
+              "--tres-bind=gres/nic:closest is not supported by Sluice yet");
+    EXPECT_NE(refusal(kSrun, {"--gpu-freq=450"}).find("--gpu-freq=450: Sluice cannot set"),
+              std::string::npos);
 }
 
 TEST(JobOptions, AStepCountsItsTasksAnew) {

@@ -164,6 +164,7 @@ void add_layout(const SheetRow& job, Record& record) {
     }
     add_text_line(job, "CpusPerTres", C::CpusPerTres, record);
     add_text_line(job, "MemPerTres", C::MemPerTres, record);
+    add_text_line(job, "TresBind", C::TresBind, record);
     add_text_line(job, "TresPerJob", C::TresPerJob, record);
     add_text_line(job, "TresPerNode", C::TresPerNode, record);
     add_text_line(job, "TresPerSocket", C::TresPerSocket, record);
@@ -173,9 +174,12 @@ void add_layout(const SheetRow& job, Record& record) {
 
 void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
     const bool pending = base_state(job) == JobState::Pending;
-    record.line("NumNodes={}", or_zero(job.number(C::NodeCount)));
+    const std::string_view sizes = pending ? job.text(C::NodeSizes) : std::string_view{};
+    record.line("NumNodes={}", sizes.empty() ? fmt::format("{}", or_zero(job.number(C::NodeCount)))
+                                             : std::string(sizes));
     const std::int64_t most = job.number(C::NodeCountMax);
-    if (pending && most != kAbsent && most != kUnlimited && most != job.number(C::NodeCount)) {
+    const bool limited = most != kAbsent && most != kUnlimited;
+    if (pending && sizes.empty() && limited && most != job.number(C::NodeCount)) {
         record.add("-{}", most);
     }
     record.add(" NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:{}:{}",
@@ -185,10 +189,11 @@ void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
                or_star(job, C::CoresPerSocket), or_star(job, C::ThreadsPerCore));
     record.line("ReqTRES={}", or_null(job.text(C::ReqTres)));
     record.line("AllocTRES={}", or_null(job.text(C::AllocTres)));
-    record.line("Socks/Node={} NtasksPerN:B:S:C={}:0:{}:{} CoreSpec={}",
+    const bool threads = job.has(C::ThreadSpec);
+    record.line("Socks/Node={} NtasksPerN:B:S:C={}:0:{}:{} {}Spec={}",
                 or_star(job, C::SocketsPerNode), or_zero(job.number(C::NtasksPerNode)),
                 or_star(job, C::NtasksPerSocket), or_star(job, C::NtasksPerCore),
-                or_star(job, C::CoreSpec));
+                threads ? "Thread" : "Core", or_star(job, threads ? C::ThreadSpec : C::CoreSpec));
     std::string_view detail = job.text(C::AllocDetail);
     if (style.details && !detail.empty()) {
         const std::string gres = total_gres(detail);
@@ -258,6 +263,7 @@ void append_step_record(const SheetRow& step, const RecordStyle& style, std::str
     record.line("ResvPorts=(null)");
     record.line("CPUFreqReq=Default");
     record.line("SrunHost:Pid={}:0", or_null(step.text(S::SubmitHost)));
+    if (!step.text(S::TresBind).empty()) record.line("TresBind={}", step.text(S::TresBind));
     if (!step.text(S::TresPerNode).empty())
         record.line("TresPerNode={}", step.text(S::TresPerNode));
 }

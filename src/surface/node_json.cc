@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "model/columns.h"
+#include "model/node.h"
 
 namespace sluice {
 
@@ -30,6 +31,18 @@ void write_states(Json& json, NodeBase base, std::uint32_t flags) {
     std::string text = print_node_state_complete(base, flags & ~kNodeNoRespond);
     for (std::string_view word : split(text, '+')) json.element(word);
     if (flags & kNodeNoRespond) json.element("NOT_RESPONDING");
+    json.close();
+}
+
+// What a node that is to be rebooted will be afterwards. Compat: INVALID where nobody asked.
+void write_next_state(Json& json, const Sheet& nodes, std::uint32_t i) {
+    const std::int64_t next = nodes.number(i, N::NextState);
+    std::string_view word = "INVALID";
+    if (next != kAbsent) {
+        word = next == static_cast<std::int64_t>(AfterReboot::Down) ? "DOWN" : "RESUME";
+    }
+    json.open_list("next_state_after_reboot");
+    json.element(word);
     json.close();
 }
 
@@ -74,6 +87,7 @@ void write_node(const Sheet& nodes, std::uint32_t i, Json& json) {
     text("address", N::Address);
     text("hostname", N::Hostname);
     write_states(json, node_base(nodes, i), node_flags(nodes, i));
+    write_next_state(json, nodes, i);
     text("operating_system", N::Os);
     json.text("owner", "");
     list_of(json, "partitions", nodes.text(i, N::Partitions));

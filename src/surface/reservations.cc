@@ -26,13 +26,25 @@ std::string users_text(const SheetRow& reservation) {
     return join(words, ",");
 }
 
-std::string accounts_text(const SheetRow& reservation) {
+std::string names_text(const SheetRow& reservation, C names, C denied) {
     std::vector<std::string> words;
-    const std::string_view mark = reservation.number(C::AccountsDenied) == 1 ? "-" : "";
-    for (std::string_view name : split(reservation.text(C::Accounts), ',')) {
+    const std::string_view mark = reservation.number(denied) == 1 ? "-" : "";
+    for (std::string_view name : split(reservation.text(names), ',')) {
         if (!name.empty()) words.push_back(fmt::format("{}{}", mark, name));
     }
     return join(words, ",");
+}
+
+std::string accounts_text(const SheetRow& reservation) {
+    return names_text(reservation, C::Accounts, C::AccountsDenied);
+}
+
+std::string qos_text(const SheetRow& reservation) {
+    return names_text(reservation, C::Qos, C::QosDenied);
+}
+
+std::string partitions_text(const SheetRow& reservation) {
+    return names_text(reservation, C::AllowedPartitions, C::PartitionsDenied);
 }
 
 std::string_view state_text(const SheetRow& reservation) {
@@ -51,7 +63,9 @@ std::string length_of(const SheetRow& reservation) {
 void write_json(const SheetRow& reservation, Json& json) {
     json.open_object();
     json.text("accounts", accounts_text(reservation));
+    json.text("allowed_partitions", partitions_text(reservation));
     json.text("burst_buffer", "");
+    json.text("comment", reservation.text(C::Comment));
     json.number("core_count", reservation.number(C::CoreCount));
     json.open_list("core_specializations");
     json.close();
@@ -64,7 +78,8 @@ void write_json(const SheetRow& reservation, Json& json) {
     json.close();
     json.text("groups", reservation.text(C::Groups));
     json.text("licenses", reservation.text(C::Licenses));
-    json.number("max_start_delay", 0);
+    const std::int64_t delay = reservation.number(C::MaxStartDelay);
+    json.number("max_start_delay", delay == kAbsent ? 0 : delay);
     json.text("name", reservation.text(C::Name));
     json.number("node_count", reservation.number(C::NodeCount));
     json.text("node_list", reservation.text(C::Nodes));
@@ -72,6 +87,7 @@ void write_json(const SheetRow& reservation, Json& json) {
     json.open_object("purge_completed");
     json.optional_number("time", reservation.number(C::PurgeAfter));
     json.close();
+    json.text("qos", qos_text(reservation));
     json.optional_number("start_time", reservation.number(C::StartTime));
     json.text("tres", reservation.text(C::Tres));
     json.text("users", users_text(reservation));
@@ -91,12 +107,17 @@ void append_reservation_record(const SheetRow& reservation, const RecordStyle& s
                 reservation.number(C::CoreCount), or_null(reservation.text(C::Features)),
                 or_null(reservation.text(C::Partition)), reservation.text(C::Flags));
     record.line("TRES={}", or_null(reservation.text(C::Tres)));
-    record.line("AllowedPartitions=(null) QOS=(null)");
+    record.line("AllowedPartitions={} QOS={}", or_null(partitions_text(reservation)),
+                or_null(qos_text(reservation)));
     record.line("Users={} Groups={} Accounts={} Licenses={} State={} BurstBuffer=(null)",
                 or_null(users_text(reservation)), or_null(reservation.text(C::Groups)),
                 or_null(accounts_text(reservation)), or_null(reservation.text(C::Licenses)),
                 state_text(reservation));
-    record.line("MaxStartDelay=(null)");
+    record.line("MaxStartDelay={}",
+                long_duration_text(reservation.number(C::MaxStartDelay), "(null)"));
+    if (!reservation.text(C::Comment).empty()) {
+        record.line("Comment={}", reservation.text(C::Comment));
+    }
 }
 
 std::string reservations_json(const Sheet& reservations, const JsonMeta& meta, bool compact) {

@@ -81,7 +81,7 @@ constexpr StepField kStepFields[] = {
     {0,   "Network",         "NETWORK",         kNone,                   word_cell<Word::Null>},
     {0,   "NumCPUs",         "NUM_CPUS",        needs(C::CpuCount),      number_cell<C::CpuCount>},
     {0,   "StepState",       "STATE",           needs(C::State),         state},
-    {0,   "tres-bind",       "TRES_BIND",       kNone,                   word_cell<Word::Null>},
+    {0,   "tres-bind",       "TRES_BIND",       needs(C::TresBind),      text_cell<C::TresBind>},
     {0,   "tres-freq",       "TRES_FREQ",       kNone,                   word_cell<Word::Null>},
     {0,   "tres-per-job",    "TRES_PER_STEP",   kNone,                   word_cell<Word::Null>},
     {0,   "tres-per-socket", "TRES_PER_SOCKET", kNone,                   word_cell<Word::Null>},

@@ -10,6 +10,7 @@
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/license.h"
+#include "model/node_counts.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -38,6 +39,12 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     Shape shape;
     if (options.contains("nodes")) shape.nodes_min = as_number(options.at("nodes"));
     if (options.contains("nodes")) shape.nodes_max = shape.nodes_min;
+    if (options.contains("sizes")) {
+        NodeCounts counts = parse_node_counts(options.at("sizes")).value();
+        shape.nodes_min = counts.min;
+        shape.nodes_max = counts.max;
+        shape.node_sizes = counts.sizes;
+    }
     if (options.contains("tasks")) shape.ntasks = as_number(options.at("tasks"));
     if (options.contains("cpus")) shape.cpus_per_task = as_number(options.at("cpus"));
     shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;
@@ -49,6 +56,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
         shape.mem_per_node.reset();
         shape.mem_per_cpu = as_number(options.at("memcpu"));
     }
+    if (options.contains("threadspec")) shape.thread_spec = as_number(options.at("threadspec"));
     if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
     shape.oversubscribe = options.contains("share");
     shape.nodelist = option(options, "nodelist");
@@ -173,6 +181,7 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     if (options.contains("killdep")) wish->kill_on_invalid_dep = options.at("killdep") == "yes";
     wish->licenses = option(options, "licenses");
     wish->reservation = option(options, "reservation");
+    wish->qos = option(options, "qos", wish->qos);
     wish->account = option(options, "account");
     if (options.contains("deadline")) wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
     wish->submit_host = option(options, "host", "login");
@@ -323,6 +332,9 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
     if (change.users) change.users->denied = options.contains("denied");
     if (options.contains("accounts")) change.accounts.emplace().items = {options.at("accounts")};
     if (options.contains("licenses")) change.licenses = options.at("licenses");
+    if (options.contains("qos")) change.qos.emplace().items = {options.at("qos")};
+    if (options.contains("partitions")) change.allowed_partitions.emplace().items = {options.at("partitions")};
+    if (options.contains("delay")) change.max_start_delay = Minutes{as_number(options.at("delay"))};
     if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
     if (options.contains("group")) change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
     if (options.contains("cores")) {

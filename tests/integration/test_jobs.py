@@ -53,6 +53,14 @@ def test_the_script_finds_the_environment_that_slurm_users_know(shared):
     assert found["SLURMD_NODENAME"] == record["BatchHost"]
 
 
+@pytest.mark.parametrize("options, memory", [
+    ([], "cpu=100 node="), (["--mem=300"], "cpu= node=300"), (["--mem=0"], "cpu= node="),
+    (["--mem-per-cpu=50"], "cpu=50 node=")])
+def test_memory_is_told_also_where_it_is_a_default(shared, options, memory):
+    _, output = shared.run_job("echo cpu=$SLURM_MEM_PER_CPU node=$SLURM_MEM_PER_NODE", *options)
+    assert output.strip() == memory
+
+
 def test_arguments_reach_the_script(shared):
     script = shared.dir / "work" / "args.sh"
     script.write_text("#!/bin/sh\nfor word; do echo \"[$word]\"; done\n")

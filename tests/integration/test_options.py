@@ -54,7 +54,7 @@ def test_a_waiting_job_can_be_changed(held, change, key, value):
 
 @pytest.mark.parametrize("change, words", [
     ("Features=a&", "Invalid feature specification"), ("Contiguous=maybe", "Contiguous=maybe"),
-    ("ThreadSpec=1", "ThreadSpec")])
+    ("ThreadSpec=x", "ThreadSpec=x")])
 def test_wrong_changes_are_refused(held, change, words):
     cluster, job = held
     result = cluster.run("scontrol", "update", f"JobId={job}", change, check=False)
@@ -76,7 +76,7 @@ def test_jobs_find_their_wishes_in_the_environment(shared):
     (["--time-min=10", "-t", "5"], "Invalid time-min specification"),
     (["--deadline=now+1minute", "-t", "10"], "Requested time limit is invalid"),
     (["--gpus=1", "--mem=1G", "--mem-per-gpu=1G"], "mutually exclusive"),
-    (["--thread-spec=1"], "--thread-spec")])
+    (["--thread-spec=1", "-S1"], "--thread-spec")])
 def test_what_contradicts_itself_is_refused(shared, options, words):
     result = shared.run("sbatch", *options, "--wrap", "true", check=False)
     assert result.returncode != 0 and words in result.stderr

@@ -78,3 +78,51 @@ def test_a_job_that_waits_says_for_what(shared):
     (shared.dir / "work" / "placed").touch()
     for job in (next_job, last_job):
         shared.wait_end(job)
+
+
+@pytest.mark.parametrize("counts, nodes", [("1,3,7", 3), ("2-16:2", 4), ("1,2-16:5", 2), ("4,2", 4)])
+def test_a_list_of_node_counts_gives_the_largest_that_there_is(shared, counts, nodes):
+    result = shared.run("sbatch", "-N", counts, "--test-only", "--wrap", "true")
+    assert f"using {nodes} processors" in result.stderr
+    record, output = shared.run_job("echo $SLURM_NNODES; srun -l hostname | wc -l", "-N", counts)
+    assert record["NumNodes"] == str(nodes) and output.split() == [str(nodes)] * 2
+
+
+def test_a_list_of_node_counts_can_be_seen_and_changed(make_cluster):
+    cluster = make_cluster()
+    job = cluster.submit("srun -N 1,3 true", "-N", "1,5,9", "--hold")
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    assert cluster.job(job)["NumNodes"] == "1,5,9"
+    assert cluster.run("squeue", "-h", "-j", job, "-o", "%D").stdout.strip() == "1"
+    cluster.run("scontrol", "update", f"JobId={job}", "NumNodes=2-8:3")
+    assert cluster.job(job)["NumNodes"] == "2-8:3"
+    for bad in ("2-8:", "x", "0,4", "8-2:2"):
+        result = cluster.run("scontrol", "update", f"JobId={job}", f"NumNodes={bad}", check=False)
+        assert result.returncode != 0, bad
+    cluster.run("scontrol", "release", job)
+    record = cluster.wait_end(job)
+    assert record["JobState"] == "COMPLETED" and record["NumNodes"] == "2"
+
+
+@pytest.mark.parametrize("counts", ["1,,2", "2-8:0", "x,1", "9-1:2", ","])
+def test_bad_node_counts_are_named(shared, counts):
+    result = shared.run("sbatch", "-N", counts, "--wrap", "true", check=False)
+    assert result.returncode == 255 and f'"{counts}" is not a valid node count' in result.stderr
+
+
+def test_threads_can_be_left_to_the_system(make_cluster):
+    cluster = make_cluster(extra="AllowSpecResourcesUsage=yes")
+    job = cluster.submit("echo $SLURM_CPUS_ON_NODE", "--thread-spec=1")
+    assert cluster.wait_end(job)["ThreadSpec"] == "1" and cluster.output(job) == "3\n"
+    assert cluster.run("squeue", "-h", "-t", "all", "-j", job, "-o", "%X").stdout.strip() == "1 Threads"
+    result = cluster.run("sbatch", "--thread-spec=1", "-S1", "--wrap", "true", check=False)
+    assert result.returncode == 1 and "mutually exclusive" in result.stderr
+    waiting = cluster.submit("true", "--hold", "-S", "1")
+    cluster.run("scontrol", "update", f"JobId={waiting}", "ThreadSpec=2")
+    assert cluster.job(waiting)["ThreadSpec"] == "2"
+
+
+def test_threads_are_not_left_to_the_system_unless_allowed(shared):
+    result = shared.run("sbatch", "--thread-spec=1", "-o", "/dev/null", "--wrap", "true")
+    assert "Ignoring --thread-spec since it's not allowed" in result.stderr

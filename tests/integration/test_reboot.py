@@ -1,5 +1,6 @@
 """scontrol reboot: RebootProgram runs on the node once it is idle, and the node is back with a new boot."""
 
+import json
 import os
 import signal
 
@@ -45,6 +46,8 @@ def test_a_busy_node_is_rebooted_when_its_job_is_over(bootable):
     cluster.run("scontrol", "reboot", "ASAP", "reason=new kernel", "n1")
     assert "State=MIXED+DRAIN+REBOOT_REQUESTED" in node(cluster, "n1")
     assert "NextState=RESUME" in node(cluster, "n1")
+    told = json.loads(cluster.run("scontrol", "show", "node", "--json").stdout)["nodes"]
+    assert [each["next_state_after_reboot"] for each in told] == [["RESUME"], ["INVALID"]]
     assert sinfo(cluster, "n1") == "drng@|draining@|new kernel"
     cluster.kill("slurmctld")
     cluster.start_controller()

@@ -1,5 +1,7 @@
 """scontrol reconfigure: taken over as a whole, or refused with the reason."""
 
+from pathlib import Path
+
 
 def rewrite(cluster, old, new):
     text = cluster.conf.read_text()
@@ -50,3 +52,44 @@ def test_running_and_waiting_jobs_stay(cluster):
     assert cluster.state(held) == "PENDING" and cluster.state(job) == "RUNNING"
     (cluster.dir / "work" / "go").touch()
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+
+
+class Grouped:
+    """A cluster whose controller has an /etc/group of its own."""
+
+    def __init__(self, make_cluster, **options):
+        self.cluster = make_cluster(
+            start=False, partitions="PartitionName=debug Nodes=ALL Default=YES AllowGroups=sluicers", **options)
+        self.file = self.cluster.dir / "etc" / "group"
+        self.members("")
+        mount = f'mount --bind {self.file} /etc/group && exec "$@"'
+        self.cluster.under["slurmctld"] = ["unshare", "-m", "sh", "-c", mount, "sh"]
+        self.cluster.start()
+        self.cluster.run("scontrol", "create", "reservation", "ReservationName=r", "Groups=sluicers", "StartTime=now",
+                         "Duration=60", "Nodes=n1")
+
+    def members(self, names):
+        self.file.write_text(f"{Path('/etc/group').read_text()}sluicers:x:54399:{names}\n")
+
+    def submit(self, *options):
+        return self.cluster.run("sbatch", "-D", "/tmp", "-o", "/dev/null", *options, "--wrap", "true", user="nobody",
+                                check=False)
+
+
+def test_groups_are_asked_for_again(make_cluster, as_root):
+    grouped = Grouped(make_cluster)
+    assert "group not permitted" in grouped.submit().stderr
+    grouped.members("nobody")
+    assert "group not permitted" in grouped.submit().stderr  # remembered for GroupUpdateTime
+    grouped.cluster.run("scontrol", "reconfigure")
+    assert grouped.submit().returncode == 0
+    grouped.cluster.wait_for(lambda: grouped.submit("--reservation=r").returncode == 0,
+                             what="the reservation to let the group in")
+
+
+def test_groups_are_asked_for_again_by_and_by(make_cluster, as_root):
+    grouped = Grouped(make_cluster, extra="GroupUpdateTime=1")
+    assert "group not permitted" in grouped.submit().stderr
+    grouped.members("nobody")
+    grouped.cluster.wait_for(lambda: grouped.submit("--reservation=r").returncode == 0,
+                             what="the reservation to let the group in")

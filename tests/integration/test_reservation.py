@@ -1,5 +1,7 @@
 """Reservations: who gets the nodes, what users see of it, and that they survive the controller."""
 
+import json
+
 import pytest
 
 
@@ -71,14 +73,16 @@ def test_a_job_waits_for_the_start(shared):
 
 @pytest.mark.parametrize("words, text", [
     ([], "A start time must be given.  No reservation created."),
-    (["StartTime=now", "Duration=5", "Nodes=n1"], "Either Users/Groups and/or Accounts must be specified."),
+    (["StartTime=now", "Duration=5", "Nodes=n1"], "Either Users/Groups and/or Accounts and/or QOS"),
     (["StartTime=foo", "Duration=5", "Nodes=n1", "Users=root"], "Invalid start time StartTime=foo."),
     (["StartTime=now", "Duration=x", "Nodes=n1", "Users=root"], "Invalid duration Duration=x."),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=no such"], "Invalid user id"),
     (["StartTime=now", "Duration=5", "Nodes=n9", "Users=root"], "Invalid node name specified"),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=foo"], "Error parsing flags foo."),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "Flags=REPLACE"], "Invalid node name specified"),
-    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "MaxStartDelay=2"], "MaxStartDelay of a reservation is not supp"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "BurstBuffer=x"], "BurstBuffer of a reservation is not supp"),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "MaxStartDelay=x"], "Invalid duration MaxStartDelay=x."),
+    (["StartTime=now", "Duration=5", "Nodes=n1", "AllowedPartitions=nosuch"], "Invalid partition name"),
     (["StartTime=now", "Duration=5", "Nodes=n1", "Users=root", "foo=1"], "Unknown parameter foo=1."),
     (["StartTime=2020-01-01", "Duration=5", "Nodes=n1", "Users=root"], "Invalid time specified"),
 ])
@@ -145,10 +149,41 @@ def test_the_flags_of_a_reservation_are_shown(cluster):
            "Flags=REPLACE_DOWN,OVERLAP,MAGNETIC,PURGE_COMP,TIME_FLOAT")
     record = cluster.run("scontrol", "show", "reservation", "f").stdout
     assert "Flags=OVERLAP,TIME_FLOAT,REPLACE_DOWN,PURGE_COMP=00:05:00,MAGNETIC\n" in record
-    for flags in ("FIRST_CORES", "FORCE_START"):
-        refused = create(cluster, "g", "Users=root", "StartTime=now", "Duration=10", "NodeCnt=1", f"Flags={flags}",
-                         check=False)
-        assert refused.returncode == 1 and flags in refused.stderr
+    refused = create(cluster, "g", "Users=root", "StartTime=now", "Duration=10", "NodeCnt=1", "Flags=FIRST_CORES",
+                     check=False)
+    assert refused.returncode == 1 and "FIRST_CORES" in refused.stderr
     late = cluster.run("scontrol", "update", "reservation=f", "Flags-=TIME_FLOAT", check=False)
     assert late.returncode == 1 and "Error parsing flags -TIME_FLOAT" in late.stderr
     delete(cluster, "f")
+
+
+def test_the_terms_of_a_reservation_are_shown_and_survive(cluster):
+    create(cluster, "t", "QOS=high,low", "AllowedPartitions=debug", "StartTime=now-2hours", "Duration=300", "Nodes=n1",
+           "MaxStartDelay=2:30", "Comment=for the course", "Flags=FORCE_START")
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    record = cluster.run("scontrol", "show", "reservation", "t").stdout
+    assert "Flags=SPEC_NODES,FORCE_START\n" in record and "State=ACTIVE" in record
+    assert "\n   AllowedPartitions=debug QOS=high,low\n" in record
+    assert "\n   MaxStartDelay=00:02:30\n   Comment=for the course\n" in record
+    told = json.loads(cluster.run("scontrol", "show", "reservation", "--json").stdout)["reservations"][0]
+    assert (told["max_start_delay"], told["comment"], told["qos"]) == (150, "for the course", "high,low")
+    refused = cluster.run("sbatch", "--reservation=t", "--wrap", "true", check=False)
+    assert refused.returncode == 1 and "Access denied to requested reservation" in refused.stderr
+    job = cluster.submit("true", "--reservation=t", "--qos=low")
+    assert cluster.wait_end(job)["NodeList"] == "n1"
+    cluster.run("scontrol", "update", "reservation=t", "MaxStartDelay=0", "Comment=", "QOS-=low")
+    record = cluster.run("scontrol", "show", "reservation", "t").stdout
+    assert "QOS=high\n" in record and "MaxStartDelay=(null)\n" in record and "Comment" not in record
+    delete(cluster, "t")
+
+
+def test_others_may_run_into_a_reservation_that_allows_it(cluster):
+    create(cluster, "d", "Users=root", "StartTime=now+10minutes", "Duration=60", "Nodes=n1", "MaxStartDelay=30")
+    short = cluster.submit("sleep 300", "-w", "n1", "-c4", "-t", "35")
+    long = cluster.submit("sleep 300", "-w", "n1", "-t", "60")
+    cluster.wait_state(short, "RUNNING")
+    cluster.wait_for(lambda: cluster.job(long)["Reason"] != "None", what="its reason to wait")
+    assert cluster.state(long) == "PENDING"
+    cluster.run("scancel", short, long)
+    delete(cluster, "d")

@@ -193,6 +193,12 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
             "Ignoring -S since it's not allowed by configuration (AllowSpecResourcesUsage = No)");
         request.shape.core_spec.reset();
     }
+    if (request.shape.thread_spec && !config.allow_spec_resources) {
+        options.warnings.emplace_back(
+            "Ignoring --thread-spec since it's not allowed by configuration "
+            "(AllowSpecResourcesUsage = No)");
+        request.shape.thread_spec.reset();
+    }
     std::string propagate =
         options.propagate.empty() ? config.propagate_resource_limits : options.propagate;
     std::string except = options.propagate.empty() ? config.propagate_resource_limits_except : "";

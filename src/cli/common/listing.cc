@@ -24,14 +24,20 @@ constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInva
                                      static_cast<ColumnId>(PartitionColumn::TresBillingWeights),
                                      static_cast<ColumnId>(StepColumn::ExitCode),
                                      static_cast<ColumnId>(LicenseColumn::Reserved),
-                                     static_cast<ColumnId>(ReservationColumn::Licenses)};
+                                     static_cast<ColumnId>(ReservationColumn::PartitionsDenied)};
 
 }  // namespace
 
 std::vector<ColumnId> all_columns(TableKind kind) {
     std::vector<ColumnId> columns;
     for (ColumnId id = 0; id <= kLastColumns[static_cast<int>(kind)]; ++id) columns.push_back(id);
-    if (kind == TableKind::Jobs) columns.push_back(static_cast<ColumnId>(JobColumn::SchedNodes));
+    if (kind == TableKind::Jobs) {
+        for (JobColumn each : {JobColumn::TresBind, JobColumn::ThreadSpec, JobColumn::NodeSizes,
+                               JobColumn::SchedNodes}) {
+            columns.push_back(static_cast<ColumnId>(each));
+        }
+    }
+    if (kind == TableKind::Steps) columns.push_back(static_cast<ColumnId>(StepColumn::TresBind));
     return columns;
 }
 

@@ -80,6 +80,10 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
     environment.set("SLURM_SUBMIT_HOST", request.submit_host());
     set_if(environment, "SLURM_JOB_ACCOUNT", request.account());
     set_if(environment, "SLURM_JOB_QOS", request.qos());
+    constexpr std::string_view kGpus = "gres/gpu:";
+    if (request.tres_bind().starts_with(kGpus)) {
+        environment.set("SLURM_GPU_BIND", request.tres_bind().substr(kGpus.size()));
+    }
     set_shape_variables(environment, request.shape());
 }
 

@@ -113,11 +113,22 @@ Result<void> set_groups(Draft& draft, const Word& word) {
     return {};
 }
 
-Result<void> set_accounts(Draft& draft, const Word& word) {
+template <std::optional<ListChange<std::string>> ReservationChange::*Member>
+Result<void> set_names(Draft& draft, const Word& word) {
     ListChange<std::string> change = list_change<std::string>(word);
     change.items = TRY(names_in(draft, word, change.denied));
     if (draft.change.verb == Verb::Create) change.verb = ListChange<std::string>::Verb::Replace;
-    draft.change.accounts = std::move(change);
+    draft.change.*Member = std::move(change);
+    return {};
+}
+
+Result<void> set_start_delay(Draft& draft, const Word& word) {
+    Result<TimeLimit> delay = parse_time_limit(word.value);
+    if (!delay || delay->unlimited()) return bad("duration", word);
+    // Compat: no time at all is none.
+    draft.change.start_delay_cleared = delay->length() == Seconds{0};
+    draft.change.max_start_delay.reset();
+    if (!draft.change.start_delay_cleared) draft.change.max_start_delay = delay->length();
     return {};
 }
 
@@ -235,8 +246,8 @@ constexpr Row kRows[] = {
     {"Duration",        set_duration, true},
     {"Users",           set_users,    true},
     {"User",            set_users,    true},
-    {"Accounts",        set_accounts, true},
-    {"Account",         set_accounts, true},
+    {"Accounts",        set_names<&ReservationChange::accounts>, true},
+    {"Account",         set_names<&ReservationChange::accounts>, true},
     {"Nodes",           set_nodes,    true},
     {"NodeCnt",         set_node_count},
     {"NodeCount",       set_node_count},
@@ -250,11 +261,11 @@ constexpr Row kRows[] = {
     {"PartitionName",   set_text<&ReservationChange::partition>},
     {"Features",        set_text<&ReservationChange::features>},
     {"Flags",           set_flags,    true},
-    {"AllowedPartitions", nullptr},
+    {"AllowedPartitions", set_names<&ReservationChange::allowed_partitions>, true},
     {"BurstBuffer",     nullptr},
-    {"Comment",         nullptr},
-    {"MaxStartDelay",   nullptr},
-    {"QOS",             nullptr},
+    {"Comment",         set_text<&ReservationChange::comment>},
+    {"MaxStartDelay",   set_start_delay},
+    {"QOS",             set_names<&ReservationChange::qos>, true},
     {"Watts",           nullptr},
 };
 // clang-format on
@@ -296,8 +307,12 @@ std::string_view missing(const ReservationChange& change) {
     if (change.users && change.groups) {
         return "Users and Groups are mutually exclusive.  You can have one or the other, but not both.";
     }
-    if (!change.users && !change.accounts && !change.groups)
-        return "Either Users/Groups and/or Accounts must be specified.";
+    const bool for_somebody = change.users || change.accounts || change.groups || change.qos ||
+                              change.allowed_partitions;
+    if (!for_somebody) {
+        return "Either Users/Groups and/or Accounts and/or QOS and/or AllowedPartitions must be "
+               "specified.";
+    }
     return {};
 }
 

@@ -29,6 +29,18 @@ void add_sizes_by_gpu(const Shape& shape, wire::CreateStep& step) {
 
 }  // namespace
 
+std::string step_binding(const JobOptions& options) {
+    const JobRequest& request = options.request;
+    if (!request.tres_bind.empty()) return request.tres_bind;
+    if (const std::uint64_t each = gpu_count(request.shape.gpus_per_task); each > 0) {
+        return fmt::format("gres/gpu:per_task:{}", each);
+    }
+    if (request.shape.ntasks_per_gpu) {
+        return fmt::format("gres/gpu:single:{}", *request.shape.ntasks_per_gpu);
+    }
+    return {};
+}
+
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job) {
     const Shape& shape = options.request.shape;
     wire::CreateStep step;
@@ -37,6 +49,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     if (options.nodes_given) {
         step.set_nodes_min(shape.nodes_min);
         if (shape.nodes_max) step.set_nodes_max(*shape.nodes_max);
+        step.set_node_sizes(shape.node_sizes);
     } else if (!shape.nodelist.empty()) {
         step.set_nodes_min(shape.nodes_min);
     }
@@ -60,6 +73,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_immediate(options.request.immediate);
     step.set_distribution(options.distribution);
     step.set_whole(own_job || options.whole);
+    step.set_tres_bind(step_binding(options));
     return step;
 }
 

@@ -13,6 +13,10 @@
 namespace sluice {
 
 // In a job of its own (`own_job`) a step takes all of it.
+// Which devices each task sees: what was asked for, or follows from --gpus-per-task and
+// --ntasks-per-gpu. Empty: all of the step's.
+std::string step_binding(const JobOptions& options);
+
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job);
 
 // Which tasks run on which node, in the order of the step's nodes.

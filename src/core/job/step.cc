@@ -8,6 +8,7 @@
 #include "core/job/verbs.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/node_counts.h"
 
 namespace sluice {
 
@@ -169,9 +170,14 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
     std::size_t wanted = wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();
     if (nodes.empty() || nodes.size() < wish.nodes_min) return Error{ErrorCode::NodeConfigUnavailable, {}};
     wanted = std::min(wanted, nodes.size());
+    std::optional<TaskSet> sizes;
+    if (!wish.node_sizes.empty()) sizes = TRY(parse_node_sizes(wish.node_sizes));
+    if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
+    if (wanted == 0) return Error{ErrorCode::NodeConfigUnavailable, {}};
     std::uint32_t tasks = task_count(job, wish, wanted);
     if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
     if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
+    if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
     // Could it ever fit? Then look at what is free now.
     std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
@@ -210,6 +216,7 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
     step.node_names = Hostlist(std::move(names)).to_string();
     step.tasks = tasks;
     step.cpus_per_task = each;
+    step.tres_bind = wish.tres_bind;
     step.overlap = wish.overlap;
     step.time_limit = wish.time_limit;
     return Plan{std::move(step)};

@@ -21,6 +21,7 @@
 #include "model/errors.h"
 #include "model/features.h"
 #include "model/hostlist.h"
+#include "model/node_counts.h"
 #include "model/times.h"
 
 #include <fmt/format.h>
@@ -88,6 +89,7 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
     if (shape.nodes_max && *shape.nodes_max < shape.nodes_min) {
         return refuse(ErrorCode::InvalidNodeCount, fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max));
     }
+    if (!shape.node_sizes.empty()) TRY(parse_node_sizes(shape.node_sizes));
     if (shape.cpus_per_task == 0) return refuse(ErrorCode::InvalidCpuCount, "--cpus-per-task=0");
     if (shape.ntasks == 0u) return refuse(ErrorCode::InvalidTaskCount, "--ntasks=0");
     if (!wish.array) return {};

@@ -15,6 +15,7 @@
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/node_counts.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -163,10 +164,11 @@ Result<void> set_throttle(Draft& draft, const std::string& key, const std::strin
 
 Result<void> set_nodes(Draft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    std::size_t dash = value.find('-');
-    draft.request.shape.nodes_min = TRY(number(key, value.substr(0, dash)));
-    draft.request.shape.nodes_max = draft.request.shape.nodes_min;
-    if (dash != std::string::npos) draft.request.shape.nodes_max = TRY(number(key, value.substr(dash + 1)));
+    Result<NodeCounts> counts = parse_node_counts(value);
+    if (!counts) return counts.error().code == ErrorCode::BadArgument ? bad(key, value) : counts.error();
+    draft.request.shape.nodes_min = counts->min;
+    draft.request.shape.nodes_max = counts->max;
+    draft.request.shape.node_sizes = counts->sizes;
     return {};
 }
 

@@ -98,6 +98,14 @@ Result<void> set_switches_wait(Shape& shape, const Change& change) {
     return {};
 }
 
+// Cores or threads, not both.
+template <auto Member, auto Other>
+Result<void> set_spec(Shape& shape, const Change& change) {
+    TRY(set_count<Member>(shape, change));
+    (shape.*Other).reset();
+    return {};
+}
+
 struct Row {
     std::string_view key;
     Result<void> (*set)(Shape&, const Change&);
@@ -105,7 +113,8 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"Contiguous", set_yes_no<&Shape::contiguous>},
-    {"CoreSpec", set_count<&Shape::core_spec>},
+    {"CoreSpec", set_spec<&Shape::core_spec, &Shape::thread_spec>},
+    {"ThreadSpec", set_spec<&Shape::thread_spec, &Shape::core_spec>},
     {"Features", set_features},
     {"MinCPUsNode", set_count<&Shape::cpus_min_per_node>},
     {"MinTmpDiskNode", set_tmp},

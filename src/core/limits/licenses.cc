@@ -42,27 +42,11 @@ std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation, co
     return used;
 }
 
-// What reservations keep from this job while it would run.
-std::uint64_t kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name) {
-    std::uint64_t kept = 0;
-    Seconds length = job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
-    for (const Reservation& each : cluster.reservations()) {
-        std::uint32_t reserved = reserved_in(each, name);
-        if (reserved == 0 || names_reservation(*job.request, each.name) || job.reservation == each.name) continue;
-        std::vector<Interval> times = intervals_of(each);
-        bool meets = std::any_of(times.begin(), times.end(), [&](const Interval& time) {
-            return time.start < now + length && now < time.end;
-        });
-        if (meets) kept += reserved - std::min(reserved, used_in(cluster, each, name));
-    }
-    return kept;
-}
-
 // What was accepted once may be gone from slurm.conf since: then there are none.
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
     std::uint64_t taken = used == cluster.licenses_used.end() ? 0 : used->second;
-    taken += kept_from(cluster, job, now, wanted.name);
+    for (const LicensesKept& kept : licenses_kept_from(cluster, job, now, wanted.name)) taken += kept.count;
     return taken + wanted.count <= total_of(cluster, wanted.name).value_or(0);
 }
 
@@ -80,6 +64,22 @@ std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job&
 }
 
 }  // namespace
+
+std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name) {
+    std::vector<LicensesKept> found;
+    Seconds length = job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
+    for (const Reservation& each : cluster.reservations()) {
+        std::uint32_t reserved = reserved_in(each, name);
+        if (reserved == 0 || names_reservation(*job.request, each.name) || job.reservation == each.name) continue;
+        std::vector<Interval> times = intervals_of(each);
+        bool meets = std::any_of(times.begin(), times.end(), [&](const Interval& time) {
+            return time.start < now + length && now < time.end;
+        });
+        std::uint32_t used = meets ? std::min(reserved, used_in(cluster, each, name)) : reserved;
+        if (used < reserved) found.push_back({&each, reserved - used});
+    }
+    return found;
+}
 
 Result<void> check_licenses(const Cluster& cluster, std::string_view text) {
     LicenseWish wish = TRY(parse_licenses(text));

@@ -22,6 +22,13 @@ Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& 
 // jobs during its time is not free for others.
 std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, Time now);
 
+// What reservations keep of one from the job while it would run.
+struct LicensesKept {
+    const Reservation* reservation = nullptr;
+    std::uint32_t count = 0;
+};
+std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name);
+
 // What the job takes now ("matlab:2"): all it asked for, or the first alternative that is free.
 std::string choose_licenses(const Cluster& cluster, const Job& job, Time now);
 std::vector<LicenseCount> licenses_held_by(const Job& job);

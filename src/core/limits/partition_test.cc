@@ -197,5 +197,20 @@ TEST(SystemCores, CoreSpecOverridesTheNodes) {
     )");
 }
 
+TEST(SystemCores, ThreadSpecLeavesSingleThreads) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 cores=2 threads=2 spec=1
+        nodes     n2 cpus=4
+        submit    a threadspec=3 nodelist=n1
+        submit    b threadspec=1 nodelist=n2
+        submit    c nodelist=n2
+        submit    d threadspec=4 nodelist=n2 refused
+        pass
+        holds     a cpus=0-2,4-5
+        holds     b cpus=0-2
+        expect    c pending
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -63,10 +63,15 @@ Result<void> change_groups(const ListChange<GroupMembers>& change, std::vector<G
 Result<void> change_who(const ReservationChange& change, Reservation& draft) {
     TRY(change_list(change.users, draft.users, draft.users_denied, ErrorCode::UserUnknown));
     TRY(change_list(change.accounts, draft.accounts, draft.accounts_denied, ErrorCode::InvalidAccount));
+    TRY(change_list(change.qos, draft.qos, draft.qos_denied, ErrorCode::InvalidQos));
+    TRY(change_list(change.allowed_partitions, draft.allowed_partitions, draft.partitions_denied,
+                    ErrorCode::InvalidPartition));
     if (change.groups) TRY(change_groups(*change.groups, draft.groups));
     if (!draft.users.empty() && !draft.groups.empty()) return refuse(ErrorCode::ReservationUsersAndGroups);
-    if (draft.users.empty() && draft.groups.empty() && draft.accounts.empty()) {
-        return refuse(ErrorCode::InvalidAccount, "a reservation needs Users, Groups or Accounts");
+    bool for_somebody = !draft.users.empty() || !draft.groups.empty() || !draft.accounts.empty() ||
+                        !draft.qos.empty() || !draft.allowed_partitions.empty();
+    if (!for_somebody) {
+        return refuse(ErrorCode::InvalidAccount, "a reservation needs Users, Groups, Accounts, QOS or AllowedPartitions");
     }
     return {};
 }
@@ -88,11 +93,19 @@ Result<void> change_flags(const ReservationChange& change, Reservation& draft) {
     return {};
 }
 
+Result<void> skip_one(Reservation& draft) {
+    if (!draft.has(kResvRepeats)) return refuse(ErrorCode::ReservationNotSkippable);
+    Seconds length = draft.end - draft.start;
+    draft.start = next_occurrence(draft.start, draft.flags);
+    draft.end = draft.start + length;
+    return {};
+}
+
 Result<void> change_times(const ReservationChange& change, Time now, const Reservation* before, Reservation& draft) {
     if (!before && !change.start) return refuse(ErrorCode::InvalidTime, "StartTime is missing");
     if (change.start) {
         if (before && before->is_active(now)) return refuse(ErrorCode::ReservationStarted);
-        if (*change.start < now - kClockSlack) return refuse(ErrorCode::InvalidTime);
+        if (*change.start < now - kClockSlack && !draft.has(kResvForceStart)) return refuse(ErrorCode::InvalidTime);
         draft.start = *change.start;
         draft.ahead = std::max(draft.start - now, Seconds{0});
     }
@@ -102,18 +115,13 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
         Time from = sign == 0 ? draft.start : draft.end;
         draft.end = sign < 0 ? from - *change.duration : from + *change.duration;
     }
-    if (draft.end <= draft.start || draft.end <= now) return refuse(ErrorCode::InvalidTime);
+    if (draft.end <= draft.start) return refuse(ErrorCode::InvalidTime);
+    bool goes_on = draft.has(kResvForceStart) && draft.has(kResvRepeats);
+    while (goes_on && draft.end <= now) TRY(skip_one(draft));  // times that are over are not made up for
+    if (draft.end <= now) return refuse(ErrorCode::InvalidTime);
     if (draft.has(kResvRepeats) && draft.end > next_occurrence(draft.start, draft.flags)) {
         return refuse(ErrorCode::InvalidTime, "it would not be over when it repeats");
     }
-    return {};
-}
-
-Result<void> skip_one(Reservation& draft) {
-    if (!draft.has(kResvRepeats)) return refuse(ErrorCode::ReservationNotSkippable);
-    Seconds length = draft.end - draft.start;
-    draft.start = next_occurrence(draft.start, draft.flags);
-    draft.end = draft.start + length;
     return {};
 }
 
@@ -150,6 +158,12 @@ Result<Reservation> changed(const Cluster& cluster, Time now, const ReservationC
     TRY(change_times(change, now, before, draft));
     if (change.skip) TRY(skip_one(draft));
     TRY(change_who(change, draft));
+    for (const std::string& name : draft.allowed_partitions) {
+        if (!cluster.find_partition(name)) return refuse(ErrorCode::InvalidPartition, name);
+    }
+    if (change.max_start_delay) draft.max_start_delay = change.max_start_delay;
+    if (change.start_delay_cleared) draft.max_start_delay.reset();
+    if (change.comment) draft.comment = *change.comment;
     if (change.licenses) draft.licenses = *change.licenses;
     TRY(change_nodes(cluster, now, change, before, draft));
     TRY(check_reserved_licenses(cluster, draft));
@@ -166,11 +180,11 @@ Result<void> delete_reservation(Cluster& cluster, const Reservation& reservation
     return {};
 }
 
-// USER_DELETE. The caller's account is not known here: a list of those keeps it from everybody.
+// USER_DELETE. The caller's account and QOS are not known here: a list of those keeps it from everybody.
 bool may_delete(const Reservation* reservation, const ChangeReservation& event) {
     if (!reservation || event.change.verb != ReservationChange::Verb::Delete) return false;
-    return reservation->has(kResvUserDelete) && reservation->accounts.empty() &&
-           may_use(*reservation, event.caller.user, "");
+    return reservation->has(kResvUserDelete) && reservation->accounts.empty() && reservation->qos.empty() &&
+           may_use(*reservation, event.caller.user, {});
 }
 
 Result<std::string> perform(Cluster& cluster, Time now, const ChangeReservation& event) {

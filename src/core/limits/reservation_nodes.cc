@@ -54,7 +54,8 @@ std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index,
         const Reservation* its =
             job.reservation.empty() ? nullptr : find_reservation(cluster, job.reservation);
         if (job.reservation == draft.name || (its && !its->cores.empty())) continue;
-        if (expected_end(cluster, job, now) <= std::max(draft.start, now + Seconds{1})) continue;
+        const Time needed = draft.start + draft.max_start_delay.value_or(Seconds{0});
+        if (expected_end(cluster, job, now) <= std::max(needed, now + Seconds{1})) continue;
         for (const NodeShare& share : job.allocation->nodes) {
             if (share.node == index) cpus += static_cast<std::uint32_t>(share.cpus.size());
         }

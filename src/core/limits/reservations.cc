@@ -159,9 +159,23 @@ bool names_reservation(const JobRequest& wish, const std::string& name) {
     return contains(names, std::string_view(name));
 }
 
-bool may_use(const Reservation& reservation, UserId user, const std::string& account) {
+bool may_use(const Reservation& reservation, UserId user, const JobRequest& wish) {
     return allows(reservation.users, reservation.users_denied, user) && in_groups(reservation, user) &&
-           allows(reservation.accounts, reservation.accounts_denied, account);
+           allows(reservation.accounts, reservation.accounts_denied, wish.account) &&
+           allows(reservation.qos, reservation.qos_denied, wish.qos);
+}
+
+bool takes_jobs_of(const Reservation& reservation, const std::string& partition) {
+    return allows(reservation.allowed_partitions, reservation.partitions_denied, partition);
+}
+
+static bool takes_any_partition_of(const Cluster& cluster, const Reservation& reservation, const JobRequest& wish) {
+    if (reservation.allowed_partitions.empty()) return true;
+    const Partition* usual = cluster.default_partition();
+    if (wish.partition.empty()) return usual && takes_jobs_of(reservation, usual->config.name);
+    std::vector<std::string_view> names = split(wish.partition, ',');
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return takes_jobs_of(reservation, std::string(name)); });
 }
 
 Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRequest& wish) {
@@ -170,7 +184,8 @@ Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRe
     for (std::string_view name : split(wish.reservation, ',')) {
         const Reservation* reservation = find_reservation(cluster, name);
         if (!reservation) return Error{ErrorCode::InvalidReservation, {}};
-        if (!may_use(*reservation, user, wish.account)) return Error{ErrorCode::ReservationAccess, {}};
+        bool allowed = may_use(*reservation, user, wish) && takes_any_partition_of(cluster, *reservation, wish);
+        if (!allowed) return Error{ErrorCode::ReservationAccess, {}};
         large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes | kResvReplace) ||
                        wish.shape.nodes_min <= reservation->nodes.size();
     }
@@ -198,7 +213,7 @@ std::string usable_reservations(const Cluster& cluster, const Job& job) {
     const JobRequest& wish = *job.request;
     for (const Reservation& each : cluster.reservations()) {
         bool wanted = wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
-        if (wanted && may_use(each, job.user, wish.account)) names.push_back(each.name);
+        if (wanted && may_use(each, job.user, wish)) names.push_back(each.name);
     }
     return join(names, ",");
 }

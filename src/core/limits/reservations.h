@@ -18,7 +18,9 @@ namespace sluice {
 void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& event, Effects& effects);
 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name);
-bool may_use(const Reservation& reservation, UserId user, const std::string& account);
+// By user, group, account and QOS.
+bool may_use(const Reservation& reservation, UserId user, const JobRequest& wish);
+bool takes_jobs_of(const Reservation& reservation, const std::string& partition);  // AllowedPartitions
 // --reservation=a,b: all of them are known, and the user may use them.
 Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRequest& wish);
 

@@ -474,5 +474,69 @@ TEST(Reservations, TheirJobsPreemptWithinTheRules) {
     )");
 }
 
+TEST(Reservations, LetOthersRunIntoThemForAsLongAsTheySay) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        reserve r1 start=30 length=60 nodes=n1 users=1000 delay=10
+        submit  fits user=1001 nodelist=n1 exclusive time=40
+        submit  over user=1001 nodelist=n1 exclusive time=41
+        pass
+        expect  fits running n1
+        expect  over pending
+        submit  mine reservation=r1 exclusive time=10
+        at      30
+        pass
+        expect  mine pending Resources           # delayed by fits
+        at      35
+        end     fits
+        clean   fits n1
+        submit  late user=1001 nodelist=n1 time=1   # it has begun: no others any more
+        pass
+        expect  mine running n1
+        expect  late pending
+        reserve r2 start=50 length=60 nodes=n2 users=1000
+        submit  long user=1001 nodelist=n2 time=15
+        pass
+        expect  long running n2
+    )");
+}
+
+TEST(Reservations, AreForQosAndPartitions) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=4
+        partition p default
+        partition q
+        reserve   r1 start=0 length=60 nodes=n1 qos=high
+        reserve   r2 start=0 length=60 nodes=n2 partitions=q
+        reserve   r3 start=0 length=60 nodes=n2 partitions=nosuch flags=OVERLAP refused=partition
+        submit    a reservation=r1 qos=high time=10
+        submit    b reservation=r1 time=10 refused
+        submit    c reservation=r2 time=10 refused
+        submit    d reservation=r2 partition=q time=10
+        submit    e reservation=r2 partition=p,q time=10
+        restart
+        pass
+        expect    a running n1
+        expect    d running n2
+        expect    e running n2
+    )");
+}
+
+TEST(Reservations, MayBeginInThePastWhenForced) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4
+        at      60
+        reserve r1 start=10 length=120 nodes=n1 users=1000 refused=time
+        reserve r1 start=10 length=120 nodes=n1 users=1000 flags=FORCE_START
+        reserve r2 start=10 length=20 nodes=n2 users=1000 flags=FORCE_START,DAILY
+        reserved r2 start=1450                   # that one was over
+        submit  a reservation=r1 time=10
+        pass
+        expect  a running n1
+        at      130
+        reserved r1 gone
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -136,6 +136,20 @@ std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores) {
     return reserved;
 }
 
+std::vector<bool> system_threads(const NodeConfig& config, std::uint32_t threads) {
+    const std::uint32_t each = std::max(1u, config.cpus / std::max(1u, config.sockets * config.cores_per_socket));
+    std::vector<bool> reserved = system_cpus(config, threads / each);
+    std::uint32_t left = threads % each;
+    if (left == 0) return reserved;
+    const std::vector<bool> next = system_cpus(config, threads / each + 1);
+    for (std::uint32_t cpu = config.cpus; cpu-- > 0 && left > 0;) {
+        if (reserved[cpu] || !next[cpu]) continue;
+        reserved[cpu] = true;
+        --left;
+    }
+    return reserved;
+}
+
 std::uint32_t usable_cpus(const Node& node) {
     auto reserved = std::count(node.cpu_reserved.begin(), node.cpu_reserved.end(), true);
     return node.config.cpus - static_cast<std::uint32_t>(reserved);
@@ -148,7 +162,8 @@ Megabytes usable_memory(const Node& node) {
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
     if (partition.oversubscribe.starts_with("FORCE")) return Exclusive::No;  // everybody shares
     if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
-    if (job.request->shape.core_spec) return Exclusive::Node;  // Compat: it is for whole nodes only
+    const Shape& shape = job.request->shape;
+    if (shape.core_spec || shape.thread_spec) return Exclusive::Node;  // Compat: for whole nodes only
     if (partition.exclusive == "NODE") return Exclusive::Node;
     return partition.exclusive == "USER" ? Exclusive::User : Exclusive::No;
 }

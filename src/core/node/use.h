@@ -16,6 +16,8 @@ void keep_changes_by_hand(Node& node);
 // CPUs that are left to the system when `cores` cores are: the last core of each socket in turn, from
 // the last socket on.
 std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores);
+// The same for single threads, of the same cores.
+std::vector<bool> system_threads(const NodeConfig& config, std::uint32_t threads);
 // CPUs that jobs may use, in all.
 std::uint32_t usable_cpus(const Node& node);
 

@@ -13,6 +13,7 @@ struct Sockets {
     Sockets(const Need& need, const NodeKind& kind, const Node& node)
         : kind(kind), node(node), reserved(kind.reserved), free(count()) {
         if (need.shape->core_spec) reserved = system_cpus(node.config, *need.shape->core_spec);
+        if (need.shape->thread_spec) reserved = system_threads(node.config, *need.shape->thread_spec);
         for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += is_free(cpu) ? 1 : 0;
     }
     bool is_free(std::uint32_t cpu) const { return !node.cpu_used[cpu] && !reserved[cpu]; }
@@ -178,7 +179,7 @@ std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const 
     std::vector<bool> allowed;
     if (need.shape->bind_gpus_to_cores) allowed = picker.close_cores;
     auto count = static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
-    if (need.shape->core_spec) count = whole_node_cpus(need, kind);
+    if (need.shape->core_spec || need.shape->thread_spec) count = whole_node_cpus(need, kind);
     auto cpus = pick_cpus(need, kind, node, count, close, allowed);
     if (!cpus) return {};
     share.cpus = *std::move(cpus);

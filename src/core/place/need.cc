@@ -7,6 +7,7 @@
 #include "model/errors.h"
 #include "model/features.h"
 #include "model/hostlist.h"
+#include "model/node_counts.h"
 
 namespace sluice {
 
@@ -68,6 +69,19 @@ void fill_tasks(Need& need, const Shape& shape) {
         need.gres_per_node.insert(need.gres_per_node.end(), need.gpus.begin(), need.gpus.end());
         need.gpus.clear();
     }
+}
+
+// -N 1,5,9: the ends become counts that will do. Where nothing is left between them it fits nowhere.
+Result<void> fill_sizes(Need& need, const Shape& shape) {
+    if (shape.node_sizes.empty()) return {};
+    TaskSet sizes = TRY(parse_node_sizes(shape.node_sizes));
+    const std::uint32_t least = next_size(sizes, need.nodes_min);
+    const std::uint32_t most = last_size(sizes, need.nodes_max.value_or(sizes.last()));
+    need.nodes_min = least > 0 ? least : sizes.last() + 1;
+    need.nodes_max = most;
+    if (!need.tasks_given) need.tasks = std::max(1u, need.tasks_per_node.value_or(1)) * need.nodes_min;
+    need.node_sizes = std::move(sizes);
+    return {};
 }
 
 void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
@@ -152,6 +166,7 @@ std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vec
 }
 
 std::uint32_t whole_node_cpus(const Need& need, const NodeKind& kind) {
+    if (need.shape->thread_spec) return kind.cpus - std::min(kind.cpus, *need.shape->thread_spec);
     if (!need.shape->core_spec) return kind.usable();
     return kind.cpus - std::min(kind.cpus, *need.shape->core_spec * kind.threads);
 }
@@ -243,6 +258,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
     fill_tasks(need, shape);
+    TRY(fill_sizes(need, shape));
     fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));
     TRY(fill_features(need, shape, layout));

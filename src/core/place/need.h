@@ -32,6 +32,7 @@ struct Need {
     bool memory_counts = true;
     std::uint32_t nodes_min = 1;
     std::optional<std::uint32_t> nodes_max;
+    std::optional<TaskSet> node_sizes;      // the only counts from min to max that will do
     std::uint32_t tasks = 1;                // in all, at least
     bool tasks_given = false;               // else as many as nodes call for
     std::optional<std::uint32_t> tasks_per_node;
@@ -47,6 +48,7 @@ struct Need {
     std::vector<bool> possible;             // by kind: some task fits on an idle node of it
     std::vector<bool> preferred;            // by kind (--prefer); empty: no preference
 
+    bool allows_size(std::size_t nodes) const { return !node_sizes || node_sizes->contains(static_cast<std::uint32_t>(nodes)); }
     bool excludes(NodeIndex node) const { return !excluded.empty() && excluded[node.value]; }
     // Every node takes the same: one way, a fixed number of tasks and devices.
     bool is_uniform() const;

@@ -106,10 +106,11 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
     std::size_t least = std::max<std::size_t>(need.nodes_min, std::min<std::size_t>(need.required.size(), need.nodes_max.value_or(~0u)));
     for (const FeatureWay::Count& count : way.counts) least = std::max<std::size_t>(least, count.nodes);
     std::size_t most = nodes_wanted(need, candidates.size());
-    if (need.shape->spread && need.tasks_given) most = std::min<std::size_t>(most, need.tasks);
+    if (need.tasks_given) most = std::min(most, std::max<std::size_t>(least, need.tasks));  // none without a task
     if (least > most) return {};
     if (wants_the_most(need)) {
         for (std::size_t size = most; size >= least; --size) {
+            if (!need.allows_size(size)) continue;
             Candidates taken(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size));
             if (!counts_are_met(way, layout, taken)) continue;
             if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;
@@ -126,7 +127,7 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
     std::uint64_t capacity = 0;
     for (std::size_t size = 1; size <= most; ++size) {
         capacity += candidates[size - 1].tasks;
-        if (size < least || (need.tasks_given && capacity < need.tasks)) continue;
+        if (size < least || (need.tasks_given && capacity < need.tasks) || !need.allows_size(size)) continue;
         Candidates taken(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size));
         if (!counts_are_met(way, layout, taken)) continue;
         if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;

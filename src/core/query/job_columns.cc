@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/query/columns_of.h"
+#include "core/query/listing.h"
 #include "core/query/reason.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -67,22 +68,6 @@ std::int64_t task_count(const Job& job, View) {
     std::uint32_t nodes = std::max(1u, shape.nodes_min);
     if (job.allocation) nodes = static_cast<std::uint32_t>(job.allocation->nodes.size());
     return std::int64_t{nodes} * std::max(1u, shape.ntasks_per_node.value_or(1));
-}
-
-std::optional<Megabytes> default_memory(const Job& job, View view, bool per_cpu) {
-    const Shape& shape = shape_of(job);
-    if (shape.mem_per_gpu) return std::nullopt;
-    if (shape.mem_per_cpu || shape.mem_per_node) return per_cpu ? shape.mem_per_cpu : shape.mem_per_node;
-    std::vector<std::string> names = partitions_of(job);
-    for (const Partition& partition : *view.partitions) {
-        if (names.empty() || partition.config.name != names.front()) continue;
-        const PartitionConfig& config = partition.config;
-        if (config.def_mem_per_cpu || config.def_mem_per_node) {
-            return per_cpu ? config.def_mem_per_cpu : config.def_mem_per_node;
-        }
-    }
-    if (view.settings->def_mem_per_cpu) return per_cpu ? view.settings->def_mem_per_cpu : std::nullopt;
-    return per_cpu ? std::nullopt : view.settings->def_mem_per_node;
 }
 
 std::int64_t min_cpus_node(const Job& job, View) {
@@ -229,8 +214,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::CpusPerTask,      [](const Job& j, View) { return shape_of(j).cpus_per_task_set ? std::int64_t{shape_of(j).cpus_per_task} : kAbsent; }},
     {C::NtasksPerNode,    [](const Job& j, View) { return or_absent(shape_of(j).ntasks_per_node); }},
     {C::MinCpusNode,      min_cpus_node},
-    {C::MemPerNode,       [](const Job& j, View v) { return or_absent(default_memory(j, v, false)); }},
-    {C::MemPerCpu,        [](const Job& j, View v) { return or_absent(default_memory(j, v, true)); }},
+    {C::MemPerNode,       [](const Job& j, View v) { return or_absent(memory_in_force(j, v, false)); }},
+    {C::MemPerCpu,        [](const Job& j, View v) { return or_absent(memory_in_force(j, v, true)); }},
     {C::MinTmpDisk,       [](const Job& j, View) -> std::int64_t { return static_cast<std::int64_t>(shape_of(j).tmp_min.value_or(0)); }},
     {C::ReqTres,          [](const Job& j, View v, Scratch s) -> std::string_view { return s = print_tres(tres_wanted(j, v)); }},
     {C::AllocTres,        [](const Job& j, View v, Scratch s) -> std::string_view { return s = j.allocation ? print_tres(tres_of(j, v)) : ""; }},
@@ -265,6 +250,9 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::CoresPerSocket,   shape_number<&Shape::cores_per_socket>},
     {C::ThreadsPerCore,   shape_number<&Shape::threads_per_core>},
     {C::CoreSpec,         shape_number<&Shape::core_spec>},
+    {C::ThreadSpec,       shape_number<&Shape::thread_spec>},
+    {C::NodeSizes,        [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).node_sizes; }},
+    {C::TresBind,         [](const Job& j, View, Scratch) -> std::string_view { return j.request->tres_bind; }},
     {C::MemPerGpu,        [](const Job& j, View) { return or_absent(shape_of(j).mem_per_gpu); }},
     {C::Contiguous,       shape_flag<&Shape::contiguous>},
     {C::SpreadJob,        shape_flag<&Shape::spread>},
@@ -285,6 +273,22 @@ const std::vector<ColumnSource<Job>> kColumns = {
 // clang-format on
 
 }  // namespace
+
+std::optional<Megabytes> memory_in_force(const Job& job, View view, bool per_cpu) {
+    const Shape& shape = shape_of(job);
+    if (shape.mem_per_gpu) return std::nullopt;
+    if (shape.mem_per_cpu || shape.mem_per_node) return per_cpu ? shape.mem_per_cpu : shape.mem_per_node;
+    std::vector<std::string> names = partitions_of(job);
+    for (const Partition& partition : *view.partitions) {
+        if (names.empty() || partition.config.name != names.front()) continue;
+        const PartitionConfig& config = partition.config;
+        if (config.def_mem_per_cpu || config.def_mem_per_node) {
+            return per_cpu ? config.def_mem_per_cpu : config.def_mem_per_node;
+        }
+    }
+    if (view.settings->def_mem_per_cpu) return per_cpu ? view.settings->def_mem_per_cpu : std::nullopt;
+    return per_cpu ? std::nullopt : view.settings->def_mem_per_node;
+}
 
 const std::vector<ColumnSource<Job>>& job_columns() { return kColumns; }
 

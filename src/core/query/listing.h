@@ -18,4 +18,7 @@ namespace sluice {
 Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
                         const Filter& filter);
 
+// The memory in force, per CPU or per node: as asked for, else by default of its partition or the cluster.
+std::optional<Megabytes> memory_in_force(const Job& job, const Snapshot& snapshot, bool per_cpu);
+
 }  // namespace sluice

@@ -24,7 +24,8 @@ std::string_view partitions_of_node(const Node& node, View view, Scratch scratch
     return scratch;
 }
 
-std::string_view gres_used(const Node& node, View, Scratch scratch) {
+// Compat: what a node has none of is listed too, where GresTypes names it.
+std::string_view gres_used(const Node& node, View view, Scratch scratch) {
     scratch.clear();
     for (const GresPool& pool : node.gres) {
         if (!scratch.empty()) scratch += ',';
@@ -35,6 +36,11 @@ std::string_view gres_used(const Node& node, View, Scratch scratch) {
             if (pool.used[slot]) indexes.push_back(pool.first_index + slot);
         }
         scratch += fmt::format("(IDX:{})", indexes.empty() ? "N/A" : print_indexes(indexes));
+    }
+    for (const std::string& name : view.settings->gres_types) {
+        auto same = [&](const GresPool& pool) { return pool.name == name; };
+        if (std::any_of(node.gres.begin(), node.gres.end(), same)) continue;
+        scratch += fmt::format("{}{}:0", scratch.empty() ? "" : ",", name);
     }
     return scratch;
 }
@@ -244,6 +250,7 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
     {StepColumn::TresPerNode, [](const StepRow&, View, Scratch) -> std::string_view { return {}; }},
     {StepColumn::SubmitHost,  [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->request->submit_host; }},
     {StepColumn::ExitCode,    [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->exit.code * 256 + r.step->exit.signal : 0; }},
+    {StepColumn::TresBind,    [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_bind) : ""; }},
 };
 // clang-format on
 

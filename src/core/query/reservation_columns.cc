@@ -70,6 +70,12 @@ const std::vector<ColumnSource<R>> kColumns = {
     {C::PurgeAfter,     [](const R& r, View) -> std::int64_t { return r.purge_after ? r.purge_after->count() : kAbsent; }},
     {C::Groups,         groups_of},
     {C::Licenses,       [](const R& r, View, Scratch) -> std::string_view { return r.licenses; }},
+    {C::MaxStartDelay,  [](const R& r, View) -> std::int64_t { return r.max_start_delay ? r.max_start_delay->count() : kAbsent; }},
+    {C::Comment,        [](const R& r, View, Scratch) -> std::string_view { return r.comment; }},
+    {C::Qos,            [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.qos, ","); }},
+    {C::QosDenied,      [](const R& r, View) -> std::int64_t { return r.qos_denied; }},
+    {C::AllowedPartitions, [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.allowed_partitions, ","); }},
+    {C::PartitionsDenied, [](const R& r, View) -> std::int64_t { return r.partitions_denied; }},
 };
 // clang-format on
 

@@ -13,7 +13,8 @@ std::vector<Spot> spots_ahead(const Cluster& cluster, const Partition& partition
     if (job.request->reservation.empty()) return {{.partition = &partition}};
     std::vector<Spot> spots;
     for (const Reservation* each : reservations_wanted(cluster, *job.request)) {
-        if (may_use(*each, job.user, job.request->account)) spots.push_back(spot_of(partition, *each));
+        bool open = may_use(*each, job.user, *job.request) && takes_jobs_of(*each, partition.config.name);
+        if (open) spots.push_back(spot_of(partition, *each));
     }
     return spots;
 }

@@ -92,7 +92,12 @@ void add_licenses(const Question& question, Explanation& out) {
         }
         auto used = cluster.licenses_used.find(wanted.name);
         if (used != cluster.licenses_used.end()) shortage.used = used->second;
-        if (std::uint64_t{shortage.used} + shortage.wanted <= shortage.total) continue;
+        std::uint64_t kept = 0;
+        for (const LicensesKept& each : licenses_kept_from(cluster, question.job, question.now, wanted.name)) {
+            shortage.kept.push_back({each.reservation->name, each.count, each.reservation->start, each.reservation->end});
+            kept += each.count;
+        }
+        if (kept + shortage.used + shortage.wanted <= shortage.total) continue;
         shortage.holders = license_holders(question, wanted.name);
         out.licenses.push_back(std::move(shortage));
     }
@@ -137,7 +142,7 @@ void add_reservations(const Question& question, Explanation& out) {
         entry.nodes = found->node_names;
         entry.start = found->start;
         entry.end = found->end;
-        if (!may_use(*found, question.job.user, wish.account)) entry.state = State::NotAllowed;
+        if (!may_use(*found, question.job.user, wish)) entry.state = State::NotAllowed;
         else if (!is_open(*found, question.now)) entry.state = State::NotBegun;
     }
 }

@@ -232,5 +232,23 @@ TEST(Explain, WhatIsSuggestedStarts) {
     }
 }
 
+TEST(Explain, NamesTheReservationThatKeepsLicences) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        settings licenses=matlab:4
+        nodes    n1 cpus=4
+        reserve  course start=30 length=60 nodes=n1 users=1000 licenses=matlab:3
+        submit   waits  licenses=matlab:2 time=60 user=1001
+        pass
+        expect   waits pending Licenses
+    )"),
+              "");
+    Explanation why = world.why(std::to_string(world.job("waits").value)).value().front();
+    ASSERT_EQ(why.licenses.size(), 1u);
+    ASSERT_EQ(why.licenses[0].kept.size(), 1u);
+    EXPECT_EQ(why.licenses[0].kept[0].reservation, "course");
+    EXPECT_EQ(why.licenses[0].kept[0].count, 3u);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -163,5 +163,44 @@ TEST(Pass, ANamedNodeIsTakenAlsoWhereAnotherHoldsTheWholeJob) {
     )");
 }
 
+TEST(Pass, AListOfNodeCountsGivesTheLargestThatIsFree) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-8] cpus=2
+        submit    a sizes=1,3,7,12 cpus=2 time=60
+        submit    b sizes=2-6:2 cpus=2 time=30
+        submit    c sizes=1,5,9 cpus=2 time=10
+        submit    d sizes=12,16 cpus=2 refused
+        pass
+        expect    a running n[1-7]
+        expect    b pending Resources starts=60
+        expect    c running n8
+    )");
+}
+
+TEST(Pass, NoNodeIsTakenWithoutATask) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-8] cpus=2
+        submit    a sizes=1-6 tasks=3
+        submit    b sizes=1,2,5 tasks=3
+        pass
+        expect    a running n[1-3]
+        expect    b running n[4-5]
+    )");
+}
+
+TEST(Pass, AListOfNodeCountsStaysInsideThePartitionsLimits) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-8] cpus=2
+        partition p default maxnodes=4
+        submit    a sizes=1,3,7 cpus=2
+        pass
+        expect    a running n[1-3]
+        restart
+        submit    b sizes=2-6:3 cpus=2
+        pass
+        expect    b running n[4-5]
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -46,7 +46,12 @@ void Planner::reset(const Cluster& cluster, Time now) {
             std::uint32_t all = std::max(1u, cores_in(config));
             fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) * (config.cpus / all)));
         }
-        for (const Interval& each : intervals_of(reservation)) fence.times.emplace_back(tick(each.start), tick(each.end));
+        // MaxStartDelay: who begins before it does may run on into it for so long.
+        const Seconds delay = reservation.max_start_delay.value_or(Seconds{0});
+        for (const Interval& each : intervals_of(reservation)) {
+            const Time from = each.start > now ? std::min(each.start + delay, each.end) : each.start;
+            if (from < each.end) fence.times.emplace_back(tick(from), tick(each.end));
+        }
         fences_.push_back(std::move(fence));
     }
     restless_.clear();

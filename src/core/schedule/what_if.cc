@@ -145,6 +145,7 @@ std::string devices_text(std::string_view option, const std::vector<GresCount>& 
 }
 
 std::string nodes_text(const Shape& shape) {
+    if (!shape.node_sizes.empty()) return "--nodes=" + shape.node_sizes;
     bool range = shape.nodes_max && *shape.nodes_max != shape.nodes_min;
     return range ? fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max) : fmt::format("--nodes={}", shape.nodes_min);
 }
@@ -304,6 +305,7 @@ void WhatIf::add_fewer_tasks() {
                  Shape& changed = draft.shape();
                  if (changed.nodes_max == changed.nodes_min) changed.nodes_max = static_cast<std::uint32_t>(count);
                  changed.nodes_min = static_cast<std::uint32_t>(count);
+                 changed.node_sizes.clear();
              },
              [](Draft& draft) { return nodes_text(draft.shape()); });
     if (!shape.ntasks || *shape.ntasks <= shape.nodes_min) return;
@@ -355,7 +357,7 @@ void WhatIf::add_reservations() {
     }
     for (const Reservation& each : question_.cluster.reservations()) {
         bool tried = each.name == wish.reservation || each.has(kResvMagnetic);
-        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish.account)) continue;
+        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish)) continue;
         Draft changed = draft();
         changed.request->reservation = each.name;
         add(std::move(changed), "--reservation=" + each.name, kOtherPartition);
@@ -373,6 +375,7 @@ void WhatIf::add_halved() {
         if (shape.nodes_min > 1) {
             if (shape.nodes_max == shape.nodes_min) shape.nodes_max = less(shape.nodes_min);
             shape.nodes_min = less(shape.nodes_min);
+            shape.node_sizes.clear();
             note(nodes_text(shape));
         }
         if (shape.ntasks.value_or(1) > 1) note(fmt::format("--ntasks={}", *(shape.ntasks = less(*shape.ntasks))));

@@ -1,0 +1,61 @@
+#include "stepd/gpus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/gpu_bind.h"
+#include "stepd/environment.h"
+
+namespace sluice {
+
+namespace {
+
+// "0x3C" for GPUs 2 to 5.
+std::string mask_of(const std::vector<std::uint32_t>& gpus) {
+    const std::uint32_t last = *std::max_element(gpus.begin(), gpus.end());
+    std::vector<unsigned> digits(last / 4 + 1);
+    for (std::uint32_t gpu : gpus) digits[digits.size() - 1 - gpu / 4] |= 1u << gpu % 4;
+    std::string text = "0x";
+    for (unsigned digit : digits) text += fmt::format("{:X}", digit);
+    return text;
+}
+
+// Compat: the words of Slurm's line, in its order; local_inx is always 0 there.
+std::string binding_line(const wire::StepOrder& order, const std::vector<std::uint32_t>& gpus) {
+    return fmt::format(
+        "gpu-bind: usable_gres={}; bit_alloc={}; local_inx=0; global_list={}; local_list={}\n",
+        mask_of(gpus), mask_of(gpus_of(order.share())), fmt::join(gpus, ","),
+        fmt::join(visible_numbers(order, gpus), ","));
+}
+
+}  // namespace
+
+Result<TaskDevices> devices_of_task(const wire::StepOrder& order, std::size_t local) {
+    const wire::LaunchTasks& launch = order.tasks();
+    StepGpus step{.all = gpus_of(order.share()),
+                  .close = {order.close_gpus().begin(), order.close_gpus().end()},
+                  .relative = order.confinement().devices_constrained(),
+                  .tasks = static_cast<std::size_t>(launch.task_ids_size())};
+    const std::string& wish = launch.spec().tres_bind();
+    if (wish.empty()) return TaskDevices{.gpus = step.all, .complaints = {}, .binding = {}};
+    const GpuBind bind = TRY(parse_tres_bind(wish));
+    TaskGpus task = gpus_of_task(bind, step, local);
+    TaskDevices devices;
+    if (task.too_few) devices.complaints.emplace_back("Not enough gpus to bind for gpus per task");
+    if (task.fell_back) {
+        devices.complaints.push_back(fmt::format(
+            "Bind request {} does not specify any devices within the allocation for task {}. "
+            "Binding to the first device in the allocation instead.",
+            wish, launch.task_ids(static_cast<int>(local))));
+    }
+    const bool is_bound = bind.kind != GpuBind::Kind::None && step.tasks > 1;
+    if (bind.verbose && is_bound && !task.gpus.empty()) {
+        devices.binding = binding_line(order, task.gpus);
+    }
+    devices.gpus = std::move(task.gpus);
+    return devices;
+}
+
+}  // namespace sluice
