@@ -113,7 +113,8 @@ Result<void> set_verbose(CancelOptions& options, const std::string&) {
 }
 
 // One request for all filtered jobs is how it is done here anyway.
-Result<void> set_ctld(CancelOptions&, const std::string&) {
+Result<void> set_ctld(CancelOptions& options, const std::string&) {
+    options.ctld = true;
     return {};
 }
 

@@ -70,9 +70,11 @@ Result<std::vector<std::string>> ask_for_each(const CancelOptions& options, Clie
     return chosen;
 }
 
-// Compat: a job that is not there (any more) is no failure when it was simply to be cancelled.
+// Compat: a job that is not there (any more) is no failure when it was simply to be cancelled; with
+// --ctld one that is not known is.
 bool is_harmless(const Error& error, const std::string& reference, const CancelOptions& options) {
-    bool is_gone = error.code == ErrorCode::InvalidJobId || error.code == ErrorCode::JobFinished;
+    bool is_gone = error.code == ErrorCode::JobFinished ||
+                   (error.code == ErrorCode::InvalidJobId && !options.ctld);
     bool is_plain = !options.has_filter && !options.request.batch() && !names_step(reference);
     return is_gone && is_plain;
 }
