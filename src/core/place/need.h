@@ -46,6 +46,10 @@ struct Need {
     std::vector<FeatureWay> ways;           // tried in order
     std::vector<bool> possible;             // by kind: some task fits on an idle node of it
     std::vector<bool> preferred;            // by kind (--prefer); empty: no preference
+    std::vector<Amounts> least;             // by kind: what a node gives at least; kNowhere where none will do
+    static constexpr std::int32_t kNowhere = 1 << 30;  // CPUs
+
+    bool may_use_kind(std::uint32_t kind) const { return least[kind][Amounts::kCpus] != kNowhere; }
 
     bool excludes(NodeIndex node) const { return !excluded.empty() && excluded[node.value]; }
     // Every node takes the same: one way, a fixed number of tasks and devices.

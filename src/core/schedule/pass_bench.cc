@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/schedule/explain.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 namespace {
@@ -86,6 +87,9 @@ void FullPass(benchmark::State& state) {
         schedule(busy.cluster, busy.now, busy.effects);
     }
     state.counters["looked_at"] = static_cast<double>(busy.cluster.scheduler().plan_steps);
+    std::size_t booked = 0;
+    busy.cluster.scheduler().planner.for_each_booking([&](const Booking&) { ++booked; });
+    state.counters["booked"] = static_cast<double>(booked);
 }
 
 void Submit(benchmark::State& state) {
