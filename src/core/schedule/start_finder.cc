@@ -37,7 +37,7 @@ PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime fr
 
 template <typename Visit>
 void StartFinder::for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search,
-                                  PlanTime from, Visit visit) {
+                                  PlanTime from, Visit visit, PlanTime horizon) {
     constexpr std::size_t kPassedOverPerStep = 32;
     steps += search.nodes.size() / kPassedOverPerStep;
     const Plan& plan = planner_.plan();
@@ -46,7 +46,8 @@ void StartFinder::for_each_before(const PlanTime& bound, KnownStarts::Page& know
         PlanTime& not_before = known.not_before[node.value];
         if (not_before >= bound) continue;
         ++steps;
-        not_before = plan.earliest(node, known.amounts[layout_.kind_of[node.value]], not_before, known.length);
+        not_before = plan.earliest(node, known.amounts[layout_.kind_of[node.value]], not_before, known.length, horizon);
+        if (not_before >= horizon) not_before = horizon;
         if (not_before >= bound) continue;
         PlanTime at = earliest(search, node, std::max(not_before, from), bound);
         if (at < bound) visit(rank, at);
@@ -246,11 +247,20 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
 // into such a gap leaves the others to jobs that do not.
 std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
     std::vector<std::tuple<std::uint32_t, bool, NodeIndex>> ready;
-    for_each_before(search.from + 1, known_for(search), search, search.from, [&](std::uint32_t rank, PlanTime) {
-        NodeIndex node = search.nodes[rank];
+    auto add = [&](NodeIndex node) {
         bool open = planner_.plan().is_open_ended(node, search.need.least[layout_.kind_of[node.value]], search.from);
         ready.emplace_back(layout_.weight_of[node.value], open, node);
-    });
+    };
+    PlanTime soon = search.from + 1;
+    constexpr std::size_t kFew = 64;
+    if (search.nodes.size() > kFew) {
+        for_each_before(soon, known_for(search), search, search.from, [&](std::uint32_t rank, PlanTime) { add(search.nodes[rank]); }, soon);
+    } else {
+        for (NodeIndex node : search.nodes) {
+            ++steps;
+            if (earliest(search, node, search.from, soon) == search.from) add(node);
+        }
+    }
     std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) {
         return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
     });

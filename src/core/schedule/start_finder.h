@@ -67,9 +67,10 @@ private:
     std::vector<NodeIndex> gaps_first(const Search& search);
 
     // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since when).
-    // `bound` may be lowered on the way.
+    // `bound` may be lowered on the way. What happens at the horizon and later need not become known.
     template <typename Visit>
-    void for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search, PlanTime from, Visit visit);
+    void for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search, PlanTime from,
+                         Visit visit, PlanTime horizon = kForever);
     // Looks as far ahead as the last search of this kind had to, then farther: look(until when), which
     // says up to where it found what it wanted; kForever: nothing yet.
     template <typename Look>
