@@ -296,12 +296,14 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
     is_full_ = true;
     scheduler_.planner.begin_anew(cluster_, now_, touched);
     scheduler_.last_booked.reset();
-    std::vector<Entry> heap = entries();
-    auto later = [](const Entry& a, const Entry& b) { return comes_first(b, a); };
+    std::vector<Entry> all = entries();
+    std::vector<Entry*> heap;
+    for (Entry& entry : all) heap.push_back(&entry);
+    auto later = [](const Entry* a, const Entry* b) { return comes_first(*b, *a); };
     std::make_heap(heap.begin(), heap.end(), later);
     while (!heap.empty()) {
         std::pop_heap(heap.begin(), heap.end(), later);
-        Entry& entry = heap.back();
+        Entry& entry = *heap.back();
         bool goes_on = !stopped_[entry.in->partition];
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;

@@ -285,9 +285,8 @@ Choice StartFinder::at_once(const Search& search) {
     return {};
 }
 
-bool StartFinder::has_room(const Search& search, NodeIndex node) const {
-    return planner_.plan().earliest(node, search.need.least[layout_.kind_of[node.value]], search.from, 1,
-                                    search.from + 1) == search.from;
+bool StartFinder::has_room(const Need& need, NodeIndex node, PlanTime at) const {
+    return planner_.plan().earliest(node, need.least[layout_.kind_of[node.value]], at, 1, at + 1) == at;
 }
 
 bool StartFinder::is_single(const Search& search) const {

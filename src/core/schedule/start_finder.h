@@ -47,7 +47,7 @@ public:
     // Any one node will do: then find() is as cheap as at_once() and says more.
     bool is_single(const Search& search) const;
     // Whether the node could take a share of it at this moment, whatever is booked later.
-    bool has_room(const Search& search, NodeIndex node) const;
+    bool has_room(const Need& need, NodeIndex node, PlanTime at) const;
     // Where it can start at `search.from` exactly; empty: nowhere.
     Choice at_once(const Search& search);
 
