@@ -205,6 +205,12 @@ public:
     const Job& job(JobId id) const;
     Job& edit_job(JobId id);             // marks it changed
     Job& edit_shown(JobId id);           // what is derived only: readers see it, the store does not
+    // The same for many at once: for all that changes(job), in chunks that want(summary).
+    template <typename Want, typename Changes, typename Edit>
+    void edit_shown_where(Want want, Changes changes, Edit edit) {
+        visible_change_ = true;
+        jobs_.edit_where(want, changes, edit);
+    }
     Job& add_job(Job job);
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state

@@ -66,6 +66,22 @@ public:
         return record.get();
     }
 
+    // The same for all that changes(record), in order of their numbers, in chunks that want(summary).
+    template <typename Want, typename Changes, typename Edit>
+    void edit_where(Want want, Changes changes, Edit edit) {
+        for (std::shared_ptr<Chunk>& chunk : chunks_) {
+            if (!want(chunk->summary)) continue;
+            for (std::size_t i = 0; i < chunk->entries.size(); ++i) {
+                if (!changes(static_cast<const T&>(*chunk->entries[i].record))) continue;
+                if (chunk.use_count() > 1) chunk = std::make_shared<Chunk>(*chunk);
+                std::shared_ptr<T>& record = chunk->entries[i].record;
+                if (record.use_count() > 1) record = std::make_shared<T>(*record);
+                std::atomic_thread_fence(std::memory_order_acquire);
+                edit(*record);
+            }
+        }
+    }
+
     T& insert(Key key, T value) {
         Chunk& chunk = own_or_add_chunk(key / kChunkSize);
         auto entry = entry_at(chunk, key);

@@ -248,6 +248,17 @@ bool Need::is_uniform() const {
 
 std::uint32_t Need::tasks_on_each() const { return std::max(1u, tasks / nodes_min); }
 
+// Worked out once: searches ask for it of every node.
+static void fill_least(Need& need, const Layout& layout) {
+    std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
+    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
+    need.least.assign(layout.kinds.size(), Amounts::cpus_only(Need::kNowhere));
+    for (std::size_t k = 0; k < layout.kinds.size(); ++k) {
+        bool wanted = std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[k]; });
+        if (need.possible[k] && wanted) need.least[k] = amounts_for(need, layout.kinds[k], tasks, gpus);
+    }
+}
+
 Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition) {
     const Shape& shape = job.request->shape;
     const Settings& settings = cluster.settings();
@@ -280,6 +291,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     bool open = need.tasks_given && !need.nodes_max && need.gpus.empty() && !shape.spread;
     if (open && most_on_a_node == 1) need.nodes_min = need.tasks;
     if (open && most_on_a_node == 1) need.nodes_max = need.tasks;
+    fill_least(need, layout);
     return need;
 }
 

@@ -47,6 +47,10 @@ struct Need {
     std::vector<FeatureWay> ways;           // tried in order
     std::vector<bool> possible;             // by kind: some task fits on an idle node of it
     std::vector<bool> preferred;            // by kind (--prefer); empty: no preference
+    std::vector<Amounts> least;             // by kind: what a node gives at least; kNowhere where none will do
+    static constexpr std::int32_t kNowhere = 1 << 30;  // CPUs
+
+    bool may_use_kind(std::uint32_t kind) const { return least[kind][Amounts::kCpus] != kNowhere; }
 
     bool allows_size(std::size_t nodes) const { return !node_sizes || node_sizes->contains(static_cast<std::uint32_t>(nodes)); }
     bool excludes(NodeIndex node) const { return !excluded.empty() && excluded[node.value]; }

@@ -26,10 +26,10 @@ namespace sluice {
 namespace {
 
 // A full pass that looks at no more nodes than this is done at every event; dearer ones wait their turn,
-// so that planning takes a small share of the time. About 30 million nodes are looked at per second.
-constexpr std::uint64_t kCheapSteps = 20'000;
-constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
-constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
+// so that planning takes a small share of the time. About 10 million nodes are looked at per second.
+constexpr std::uint64_t kCheapSteps = 10'000;
+constexpr std::uint64_t kStepsPerSecondOfRest = 1'000'000;
+constexpr std::uint64_t kStepsForMore = 100'000;   // spent on second and later bookings of a class
 constexpr std::uint32_t kBookingsPerClass = 64;
 
 }  // namespace
@@ -296,12 +296,14 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
     is_full_ = true;
     scheduler_.planner.begin_anew(cluster_, now_, touched);
     scheduler_.last_booked.reset();
-    std::vector<Entry> heap = entries();
-    auto later = [](const Entry& a, const Entry& b) { return comes_first(b, a); };
+    std::vector<Entry> all = entries();
+    std::vector<Entry*> heap;
+    for (Entry& entry : all) heap.push_back(&entry);
+    auto later = [](const Entry* a, const Entry* b) { return comes_first(*b, *a); };
     std::make_heap(heap.begin(), heap.end(), later);
     while (!heap.empty()) {
         std::pop_heap(heap.begin(), heap.end(), later);
-        Entry& entry = heap.back();
+        Entry& entry = *heap.back();
         bool goes_on = !stopped_[entry.in->partition];
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;

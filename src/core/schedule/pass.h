@@ -50,6 +50,7 @@ private:
     bool may_run(const Job& job);
     Outcome try_start(Entry& entry, JobId id);
     Choice at_once(Entry& entry, const Search& search);
+    bool waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const;
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
     bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
     bool start_shortened(Entry& entry, JobId id);

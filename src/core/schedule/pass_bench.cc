@@ -3,17 +3,23 @@
 // What a scheduling pass costs: on a busy cluster of N nodes with 8 GPUs each and two running jobs a
 // node, with P jobs waiting that ask for S different things.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
 #include "core/schedule/explain.h"
+#include "core/schedule/priority.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 namespace {
 
 constexpr Caller kUser{UserId{1000}, GroupId{100}};
 
-std::shared_ptr<const Settings> settings_for(std::uint32_t nodes) {
+std::shared_ptr<const Settings> settings_for(std::uint32_t nodes, bool with_ages) {
     auto settings = std::make_shared<Settings>();
     PartitionConfig partition{.name = "gpu"};
     partition.is_default = true;
@@ -31,12 +37,16 @@ std::shared_ptr<const Settings> settings_for(std::uint32_t nodes) {
     settings->partitions.push_back(std::move(partition));
     settings->config_overrides = true;
     settings->max_job_count = 10'000'000;
+    settings->priority.multifactor = with_ages;
+    settings->priority.weight_age = 100'000;
+    settings->priority.weight_job_size = 1'000;
     return settings;
 }
 
 class Busy {
 public:
-    Busy(std::uint32_t nodes, std::uint32_t waiting, std::uint32_t shapes) : cluster(settings_for(nodes), now) {
+    Busy(std::uint32_t nodes, std::uint32_t waiting, std::uint32_t shapes, bool with_ages = false)
+        : cluster(settings_for(nodes, with_ages), now) {
         for (std::uint32_t i = 0; i < nodes; ++i) send(NodeRegistered{cluster.node(NodeIndex{i}).config.name, {}, {}});
         for (std::uint32_t i = 0; i < 2 * nodes; ++i) running.push_back(submit(4, 1, 24 * 60 + (i * 7919) % 5000));
         schedule(cluster, now, effects);
@@ -86,6 +96,9 @@ void FullPass(benchmark::State& state) {
         schedule(busy.cluster, busy.now, busy.effects);
     }
     state.counters["looked_at"] = static_cast<double>(busy.cluster.scheduler().plan_steps);
+    std::size_t booked = 0;
+    busy.cluster.scheduler().planner.for_each_booking([&](const Booking&) { ++booked; });
+    state.counters["booked"] = static_cast<double>(booked);
 }
 
 void Submit(benchmark::State& state) {
@@ -103,10 +116,28 @@ void End(benchmark::State& state) {
     Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
               static_cast<std::uint32_t>(state.range(2)));
     std::size_t next = 0;
+    std::vector<double> micros;
     for (auto _ : state) {
+        auto before = std::chrono::steady_clock::now();
         busy.end(busy.running[next++ * 37 % busy.running.size()]);
         schedule(busy.cluster, busy.now, busy.effects);
         busy.effects.clear();
+        micros.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before).count());
+    }
+    std::sort(micros.begin(), micros.end());
+    state.counters["median_us"] = micros[micros.size() / 2];
+}
+
+// PriorityCalcPeriod: all that wait have grown older. `readers`: somebody still looks at the records.
+void Reprioritize(benchmark::State& state) {
+    Busy busy(1'000, static_cast<std::uint32_t>(state.range(0)), 1'000, true);
+    std::shared_ptr<const Snapshot> snapshot;
+    for (auto _ : state) {
+        state.PauseTiming();
+        if (state.range(1) != 0) snapshot = busy.cluster.take_snapshot(busy.now);
+        busy.now += Seconds{300};
+        state.ResumeTiming();
+        reprioritize_all(busy.cluster, busy.now, false);
     }
 }
 
@@ -125,6 +156,39 @@ void Explain(benchmark::State& state) {
     }
 }
 
+// What a waiting job takes in the core, with the texts that sbatch sends. `different`: 0 nothing but the
+// id, 1 names and paths, 2 the resources, too.
+void Memory(benchmark::State& state) {
+    auto waiting = static_cast<std::uint32_t>(state.range(0));
+    for (auto _ : state) {
+        Busy busy(100, 1, 1);
+        std::size_t before = mallinfo2().uordblks;
+        for (std::uint32_t i = 0; i < waiting; ++i) {
+            std::uint32_t text = state.range(1) > 0 ? i : 0, shape = state.range(1) > 1 ? i : 0;
+            auto wish = std::make_shared<JobRequest>();
+            wish->name = fmt::format("train-resnet-{}", text);
+            wish->work_dir = fmt::format("/home/alice/projects/resnet/run-{}", text);
+            wish->std_out = "logs/%x-%j.out";
+            wish->command = fmt::format("{}/train.sh", wish->work_dir);
+            wish->submit_line = fmt::format("sbatch --gres=gpu:1 {} --seed {}", wish->command, text);
+            wish->script_args = {"--seed", std::to_string(text)};
+            wish->submit_host = "login1";
+            wish->rlimits = {{"NOFILE", 1024}, {"MEMLOCK", 65536}, {"NPROC", 4096}};
+            wish->script_hash = fmt::format("{:064}", text);
+            wish->environment_hash = fmt::format("{:064}", 1);
+            wish->shape.cpus_per_task = 8;
+            wish->shape.mem_per_node = 16'000 + shape;
+            wish->shape.gres_per_node = {{"gpu", "", 1}};
+            wish->time_limit = TimeLimit{Minutes{600}};
+            busy.send(SubmitJob{RequestId{1}, kUser, std::move(wish), {}, false});
+            busy.effects.clear();
+        }
+        schedule(busy.cluster, busy.now, busy.effects);
+        std::size_t bytes = mallinfo2().uordblks - before;
+        state.counters["bytes_per_job"] = static_cast<double>(bytes) / waiting;
+    }
+}
+
 // clang-format off
 BENCHMARK(FullPass)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)
     ->Args({1'000, 1'000, 1'000})->Args({1'000, 10'000, 100})->Args({1'000, 10'000, 1'000})->Args({1'000, 100'000, 1'000})
@@ -135,6 +199,10 @@ BENCHMARK(Submit)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMi
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 BENCHMARK(End)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)->Iterations(200)
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
+BENCHMARK(Reprioritize)->ArgNames({"waiting", "readers"})->Unit(benchmark::kMillisecond)->Iterations(20)
+    ->Args({100'000, 0})->Args({100'000, 1});
+BENCHMARK(Memory)->ArgNames({"waiting", "different"})->Unit(benchmark::kMillisecond)->Iterations(1)
+    ->Args({100'000, 0})->Args({100'000, 1})->Args({10'000, 2});
 BENCHMARK(Explain)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)->Iterations(200)
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 // clang-format on

@@ -8,6 +8,16 @@ void Plan::restart(Time epoch, std::size_t nodes) {
     epoch_ = epoch;
     nodes_.resize(nodes);
     for (Slots& slots : nodes_) slots.clear();  // their room is kept: the next plan is much like this one
+    freed_first_ = freed_end() + 1;             // whoever has seen less has seen nothing
+    freed_.clear();
+}
+
+void Plan::note_freed(NodeIndex node) {
+    if (freed_.size() > 2 * nodes_.size() + 64) {
+        freed_first_ = freed_end();
+        freed_.clear();
+    }
+    freed_.push_back(node);
 }
 
 PlanTime Plan::tick(Time time) const {
@@ -15,7 +25,10 @@ PlanTime Plan::tick(Time time) const {
     return static_cast<PlanTime>(std::clamp<std::int64_t>(seconds, 0, kForever));
 }
 
-void Plan::set_free(NodeIndex node, const Amounts& free) { nodes_[node.value].assign(1, {0, free}); }
+void Plan::set_free(NodeIndex node, const Amounts& free) {
+    nodes_[node.value].assign(1, {0, free});
+    note_freed(node);
+}
 
 // Makes a slot start at `at`; its index.
 std::size_t Plan::split(Slots& slots, PlanTime at) {
@@ -39,6 +52,7 @@ void Plan::give(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime 
     std::size_t first = split(slots, from);
     std::size_t last = until == kForever ? slots.size() : split(slots, until);
     for (std::size_t i = first; i < last; ++i) slots[i].free += amounts;
+    note_freed(node);
     // Neighbours that have become equal are one slot again.
     std::size_t end = std::min(last + 1, slots.size());
     for (std::size_t i = end; i-- > std::max<std::size_t>(first, 1);) {

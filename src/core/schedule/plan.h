@@ -48,6 +48,14 @@ public:
     };
     Window window(NodeIndex node, PlanTime from, PlanTime length) const;
 
+    // Nodes that have become freer, numbered in the order in which that happened. Old numbers are forgotten.
+    std::uint64_t freed_first() const { return freed_first_; }
+    std::uint64_t freed_end() const { return freed_first_ + freed_.size(); }
+    std::span<const NodeIndex> freed_since(std::uint64_t number) const {
+        return std::span(freed_).subspan(number - freed_first_);
+    }
+    std::size_t node_count() const { return nodes_.size(); }
+
 private:
     struct Slot {
         PlanTime start;
@@ -55,6 +63,7 @@ private:
     };
     using Slots = std::vector<Slot>;  // ordered; the last one lasts forever
 
+    void note_freed(NodeIndex node);
     static std::size_t split(Slots& slots, PlanTime at);
     // The slot that `at` falls into. Few slots, and most questions are about the first ones.
     static std::size_t slot_at(const Slots& slots, PlanTime at) {
@@ -65,6 +74,8 @@ private:
 
     Time epoch_;
     std::vector<Slots> nodes_;
+    std::vector<NodeIndex> freed_;
+    std::uint64_t freed_first_ = 0;
 };
 
 // When something that starts at `from` and takes `length` is over.

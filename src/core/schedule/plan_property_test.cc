@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/schedule/known_starts.h"
 #include "core/schedule/plan.h"
 #include "core/schedule/scheduler.h"
 #include "testkit/scenario.h"
@@ -55,6 +56,37 @@ RC_GTEST_PROP(Plan, AnswersAsATableOfEverySecondWould, ()) {
     Plan::Window window = plan.window(NodeIndex{0}, from, length);
     RC_ASSERT(window.free[Amounts::kCpus] == least(from));
     for (PlanTime t = from; t < std::min(window.same_until, kHorizon); ++t) RC_ASSERT(least(t) == least(from));
+}
+
+// Whatever was looked up before and has changed since: nobody is told to pass over a node too long.
+RC_GTEST_PROP(KnownStarts, NeverPromiseTooMuch, ()) {
+    constexpr std::uint32_t kNodes = 3;
+    Plan plan;
+    plan.restart(from_unix(0), kNodes);
+    for (std::uint32_t i = 0; i < kNodes; ++i) plan.set_free(NodeIndex{i}, cpus(16));
+    KnownStarts known;
+    int steps = *rc::gen::inRange(1, 60);
+    for (int step = 0; step < steps; ++step) {
+        NodeIndex node{*rc::gen::inRange(0u, kNodes)};
+        PlanTime from = *rc::gen::inRange(0, kHorizon), until = *rc::gen::inRange(0, kHorizon);
+        Amounts count = cpus(*rc::gen::inRange(1, 17));
+        switch (*rc::gen::inRange(0, 6)) {
+            case 0: plan.take(node, count, from, until); break;
+            case 1: plan.give(node, count, from, until); break;
+            case 2: plan.set_free(node, count); break;
+            case 3: plan.close(node); break;
+            default: {
+                PlanTime length = *rc::gen::inRange(1, 30);
+                KnownStarts::Page& page = known.page_for(plan, {count}, from, length);
+                for (std::uint32_t i = 0; i < kNodes; ++i) {
+                    PlanTime& not_before = page.not_before[i];
+                    RC_ASSERT(not_before <= plan.earliest(NodeIndex{i}, count, from, length));
+                    not_before = plan.earliest(NodeIndex{i}, page.amounts[0], not_before, page.length);
+                    RC_ASSERT(not_before <= plan.earliest(NodeIndex{i}, count, from, length));
+                }
+            }
+        }
+    }
 }
 
 class Workload {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "core/query/columns_of.h"
@@ -148,12 +149,35 @@ void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name
     add_asked_for(scale, job, *partition, factors);
 }
 
-void add_moving(const PriorityScale& scale, const Job& job, PriorityFactors& factors) {
+// Associations of jobs that come one after the other are mostly the same.
+class LastShare {
+public:
+    explicit LastShare(const FairShare& shares) : shares_(shares) {}
+    const FairShare::Association& of(const Job& job) {
+        const std::string& account = job.request->account;
+        if (!is_known_ || user_ != job.user || account_ != account) {
+            own_ = shares_.of(account, job.user);
+            user_ = job.user;
+            account_ = account;
+            is_known_ = true;
+        }
+        return own_;
+    }
+
+private:
+    const FairShare& shares_;
+    bool is_known_ = false;
+    std::string account_;
+    UserId user_;
+    FairShare::Association own_;
+};
+
+void add_moving(const PriorityScale& scale, const Job& job, LastShare& shares_of, PriorityFactors& factors) {
     const PrioritySettings& weights = scale.weights();
     if (weights.weight_age != 0) factors.age = weigh(age_factor(scale, job), weights.weight_age);
     bool shares = weights.weight_fairshare != 0 || weights.weight_assoc != 0;
     if (shares && !scale.shares->associations.empty()) {
-        FairShare::Association own = scale.shares->of(job.request->account, job.user);
+        const FairShare::Association& own = shares_of.of(job);
         factors.fair_share =
             weigh(weights.weight_fairshare != 0 ? own.factor : 0, weights.weight_fairshare);
         factors.assoc = weigh(weights.weight_assoc != 0 ? own.priority / scale.assoc_top : 0,
@@ -179,61 +203,62 @@ std::uint32_t basic_priority(const Job& job) {
     return priority_of(double{kPriorityTop} - job.id.value - job.request->nice);
 }
 
-struct Change {
-    JobId job;
-    std::uint32_t priority = 0;
-    double fixed = 0;
-};
-
 // The new priority of a job whose priority is calculated; `fixed` is what of it follows from its
 // wishes.
-std::uint32_t calculated(const PriorityScale& scale, const Job& job, double fixed) {
+std::uint32_t calculated(const PriorityScale& scale, const Job& job, LastShare& shares, double fixed) {
     if (!scale.weights().multifactor) return basic_priority(job);
     PriorityFactors factors;
-    add_moving(scale, job, factors);
+    add_moving(scale, job, shares, factors);
     return priority_of(fixed + factors.moving());
 }
 
-// The queues are ordered by priority, so a job leaves its places with the old one and comes back
-// with the new one. Priorities are derived: readers see them, the store does not.
-void rekey_one(Cluster& cluster, const Change& change) {
-    QueueKey old{cluster.job(change.job).priority, change.job};
-    Job& job = cluster.edit_shown(change.job);
-    job.priority = change.priority;
-    job.priority_base = change.fixed;
-    cluster.scheduler().queue.move(old, change.priority);
-}
+struct Change {
+    QueueKey before;
+    std::uint32_t priority = 0;
+};
 
-// Many at once: sorting a queue anew costs a fraction of moving each of its jobs.
-void rekey_many(Cluster& cluster, const std::vector<Change>& changes) {
-    for (const Change& change : changes) {
-        Job& job = cluster.edit_shown(change.job);
-        job.priority = change.priority;
-        job.priority_base = change.fixed;
+// New priorities by job id: a table where ids are close together, as they mostly are.
+class NewPriorities {
+public:
+    explicit NewPriorities(const std::vector<Change>& changes) : changes_(changes) {  // in the order of ids
+        first_ = changes.front().before.job.value;
+        std::size_t span = changes.back().before.job.value - first_ + 1;
+        if (span > 16 * changes.size()) return;
+        table_.assign(span, kSame);
+        for (const Change& change : changes) table_[change.before.job.value - first_] = change.priority;
     }
-    auto new_priority = [&](const QueueKey& key) {
-        auto change = std::lower_bound(changes.begin(), changes.end(), key.job,
-                                       [](const Change& a, JobId id) { return a.job < id; });
-        return change != changes.end() && change->job == key.job ? change->priority : key.priority;
-    };
-    cluster.scheduler().queue.for_each_class([&](JobClass& job_class) {
-        std::vector<QueueKey> keys;
-        keys.reserve(job_class.waiting.size());
-        for (const QueueKey& key : job_class.waiting) keys.push_back({new_priority(key), key.job});
-        std::sort(keys.begin(), keys.end());
-        job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
-        job_class.is_fresh = true;
-    });
-}
+    std::uint32_t of(const QueueKey& key) const {
+        std::uint32_t found = table_.empty() ? search(key.job) : look_up(key.job);
+        return found == kSame ? key.priority : found;
+    }
 
-// `changes` are in the order of the jobs' ids.
-void rekey(Cluster& cluster, const std::vector<Change>& changes) {
+private:
+    static constexpr std::uint32_t kSame = 0;  // that of held jobs: not in the queue
+    std::uint32_t look_up(JobId id) const {
+        std::size_t place = id.value - first_;
+        return id.value >= first_ && place < table_.size() ? table_[place] : kSame;
+    }
+    std::uint32_t search(JobId id) const {
+        auto change = std::lower_bound(changes_.begin(), changes_.end(), id,
+                                       [](const Change& a, JobId wanted) { return a.before.job < wanted; });
+        return change != changes_.end() && change->before.job == id ? change->priority : kSame;
+    }
+
+    const std::vector<Change>& changes_;
+    std::uint32_t first_ = 0;
+    std::vector<std::uint32_t> table_;
+};
+
+// Queues are ordered by priority: jobs whose priority changed get new places there.
+void follow_in_queue(Cluster& cluster, const std::vector<Change>& changes) {
     constexpr std::size_t kMany = 256;
     if (changes.empty()) return;
+    Queue& queue = cluster.scheduler().queue;
     if (changes.size() < kMany) {
-        for (const Change& change : changes) rekey_one(cluster, change);
+        for (const Change& change : changes) queue.move(change.before, change.priority);
     } else {
-        rekey_many(cluster, changes);
+        NewPriorities priorities(changes);
+        queue.move_all([&](const QueueKey& key) { return priorities.of(key); });
     }
     cluster.schedule_wanted = true;
 }
@@ -279,7 +304,8 @@ PriorityScale make_scale(const Cluster& cluster, Time now) {
 PriorityFactors factors_of(const PriorityScale& scale, const Job& job, std::string_view partition) {
     PriorityFactors factors;
     add_fixed(scale, job, partition, factors);
-    add_moving(scale, job, factors);
+    LastShare shares(*scale.shares);
+    add_moving(scale, job, shares, factors);
     return factors;
 }
 
@@ -311,11 +337,14 @@ void calculate_priority(const Cluster& cluster, Job& job) {
     const PriorityScale& scale = cluster.priority_scale();
     job.priority_by_hand = false;
     job.priority_base = scale.weights().multifactor ? best_fixed(scale, job) : 0;
-    job.priority = calculated(scale, job, job.priority_base);
+    LastShare shares(*scale.shares);
+    job.priority = calculated(scale, job, shares, job.priority_base);
 }
 
 void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
-    rekey(cluster, {{id, priority, cluster.job(id).priority_base}});
+    Job& job = cluster.edit_shown(id);
+    QueueKey before{std::exchange(job.priority, priority), id};
+    follow_in_queue(cluster, {{before, priority}});
 }
 
 void reprioritize_all(Cluster& cluster, Time now, bool anew) {
@@ -327,19 +356,26 @@ void reprioritize_all(Cluster& cluster, Time now, bool anew) {
     unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
     if (scale.calculate_running) states |= 1u << static_cast<unsigned>(JobState::Running);
     std::vector<Change> changes;
-    cluster.jobs().for_each(
+    LastShare shares(*scale.shares);
+    double fixed = 0;
+    std::uint32_t priority = 0;
+    // Priorities are derived: readers see them, the store does not.
+    cluster.edit_shown_where(
         [&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
         [&](const Job& job) {
-            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job))
-                return;
-            double fixed = job.priority_base;
+            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job)) return false;
+            fixed = job.priority_base;
             if (anew) fixed = scale.weights().multifactor ? best_fixed(scale, job) : 0;
-            std::uint32_t priority = calculated(scale, job, fixed);
+            priority = calculated(scale, job, shares, fixed);
             if (scale.incr_only && !anew) priority = std::max(priority, job.priority);
-            if (priority != job.priority || fixed != job.priority_base)
-                changes.push_back({job.id, priority, fixed});
+            return priority != job.priority || fixed != job.priority_base;
+        },
+        [&](Job& job) {
+            changes.push_back({{job.priority, job.id}, priority});
+            job.priority = priority;
+            job.priority_base = fixed;
         });
-    rekey(cluster, changes);
+    follow_in_queue(cluster, changes);
 }
 
 void watch_priorities(Cluster& cluster, Time now) {

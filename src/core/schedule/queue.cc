@@ -1,5 +1,7 @@
 #include "core/schedule/queue.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
@@ -133,6 +135,18 @@ void Queue::move(const QueueKey& from, std::uint32_t priority) {
     job_class.waiting.erase(from);
     job_class.waiting.insert({priority, from.job});
     job_class.is_fresh = true;
+}
+
+void Queue::rekey(JobClass& job_class, std::vector<QueueKey> keys) {
+    job_class.is_fresh = true;
+    if (!std::is_sorted(keys.begin(), keys.end())) {
+        std::sort(keys.begin(), keys.end());
+        job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
+        return;
+    }
+    // They have all grown older and stay in their order, and so do the nodes of the tree.
+    auto next = keys.begin();
+    for (const QueueKey& key : job_class.waiting) const_cast<QueueKey&>(key).priority = next++->priority;
 }
 
 const JobClass* Queue::find_class(JobId job) const {

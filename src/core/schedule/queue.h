@@ -43,6 +43,16 @@ public:
     bool add(const Job& job, const std::string& reservations = {});
     void remove(const Job& job);
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
+    // All at once: of(key) is the new priority.
+    template <typename NewPriority>
+    void move_all(NewPriority of) {
+        for_each_class([&](JobClass& job_class) {
+            std::vector<QueueKey> keys;
+            keys.reserve(job_class.waiting.size());
+            for (const QueueKey& key : job_class.waiting) keys.push_back({of(key), key.job});
+            rekey(job_class, std::move(keys));
+        });
+    }
     bool empty() const { return by_job_.empty(); }
     std::size_t size() const { return by_job_.size(); }
     bool contains(JobId job) const { return by_job_.contains(job.value); }
@@ -59,6 +69,7 @@ public:
     void set_user_partitions(std::set<std::string> names) { user_partitions_ = std::move(names); }  // while empty
 
 private:
+    static void rekey(JobClass& job_class, std::vector<QueueKey> keys);
     ClassIndex index_of(const Job& job, const std::string& reservations);
     UserId user_that_matters(const Job& job) const;
 

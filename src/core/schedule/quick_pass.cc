@@ -27,16 +27,21 @@ bool Pass::new_ones_come_last() {
 bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
     for (NodeIndex node : touched) scheduler_.planner.refresh(cluster_, node, now_);
     std::vector<Entry> all = entries();
-    std::sort(all.begin(), all.end(), comes_first);
+    std::vector<Entry*> line;
+    for (Entry& entry : all) line.push_back(&entry);
+    std::sort(line.begin(), line.end(), [](const Entry* a, const Entry* b) { return comes_first(*a, *b); });
     int wide_searches = kWideSearchesPerQuickPass;
     bool books = false, enough = true;
-    for (Entry& entry : all) {
+    std::vector<NodeIndex> here;
+    for (Entry* each : line) {
+        Entry& entry = *each;
         if (stopped_[entry.in->partition] || entry.job_class->waiting.empty()) continue;
-        std::vector<NodeIndex> here;
+        here.clear();
         for (NodeIndex node : touched) {
             bool inside = !entry.nodes || entry.reservation->has_node(node);
             if (inside && scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
         }
+        if (waits_as_before(entry, here)) continue;
         do {
             entry.key = *entry.job_class->waiting.begin();
         } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
@@ -56,6 +61,17 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
     return enough;
 }
 
+// Nothing that was touched has room for it, and what it is told stays as it is.
+bool Pass::waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const {
+    const Need& need = entry.in->need;
+    if (entry.is_fresh || entry.reservation || need.sharers > 1 || !cluster_.reservations().empty()) return false;
+    const std::optional<JobId>& first = first_blocked_[entry.in->partition];
+    if (!first || waits_in_vain(*first)) return false;
+    const Planner& planner = scheduler_.planner;
+    bool has_room = std::any_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(need, node, planner.tick(now_)); });
+    return !has_room && cluster_.job(entry.key.job).reason == Reason::None;
+}
+
 bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {
     const Need& need = entry.in->need;
     Planner& planner = scheduler_.planner;
@@ -65,7 +81,7 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     bool is_fresh = entry.is_fresh;
     bool one_node = finder_.is_single(search);
     bool may_share = need.sharers > 1 && !touched.empty();
-    if (!is_fresh && !may_share && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(search, node); })) {
+    if (!is_fresh && !may_share && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(need, node, search.from); })) {
         return false;
     }
     bool wide = is_fresh || !one_node;

@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kShortlistLength = 64;
+constexpr std::size_t kShortlistLength = 16;
 
 // A booking takes nodes that have just become free rather than those that are free already: until
 // then somebody else can use these.
@@ -20,39 +20,55 @@ std::vector<NodeIndex> latest_first(std::vector<std::pair<PlanTime, NodeIndex>>&
 
 }  // namespace
 
-// What the search asks of each kind of node, worked out once.
-void StartFinder::set_need(const Search& search) {
-    const Need& need = search.need;
-    std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
-    amounts_.assign(layout_.kinds.size(), {});
-    kinds_.assign(layout_.kinds.size(), false);
-    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
-    for (std::size_t k = 0; k < layout_.kinds.size(); ++k) {
-        bool wanted = std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[k]; });
-        kinds_[k] = need.possible[k] && wanted;
-        if (kinds_[k]) amounts_[k] = amounts_for(need, layout_.kinds[k], tasks, gpus);
-    }
-}
-
-bool StartFinder::may_use(const Search& search, NodeIndex node) const {
-    return kinds_[layout_.kind_of[node.value]] && !search.need.excludes(node) && !planner_.plan().is_closed(node);
-}
-
 PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before) const {
+    const Need& need = search.need;
+    if (need.excludes(node)) return kForever;
     const Planner::Owner& owner = planner_.owner(node);
     std::uint32_t kind = layout_.kind_of[node.value];
-    bool others = owner.user && *owner.user != search.need.user;
+    bool others = owner.user && *owner.user != need.user;
     if (others) from = std::max(from, owner.until);
-    if (search.need.exclusive != Exclusive::User || (owner.user && !others)) {
-        return planner_.plan().earliest(node, amounts_[kind], from, search.length, before);
+    if (need.exclusive != Exclusive::User || (owner.user && !others)) {
+        return planner_.plan().earliest(node, need.least[kind], from, search.length, before);
     }
-    Amounts whole = amounts_[kind];  // nobody else may be there
-    whole[Amounts::kCpus] = layout_.kinds[kind].total[Amounts::kCpus];
+    Amounts whole = need.least[kind];  // nobody else may be there
+    whole[Amounts::kCpus] = std::max(whole[Amounts::kCpus], layout_.kinds[kind].total[Amounts::kCpus]);
     return planner_.plan().earliest(node, whole, from, search.length, before);
 }
 
+template <typename Visit>
+void StartFinder::for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search,
+                                  PlanTime from, Visit visit, PlanTime horizon) {
+    constexpr std::size_t kPassedOverPerStep = 32;
+    steps += search.nodes.size() / kPassedOverPerStep;
+    const Plan& plan = planner_.plan();
+    for (std::uint32_t rank = 0; rank < search.nodes.size(); ++rank) {
+        NodeIndex node = search.nodes[rank];
+        PlanTime& not_before = known.not_before[node.value];
+        if (not_before >= bound) continue;
+        ++steps;
+        not_before = plan.earliest(node, known.amounts[layout_.kind_of[node.value]], not_before, known.length, horizon);
+        if (not_before >= horizon) not_before = horizon;
+        if (not_before >= bound) continue;
+        PlanTime at = earliest(search, node, std::max(not_before, from), bound);
+        if (at < bound) visit(rank, at);
+    }
+}
+
+template <typename Look>
+void StartFinder::for_each_reach(KnownStarts::Page& known, PlanTime from, Look look) {
+    constexpr PlanTime kHour = 3600;
+    PlanTime ahead = std::max(known.reach - from, kHour), found = kForever;
+    for (bool is_last = false; found == kForever && !is_last;) {
+        is_last = ahead > kForever / 8;
+        ahead = is_last ? kForever : ahead + ahead / 8;
+        found = look(end_of(from, ahead));
+        if (!is_last) ahead *= 4;
+    }
+    known.reach = found;
+}
+
 Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
-    return {{node, search.need.tasks_on_each(), {}, amounts_[layout_.kind_of[node.value]]}};
+    return {{node, search.need.tasks_on_each(), {}, search.need.least[layout_.kind_of[node.value]]}};
 }
 
 // One node, any that will do: the earliest, and of those the first in order; at once rather in a
@@ -89,59 +105,70 @@ NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) 
         if (place.at != search.from || !as_cheap || (best && *best < place.rank)) continue;
         ++steps;
         if (earliest(search, node, search.from) != search.from) continue;
-        if (!planner_.plan().is_open_ended(node, amounts_[layout_.kind_of[node.value]], search.from)) best = place.rank;
+        if (!planner_.plan().is_open_ended(node, search.need.least[layout_.kind_of[node.value]], search.from)) best = place.rank;
     }
     return best ? search.nodes[*best] : first;
 }
 
 // Once the list is full, a node is looked at only as far as it might be earlier than the last on it.
 void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
-    list.bound = kForever;
-    for (std::uint32_t rank = 0; rank < search.nodes.size(); ++rank) {
-        if (!may_use(search, search.nodes[rank])) continue;
-        ++steps;
-        PlanTime at = earliest(search, search.nodes[rank], search.from, list.bound);
-        if (at >= list.bound) continue;
-        if (list.places.size() == kShortlistLength) {
-            std::pop_heap(list.places.begin(), list.places.end());
-            list.places.pop_back();
-        }
-        list.places.push_back({at, rank});
-        std::push_heap(list.places.begin(), list.places.end());
-        if (list.places.size() == kShortlistLength) list.bound = list.places.front().at;
-    }
+    KnownStarts::Page& known = known_for(search);
+    for_each_reach(known, search.from, [&](PlanTime reach) {
+        list.places.clear();
+        list.bound = reach;
+        for_each_before(list.bound, known, search, search.from, [&](std::uint32_t rank, PlanTime at) {
+            if (list.places.size() == kShortlistLength) {
+                std::pop_heap(list.places.begin(), list.places.end());
+                list.places.pop_back();
+            }
+            list.places.push_back({at, rank});
+            std::push_heap(list.places.begin(), list.places.end());
+            if (list.places.size() == kShortlistLength) list.bound = list.places.front().at;
+        });
+        return list.places.empty() ? kForever : list.bound;
+    });
     std::make_heap(list.places.begin(), list.places.end(), Shortlist::later);
+}
+
+// The nodes that are free first, and all that are as early as the last of those.
+StartFinder::Ready StartFinder::first_ready(const Search& search, PlanTime from) {
+    Ready ready;
+    KnownStarts::Page& known = known_for(search);
+    for_each_reach(known, from, [&](PlanTime reach) {
+        ready.clear();
+        std::vector<PlanTime> first;  // a heap of as many as are wanted, the last on top
+        PlanTime bound = reach;
+        for_each_before(bound, known, search, from, [&](std::uint32_t rank, PlanTime at) {
+            ready.emplace_back(at, search.nodes[rank]);
+            first.push_back(at);
+            std::push_heap(first.begin(), first.end());
+            if (first.size() > search.need.nodes_min) {
+                std::pop_heap(first.begin(), first.end());
+                first.pop_back();
+            }
+            if (first.size() == search.need.nodes_min) bound = first.front() + 1;
+        });
+        if (first.size() < search.need.nodes_min) ready.clear();
+        std::erase_if(ready, [&](const auto& place) { return place.first >= bound; });
+        return ready.empty() ? kForever : bound;
+    });
+    return ready;
 }
 
 // Several nodes that give the same: the moment at which enough of them are free together.
 Start StartFinder::find_uniform(const Search& search) {
-    std::vector<std::pair<PlanTime, NodeIndex>> places;
-    for (NodeIndex node : search.nodes) {
-        if (!may_use(search, node)) continue;
-        ++steps;
-        PlanTime at = earliest(search, node, search.from);
-        if (at != kForever) places.emplace_back(at, node);
-    }
-    std::size_t wanted = search.need.nodes_min;
-    while (places.size() >= wanted) {
-        auto last = places.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
-        std::nth_element(places.begin(), last, places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-        PlanTime at = last->first;
-        std::vector<std::pair<PlanTime, NodeIndex>> ready;
-        for (const auto& place : places) {
-            if (place.first <= at) ready.push_back(place);
-        }
-        Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)), search.options);
+    for (PlanTime from = search.from;;) {
+        Ready ready = first_ready(search, from);
+        if (ready.empty()) return {};
+        PlanTime at = std::max_element(ready.begin(), ready.end())->first;
+        std::vector<Candidate> candidates = candidates_at(search, at, latest_first(ready));
+        bool enough = candidates.size() >= search.need.nodes_min;
+        Choice choice = enough ? select_nodes(search.need, layout_, std::move(candidates), search.options) : Choice{};
         if (!choice.empty()) return {at, std::move(choice)};
-        // Not together at that moment, or not the right ones: what is free next?
-        for (auto& [moment, node] : places) {
-            if (moment > at) continue;
-            ++steps;
-            moment = earliest(search, node, at + 1);
-        }
-        std::erase_if(places, [](const auto& place) { return place.first == kForever; });
+        // Not together at that moment: what is free next? Or not the right ones: what changes next?
+        from = at + 1;
+        if (enough) return sweep({search.need, search.nodes, from, search.length, search.options, search.in_order});
     }
-    return {};
 }
 
 // Any number of tasks on any number of nodes: time goes on from change to change of what fits where.
@@ -170,7 +197,8 @@ Start StartFinder::sweep(const Search& search) {
         if (window.same_until != kForever) changes.push({std::max(window.same_until, at + 1), place});
     };
     for (NodeIndex node : search.nodes) {
-        if (!may_use(search, node)) continue;
+        bool will_do = search.need.may_use_kind(layout_.kind_of[node.value]) && !search.need.excludes(node);
+        if (!will_do || planner_.plan().is_closed(node)) continue;
         nodes.push_back(node);
         tasks.push_back(0);
         since.push_back(search.from);
@@ -202,9 +230,8 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
     bool uniform = search.need.is_uniform();
     std::uint64_t sum = 0;
     for (NodeIndex node : order) {
-        if (!may_use(search, node)) continue;
         ++steps;
-        if (earliest(search, node, at) != at) continue;
+        if (earliest(search, node, at, at + 1) != at) continue;
         Candidate candidate{node, planner_.plan().window(node, at, search.length).free, search.need.tasks_on_each()};
         if (!uniform) candidate.tasks = tasks_that_fit(search.need, layout_.kind(node), candidate.free);
         if (candidate.tasks == 0) continue;
@@ -220,12 +247,19 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
 // into such a gap leaves the others to jobs that do not.
 std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
     std::vector<std::tuple<std::uint32_t, bool, NodeIndex>> ready;
-    for (NodeIndex node : search.nodes) {
-        if (!may_use(search, node)) continue;
-        ++steps;
-        if (earliest(search, node, search.from) != search.from) continue;
-        bool open = planner_.plan().is_open_ended(node, amounts_[layout_.kind_of[node.value]], search.from);
+    auto add = [&](NodeIndex node) {
+        bool open = planner_.plan().is_open_ended(node, search.need.least[layout_.kind_of[node.value]], search.from);
         ready.emplace_back(layout_.weight_of[node.value], open, node);
+    };
+    PlanTime soon = search.from + 1;
+    constexpr std::size_t kFew = 64;
+    if (search.nodes.size() > kFew) {
+        for_each_before(soon, known_for(search), search, search.from, [&](std::uint32_t rank, PlanTime) { add(search.nodes[rank]); }, soon);
+    } else {
+        for (NodeIndex node : search.nodes) {
+            ++steps;
+            if (earliest(search, node, search.from, soon) == search.from) add(node);
+        }
     }
     std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) {
         return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
@@ -236,7 +270,6 @@ std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
 }
 
 Choice StartFinder::at_once(const Search& search) {
-    set_need(search);
     bool one = is_single(search);
     if (planner_.has_bookings() && !search.in_order) {
         std::vector<NodeIndex> order = gaps_first(search);
@@ -246,20 +279,14 @@ Choice StartFinder::at_once(const Search& search) {
     }
     if (!one) return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes), search.options);
     for (NodeIndex node : search.nodes) {
-        if (!may_use(search, node)) continue;
         ++steps;
-        if (earliest(search, node, search.from) == search.from) return one_node(search, node);
+        if (earliest(search, node, search.from, search.from + 1) == search.from) return one_node(search, node);
     }
     return {};
 }
 
-bool StartFinder::has_room(const Search& search, NodeIndex node) const {
-    const Need& need = search.need;
-    std::uint32_t kind = layout_.kind_of[node.value];
-    if (!need.possible[kind] || planner_.plan().is_closed(node)) return false;
-    std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
-    Amounts share = amounts_for(need, layout_.kinds[kind], need.is_uniform() ? need.tasks_on_each() : 1, gpus);
-    return planner_.plan().window(node, search.from, 1).free.holds(share);
+bool StartFinder::has_room(const Need& need, NodeIndex node, PlanTime at) const {
+    return planner_.plan().earliest(node, need.least[layout_.kind_of[node.value]], at, 1, at + 1) == at;
 }
 
 bool StartFinder::is_single(const Search& search) const {
@@ -268,7 +295,6 @@ bool StartFinder::is_single(const Search& search) const {
 }
 
 Start StartFinder::find(const Search& search, Shortlist* shortlist) {
-    set_need(search);
     if (is_single(search)) return find_single(search, shortlist);
     return search.need.is_uniform() ? find_uniform(search) : sweep(search);
 }

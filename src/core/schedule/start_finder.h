@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "core/schedule/known_starts.h"
 #include "core/schedule/planner.h"
 
 namespace sluice {
@@ -46,7 +47,7 @@ public:
     // Any one node will do: then find() is as cheap as at_once() and says more.
     bool is_single(const Search& search) const;
     // Whether the node could take a share of it at this moment, whatever is booked later.
-    bool has_room(const Search& search, NodeIndex node) const;
+    bool has_room(const Need& need, NodeIndex node, PlanTime at) const;
     // Where it can start at `search.from` exactly; empty: nowhere.
     Choice at_once(const Search& search);
 
@@ -57,18 +58,30 @@ private:
     NodeIndex gap_at_once(const Search& search, const Shortlist& list);
     void make_shortlist(const Search& search, Shortlist& list);
     Start find_uniform(const Search& search);
+    using Ready = std::vector<std::pair<PlanTime, NodeIndex>>;  // a node, and since when it is free
+    Ready first_ready(const Search& search, PlanTime from);
     Start sweep(const Search& search);
     std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
-    void set_need(const Search& search);
     PlanTime earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before = kForever) const;
     Choice one_node(const Search& search, NodeIndex node) const;
-    bool may_use(const Search& search, NodeIndex node) const;
     std::vector<NodeIndex> gaps_first(const Search& search);
+
+    // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since when).
+    // `bound` may be lowered on the way. What happens at the horizon and later need not become known.
+    template <typename Visit>
+    void for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search, PlanTime from,
+                         Visit visit, PlanTime horizon = kForever);
+    // Looks as far ahead as the last search of this kind had to, then farther: look(until when), which
+    // says up to where it found what it wanted; kForever: nothing yet.
+    template <typename Look>
+    void for_each_reach(KnownStarts::Page& known, PlanTime from, Look look);
+    KnownStarts::Page& known_for(const Search& search) {
+        return known_.page_for(planner_.plan(), search.need.least, search.from, search.length);
+    }
 
     const Planner& planner_;
     const Layout& layout_;
-    std::vector<Amounts> amounts_;    // by kind: what a node of it gives at least
-    std::vector<bool> kinds_;         // that will do
+    KnownStarts known_;
 };
 
 }  // namespace sluice
