@@ -181,7 +181,9 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .overlap = message.overlap(),
         .whole = message.whole(),
         .immediate = message.immediate(),
-        .cyclic = message.distribution() == "cyclic"};
+        .cyclic = message.distribution() == "cyclic",
+        .key = message.idempotency_key()};
+    if (wish.key.size() > kIdempotencyKeyMax) return Error{ErrorCode::ProtocolError, "idempotency key too long"};
     if (message.has_time_limit()) wish.time_limit = TRY(from_wire(message.time_limit()));
     return Event{CreateStep{id, caller, std::move(wish)}};
 }

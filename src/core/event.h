@@ -110,6 +110,7 @@ struct StepWish {
     bool immediate = false;
     TimeLimit time_limit;
     bool cyclic = false;
+    std::string key = {};          // who asks again with the same one gets the same step; empty: none
 };
 
 struct CreateStep {

@@ -459,5 +459,48 @@ TEST(Suspend, ASuspendedJobCanBeEnded) {
     )");
 }
 
+// It was alone when it might have started, but not when it does.
+TEST(Dependency, ASingletonThatWasHeldIsStillAlone) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  a name=train depend=singleton hold
+        submit  b name=train
+        pass
+        expect  b running
+        release a
+        pass
+        expect  a pending Dependency
+        restart
+        end     b
+        pass
+        expect  a running
+    )");
+}
+
+// Each would wait for the other.
+TEST(Dependency, SingletonsThatAreRequeuedGoOn) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  a name=train depend=singleton
+        submit  b name=train depend=singleton
+        pass
+        end     a
+        pass
+        expect  b running
+        requeue a
+        pass
+        expect  a pending Dependency
+        requeue b
+        clean   b n1
+        at      1
+        pass
+        expect  a running
+        expect  b pending Dependency
+        end     a
+        pass
+        expect  b running
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -53,7 +53,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     }
     watch_deadline(cluster, job);
     cluster.jobs_changed_state(id);
-    job_is_here(cluster, cluster.job(id));
+    job_is_back(cluster, now, cluster.job(id));
     if (cluster.job(id).dependency.empty()) enqueue(cluster, cluster.job(id), now);
     else wait_for_others(cluster, now, id, effects);
 }

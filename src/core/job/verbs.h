@@ -60,6 +60,10 @@ void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects);
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects);
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
+void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
+// A node has registered: steps that were cancelled without it, or are lost, end there.
+void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot, Effects& effects);
+void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);

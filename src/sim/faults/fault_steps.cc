@@ -24,6 +24,7 @@ void FaultWorld::plan_sruns(const JobKey& job, Srun::Home home, std::size_t plac
         if (random_.chance(0.1)) srun->home = Srun::Home::Elsewhere;
         srun->key = fmt::format("srun{}", next_srun_++);
         srun->wish = random_step(random_, JobId{job.job});
+        srun->wish.key = srun->key;
         later(Seconds{random_.between(0, span.count())}, [this, srun] { create_step(srun); });
         if (random_.chance(kKilled)) later(Seconds{random_.between(0, span.count())}, [this, srun] { give_up(srun); });
     }
@@ -52,6 +53,7 @@ void FaultWorld::create_step(const SrunPtr& srun) {
 void FaultWorld::on_step_answer(const SrunPtr& srun, const Answer& answer) {
     if (srun->step || srun->gone) return;
     const auto* granted = std::get_if<StepGranted>(&answer);
+    if (granted && !lives(*srun) && cluster_) push({RequestDropped{srun->request}, {}});  // found closed
     if (!granted || !lives(*srun)) {
         srun->gone = true;
         return;

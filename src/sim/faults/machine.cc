@@ -45,6 +45,7 @@ std::vector<RunKey> Machine::running() const {
 NodeFacts Machine::facts() const {
     NodeFacts facts;
     facts.boot_id = fmt::format("boot{}", boots_);
+    facts.boot_time = booted_;
     return facts;
 }
 
@@ -243,6 +244,7 @@ void Machine::power_off() {
 void Machine::power_on(bool disk_is_kept) {
     powered_ = true;
     ++boots_;
+    booted_ = host_.now();
     if (!disk_is_kept) {
         died_.clear();
         ended_.clear();

@@ -128,6 +128,7 @@ private:
     std::optional<Time> reboot_order_;
     std::uint64_t next_sequence_ = 1;
     std::uint64_t counter_ = 0, boots_ = 1;
+    Time booted_;
 };
 
 }  // namespace sluice
