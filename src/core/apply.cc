@@ -91,9 +91,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
 
 void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effects& effects) {
     cluster.apply_settings(event.settings, now);
-    // What started there since the shell looked: nobody would hear of its end.
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
-        if (cluster.node(NodeIndex{i}).removed) fail_jobs_on(cluster, now, NodeIndex{i}, effects);
+        if (cluster.node(NodeIndex{i}).removed) node_was_removed(cluster, now, NodeIndex{i}, effects);
     }
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;

@@ -191,6 +191,27 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
 }
 
+void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    job.completing_nodes.clear();
+    leave_suspension(job, now);
+    end_steps(cluster, job, now, StepState::NodeFail);
+    job.cpus_lent = false;
+    job.licenses_held.clear();
+    bool again = job.request->requeue && job.request->kind == JobKind::Batch;
+    if (!job.end_time) job.end_time = now;
+    if (job.state == JobState::Running && (again || will_run_again(job))) {
+        return requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
+    }
+    if (job.state == JobState::Running) {
+        move_to(job, JobState::NodeFail);
+        job.reason = Reason::NodeDown;
+    }
+    cluster.jobs_changed_state(id);
+    cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
+    tell_of_end(cluster, now, id, effects);
+}
+
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     no_longer_there(cluster, event.node, event.run);

@@ -31,6 +31,9 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
 // Nothing of the job is left on this node (or the node itself is gone).
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 
+// Its nodes are no longer in slurm.conf: it is over, or runs again elsewhere. For a restart, when nothing is held yet.
+void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects);
+
 // requeue.cc
 void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects);
 

@@ -21,6 +21,15 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     }
 }
 
+// Something may have started there after the shell had looked: nobody would hear of its end.
+void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
+    fail_jobs_on(cluster, now, index, effects);
+    if (!cluster.node(index).connected) return;
+    cluster.edit_node(index).connected = false;
+    const std::string& name = cluster.node(index).config.name;
+    effects.push_back(NodeAnswered{name, Error{ErrorCode::InvalidNodeName, name}});
+}
+
 // One timer per node, due when it will have been silent for too long; hearing from it moves that.
 void watch_node(Cluster& cluster, NodeIndex index) {
     Node& node = cluster.edit_node(index);

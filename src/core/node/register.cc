@@ -81,12 +81,9 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
         return here.job == job.id && here.restarts == job.restarts;
     });
     if (completing_here) {
-        if (has_it) {
-            effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
-                                           .reason_line = {}});
-        } else {
-            node_is_clean(cluster, now, job.id, node, effects);
-        }
+        // Also where there is nothing of it: an srun may be about to bring a step, and has to be refused.
+        effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
+                                       .reason_line = {}});
         return;
     }
     if (has_it && job.suspend_time) repeat_suspension(job, node, effects);
@@ -100,7 +97,6 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
     } else {
         // It ran, and the node knows nothing of it: the node was restarted under it.
         end_running(cluster, now, job.id, job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
-        if (!has_it) node_is_clean(cluster, now, job.id, node, effects);
     }
 }
 

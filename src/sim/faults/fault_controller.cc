@@ -20,7 +20,9 @@ std::string described(const RunId& run) {
 
 // What the event log says of an event; others are told apart by their number.
 struct Describe {
-    std::string operator()(const SubmitJob& e) const { return "submit " + e.idempotency_key; }
+    std::string operator()(const SubmitJob& e) const {
+        return fmt::format("submit {} {}", e.idempotency_key, e.wish->dependency);
+    }
     std::string operator()(const JobEnded& e) const { return "ended " + described(e.run); }
     std::string operator()(const StepEnded& e) const { return "step ended " + described(e.run); }
     std::string operator()(const CreateStep& e) const { return fmt::format("step for {}", e.wish.job.value); }
@@ -129,7 +131,7 @@ void FaultWorld::decide() {
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {
-        address(incoming.event);
+        if (!address(incoming.event)) continue;
         apply_one(incoming.event);
         if (incoming.sequence != 0)
             decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
@@ -241,11 +243,15 @@ std::size_t FaultWorld::machine_of(NodeIndex node) const {
     return machine_named(cluster_->node(node).config.name);
 }
 
-void FaultWorld::address(Event& event) const {
-    std::visit(
+bool FaultWorld::address(Event& event) const {
+    return std::visit(
         [this](auto& it) {
-            if constexpr (requires { it.node.value; })
-                it.node = *cluster_->find_node(first_settings_->nodes[it.node.value].name);
+            if constexpr (requires { it.node.value; }) {
+                auto node = cluster_->find_node(first_settings_->nodes[it.node.value].name);
+                if (node) it.node = *node;
+                return node.has_value();
+            }
+            return true;
         },
         event);
 }

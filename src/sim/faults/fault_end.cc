@@ -60,8 +60,9 @@ void FaultWorld::check_the_end() {
 
 void FaultWorld::check_job(const Job& job) {
     if (!is_finished(job.state) || is_completing(job)) {
-        return fail(fmt::format("job {} is still {} ({} {})", print_job_id(job),
-                                state_name(shown_state(job)), reason_name(job.reason), job.reason_detail));
+        return fail(fmt::format("job {} is still {} ({}{}; {} of {})", print_job_id(job), state_name(shown_state(job)),
+                                reason_name(job.reason), job.reason_detail, print_dependency(job.dependency),
+                                job.request->dependency));
     }
     if (job.state != JobState::Completed || job.request->kind != JobKind::Batch) return;
     auto run = finished_.find({{job.id.value, job.restarts}, kBatchStep});

@@ -80,7 +80,9 @@ Script FaultWorld::script_of(const RunKey& run) {
 
 // A node that is lost may still run, or even start, what runs elsewhere by now.
 bool FaultWorld::given_up(const Machine& machine, const RunKey& run) const {
-    const Node& node = cluster_->node(*cluster_->find_node(first_settings_->nodes[machine.node().value].name));
+    auto index = cluster_->find_node(first_settings_->nodes[machine.node().value].name);
+    if (!index) return true;  // not in slurm.conf
+    const Node& node = cluster_->node(*index);
     auto is_same = [&](const RunId& orphan) { return key_of(orphan).job == run.job; };
     return node.down || !node.connected || node.removed ||
            std::any_of(node.orphans.begin(), node.orphans.end(), is_same);

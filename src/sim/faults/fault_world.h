@@ -172,7 +172,7 @@ private:
     void answer(const Reply& reply);
     std::size_t machine_named(const std::string& name) const;
     std::size_t machine_of(NodeIndex node) const;  // the cluster counts its nodes in its own way
-    void address(Event& event) const;              // the node in it becomes the cluster's
+    bool address(Event& event) const;  // the node in it becomes the cluster's; false: it knows none
 
     // fault_network.cc: who hears whom
     Seconds delay();

@@ -88,16 +88,6 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
     return {};
 }
 
-bool is_alone(const Cluster& cluster, const Job& job) {
-    JobId self = job.array_job.value_or(job.id);
-    bool alone = true;
-    cluster.jobs().for_each([&](const Job& other) {
-        bool same = other.user == job.user && other.request->name == job.request->name;
-        if (same && holds_nodes(other) && other.array_job.value_or(other.id) != self) alone = false;
-    });
-    return alone;
-}
-
 // The tasks that an array ever had; one of no number for a job that is no array.
 std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     auto record = cluster.find_job(id);
@@ -117,6 +107,19 @@ const Rules::History& Rules::history(const AwaitedKey& key) const {
     static const History kNone;
     auto found = histories_.find(key);
     return found == histories_.end() ? kNone : found->second;
+}
+
+// Others of that name may start beside it, in the same pass too, unless they are singletons as well.
+bool Rules::is_alone(const Cluster& cluster, const Job& job) const {
+    JobId self = job.array_job.value_or(job.id);
+    bool alone = true;
+    cluster.jobs().for_each([&](const Job& other) {
+        bool same = other.user == job.user && other.request->name == job.request->name;
+        if (!same || !holds_nodes(other) || other.array_job.value_or(other.id) == self) return;
+        bool was_first = running_.contains({other.id.value, other.restarts});
+        if (was_first || other.request->dependency == "singleton") alone = false;
+    });
+    return alone;
 }
 
 void Rules::note(const Cluster& cluster) {
@@ -139,7 +142,12 @@ void Rules::note_queue(const Cluster& cluster) {
     held_.clear();
     cluster.jobs().for_each([&](const Job& job) {
         if (holds_nodes(job)) running_.emplace(job.id.value, job.restarts);
-        if (job.state == JobState::Pending && job.priority == 0) held_.insert(job.id.value);
+        if (job.state != JobState::Pending || job.priority > 0) return;
+        auto hold = [&](std::uint32_t task) { held_.emplace(job.array_job.value_or(job.id).value, task); };
+        if (is_array_record(job))
+            job.array_tasks.for_each(hold);
+        else
+            hold(job.array_task.value_or(kWholeJob));
     });
 }
 
@@ -170,7 +178,8 @@ std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time n
         std::optional<std::string> how = partition_broken(cluster, job);
         if (!how) how = reservation_broken(cluster, job, now);
         if (!how) how = licenses_broken(cluster, job);
-        if (held_.contains(job.id.value) || (job.array_job && held_.contains(job.array_job->value))) how = "although it is held";
+        AwaitedKey self{job.array_job.value_or(job.id).value, job.array_task.value_or(kWholeJob)};
+        if (held_.contains(self)) how = "although it is held";
         if (job.eligible_time > now) how = "before its time";
         if (job.array_limit > 0 && tasks_at_once(cluster, *job.array_job) > job.array_limit) {
             how = "beside more tasks than its array allows";

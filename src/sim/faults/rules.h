@@ -29,12 +29,13 @@ private:
         std::set<JobState> ends;
     };
 
+    bool is_alone(const Cluster& cluster, const Job& job) const;
     bool holds(const Cluster& cluster, const Job& job, const Condition& condition) const;
     const History& history(const AwaitedKey& key) const;
 
     std::map<AwaitedKey, History> histories_;
     std::set<std::pair<std::uint32_t, std::uint32_t>> running_;  // job, restarts
-    std::set<std::uint32_t> held_;
+    std::set<AwaitedKey> held_;
 };
 
 }  // namespace sluice
