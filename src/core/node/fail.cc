@@ -17,6 +17,9 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
             bool again = job.request->requeue && job.request->kind == JobKind::Batch;
             end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
+        // A node that is there was told to end it, and takes nothing new before it has.
+        RunId run{id, cluster.job(id).restarts, kBatchStep};
+        if (cluster.node(index).connected) cluster.edit_node(index).orphans.push_back(run);
         node_is_clean(cluster, now, id, index, effects);
     }
 }

@@ -60,9 +60,8 @@ void FaultWorld::check_the_end() {
 
 void FaultWorld::check_job(const Job& job) {
     if (!is_finished(job.state) || is_completing(job)) {
-        return fail(fmt::format("job {} is still {} ({}{}; {} of {})", print_job_id(job), state_name(shown_state(job)),
-                                reason_name(job.reason), job.reason_detail, print_dependency(job.dependency),
-                                job.request->dependency));
+        return fail(fmt::format("job {} is still {} ({}{}) in {}", print_job_id(job), state_name(shown_state(job)),
+                                reason_name(job.reason), job.reason_detail, job.partition));
     }
     if (job.state != JobState::Completed || job.request->kind != JobKind::Batch) return;
     auto run = finished_.find({{job.id.value, job.restarts}, kBatchStep});
@@ -75,7 +74,7 @@ void FaultWorld::check_job(const Job& job) {
 void FaultWorld::check_machines() {
     for (const auto& machine : machines_) {
         for (const RunKey& run : machine->running()) {
-            if (given_up(*machine, run)) continue;
+            if (given_up(*machine, run) || !machine->announced(run)) continue;
             auto job = cluster_->find_job(JobId{run.job.job});
             const Node& node = cluster_->node(*cluster_->find_node(first_settings_->nodes[machine->node().value].name));
             bool here = std::find(node.jobs.begin(), node.jobs.end(), JobId{run.job.job}) != node.jobs.end();

@@ -193,6 +193,7 @@ private:
     void on_finished(NodeIndex node, const RunKey& run, ExitStatus exit) override;
     void on_swept_away(NodeIndex node, const RunKey& run) override;
     void reboot(NodeIndex node) override;
+    void register_again(NodeIndex node) override { hang_up(node.value); }
     bool given_up(const Machine& machine, const RunKey& run) const;
 
     FaultOptions options_;
