@@ -502,5 +502,21 @@ TEST(Dependency, SingletonsThatAreRequeuedGoOn) {
     )");
 }
 
+// The task leaves its array for the one, and must not forget the other, which was over before.
+TEST(Dependency, ATaskLooksAtAllThatItWaitsFor) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  plain
+        submit  first array=0-1
+        pass
+        end     plain
+        end     first_0
+        submit  second array=0-1 depend=aftercorr:first:plain
+        pass
+        expect  second_0 running
+        expect  second_1 pending Dependency
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -294,7 +294,8 @@ void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
         step = changed;
         for (NodeIndex node : changed->nodes_left) {
             effects.push_back(TerminateJob{.node = node, .run = {id, job.restarts, which},
-                                           .grace = cluster.settings().kill_wait, .reason_line = {}, .only_step = true});
+                                           .grace = cluster.settings().kill_wait, .reason_line = {},
+                                           .only_step = true});
         }
     }
 }
@@ -310,7 +311,8 @@ void forget_grants(Cluster& cluster, const Job& job) {
     if (grants->second.empty()) cluster.step_grants.erase(grants);
 }
 
-void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot, Effects& effects) {
+void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot,
+                  Effects& effects) {
     constexpr Seconds kLaunchMost{120};  // by then the credential of a step that was not launched is void
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;

@@ -1,4 +1,5 @@
-// Steps among lost answers, lost orders and jobs that end: whatever is granted is launched, or ends.
+// Steps among lost answers, lost orders and jobs that end: whatever is granted is launched, or
+// ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,14 +17,21 @@ struct World {
     std::uint64_t next_request = 1000;
 
     explicit World(std::string_view text) { EXPECT_EQ(scenario.run(text), ""); }
-    void apply_event(const Event& event) { apply(scenario.cluster(), scenario.now(), event, effects); }
+    void apply_event(const Event& event) {
+        apply(scenario.cluster(), scenario.now(), event, effects);
+    }
     JobId job() const { return scenario.job("a"); }
     const Job& record() { return scenario.cluster().job(job()); }
 
     RequestId ask(std::string key) {
         RequestId request{next_request++};
-        StepWish wish{.job = job(), .name = "s", .ntasks = {}, .ntasks_per_node = {}, .cpus_per_task = {},
-                      .mem_per_node = {}, .mem_per_cpu = {}};
+        StepWish wish{.job = job(),
+                      .name = "s",
+                      .ntasks = {},
+                      .ntasks_per_node = {},
+                      .cpus_per_task = {},
+                      .mem_per_node = {},
+                      .mem_per_cpu = {}};
         wish.key = std::move(key);
         apply_event(CreateStep{request, {UserId{0}, GroupId{0}}, wish});
         return request;
@@ -41,10 +49,11 @@ struct World {
         return granted ? std::optional(granted->step->id) : std::nullopt;
     }
     std::size_t orders_to_end(StepId step) const {
-        return static_cast<std::size_t>(std::count_if(effects.begin(), effects.end(), [&](const Effect& effect) {
-            const auto* order = std::get_if<TerminateJob>(&effect);
-            return order && order->only_step && order->run.step == step;
-        }));
+        return static_cast<std::size_t>(
+            std::count_if(effects.begin(), effects.end(), [&](const Effect& effect) {
+                const auto* order = std::get_if<TerminateJob>(&effect);
+                return order && order->only_step && order->run.step == step;
+            }));
     }
     void register_node(std::vector<RunId> running, std::string boot = "") {
         NodeFacts facts = *scenario.cluster().node(kNode).facts;
@@ -54,7 +63,8 @@ struct World {
     RunId run(StepId step) { return {job(), record().restarts, step}; }
 };
 
-constexpr std::string_view kOneJob = "nodes n1 cpus=4\nsubmit a cpus=4 time=60\npass\nexpect a running n1";
+constexpr std::string_view kOneJob =
+    "nodes n1 cpus=4\nsubmit a cpus=4 time=60\npass\nexpect a running n1";
 
 TEST(Steps, WhoAsksAgainGetsTheSameStep) {
     World world(kOneJob);
@@ -87,7 +97,8 @@ TEST(Steps, ANodeThatMissedTheCancellationHearsItAgain) {
     World world(kOneJob);
     world.ask("k");
     CancelJobs cancel{.request = RequestId{1}, .caller = {}, .filter = {}};
-    cancel.filter.jobs.push_back({.job = world.job(), .tasks = {}, .het_component = {}, .step = StepId{0}});
+    cancel.filter.jobs.push_back(
+        {.job = world.job(), .tasks = {}, .het_component = {}, .step = StepId{0}});
     world.apply_event(NodeDisconnected{kNode});
     world.apply_event(cancel);
     world.effects.clear();
@@ -120,8 +131,11 @@ TEST(Steps, ASuspendedJobsWaitUntilItGoesOn) {
     ASSERT_EQ(world.scenario.run("suspend a"), "");
     world.apply_event(StepEnded{kNode, world.run(StepId{0}), {}});
     EXPECT_FALSE(world.answer_to(waiting));
-    world.apply_event(ControlJobs{RequestId{2}, {}, JobVerb::Resume,
-                                  {{.job = world.job(), .tasks = {}, .het_component = {}, .step = {}}}});
+    world.apply_event(
+        ControlJobs{RequestId{2},
+                    {},
+                    JobVerb::Resume,
+                    {{.job = world.job(), .tasks = {}, .het_component = {}, .step = {}}}});
     EXPECT_EQ(world.step_of(waiting), StepId{1});
 }
 
@@ -129,8 +143,11 @@ TEST(Steps, ThoseThatWaitForARequeuedJobHearThatItIsOver) {
     World world(kOneJob);
     world.ask("k");
     RequestId waiting = world.ask("other");
-    world.apply_event(ControlJobs{RequestId{2}, {}, JobVerb::Requeue,
-                                  {{.job = world.job(), .tasks = {}, .het_component = {}, .step = {}}}});
+    world.apply_event(
+        ControlJobs{RequestId{2},
+                    {},
+                    JobVerb::Requeue,
+                    {{.job = world.job(), .tasks = {}, .het_component = {}, .step = {}}}});
     ASSERT_TRUE(world.answer_to(waiting));
     EXPECT_TRUE(std::holds_alternative<Error>(*world.answer_to(waiting)));
 }
@@ -140,8 +157,9 @@ TEST(Steps, DoNotStandInForTheirScript) {
     World world(kOneJob);
     world.ask("k");
     world.register_node({world.run(StepId{0})});
-    bool launched = std::any_of(world.effects.begin(), world.effects.end(),
-                                [](const Effect& effect) { return std::holds_alternative<LaunchBatch>(effect); });
+    bool launched = std::any_of(
+        world.effects.begin(), world.effects.end(),
+        [](const Effect& effect) { return std::holds_alternative<LaunchBatch>(effect); });
     EXPECT_TRUE(launched);
 }
 

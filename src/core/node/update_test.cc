@@ -69,7 +69,9 @@ TEST(NodeUpdate, WeightsAndFeaturesReachPlacementAndSurviveARestart) {
 // Something started there after the shell had looked: nobody would ever hear of its end.
 TEST(Reconfigure, JobsOfANodeThatIsTakenAwayEnd) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\nsubmit b norequeue exclusive\npass\nexpect a running n1\nexpect b running n2"), "");
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\nsubmit b norequeue exclusive\npass\n"
+                           "expect a running n1\nexpect b running n2"),
+              "");
     auto fewer = std::make_shared<Settings>(scenario.cluster().settings());
     fewer->nodes.clear();
     for (PartitionConfig& partition : fewer->partitions) partition.nodes.clear();

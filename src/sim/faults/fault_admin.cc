@@ -1,4 +1,5 @@
-// sim/faults/fault_admin.cc: what administrators do to nodes, partitions, reservations and slurm.conf.
+// sim/faults/fault_admin.cc: what administrators do to nodes, partitions, reservations and
+// slurm.conf.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,31 +20,43 @@ void FaultWorld::administrate() {
         case 0:
         case 1:
         case 2:
-        case 3: return change_reservation();
+        case 3:
+            return change_reservation();
         case 4:
         case 5:
-        case 6: return change_node();
+        case 6:
+            return change_node();
         case 7:
-        case 8: return change_partition();
-        default: return reconfigure(std::make_shared<const Settings>(changed(random_, *first_settings_)));
+        case 8:
+            return change_partition();
+        default:
+            return reconfigure(
+                std::make_shared<const Settings>(changed(random_, *first_settings_)));
     }
 }
 
 void FaultWorld::change_reservation() {
     ReservationChange change = random_reservation(random_, controller_now(), options_.nodes);
     constexpr const char* kVerbs[] = {"create", "update", "delete"};
-    ask(
-        fmt::format("reservation {}", kVerbs[static_cast<int>(change.verb)]),
-        [change](RequestId request) { return ChangeReservation{request, kRoot, change}; }, {});
+    ask(fmt::format("reservation {}", kVerbs[static_cast<int>(change.verb)]),
+        [change](RequestId request) {
+            return ChangeReservation{request, kRoot, change};
+        },
+        {});
 }
 
 void FaultWorld::change_node() {
     std::string node = first_settings_->nodes[random_.below(options_.nodes)].name;
     if (random_.chance(0.3)) {
-        RebootNodes event{.request = {}, .caller = kRoot, .nodes = {node}, .asap = random_.chance(0.5), .next = {}, .reason = {}};
-        if (random_.chance(0.3)) event.next = random_.chance(0.7) ? AfterReboot::Resume : AfterReboot::Down;
-        ask(
-            "reboot",
+        RebootNodes event{.request = {},
+                          .caller = kRoot,
+                          .nodes = {node},
+                          .asap = random_.chance(0.5),
+                          .next = {},
+                          .reason = {}};
+        if (random_.chance(0.3))
+            event.next = random_.chance(0.7) ? AfterReboot::Resume : AfterReboot::Down;
+        ask("reboot",
             [event](RequestId request) {
                 RebootNodes order = event;
                 order.request = request;
@@ -52,30 +65,47 @@ void FaultWorld::change_node() {
             {});
         return;
     }
-    constexpr const char* kStates[] = {"DRAIN", "DRAIN", "RESUME", "RESUME", "UNDRAIN", "DOWN", "FAIL", "CANCEL_REBOOT", "IDLE"};
+    constexpr const char* kStates[] = {"DRAIN", "DRAIN", "RESUME",        "RESUME", "UNDRAIN",
+                                       "DOWN",  "FAIL",  "CANCEL_REBOOT", "IDLE"};
     std::string state = kStates[random_.below(std::size(kStates))];
     Changes changes{{"State", state}, {"Reason", "test"}};
     if (random_.chance(0.2)) changes = {{"Weight", std::to_string(random_.between(1, 3))}};
-    ask(
-        "node " + changes.front().second,
-        [node, changes](RequestId request) { return UpdateNode{request, kRoot, {node}, changes}; }, {});
+    ask("node " + changes.front().second,
+        [node, changes](RequestId request) {
+            return UpdateNode{request, kRoot, {node}, changes};
+        },
+        {});
 }
 
 void FaultWorld::change_partition() {
     const auto& partitions = first_settings_->partitions;
     std::string name = partitions[random_.below(partitions.size())].name;
-    auto number = [&](std::int64_t low, std::int64_t high) { return std::to_string(random_.between(low, high)); };
+    auto number = [&](std::int64_t low, std::int64_t high) {
+        return std::to_string(random_.between(low, high));
+    };
     Changes changes;
     switch (random_.below(5)) {
-        case 0: changes = {{"State", random_.chance(0.5) ? "DOWN" : "DRAIN"}}; break;
-        case 1: changes = {{"MaxTime", random_.chance(0.5) ? "UNLIMITED" : number(2, 5)}}; break;
-        case 2: changes = {{"MaxNodes", random_.chance(0.5) ? "UNLIMITED" : number(1, 3)}}; break;
-        case 3: changes = {{"PriorityTier", number(1, 3)}}; break;
-        default: changes = {{"State", "UP"}}; break;
+        case 0:
+            changes = {{"State", random_.chance(0.5) ? "DOWN" : "DRAIN"}};
+            break;
+        case 1:
+            changes = {{"MaxTime", random_.chance(0.5) ? "UNLIMITED" : number(2, 5)}};
+            break;
+        case 2:
+            changes = {{"MaxNodes", random_.chance(0.5) ? "UNLIMITED" : number(1, 3)}};
+            break;
+        case 3:
+            changes = {{"PriorityTier", number(1, 3)}};
+            break;
+        default:
+            changes = {{"State", "UP"}};
+            break;
     }
-    ask(
-        "partition " + changes.front().first,
-        [name, changes](RequestId request) { return UpdatePartition{request, kRoot, name, changes}; }, {});
+    ask("partition " + changes.front().first,
+        [name, changes](RequestId request) {
+            return UpdatePartition{request, kRoot, name, changes};
+        },
+        {});
 }
 
 // As controller/reconfigure.cc: what it knows of busy nodes may be old when the core hears of it.
@@ -87,8 +117,7 @@ void FaultWorld::reconfigure(std::shared_ptr<const Settings> settings) {
         bool stays = std::any_of(settings->nodes.begin(), settings->nodes.end(), same);
         if (!stays && !node.jobs.empty()) return;
     }
-    ask(
-        "reconfigure",
+    ask("reconfigure",
         [this, settings](RequestId request) {
             settings_ = settings;  // the file: a controller that restarts reads it
             return Reconfigure{request, kRoot, settings};

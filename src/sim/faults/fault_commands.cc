@@ -38,51 +38,84 @@ void FaultWorld::command() {
 
 void FaultWorld::control_somebody(const JobRef& ref) {
     RequestId request{next_request_++};
-    constexpr JobVerb kVerbs[] = {JobVerb::Hold,   JobVerb::Release,     JobVerb::Requeue, JobVerb::Suspend,
-                                  JobVerb::Resume, JobVerb::RequeueHold, JobVerb::UserHold, JobVerb::Top};
+    constexpr JobVerb kVerbs[] = {JobVerb::Hold,     JobVerb::Release, JobVerb::Requeue,
+                                  JobVerb::Suspend,  JobVerb::Resume,  JobVerb::RequeueHold,
+                                  JobVerb::UserHold, JobVerb::Top};
     constexpr std::size_t kFew = 5;
     if (random_.chance(options_.wide ? 0.2 : 0.4)) {
-        CancelJobs cancel{.request = request, .caller = options_.wide ? kRoot : kUser, .filter = {}};
+        CancelJobs cancel{
+            .request = request, .caller = options_.wide ? kRoot : kUser, .filter = {}};
         if (options_.wide && random_.chance(0.2)) cancel.signal = 10;
         cancel.filter.jobs.push_back(ref);
         return push({std::move(cancel), {}});
     }
     JobVerb verb = kVerbs[random_.below(options_.wide ? std::size(kVerbs) : kFew)];
     if (options_.wide) {
-        ask(
-            fmt::format("control {}", static_cast<int>(verb)),
-            [verb, ref](RequestId id) { return ControlJobs{id, kRoot, verb, {ref}}; }, {});
+        ask(fmt::format("control {}", static_cast<int>(verb)),
+            [verb, ref](RequestId id) {
+                return ControlJobs{id, kRoot, verb, {ref}};
+            },
+            {});
     } else {
         push({ControlJobs{request, kRoot, verb, {ref}}, {}});
     }
 }
 
 void FaultWorld::update_somebody(const JobRef& ref) {
-    auto number = [&](std::int64_t low, std::int64_t high) { return std::to_string(random_.between(low, high)); };
+    auto number = [&](std::int64_t low, std::int64_t high) {
+        return std::to_string(random_.between(low, high));
+    };
     std::pair<std::string, std::string> change;
     switch (random_.below(11)) {
-        case 0: change = {"TimeLimit", number(1, 6)}; break;
-        case 1: change = {"Partition", random_.chance(0.5) ? "urgent" : random_.chance(0.5) ? "all" : "half,all"}; break;
-        case 2: change = {"ArrayTaskThrottle", number(0, 3)}; break;
-        case 3: change = {"Nice", number(0, 200)}; break;
-        case 4: change = {"Licenses", random_.chance(0.5) ? "" : "matlab:" + number(1, 2)}; break;
-        case 5: change = {"NumTasks", number(1, 4)}; break;
-        case 6: change = {"Requeue", number(0, 1)}; break;
-        case 7: change = {"Priority", number(0, 2000)}; break;
-        case 8: change = {"ReservationName", random_.chance(0.5) ? "" : "r" + number(1, 3)}; break;
+        case 0:
+            change = {"TimeLimit", number(1, 6)};
+            break;
+        case 1:
+            change = {"Partition", random_.chance(0.5)   ? "urgent"
+                                   : random_.chance(0.5) ? "all"
+                                                         : "half,all"};
+            break;
+        case 2:
+            change = {"ArrayTaskThrottle", number(0, 3)};
+            break;
+        case 3:
+            change = {"Nice", number(0, 200)};
+            break;
+        case 4:
+            change = {"Licenses", random_.chance(0.5) ? "" : "matlab:" + number(1, 2)};
+            break;
+        case 5:
+            change = {"NumTasks", number(1, 4)};
+            break;
+        case 6:
+            change = {"Requeue", number(0, 1)};
+            break;
+        case 7:
+            change = {"Priority", number(0, 2000)};
+            break;
+        case 8:
+            change = {"ReservationName", random_.chance(0.5) ? "" : "r" + number(1, 3)};
+            break;
         case 9: {
             std::optional<JobRef> other = random_job();
-            change = {"Dependency", other && random_.chance(0.7) ? fmt::format("afterany:{}", other->job.value) : ""};
+            change = {"Dependency", other && random_.chance(0.7)
+                                        ? fmt::format("afterany:{}", other->job.value)
+                                        : ""};
             break;
         }
-        default: change = {"StartTime", fmt::format("now+{}", number(0, 120))}; break;
+        default:
+            change = {"StartTime", fmt::format("now+{}", number(0, 120))};
+            break;
     }
-    ask(
-        "update " + change.first, [ref, change](RequestId request) { return UpdateJob{request, kRoot, ref, {change}}; },
+    ask("update " + change.first,
+        [ref, change](RequestId request) {
+            return UpdateJob{request, kRoot, ref, {change}};
+        },
         {});
 }
 
-// Without this, jobs that users have put aside or that wait for what never comes would do so for ever.
+// Without this, jobs that users have put aside or that wait for what never comes would do so for
+// ever.
 void FaultWorld::look_after_jobs() {
     std::vector<JobRef> held, suspended, hopeless, too_long;
     for (const auto& [id, job] : rows_.jobs()) {

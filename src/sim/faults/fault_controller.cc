@@ -40,7 +40,8 @@ struct Describe {
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }
     std::string operator()(const Reconfigure&) const { return "reconfigure"; }
     std::string operator()(const ChangeReservation& e) const {
-        return fmt::format("reservation {} {} flags {:x}", static_cast<int>(e.change.verb), e.change.name, e.change.flags_set);
+        return fmt::format("reservation {} {} flags {:x}", static_cast<int>(e.change.verb),
+                           e.change.name, e.change.flags_set);
     }
     std::string operator()(const NodeCleaned& e) const { return "cleaned " + described(e.run); }
     std::string operator()(const LaunchReported& e) const { return "launched " + described(e.run); }

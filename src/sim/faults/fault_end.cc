@@ -51,17 +51,18 @@ void FaultWorld::check_the_end() {
         const std::string& name = first_settings_->nodes[machine->node().value].name;
         const Node& node = cluster_->node(*cluster_->find_node(name));
         if (!may_take_jobs(node)) {
-            fail(fmt::format("node {} does not come back: {}{} flags {:x} {}", machine->node().value,
-                             node.connected ? "" : "not connected ", node.down ? "down" : "", node.admin_flags,
-                             node.reason));
+            fail(fmt::format("node {} does not come back: {}{} flags {:x} {}",
+                             machine->node().value, node.connected ? "" : "not connected ",
+                             node.down ? "down" : "", node.admin_flags, node.reason));
         }
     }
 }
 
 void FaultWorld::check_job(const Job& job) {
     if (!is_finished(job.state) || is_completing(job)) {
-        return fail(fmt::format("job {} is still {} ({}{}) in {}", print_job_id(job), state_name(shown_state(job)),
-                                reason_name(job.reason), job.reason_detail, job.partition));
+        return fail(fmt::format("job {} is still {} ({}{}) in {}", print_job_id(job),
+                                state_name(shown_state(job)), reason_name(job.reason),
+                                job.reason_detail, job.partition));
     }
     if (job.state != JobState::Completed || job.request->kind != JobKind::Batch) return;
     auto run = finished_.find({{job.id.value, job.restarts}, kBatchStep});
@@ -76,10 +77,13 @@ void FaultWorld::check_machines() {
         for (const RunKey& run : machine->running()) {
             if (given_up(*machine, run) || !machine->announced(run)) continue;
             auto job = cluster_->find_job(JobId{run.job.job});
-            const Node& node = cluster_->node(*cluster_->find_node(first_settings_->nodes[machine->node().value].name));
-            bool here = std::find(node.jobs.begin(), node.jobs.end(), JobId{run.job.job}) != node.jobs.end();
+            const Node& node = cluster_->node(
+                *cluster_->find_node(first_settings_->nodes[machine->node().value].name));
+            bool here = std::find(node.jobs.begin(), node.jobs.end(), JobId{run.job.job}) !=
+                        node.jobs.end();
             if (!here || job->restarts != run.job.restarts)
-                fail(fmt::format("{} runs on node {}, which nobody knows", to_string(run), machine->node().value));
+                fail(fmt::format("{} runs on node {}, which nobody knows", to_string(run),
+                                 machine->node().value));
         }
     }
 }
@@ -98,7 +102,8 @@ void FaultWorld::check_steps() {
             if (somewhere) continue;
             Time since = lost_steps_.contains(run) ? lost_steps_.at(run) : now_;
             lost[run] = since;
-            if (now_ >= since + kLongEnough) fail(fmt::format("step {} runs nowhere", to_string(run)));
+            if (now_ >= since + kLongEnough)
+                fail(fmt::format("step {} runs nowhere", to_string(run)));
         }
     });
     lost_steps_ = std::move(lost);

@@ -26,7 +26,8 @@ void FaultWorld::plan_sruns(const JobKey& job, Srun::Home home, std::size_t plac
         srun->wish = random_step(random_, JobId{job.job});
         srun->wish.key = srun->key;
         later(Seconds{random_.between(0, span.count())}, [this, srun] { create_step(srun); });
-        if (random_.chance(kKilled)) later(Seconds{random_.between(0, span.count())}, [this, srun] { give_up(srun); });
+        if (random_.chance(kKilled))
+            later(Seconds{random_.between(0, span.count())}, [this, srun] { give_up(srun); });
     }
     if (count > 0) busy_.push_back(job);
 }
@@ -40,12 +41,17 @@ bool FaultWorld::lives(const Srun& srun) const {
 void FaultWorld::create_step(const SrunPtr& srun) {
     if (srun->step) return;
     if (!lives(*srun)) return give_up(srun);
-    bool stopped = srun->home == Srun::Home::Script && machines_[srun->place]->is_stopped({srun->job, kBatchStep});
-    if (stopped || is_heard(srun->request)) return later(kAskAgain, [this, srun] { create_step(srun); });
+    bool stopped = srun->home == Srun::Home::Script &&
+                   machines_[srun->place]->is_stopped({srun->job, kBatchStep});
+    if (stopped || is_heard(srun->request))
+        return later(kAskAgain, [this, srun] { create_step(srun); });
     hang_up_on(srun->request);
     Caller caller{UserId{0}, GroupId{0}};
     srun->request = ask(
-        "step", [srun, caller](RequestId request) { return CreateStep{request, caller, srun->wish}; },
+        "step",
+        [srun, caller](RequestId request) {
+            return CreateStep{request, caller, srun->wish};
+        },
         [this, srun](const Answer& answer) { on_step_answer(srun, answer); }, kLostMessage);
     later(kAskAgain, [this, srun] { create_step(srun); });
 }
@@ -53,7 +59,8 @@ void FaultWorld::create_step(const SrunPtr& srun) {
 void FaultWorld::on_step_answer(const SrunPtr& srun, const Answer& answer) {
     if (srun->step || srun->gone) return;
     const auto* granted = std::get_if<StepGranted>(&answer);
-    if (granted && !lives(*srun) && cluster_) push({RequestDropped{srun->request}, {}});  // found closed
+    if (granted && !lives(*srun) && cluster_)
+        push({RequestDropped{srun->request}, {}});  // found closed
     if (!granted || !lives(*srun)) {
         srun->gone = true;
         return;
@@ -88,7 +95,8 @@ void FaultWorld::give_up(const SrunPtr& srun) {
 
 void FaultWorld::cancel_step(RunKey step) {
     CancelJobs cancel{.request = {}, .caller = {UserId{0}, GroupId{0}}, .filter = {}};
-    cancel.filter.jobs.push_back({.job = JobId{step.job.job}, .tasks = {}, .het_component = {}, .step = step.step});
+    cancel.filter.jobs.push_back(
+        {.job = JobId{step.job.job}, .tasks = {}, .het_component = {}, .step = step.step});
     auto done = std::make_shared<bool>(false);
     ask(
         "cancel step",

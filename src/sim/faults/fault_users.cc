@@ -33,7 +33,8 @@ RequestId FaultWorld::ask(std::string what, std::function<Event(RequestId)> even
 
 bool FaultWorld::is_heard(RequestId request) {
     auto found = asked_.find(request.value);
-    return found != asked_.end() && !found->second.lost && found->second.incarnation == incarnation_ && cluster_;
+    return found != asked_.end() && !found->second.lost &&
+           found->second.incarnation == incarnation_ && cluster_;
 }
 
 void FaultWorld::hang_up_on(RequestId request) {
@@ -47,7 +48,10 @@ void FaultWorld::hang_up_on(RequestId request) {
 void FaultWorld::plan_users() {
     Seconds span = calm_from_ - now_;
     for (std::uint32_t i = 0; i < options_.jobs; ++i) {
-        clients_.push_back({random_request(random_, options_.nodes, options_.with_preemption), false, {}, kUsers[0]});
+        clients_.push_back({random_request(random_, options_.nodes, options_.with_preemption),
+                            false,
+                            {},
+                            kUsers[0]});
         later(Seconds{random_.between(0, span.count())}, [this, i] { submit(i); });
     }
     for (std::uint32_t i = 0; i < options_.jobs / 4; ++i) {
@@ -79,7 +83,8 @@ void FaultWorld::submit(std::size_t index) {
     ask(
         "submit",
         [this, index, caller](RequestId request) {
-            return SubmitJob{request, caller, clients_[index].request, fmt::format("key{}", index), false};
+            return SubmitJob{request, caller, clients_[index].request, fmt::format("key{}", index),
+                             false};
         },
         [this, index](const Answer& answer) { on_answer(index, answer); }, kLostMessage);
     later(kClientTimeout, [this, index] { submit(index); });
@@ -150,7 +155,10 @@ void FaultWorld::give_back(std::size_t index) {
     if (client.gone) return;
     Caller caller{client.user, GroupId{client.user.value}};
     RequestId request = ask(
-        "give back", [job = *client.job, caller](RequestId id) { return CompleteJob{id, caller, job, {}}; },
+        "give back",
+        [job = *client.job, caller](RequestId id) {
+            return CompleteJob{id, caller, job, {}};
+        },
         [this, index](const Answer&) { clients_[index].gone = true; }, kLostMessage);
     later(kClientTimeout, [this, index, request] {
         if (is_heard(request)) hang_up_on(request);

@@ -88,8 +88,8 @@ bool FaultWorld::given_up(const Machine& machine, const RunKey& run) const {
            std::any_of(node.orphans.begin(), node.orphans.end(), is_same);
 }
 
-// A script is executed once, unless a reboot swept it away before anybody heard of it; and a job runs
-// in one place at a time, as far as the controller can see.
+// A script is executed once, unless a reboot swept it away before anybody heard of it; and a job
+// runs in one place at a time, as far as the controller can see.
 void FaultWorld::on_started(NodeIndex node, const RunKey& run) {
     log(fmt::format("node {} starts {}", node.value, to_string(run)));
     if (run.step != kBatchStep) return;
@@ -103,7 +103,8 @@ void FaultWorld::on_started(NodeIndex node, const RunKey& run) {
     if (!cluster_ || given_up(*machines_[node.value], run)) return;
     for (const auto& machine : machines_) {
         for (const RunKey& other : machine->running()) {
-            if (other.job.job != run.job.job || other.job == run.job || given_up(*machine, other)) continue;
+            if (other.job.job != run.job.job || other.job == run.job || given_up(*machine, other))
+                continue;
             fail(fmt::format("job {} starts on node {} while it still runs on node {}", run.job.job,
                              node.value, machine->node().value));
         }

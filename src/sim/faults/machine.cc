@@ -63,7 +63,8 @@ void Machine::on_launch(const JobKey& job) {
     if (auto here = jobs_.find(job); here != jobs_.end() && here->second.ending) return;
     if (host_.script_of(run).cannot_start) {
         ended_[run] = {1, 0, false};
-        return report(JobEnded{node_, run_of(run), {1, 0, false}, Error{ErrorCode::LaunchFailed, {}}});
+        return report(
+            JobEnded{node_, run_of(run), {1, 0, false}, Error{ErrorCode::LaunchFailed, {}}});
     }
     start(run);
     report(LaunchReported{node_, run_of(run), {}});
@@ -72,7 +73,8 @@ void Machine::on_launch(const JobKey& job) {
 bool Machine::launch_step(const RunKey& run) {
     if (!is_up() || never_start_.contains(run) || over_.contains(run.job)) return false;
     if (find(run) || ended_.contains(run)) return false;
-    if (auto here = jobs_.find(run.job); here != jobs_.end() && (here->second.ending || here->second.batch_end)) {
+    if (auto here = jobs_.find(run.job);
+        here != jobs_.end() && (here->second.ending || here->second.batch_end)) {
         return false;
     }
     start(run);
@@ -125,7 +127,8 @@ void Machine::on_terminate(const JobKey& job, Seconds kill_delay) {
     if (here == jobs_.end()) {
         std::erase_if(never_start_, [&](const RunKey& run) { return run.job == job; });
         over_.insert(job);
-        if (!ended_.contains({job, kBatchStep})) report(NodeCleaned{node_, run_of({job, kBatchStep})});
+        if (!ended_.contains({job, kBatchStep}))
+            report(NodeCleaned{node_, run_of({job, kBatchStep})});
         return;
     }
     here->second.ending = true;

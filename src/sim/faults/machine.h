@@ -79,13 +79,13 @@ public:
     bool launch_step(const RunKey& run);  // by srun itself; false: refused
     void on_terminate(const JobKey& job, Seconds kill_delay);
     void on_terminate_step(const RunKey& run, Seconds kill_delay);
-    void kill_step(const RunKey& run);  // by srun itself
+    void kill_step(const RunKey& run);    // by srun itself
     void on_stop(const JobKey& job);      // SIGSTOP
     void on_continue(const JobKey& job);  // SIGCONT
     void on_reboot(Time issued);
     void on_ack(std::uint64_t sequence);
-    void on_welcome();                 // the registration was accepted: the outbox goes out
-    std::vector<RunId> announce();     // for the registration: what is here
+    void on_welcome();              // the registration was accepted: the outbox goes out
+    std::vector<RunId> announce();  // for the registration: what is here
     bool announced(const RunKey& run) const { return !unannounced_.contains(run); }
     void on_disconnected() { registered_ = false; }
     bool registered() const { return registered_; }

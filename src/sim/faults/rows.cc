@@ -32,7 +32,8 @@ void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
     for (const auto& job : changes.jobs) {
         std::uint32_t id = job->id.value;
         jobs_.insert_or_assign(id, as_stored(*job));
-        allocated_[id] = job->allocation ? names(job->allocation->nodes) : std::vector<std::string>{};
+        allocated_[id] =
+            job->allocation ? names(job->allocation->nodes) : std::vector<std::string>{};
         completing_[id].clear();
         for (NodeIndex node : job->completing_nodes) completing_[id].push_back(name(node));
         step_nodes_[id].clear();
@@ -45,13 +46,14 @@ void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
         step_nodes_.erase(id.value);
     }
     for (const auto& node : changes.nodes) {
-        nodes_[node->config.name] = {node->config.name,    node->admin_flags,      node->down,
-                                     node->reason,         node->reason_time,      node->reason_user,
-                                     node->comment,        node->weight_by_hand,   node->features_by_hand,
-                                     node->reboot};
+        nodes_[node->config.name] = {
+            node->config.name,      node->admin_flags, node->down,    node->reason,
+            node->reason_time,      node->reason_user, node->comment, node->weight_by_hand,
+            node->features_by_hand, node->reboot};
     }
     if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
-    for (const Reservation& reservation : changes.reservations) reservations_[reservation.name] = reservation;
+    for (const Reservation& reservation : changes.reservations)
+        reservations_[reservation.name] = reservation;
     for (const std::string& gone : changes.reservations_gone) reservations_.erase(gone);
 }
 

@@ -30,7 +30,8 @@ std::optional<std::string> partition_broken(const Cluster& cluster, const Job& j
     if (config.state == "DOWN" || config.state == "INACTIVE") return "a partition that is down";
     if (job.time_limit > config.max_time) return "for longer than its partition allows";
     auto nodes = static_cast<std::uint32_t>(job.allocation->nodes.size());
-    if (config.max_nodes && nodes > *config.max_nodes) return "on more nodes than its partition allows";
+    if (config.max_nodes && nodes > *config.max_nodes)
+        return "on more nodes than its partition allows";
     for (const NodeShare& share : job.allocation->nodes) {
         const auto& members = partition->nodes;
         if (std::find(members.begin(), members.end(), share.node) == members.end()) {
@@ -43,9 +44,8 @@ std::optional<std::string> partition_broken(const Cluster& cluster, const Job& j
 
 bool meets(const Reservation& reservation, Time from, Time until) {
     std::vector<Interval> times = intervals_of(reservation);
-    return std::any_of(times.begin(), times.end(), [&](const Interval& time) {
-        return time.start < until && from < time.end;
-    });
+    return std::any_of(times.begin(), times.end(),
+                       [&](const Interval& time) { return time.start < until && from < time.end; });
 }
 
 bool has_all_of(const Reservation& reservation, NodeIndex node) {
@@ -55,7 +55,8 @@ bool has_all_of(const Reservation& reservation, NodeIndex node) {
 std::optional<std::string> reservation_broken(const Cluster& cluster, const Job& job, Time now) {
     const Reservation* own = find_reservation(cluster, job.reservation);
     if (!job.reservation.empty()) {
-        if (!own || !may_use(*own, job.user, job.request->account)) return "in a reservation that is not for it";
+        if (!own || !may_use(*own, job.user, job.request->account))
+            return "in a reservation that is not for it";
         if (!is_open(*own, now)) return "in a reservation that has not begun";
     } else if (!job.request->reservation.empty()) {
         return "outside the reservation it asked for";
@@ -65,13 +66,16 @@ std::optional<std::string> reservation_broken(const Cluster& cluster, const Job&
     if (own && !own->has(kResvFlex)) until = std::min(until, own->end);
     for (const NodeShare& share : job.allocation->nodes) {
         bool inside = own && own->has_node(share.node);
-        if (own && !inside && !own->has(kResvFlex | kResvAnyNodes)) return "on a node outside its reservation";
+        if (own && !inside && !own->has(kResvFlex | kResvAnyNodes))
+            return "on a node outside its reservation";
         for (const Reservation& other : cluster.reservations()) {
-            if (&other == own || !has_all_of(other, share.node) || !meets(other, now, until)) continue;
+            if (&other == own || !has_all_of(other, share.node) || !meets(other, now, until))
+                continue;
             if (inside && !other.has(kResvMaint)) continue;
-            return fmt::format("on node {}, which is reserved for others by {} from {} ({:x}; in '{}', until {})",
-                               cluster.node(share.node).config.name, other.name, (other.start - now).count(),
-                               other.flags, job.reservation, (until - now).count());
+            return fmt::format(
+                "on node {}, which is reserved for others by {} from {} ({:x}; in '{}', until {})",
+                cluster.node(share.node).config.name, other.name, (other.start - now).count(),
+                other.flags, job.reservation, (until - now).count());
         }
     }
     return {};
@@ -81,7 +85,8 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
     for (const LicenseCount& held : licenses_held_by(job)) {
         auto used = cluster.licenses_used.find(held.name);
         for (const auto& [name, total] : cluster.settings().licenses) {
-            if (name == held.name && used->second > total) return "with more licences than there are";
+            if (name == held.name && used->second > total)
+                return "with more licences than there are";
         }
     }
     if (job.licenses_held.empty() && !job.request->licenses.empty()) return "without its licences";
@@ -91,7 +96,8 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
 // The tasks that an array ever had; one of no number for a job that is no array.
 std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     auto record = cluster.find_job(id);
-    if (auto members = cluster.array_members.find(id.value); !record && members != cluster.array_members.end()) {
+    if (auto members = cluster.array_members.find(id.value);
+        !record && members != cluster.array_members.end()) {
         record = cluster.find_job(members->second.front());
     }
     if (!record) return {};
@@ -109,7 +115,8 @@ const Rules::History& Rules::history(const AwaitedKey& key) const {
     return found == histories_.end() ? kNone : found->second;
 }
 
-// Others of that name may start beside it, in the same pass too, unless they are singletons as well.
+// Others of that name may start beside it, in the same pass too, unless they are singletons as
+// well.
 bool Rules::is_alone(const Cluster& cluster, const Job& job) const {
     JobId self = job.array_job.value_or(job.id);
     bool alone = true;
@@ -143,7 +150,9 @@ void Rules::note_queue(const Cluster& cluster) {
     cluster.jobs().for_each([&](const Job& job) {
         if (holds_nodes(job)) running_.emplace(job.id.value, job.restarts);
         if (job.state != JobState::Pending || job.priority > 0) return;
-        auto hold = [&](std::uint32_t task) { held_.emplace(job.array_job.value_or(job.id).value, task); };
+        auto hold = [&](std::uint32_t task) {
+            held_.emplace(job.array_job.value_or(job.id).value, task);
+        };
         if (is_array_record(job))
             job.array_tasks.for_each(hold);
         else
@@ -164,8 +173,10 @@ bool Rules::holds(const Cluster& cluster, const Job& job, const Condition& condi
         const History& past = history({condition.job.value, task});
         bool completed = past.ends.contains(JobState::Completed);
         one_failed = one_failed || (past.ends.size() > (completed ? 1u : 0u));
-        if (condition.kind == DependencyKind::After ? !past.started : past.ends.empty()) return false;
-        bool must = condition.kind == DependencyKind::AfterOk || condition.kind == DependencyKind::AfterCorr;
+        if (condition.kind == DependencyKind::After ? !past.started : past.ends.empty())
+            return false;
+        bool must = condition.kind == DependencyKind::AfterOk ||
+                    condition.kind == DependencyKind::AfterCorr;
         if (must && !completed) return false;
     }
     return condition.kind != DependencyKind::AfterNotOk || one_failed || tasks.empty();
@@ -186,7 +197,8 @@ std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time n
         }
         Dependency asked = parse_dependency(job.request->dependency).value();
         for (const Condition& condition : asked.left) {
-            if (!asked.any && !holds(cluster, job, condition)) how = "before " + job.request->dependency + " was fulfilled";
+            if (!asked.any && !holds(cluster, job, condition))
+                how = "before " + job.request->dependency + " was fulfilled";
         }
         if (how) broken = fmt::format("job {} starts {}", print_job_id(job), *how);
     });
@@ -206,11 +218,14 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
             for (const NodeShare& share : step->nodes) {
                 const NodeShare* whole = job.allocation->find(share.node);
                 if (!whole) return say("is outside its job");
-                bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(), share.node) != step->nodes_left.end();
+                bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(),
+                                      share.node) != step->nodes_left.end();
                 for (std::uint32_t cpu : share.cpus) {
-                    bool own = std::find(whole->cpus.begin(), whole->cpus.end(), cpu) != whole->cpus.end();
+                    bool own =
+                        std::find(whole->cpus.begin(), whole->cpus.end(), cpu) != whole->cpus.end();
                     if (!own) return say("has a CPU that is not its job's");
-                    if (!step->overlap && left && !taken.emplace(share.node, cpu).second) return say("shares a CPU");
+                    if (!step->overlap && left && !taken.emplace(share.node, cpu).second)
+                        return say("shares a CPU");
                 }
             }
             if (step->nodes_left.empty()) return say("runs nowhere");

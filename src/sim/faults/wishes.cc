@@ -15,11 +15,14 @@ constexpr UserId kUsers[] = {UserId{1000}, UserId{1001}};
 
 std::string random_dependency(Random& random, const std::vector<JobId>& known) {
     if (known.empty() || random.chance(0.2)) return "singleton";
-    constexpr const char* kKinds[] = {"afterok", "afterany", "afternotok", "after", "aftercorr", "aftercorr"};
-    std::size_t last = std::min<std::size_t>(known.size(), 8);  // among the latest: others have ended
+    constexpr const char* kKinds[] = {"afterok", "afterany",  "afternotok",
+                                      "after",   "aftercorr", "aftercorr"};
+    std::size_t last =
+        std::min<std::size_t>(known.size(), 8);  // among the latest: others have ended
     std::string text = kKinds[random.below(std::size(kKinds))];
     std::size_t count = 1 + random.below(2);
-    for (std::size_t i = 0; i < count; ++i) text += fmt::format(":{}", known[known.size() - 1 - random.below(last)].value);
+    for (std::size_t i = 0; i < count; ++i)
+        text += fmt::format(":{}", known[known.size() - 1 - random.below(last)].value);
     return text;
 }
 
@@ -63,13 +66,16 @@ Settings changed(Random& random, Settings settings) {
     return settings;
 }
 
-std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& request, const std::vector<JobId>& known) {
+std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& request,
+                                          const std::vector<JobId>& known) {
     auto wide = std::make_shared<JobRequest>(request);
     wide->name = fmt::format("name{}", random.below(4));
     if (random.chance(0.15)) wide->licenses = fmt::format("{}:{}", kLicense, random.between(1, 2));
-    if (random.chance(0.15)) wide->reservation = fmt::format("r{}", random.between(1, kReservations));
+    if (random.chance(0.15))
+        wide->reservation = fmt::format("r{}", random.between(1, kReservations));
     if (random.chance(0.2)) wide->dependency = random_dependency(random, known);
-    if (random.chance(0.1) && wide->partition.empty()) wide->partition = random.chance(0.5) ? "half" : "half,all";
+    if (random.chance(0.1) && wide->partition.empty())
+        wide->partition = random.chance(0.5) ? "half" : "half,all";
     if (random.chance(0.1)) wide->kill_on_invalid_dep = random.chance(0.5);
     if (random.chance(0.1) && wide->time_limit) wide->time_min = TimeLimit{Seconds{30}};
     if (random.chance(0.05)) wide->warn_signal = WarnSignal{.signal = 10, .before = Seconds{20}};
@@ -104,7 +110,8 @@ ReservationChange random_reservation(Random& random, Time now, std::uint32_t nod
         change.verb = ReservationChange::Verb::Delete;
         return change;
     }
-    change.verb = random.chance(0.7) ? ReservationChange::Verb::Create : ReservationChange::Verb::Update;
+    change.verb =
+        random.chance(0.7) ? ReservationChange::Verb::Create : ReservationChange::Verb::Update;
     bool is_new = change.verb == ReservationChange::Verb::Create;
     if (is_new || random.chance(0.3)) change.start = now + Seconds{random.between(0, 300)};
     if (is_new || random.chance(0.5)) change.duration = Seconds{random.between(60, 600)};
@@ -112,18 +119,22 @@ ReservationChange random_reservation(Random& random, Time now, std::uint32_t nod
         change.users = ListChange<UserId>{};
         change.users->items = {kUsers[random.below(std::size(kUsers))]};
     }
-    if (is_new || random.chance(0.3)) change.node_count = static_cast<std::uint32_t>(random.between(1, std::max(1u, nodes / 3)));
+    if (is_new || random.chance(0.3))
+        change.node_count = static_cast<std::uint32_t>(random.between(1, std::max(1u, nodes / 3)));
     if (is_new && random.chance(0.2)) {
         change.node_count.reset();
         change.nodes = ListChange<std::string>{};
         change.nodes->items = {fmt::format("n{}", random.between(1, nodes))};
     }
-    constexpr std::uint32_t kFlags[] = {kResvMaint,     kResvFlex,     kResvOverlap,   kResvIgnoreJobs, kResvDaily,
-                                        kResvHourly,    kResvAnyNodes, kResvMagnetic,  kResvNoHoldJobs, kResvReplace,
-                                        kResvReplaceDown, kResvStaticAlloc, kResvTimeFloat};
+    constexpr std::uint32_t kFlags[] = {
+        kResvMaint,       kResvFlex,        kResvOverlap,  kResvIgnoreJobs, kResvDaily,
+        kResvHourly,      kResvAnyNodes,    kResvMagnetic, kResvNoHoldJobs, kResvReplace,
+        kResvReplaceDown, kResvStaticAlloc, kResvTimeFloat};
     while (random.chance(0.4)) change.flags_set |= kFlags[random.below(std::size(kFlags))];
-    if (is_new && random.chance(0.2)) change.licenses = fmt::format("{}:{}", kLicense, random.between(1, 2));
-    if (is_new && random.chance(0.1)) change.core_counts = {static_cast<std::uint32_t>(random.between(1, 4))};
+    if (is_new && random.chance(0.2))
+        change.licenses = fmt::format("{}:{}", kLicense, random.between(1, 2));
+    if (is_new && random.chance(0.1))
+        change.core_counts = {static_cast<std::uint32_t>(random.between(1, 4))};
     if (random.chance(0.1)) change.purge_after = Seconds{60};
     if (!is_new && random.chance(0.1)) change.skip = true;
     return change;
