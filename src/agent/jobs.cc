@@ -16,6 +16,8 @@ namespace sluice {
 
 namespace {
 
+constexpr std::time_t kRememberedFor = 600;  // seconds: longer than a credential is valid
+
 KnownUsers::Moment now() {
     return KnownUsers::Moment::clock::now();
 }
@@ -112,8 +114,9 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
         *report.mutable_launch_result()->mutable_run() = to_run_id(key);
         return report_(std::move(report));
     }
-    // Its end is on the way already; or it is in the epilog.
-    if (unacknowledged_.contains(key) || find(key.job)) return;
+    if (unacknowledged_.contains(key)) return;  // its end is on the way already
+    const JobHere* here = find(key.job);
+    if (here && (here->ending || here->closing || here->batch_end)) return;
     Result<wire::LaunchCredential> credential = check(launch.credential(), key);
     if (!credential) return report_launch_failure(key, credential.error());
     wire::StepOrder order = make_order(*credential);
@@ -143,6 +146,12 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
         return caller.refuse(std::move(caller.connection),
                              {ErrorCode::LaunchFailed,
                               fmt::format("step {} was cancelled before it started", print_run(key))});
+    }
+    const JobHere* here = find(key.job);
+    if (is_over(key.job) || (here && (here->ending || here->closing || here->batch_end))) {
+        return caller.refuse(std::move(caller.connection),
+                             {ErrorCode::LaunchFailed,
+                              fmt::format("job {} has ended on this node", key.job.job.value)});
     }
     if (find(key) || unacknowledged_.contains(key)) {
         return caller.refuse(
@@ -231,6 +240,16 @@ void Jobs::drop(const RunKey& key) {
     if (!job) return;
     job->runs.erase(key.step);
     if (job->runs.empty() && !job->ending && !job->batch_end) jobs_.erase(key.job);
+}
+
+void Jobs::note_over(const JobKey& key) {
+    const std::time_t now = std::time(nullptr);
+    std::erase_if(over_, [&](const auto& entry) { return entry.second + kRememberedFor < now; });
+    over_[key] = now;
+}
+
+bool Jobs::is_over(const JobKey& key) const {
+    return over_.contains(key);
 }
 
 void Jobs::forget_cancelled_steps(const JobKey& key) {
@@ -339,6 +358,7 @@ void Jobs::close_if_clean(const JobKey& key) {
 void Jobs::report_end(const JobKey& key) {
     std::optional<wire::StepEnd> batch_end = find(key)->batch_end;
     jobs_.erase(key);
+    note_over(key);
     forget_cancelled_steps(key);
     if (batch_end) return report_job_ended({key, kBatchStep}, *batch_end);
     wire::AgentReport report;

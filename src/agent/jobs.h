@@ -4,6 +4,7 @@
 // and reports a job's end only when nothing of it is left here.
 #pragma once
 
+#include <ctime>
 #include <deque>
 #include <functional>
 #include <map>
@@ -72,6 +73,8 @@ private:
     void with_prolog(const JobKey& key, std::function<void(bool)> next);
     void drop(const RunKey& key);
     void forget_cancelled_steps(const JobKey& key);
+    void note_over(const JobKey& key);
+    bool is_over(const JobKey& key) const;
     StepLine::Handlers handlers_for(const RunKey& key);
     void on_report(const RunKey& key, const wire::StepReport& report);
     void on_end(const RunKey& key, const wire::StepEnd& end);
@@ -97,6 +100,8 @@ private:
     // Steps that were ended before their srun came: it may still come. Kept as long as the job.
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
+    // Jobs that are gone from here, and when: an srun with a credential for one may still come.
+    std::map<JobKey, std::time_t> over_;
 };
 
 }  // namespace sluice

@@ -51,6 +51,7 @@ void Jobs::terminate(const wire::Terminate& order) {
     JobHere* job = find(key.job);
     if (!job) {
         forget_cancelled_steps(key.job);
+        note_over(key.job);
         if (unacknowledged_.contains({key.job, kBatchStep})) return;  // JobEnded says as much
         wire::AgentReport report;
         *report.mutable_node_cleaned()->mutable_run() = to_run_id({key.job, kBatchStep});

@@ -185,9 +185,13 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .immediate = message.immediate(),
         .cyclic = message.distribution() == "cyclic",
         .tres_bind = message.tres_bind(),
-        .node_sizes = message.node_sizes()};
+        .node_sizes = message.node_sizes(),
+        .key = message.idempotency_key()};
     if (!wish.node_sizes.empty()) TRY(parse_node_sizes(wish.node_sizes));
     if (!wish.tres_bind.empty()) TRY(parse_tres_bind(wish.tres_bind));
+    if (wish.key.size() > kIdempotencyKeyMax) {
+        return Error{ErrorCode::ProtocolError, "idempotency key too long"};
+    }
     if (message.has_time_limit()) wish.time_limit = TRY(from_wire(message.time_limit()));
     return Event{CreateStep{id, caller, std::move(wish)}};
 }

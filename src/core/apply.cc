@@ -91,6 +91,9 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
 
 void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effects& effects) {
     cluster.apply_settings(event.settings, now);
+    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+        if (cluster.node(NodeIndex{i}).removed) node_was_removed(cluster, now, NodeIndex{i}, effects);
+    }
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});

@@ -172,6 +172,7 @@ struct NameGroup {
     std::set<Key> live;
     std::set<Key> started;
     std::set<JobId> waiting;
+    std::set<JobId> let_go;              // need not wait any more, but have not started
 };
 
 struct Waiter {
@@ -268,6 +269,8 @@ public:
 
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
+    // By job id: whom its live steps were granted to. An srun may be gone before it hears of it.
+    std::unordered_map<std::uint32_t, std::vector<std::pair<RequestId, StepId>>> step_grants;
     std::unordered_map<std::string, JobId> submissions;                       // by idempotency key
     std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs
     std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes

@@ -112,6 +112,7 @@ struct StepWish {
     bool cyclic = false;
     std::string tres_bind;
     std::string node_sizes;         // "1,5,9": the counts from nodes_min to nodes_max that will do
+    std::string key = {};          // who asks again with the same one gets the same step; empty: none
 };
 
 struct CreateStep {

@@ -36,10 +36,13 @@ typename Map::mapped_type find_or_empty(const Map& map, std::uint32_t key) {
     return found == map.end() ? typename Map::mapped_type{} : found->second;
 }
 
-void restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& job) {
+// False: it has nodes that are no longer in slurm.conf.
+bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& job) {
+    bool is_whole = true;
     if (job.allocation) {
         Allocation allocation = *job.allocation;
         bool known = resolve(cluster, find_or_empty(stored.allocation_nodes, job.id.value), allocation.nodes);
+        is_whole = known || (!is_live(job) && find_or_empty(stored.completing_nodes, job.id.value).empty());
         if (known) job.allocation = std::make_shared<Allocation>(std::move(allocation));
         else job.allocation.reset();
     }
@@ -56,6 +59,7 @@ void restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
         }
         job.steps[i] = std::move(step);
     }
+    return is_whole;
 }
 
 void restore_timers(Cluster& cluster, const Job& job, Time now) {
@@ -111,8 +115,9 @@ void Cluster::restore(const StoredState& stored, Time now) {
     }
     changed_reservations_.clear();
     if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
+    std::vector<JobId> unplaced;
     for (Job job : stored.jobs) {
-        restore_nodes_of(*this, stored, job);
+        if (!restore_nodes_of(*this, stored, job)) unplaced.push_back(job.id);
         job.request = shared_request(std::move(job.request));
         JobId id = job.id;
         next_job_id_ = std::max(next_job_id_, id.value + 1);
@@ -126,6 +131,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
     restore_dependencies(*this, now);
     reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already
+    Effects nobody_to_tell;
+    for (JobId id : unplaced) give_up_unplaced(*this, now, id, nobody_to_tell);
     for (std::uint32_t i = 0; i < node_count(); ++i) {
         edit_node(NodeIndex{i}).last_seen = now;
         watch_node(*this, NodeIndex{i});

@@ -173,6 +173,8 @@ struct Step {
     TimeLimit time_limit;
     ExitStatus exit;
     std::vector<NodeIndex> nodes_left;  // still running
+    std::string key;                 // from its srun: the same question, the same step
+    bool cancelled = false;          // told to end; a node that did not hear it is told again
 
     bool operator==(const Step&) const = default;
 };

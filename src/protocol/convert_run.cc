@@ -89,6 +89,8 @@ wire::Step to_wire(const Step& step) {
     *out.mutable_time_limit() = to_wire(step.time_limit);
     *out.mutable_exit() = to_wire(step.exit);
     for (const NodeIndex node : step.nodes_left) out.add_nodes_left(node.value);
+    out.set_key(step.key);
+    out.set_cancelled(step.cancelled);
     return out;
 }
 
@@ -111,6 +113,8 @@ Result<Step> from_wire(const wire::Step& wire) {
     step.exit = TRY(from_wire(wire.exit()));
     TRY(checks::list_size("nodes left", static_cast<std::size_t>(wire.nodes_left_size())));
     for (const std::uint32_t node : wire.nodes_left()) step.nodes_left.push_back(NodeIndex{node});
+    step.key = wire.key();
+    step.cancelled = wire.cancelled();
     return step;
 }
 

@@ -23,8 +23,8 @@ int run_faults(const FaultRuns& runs, std::FILE* out) {
             return 1;
         }
         fmt::print(out,
-                   "{} jobs accepted and ended, {} faults, {} crashes, {} events, log {:016x}\n",
-                   result.accepted, result.faults, result.crashes, result.events, result.hash);
+                   "{} jobs accepted and ended, {} steps, {} faults, {} crashes, {} events, log {:016x}\n",
+                   result.accepted, result.steps, result.faults, result.crashes, result.events, result.hash);
         if (seed == runs.last) return 0;
     }
 }

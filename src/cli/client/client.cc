@@ -39,6 +39,9 @@ bool may_be_repeated(const wire::Request& request) {
     switch (request.body_case()) {
         case wire::Request::kSubmit:
             return !request.submit().idempotency_key().empty();
+        case wire::Request::kCreateStep:
+            return !request.create_step().idempotency_key().empty();
+        case wire::Request::kCompleteJob:  // a job that is over is as good as given back
         case wire::Request::kList:
         case wire::Request::kWaitJob:
         case wire::Request::kPing:

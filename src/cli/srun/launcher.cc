@@ -209,7 +209,7 @@ void StepLauncher::fail_launch(const std::string& node, const Error& error) {
     print_error(streams_, invocation_,
                 fmt::format("Application launch failed: {}", to_string(error)));
     least_exit_code_ = 1;
-    aborting_ = true;
+    aborting_ = launch_failed_ = true;
     signal_tasks(SIGKILL);
     for (auto& each : nodes_) {
         if (each->name == node) finish(*each);

@@ -36,6 +36,7 @@ public:
 
     // Runs the step to its end; srun's exit code.
     int run(const wire::TaskSpec& spec, StepFiles files);
+    bool launch_failed() const { return launch_failed_; }
 
 private:
     struct Node {
@@ -81,6 +82,7 @@ private:
     std::optional<std::uint32_t> input_task_;
     std::optional<std::chrono::steady_clock::time_point> last_interrupt_;
     bool aborting_ = false;
+    bool launch_failed_ = false;
     bool terminating_ = false;
     int least_exit_code_ = 0;  // of srun itself, when the step could not run properly
 };

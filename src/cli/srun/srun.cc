@@ -196,7 +196,10 @@ private:
             return exit_code_for_error(invocation_);
         }
         StepLauncher launcher(options_, *step, invocation_, client_, streams_);
-        return launcher.run(spec, std::move(*files));
+        int code = launcher.run(spec, std::move(*files));
+        // Nodes that it did not reach would have it for ever.
+        if (launcher.launch_failed()) drop_step(*step, own_job);
+        return code;
     }
 
     // A step that will not be launched; an own job's ends with the job.

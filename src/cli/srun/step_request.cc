@@ -46,6 +46,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     wire::CreateStep step;
     step.set_job(job);
     step.set_name(options.request.name);
+    step.set_idempotency_key(idempotency_key());
     if (options.nodes_given) {
         step.set_nodes_min(shape.nodes_min);
         if (shape.nodes_max) step.set_nodes_max(*shape.nodes_max);

@@ -55,15 +55,13 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
     }
     for (const auto& found : job->steps) {
         if (found->id != step || found->state != StepState::Running) continue;
+        if (event.signal == 0) {
+            end_step(cluster, id, step, effects);
+            return {};
+        }
         for (NodeIndex node : found->nodes_left) {
-            RunId run{id, job->restarts, step};
-            if (event.signal != 0) {
-                effects.push_back(SignalJob{.node = node, .run = run, .signal = event.signal, .steps = true,
-                                            .only_step = true});
-            } else {
-                effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
-                                               .reason_line = {}, .only_step = true});
-            }
+            effects.push_back(SignalJob{.node = node, .run = {id, job->restarts, step}, .signal = event.signal,
+                                        .steps = true, .only_step = true});
         }
         return {};
     }

@@ -198,13 +198,9 @@ void match_tasks(Cluster& cluster, Time now, JobId id, const Job& awaited,
     }
     for (std::uint32_t task : tasks) {
         JobId split = split_task(cluster, id, task);
+        // All of them: others may have come true before anybody looked at this task by itself.
         reconsider(
-            cluster, now, split,
-            [&](const Condition& condition) {
-                return condition.job == awaited.array_job &&
-                       condition.kind == DependencyKind::AfterCorr;
-            },
-            ended, effects);
+            cluster, now, split, [](const Condition&) { return true; }, ended, effects);
     }
 }
 
@@ -223,7 +219,7 @@ void remember_failure(Cluster& cluster, JobId id, const Job& awaited, const Awai
     for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
         const Condition& condition = job->dependency.left[i];
         if (!condition.all_tasks || condition.seen_failure || key_of(condition) != key) continue;
-        if (condition.kind == DependencyKind::AfterCorr) continue;
+        if (condition.kind == DependencyKind::AfterCorr && job->array_job) continue;  // task by task
         cluster.edit_job(id).dependency.left[i].seen_failure = true;
     }
 }
@@ -355,10 +351,14 @@ void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
         if (!condition.all_tasks) continue;
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
         for (JobId task : find_jobs(cluster, ref)) {
+            remember_failure(cluster, id, cluster.job(task), key_of(condition));
+        }
+    }
+    for (const Condition& condition : asked.left) {
+        JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
+        for (JobId task : is_by_task(cluster.job(id), condition) ? find_jobs(cluster, ref) : std::vector<JobId>{}) {
             auto awaited = cluster.find_job(task);
-            remember_failure(cluster, id, *awaited, key_of(condition));
-            if (!is_by_task(cluster.job(id), condition)) continue;
-            match_tasks(cluster, now, id, *awaited, ended, effects);
+            if (is_by_task(cluster.job(id), condition)) match_tasks(cluster, now, id, *awaited, ended, effects);
         }
     }
     if (cluster.job(id).state == JobState::Pending) {

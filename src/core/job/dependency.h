@@ -36,7 +36,10 @@ Reason reason_to_wait(const Job& job, Time now);
 
 // singleton.cc: the jobs of one user and name.
 bool may_run_alone(Cluster& cluster, const Job& job);  // joins the group, if it has to wait
-void job_is_here(Cluster& cluster, const Job& job);    // new, split off, started or requeued
+void job_is_here(Cluster& cluster, const Job& job);    // new, split off or started
+void job_is_back(Cluster& cluster, Time now, const Job& job);  // requeued: others may go first
+// It was alone when it was let go, but may have been held or waited for a place since.
+bool is_alone_still(Cluster& cluster, const Job& job);
 // It is over or has another name now: the singletons that may have waited for it.
 std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job);
 

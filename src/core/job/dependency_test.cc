@@ -459,5 +459,64 @@ TEST(Suspend, ASuspendedJobCanBeEnded) {
     )");
 }
 
+// It was alone when it might have started, but not when it does.
+TEST(Dependency, ASingletonThatWasHeldIsStillAlone) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  a name=train depend=singleton hold
+        submit  b name=train
+        pass
+        expect  b running
+        release a
+        pass
+        expect  a pending Dependency
+        restart
+        end     b
+        pass
+        expect  a running
+    )");
+}
+
+// Each would wait for the other.
+TEST(Dependency, SingletonsThatAreRequeuedGoOn) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  a name=train depend=singleton
+        submit  b name=train depend=singleton
+        pass
+        end     a
+        pass
+        expect  b running
+        requeue a
+        pass
+        expect  a pending Dependency
+        requeue b
+        clean   b n1
+        at      1
+        pass
+        expect  a running
+        expect  b pending Dependency
+        end     a
+        pass
+        expect  b running
+    )");
+}
+
+// The task leaves its array for the one, and must not forget the other, which was over before.
+TEST(Dependency, ATaskLooksAtAllThatItWaitsFor) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  plain
+        submit  first array=0-1
+        pass
+        end     plain
+        end     first_0
+        submit  second array=0-1 depend=aftercorr:first:plain
+        pass
+        expect  second_0 running
+        expect  second_1 pending Dependency
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

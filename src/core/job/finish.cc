@@ -119,13 +119,12 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     }
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
-    // Whoever still waits for an allocation or a step hears that there will be none.
+    // Whoever still waits for an allocation hears that there will be none.
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
-    retry_waiting_steps(cluster, now, id, effects);
     tell_of_end(cluster, now, id, effects);
 }
 
-void end_steps(Job& job, Time now, StepState state) {
+void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
     for (auto& step : job.steps) {
         if (step->state != StepState::Running) continue;
         auto ended = std::make_shared<Step>(*step);
@@ -134,6 +133,7 @@ void end_steps(Job& job, Time now, StepState state) {
         ended->nodes_left.clear();
         step = std::move(ended);
     }
+    forget_grants(cluster, job);
 }
 
 StepState step_state_after(JobState state) {
@@ -183,11 +183,33 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
         if (reason == KillReason::TimeLimit) job.reason = Reason::TimeLimit;
         if (reason == KillReason::NodeFail) job.reason = Reason::NodeDown;
     }
-    end_steps(job, now, reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
+    end_steps(cluster, job, now, reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
     set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
     std::shared_ptr<const Job> ending = cluster.find_job(id);
     for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+    retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
+}
+
+void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    job.completing_nodes.clear();
+    leave_suspension(job, now);
+    end_steps(cluster, job, now, StepState::NodeFail);
+    job.cpus_lent = false;
+    job.licenses_held.clear();
+    bool again = job.request->requeue && job.request->kind == JobKind::Batch;
+    if (!job.end_time) job.end_time = now;
+    if (job.state == JobState::Running && (again || will_run_again(job))) {
+        return requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
+    }
+    if (job.state == JobState::Running) {
+        move_to(job, JobState::NodeFail);
+        job.reason = Reason::NodeDown;
+    }
+    cluster.jobs_changed_state(id);
+    cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
+    tell_of_end(cluster, now, id, effects);
 }
 
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
@@ -209,11 +231,12 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
         if (event.launch_error) job.reason_detail = to_string(*event.launch_error);
         job.end_time = now;
-        end_steps(job, now, step_state_after(job.state));
+        end_steps(cluster, job, now, step_state_after(job.state));
         set_completing(cluster, job, nodes_of(job));
         for (NodeIndex node : job.completing_nodes) {
             if (node != event.node) send_terminate(cluster, now, job, node, effects);
         }
+        retry_waiting_steps(cluster, now, job.id, effects);
     } else if (is_finished(found->state) && is_completing(*found)) {
         cluster.edit_job(found->id).exit = event.exit;
     }
@@ -258,11 +281,12 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
         move_to(job, ending_of(event.exit));
         job.reason = reason_of(job.state, event.exit);
         job.end_time = now;
-        end_steps(job, now, StepState::Completed);
+        end_steps(cluster, job, now, StepState::Completed);
         set_completing(cluster, job, nodes_of(job));
         cluster.jobs_changed_state(job.id);
         std::shared_ptr<const Job> ending = cluster.find_job(job.id);
         for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+        retry_waiting_steps(cluster, now, ending->id, effects);
     }
     effects.push_back(Reply{event.request, Done{}});
 }

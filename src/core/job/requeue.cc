@@ -3,6 +3,7 @@
 #include "core/job/dependency.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 
@@ -53,7 +54,8 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     }
     watch_deadline(cluster, job);
     cluster.jobs_changed_state(id);
-    job_is_here(cluster, cluster.job(id));
+    leave_lost_reservations(cluster, now, id);
+    job_is_back(cluster, now, cluster.job(id));
     if (cluster.job(id).dependency.empty()) enqueue(cluster, cluster.job(id), now);
     else wait_for_others(cluster, now, id, effects);
 }

@@ -1,7 +1,7 @@
 // core/job/singleton.cc
 //
 // --dependency=singleton: one job of a user and name at a time, in the order of their ids. A group
-// is kept only while one of its jobs waits, so that jobs nobody waits for cost nothing.
+// is kept only while one of its singletons has not started, so that jobs nobody waits for cost nothing.
 #include <algorithm>
 
 #include "core/job/dependency.h"
@@ -27,10 +27,36 @@ NameGroup* find_group(Cluster& cluster, const Job& job) {
 void join(NameGroup& group, const Job& job) {
     if (is_over(job)) return;
     group.live.insert(key_of(job));
-    if (job.state != JobState::Pending)
+    if (job.state != JobState::Pending) {
         group.started.insert(key_of(job));
-    else
+        group.let_go.erase(job.id);
+    } else {
         group.started.erase(key_of(job));
+    }
+}
+
+void drop_if_unused(Cluster& cluster, const Job& job, const NameGroup& group) {
+    if (group.waiting.empty() && group.let_go.empty())
+        cluster.name_groups.erase({job.user, job.request->name});
+}
+
+// Those that wait and may have waited for one that is gone: only the first of those that are left.
+std::vector<JobId> next_in(const NameGroup& group) {
+    std::vector<JobId> next;
+    for (const NameGroup::Key& key : group.live) {
+        if (key.first != group.live.begin()->first) break;
+        if (group.waiting.contains(key.second)) next.push_back(key.second);
+    }
+    return next;
+}
+
+bool is_singleton(const JobRequest& request) {
+    if (request.dependency.empty()) return false;
+    Result<Dependency> asked = parse_dependency(request.dependency);
+    return asked && !asked->any &&
+           std::any_of(asked->left.begin(), asked->left.end(), [](const Condition& condition) {
+               return condition.kind == DependencyKind::Singleton;
+           });
 }
 
 NameGroup& make_group(Cluster& cluster, const Job& job) {
@@ -61,12 +87,13 @@ bool may_run_alone(Cluster& cluster, const Job& job) {
     NameGroup* known = find_group(cluster, job);
     NameGroup& group = known ? *known : make_group(cluster, job);
     bool first = is_first(group, job);
-    if (first)
-        group.waiting.erase(job.id);
-    else
-        group.waiting.insert(job.id);
-    if (group.waiting.empty()) cluster.name_groups.erase({job.user, job.request->name});
+    (first ? group.waiting : group.let_go).erase(job.id);
+    (first ? group.let_go : group.waiting).insert(job.id);
     return first;
+}
+
+bool is_alone_still(Cluster& cluster, const Job& job) {
+    return !is_singleton(*job.request) || may_run_alone(cluster, job);
 }
 
 void job_is_here(Cluster& cluster, const Job& job) {
@@ -79,13 +106,18 @@ std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job) {
     group->live.erase(key_of(job));
     group->started.erase(key_of(job));
     group->waiting.erase(job.id);
-    std::vector<JobId> next;  // only the first of those that are left can have waited for this one
-    for (const NameGroup::Key& key : group->live) {
-        if (key.first != group->live.begin()->first) break;
-        if (group->waiting.contains(key.second)) next.push_back(key.second);
-    }
-    if (group->waiting.empty()) cluster.name_groups.erase({job.user, job.request->name});
+    group->let_go.erase(job.id);
+    std::vector<JobId> next = next_in(*group);
+    drop_if_unused(cluster, job, *group);
     return next;
+}
+
+void job_is_back(Cluster& cluster, Time now, const Job& job) {
+    NameGroup* group = find_group(cluster, job);
+    if (!group) return;
+    join(*group, job);
+    for (JobId next : next_in(*group))
+        cluster.add_timer({now, TimerKind::Dependency, next.value});
 }
 
 }  // namespace sluice

@@ -222,6 +222,23 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
     return Plan{std::move(step)};
 }
 
+// Asked for before, by an srun that did not get the answer.
+std::shared_ptr<const Step> step_of_key(const Job& job, const std::string& key) {
+    for (const auto& step : job.steps) {
+        bool same = !key.empty() && step->key == key;
+        if (same && step->state == StepState::Running && !step->cancelled) return step;
+    }
+    return nullptr;
+}
+
+void grant(Cluster& cluster, RequestId request, std::shared_ptr<const Job> job, std::shared_ptr<const Step> step,
+           bool cyclic, Effects& effects) {
+    auto& grants = cluster.step_grants[job->id.value];
+    std::erase_if(grants, [&](const auto& entry) { return entry.second == step->id; });
+    grants.emplace_back(request, step->id);
+    effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step), cyclic}});
+}
+
 // Answers now, or says that the step has to wait.
 bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller, const StepWish& wish,
                 Effects& effects) {
@@ -233,7 +250,12 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     if (!job) return refuse(ErrorCode::InvalidJobId);
     if (!may_change(cluster, caller, *job)) return refuse(ErrorCode::AccessDenied);
     if (job->state == JobState::Pending) return refuse(ErrorCode::JobPending);
-    if (job->state != JobState::Running || is_completing(*job)) return refuse(ErrorCode::JobFinished);
+    if (!is_live(*job)) return refuse(ErrorCode::JobFinished);
+    if (auto known = step_of_key(*job, wish.key)) {
+        grant(cluster, request, job, known, wish.cyclic, effects);
+        return true;
+    }
+    if (job->state == JobState::Suspended) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
     Result<Plan> plan = plan_step(cluster, *job, wish);
     if (!plan) {
         effects.push_back(Reply{request, std::move(plan).error()});
@@ -241,11 +263,12 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     }
     if (!plan->step) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
     plan->step->start_time = now;
+    plan->step->key = wish.key;
     auto step = std::make_shared<const Step>(*std::move(plan->step));
     Job& changed = cluster.edit_job(job->id);
     ++changed.next_step;
     changed.steps.push_back(step);
-    effects.push_back(Reply{request, StepGranted{cluster.find_job(job->id), step, wish.cyclic}});
+    grant(cluster, request, cluster.find_job(job->id), step, wish.cyclic, effects);
     return true;
 }
 
@@ -269,6 +292,52 @@ void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects)
     if (waiting->second.empty()) cluster.step_waiters.erase(waiting);
 }
 
+void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    for (auto& step : job.steps) {
+        if (step->id != which || step->state != StepState::Running) continue;
+        auto changed = std::make_shared<Step>(*step);
+        changed->cancelled = true;
+        step = changed;
+        for (NodeIndex node : changed->nodes_left) {
+            effects.push_back(TerminateJob{.node = node, .run = {id, job.restarts, which},
+                                           .grace = cluster.settings().kill_wait, .reason_line = {},
+                                           .only_step = true});
+        }
+    }
+}
+
+void forget_grants(Cluster& cluster, const Job& job) {
+    auto grants = cluster.step_grants.find(job.id.value);
+    if (grants == cluster.step_grants.end()) return;
+    std::erase_if(grants->second, [&](const auto& entry) {
+        return std::none_of(job.steps.begin(), job.steps.end(), [&](const auto& step) {
+            return step->id == entry.second && step->state == StepState::Running;
+        });
+    });
+    if (grants->second.empty()) cluster.step_grants.erase(grants);
+}
+
+void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot,
+                  Effects& effects) {
+    constexpr Seconds kLaunchMost{120};  // by then the credential of a step that was not launched is void
+    NodeIndex node = *cluster.find_node(event.node);
+    const std::vector<RunId>& running = event.running;
+    std::shared_ptr<const Job> job = cluster.find_job(id);
+    for (const auto& step : job->steps) {
+        bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) != step->nodes_left.end();
+        if (step->state != StepState::Running || !left) continue;
+        RunId run{id, job->restarts, step->id};
+        bool known = std::find(running.begin(), running.end(), run) != running.end();
+        // Otherwise its srun may just be about to launch it.
+        bool is_old = now >= step->start_time + kLaunchMost || event.facts.boot_time > step->start_time;
+        bool lost = !known && (other_boot || is_old);
+        if (!lost && !step->cancelled) continue;
+        effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
+                                       .reason_line = {}, .only_step = true});
+    }
+}
+
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (!found || found->restarts != event.run.restarts) return;
@@ -286,6 +355,7 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         step = std::move(changed);
         break;
     }
+    forget_grants(cluster, job);
     // Ended steps are of no interest to decisions; a job of thousands must not carry them all.
     constexpr std::size_t kEndedStepsKept = 64;
     if (job.steps.size() > kEndedStepsKept) {

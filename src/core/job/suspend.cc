@@ -72,6 +72,7 @@ std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& e
     }
     cluster.jobs_changed_state(id);
     set_clocks(cluster, job);
+    retry_waiting_steps(cluster, now, id, effects);
     return {};
 }
 

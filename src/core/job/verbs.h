@@ -31,6 +31,9 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
 // Nothing of the job is left on this node (or the node itself is gone).
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 
+// Its nodes are no longer in slurm.conf: it is over, or runs again elsewhere. For a restart, when nothing is held yet.
+void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects);
+
 // requeue.cc
 void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects);
 
@@ -60,6 +63,10 @@ void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects);
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects);
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
+void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
+// A node has registered: steps that were cancelled without it, or are lost, end there.
+void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot, Effects& effects);
+void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);

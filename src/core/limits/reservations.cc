@@ -277,6 +277,15 @@ void reservations_have_changed(Cluster& cluster, Time now) {
     watch(cluster, now);
 }
 
+void leave_lost_reservations(Cluster& cluster, Time now, JobId id) {
+    const std::string asked = cluster.job(id).request->reservation;
+    for (std::string_view name : split(asked, ',')) {
+        Reservation gone;
+        gone.name = name;
+        if (!name.empty() && !find_reservation(cluster, name)) leave_behind(cluster, now, id, gone);
+    }
+}
+
 void look_after_reservations(Cluster& cluster, Time now) {
     if (!cluster.reservations().empty()) cluster.add_timer({now, TimerKind::Reservation, 0});
 }

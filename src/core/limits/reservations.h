@@ -47,6 +47,8 @@ bool meet_in_time(const Reservation& a, const Reservation& b);
 
 // A node may be lost to those that have it.
 void look_after_reservations(Cluster& cluster, Time now);
+// A job waits once more: those that it asked for may be gone since it ran.
+void leave_lost_reservations(Cluster& cluster, Time now, JobId id);
 // Jobs look again at what there is for them.
 void reservations_have_changed(Cluster& cluster, Time now);
 void on_reservation_timer(Cluster& cluster, Time now, Effects& effects);

@@ -17,8 +17,20 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
             bool again = job.request->requeue && job.request->kind == JobKind::Batch;
             end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
+        // A node that is there was told to end it, and takes nothing new before it has.
+        RunId run{id, cluster.job(id).restarts, kBatchStep};
+        if (cluster.node(index).connected) cluster.edit_node(index).orphans.push_back(run);
         node_is_clean(cluster, now, id, index, effects);
     }
+}
+
+// Something may have started there after the shell had looked: nobody would hear of its end.
+void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
+    fail_jobs_on(cluster, now, index, effects);
+    if (!cluster.node(index).connected) return;
+    cluster.edit_node(index).connected = false;
+    const std::string& name = cluster.node(index).config.name;
+    effects.push_back(NodeAnswered{name, Error{ErrorCode::InvalidNodeName, name}});
 }
 
 // One timer per node, due when it will have been silent for too long; hearing from it moves that.

@@ -35,5 +35,39 @@ TEST(NodeTimeout, WhatALostNodeStillRunsIsEndedWhenItComesBack) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).orphans.empty());
 }
 
+// It was told to end the job, but takes its time.
+TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\ndown n1\nexpect a node_fail\n"
+                           "node n1 State=RESUME\nsubmit b\npass\nexpect b pending"),
+              "");
+    Effects effects;
+    apply(scenario.cluster(), scenario.now(), NodeCleaned{NodeIndex{0}, {scenario.job("a"), 0, kBatchStep}}, effects);
+    EXPECT_EQ(scenario.run("pass\nexpect b running n1"), "");
+}
+
+// slurm.conf has lost a node while the controller was down.
+TEST(Restore, JobsOfNodesThatAreGoneRunAgainOrHaveFailed) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a exclusive\nsubmit b exclusive norequeue\npass\n"
+                           "expect a running n1\nexpect b running n2"),
+              "");
+    StoredState stored;
+    for (const char* name : {"a", "b"}) {
+        const Job& job = scenario.cluster().job(scenario.job(name));
+        stored.jobs.push_back(job);
+        stored.allocation_nodes[job.id.value] = {name[0] == 'a' ? "n1" : "n2"};
+    }
+    auto fewer = std::make_shared<Settings>(scenario.cluster().settings());
+    fewer->nodes.clear();
+    for (PartitionConfig& partition : fewer->partitions) partition.nodes.clear();
+    Cluster cluster(fewer, scenario.now());
+    cluster.restore(stored, scenario.now());
+    EXPECT_EQ(cluster.job(scenario.job("a")).state, JobState::Pending);
+    EXPECT_EQ(cluster.job(scenario.job("b")).state, JobState::NodeFail);
+    EXPECT_EQ(cluster.take_changes().jobs.size(), 2u);
+    EXPECT_FALSE(broken_invariant(cluster));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -70,28 +70,33 @@ bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
     return here && is_live(job);
 }
 
-void settle_job(Cluster& cluster, Time now, const Job& job, NodeIndex node, bool has_it, Effects& effects) {
+void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered& event, bool other_boot,
+                Effects& effects) {
+    NodeIndex node = *cluster.find_node(event.node);
+    const std::vector<RunId>& running = event.running;
     bool completing_here = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node) !=
                            job.completing_nodes.end();
     RunId run{job.id, job.restarts, kBatchStep};
+    bool has_it = std::any_of(running.begin(), running.end(), [&](const RunId& here) {
+        return here.job == job.id && here.restarts == job.restarts;
+    });
     if (completing_here) {
-        if (has_it) {
-            effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
-                                           .reason_line = {}});
-        } else {
-            node_is_clean(cluster, now, job.id, node, effects);
-        }
+        // Also where there is nothing of it: an srun may be about to bring a step, and has to be refused.
+        effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
+                                       .reason_line = {}});
         return;
     }
     if (has_it && job.suspend_time) repeat_suspension(job, node, effects);
     bool head = job.allocation->nodes.front().node == node;
-    if (has_it || !head || job.request->kind != JobKind::Batch) return;
+    bool has_script = std::find(running.begin(), running.end(), run) != running.end();
+    if (has_script || !head || job.request->kind != JobKind::Batch) {
+        return settle_steps(cluster, now, job.id, event, other_boot, effects);
+    }
     if (!job.launched) {
         effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
     } else {
         // It ran, and the node knows nothing of it: the node was restarted under it.
         end_running(cluster, now, job.id, job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
-        node_is_clean(cluster, now, job.id, node, effects);
     }
 }
 
@@ -104,6 +109,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
         return;
     }
     Node& node = cluster.edit_node(*index);
+    bool other_boot = node.facts && node.facts->boot_id != event.facts.boot_id;
     node.facts = event.facts;
     node.connected = true;
     node.last_seen = now;
@@ -131,10 +137,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     std::vector<JobId> here = cluster.node(*index).jobs;
     for (JobId id : here) {
         auto job = cluster.find_job(id);
-        bool has_it = std::any_of(event.running.begin(), event.running.end(), [&](const RunId& run) {
-            return run.job == id && run.restarts == job->restarts;
-        });
-        settle_job(cluster, now, *job, *index, has_it, effects);
+        settle_job(cluster, now, *job, event, other_boot, effects);
     }
     watch_node(cluster, *index);
     unpark_all(cluster, now);

@@ -66,5 +66,20 @@ TEST(NodeUpdate, WeightsAndFeaturesReachPlacementAndSurviveARestart) {
     )");
 }
 
+// Something started there after the shell had looked: nobody would ever hear of its end.
+TEST(Reconfigure, JobsOfANodeThatIsTakenAwayEnd) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\nsubmit b norequeue exclusive\npass\n"
+                           "expect a running n1\nexpect b running n2"),
+              "");
+    auto fewer = std::make_shared<Settings>(scenario.cluster().settings());
+    fewer->nodes.clear();
+    for (PartitionConfig& partition : fewer->partitions) partition.nodes.clear();
+    Effects effects;
+    apply(scenario.cluster(), scenario.now(), Reconfigure{RequestId{1}, {}, fewer}, effects);
+    EXPECT_EQ(scenario.run("expect a pending\nexpect b node_fail"), "");
+    EXPECT_FALSE(broken_invariant(scenario.cluster()));
+}
+
 }  // namespace
 }  // namespace sluice

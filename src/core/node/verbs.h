@@ -16,6 +16,8 @@ void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& ev
 void watch_node(Cluster& cluster, NodeIndex index);
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
+// It is no longer in slurm.conf. Should it be again, it has to register.
+void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 
 // reboot.cc: scontrol reboot, from the request to the node's return.
 void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects);

@@ -303,5 +303,21 @@ TEST(SuspendToMakeRoom, OnlyThoseWhosePartitionSaysSo) {
     )");
 }
 
+TEST(OverSubscribe, SharedCpusAreReservedAllTheSame) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=2
+        partition p oversubscribe=FORCE:2 default
+        reserve   r start=30 length=60 nodes=n1 users=1001
+        submit    a cpus=2 time=20
+        pass
+        submit    b cpus=2 time=40
+        submit    c cpus=2 time=20
+        pass
+        expect    a running n1
+        expect    b pending ReqNodeNotAvail
+        expect    c running n1
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
 #include "core/limits/licenses.h"
@@ -170,6 +171,13 @@ bool Pass::may_run(const Job& job) {
     if (auto reason = licenses_missing(cluster_, job, now_)) {
         park(cluster_, job.id, *reason, {});
         cluster_.license_waiting.insert(job.id);
+        return false;
+    }
+    if (!is_alone_still(cluster_, job)) {
+        dequeue(cluster_, job);
+        Job& waiting = cluster_.edit_job(job.id);
+        waiting.dependency.left = {{.kind = DependencyKind::Singleton, .job = JobId{}, .task = {}, .due = {}}};
+        waiting.reason = Reason::Dependency;
         return false;
     }
     return true;

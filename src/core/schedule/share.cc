@@ -23,7 +23,8 @@ bool Pass::start_shared(const Entry& entry, JobId id) {
         for (std::uint8_t holders : cpu_holders(cluster_, cluster_.node(node), need.sharers)) {
             joinable += holders > 0 && holders < kNobodyElse ? 1 : 0;
         }
-        if (joinable == 0) continue;
+        bool kept = planner.kept(node, search.from, end_of(search.from, search.length)) != Planner::Kept::No;
+        if (joinable == 0 || kept) continue;
         planner.add_cpus(node, joinable, search.from, end_of(search.from, search.length));
         widened.push_back(node);
     }

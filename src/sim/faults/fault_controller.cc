@@ -4,6 +4,7 @@
 // one is decided already. A crash loses all that is not written, and the effects that are not done.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "sim/faults/fault_world.h"
@@ -14,13 +15,34 @@ namespace {
 constexpr Seconds kWaitMost{10};  // the clock may be set meanwhile
 
 std::string described(const RunId& run) {
-    return fmt::format("{}/{}", run.job.value, run.restarts);
+    return to_string(key_of(run));
 }
 
 // What the event log says of an event; others are told apart by their number.
 struct Describe {
-    std::string operator()(const SubmitJob& e) const { return "submit " + e.idempotency_key; }
+    std::string operator()(const SubmitJob& e) const {
+        return fmt::format("submit {} {}", e.idempotency_key, e.wish->dependency);
+    }
     std::string operator()(const JobEnded& e) const { return "ended " + described(e.run); }
+    std::string operator()(const StepEnded& e) const { return "step ended " + described(e.run); }
+    std::string operator()(const CreateStep& e) const { return fmt::format("step for {}", e.wish.job.value); }
+    std::string operator()(const WaitJob& e) const { return fmt::format("wait for {}", e.job.value); }
+    std::string operator()(const CompleteJob& e) const { return fmt::format("give back {}", e.job.value); }
+    std::string operator()(const UpdateJob& e) const {
+        return fmt::format("update {} {}={}", to_string(e.job), e.changes.front().first, e.changes.front().second);
+    }
+    std::string operator()(const UpdateNode& e) const {
+        return fmt::format("node {} {}", e.nodes.front(), e.changes.front().second);
+    }
+    std::string operator()(const UpdatePartition& e) const {
+        return fmt::format("partition {} {}={}", e.partition, e.changes.front().first, e.changes.front().second);
+    }
+    std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }
+    std::string operator()(const Reconfigure&) const { return "reconfigure"; }
+    std::string operator()(const ChangeReservation& e) const {
+        return fmt::format("reservation {} {} flags {:x}", static_cast<int>(e.change.verb),
+                           e.change.name, e.change.flags_set);
+    }
     std::string operator()(const NodeCleaned& e) const { return "cleaned " + described(e.run); }
     std::string operator()(const LaunchReported& e) const { return "launched " + described(e.run); }
     std::string operator()(const NodeHeartbeat& e) const {
@@ -36,10 +58,10 @@ struct Describe {
         return text;
     }
     std::string operator()(const CancelJobs& e) const {
-        return fmt::format("cancel {}", e.filter.jobs.front().job.value);
+        return fmt::format("cancel {}", to_string(e.filter.jobs.front()));
     }
     std::string operator()(const ControlJobs& e) const {
-        return fmt::format("control {} {}", static_cast<int>(e.verb), e.jobs.front().job.value);
+        return fmt::format("control {} {}", static_cast<int>(e.verb), to_string(e.jobs.front()));
     }
     template <typename Other>
     std::string operator()(const Other&) const {
@@ -90,6 +112,10 @@ void FaultWorld::wake_for_timers() {
 
 void FaultWorld::check_invariants(std::string_view after) {
     if (auto broken = broken_invariant(*cluster_)) fail(fmt::format("{}: {}", after, *broken));
+    if (!options_.wide) return;
+    rules_.note(*cluster_);
+    if (auto broken = rules_.broken_step(*cluster_)) fail(fmt::format("{}: {}", after, *broken));
+    check_machines();
 }
 
 void FaultWorld::decide() {
@@ -106,12 +132,17 @@ void FaultWorld::decide() {
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {
+        if (!address(incoming.event)) continue;
         apply_one(incoming.event);
         if (incoming.sequence != 0)
             decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
     }
+    if (options_.wide) rules_.note_queue(*cluster_);
     schedule(*cluster_, time, decided.effects);
     check_invariants("pass");
+    if (options_.wide) {
+        if (auto broken = rules_.broken_by_start(*cluster_, time)) fail(*broken);
+    }
     decided.changes = cluster_->take_changes();
     writing_.push_back(std::move(decided));
     later(Seconds{random_.between(0, calm_ ? 1 : commit_most_)}, [this, me = incarnation_] {
@@ -132,7 +163,7 @@ void FaultWorld::release(Decided decided) {
     for (const Effect& effect : decided.effects) {
         const auto* answered = std::get_if<NodeAnswered>(&effect);
         if (!answered) continue;
-        std::uint32_t node = cluster_->find_node(answered->node)->value;
+        std::size_t node = machine_named(answered->node);
         if (!controller_ends_[node]) continue;
         controller_ends_[node]->welcome = true;
         down(node, [this, node, refused = answered->error.has_value()] {
@@ -156,33 +187,74 @@ void FaultWorld::release(Decided decided) {
     }
 }
 
+void FaultWorld::answer(const Reply& reply) {
+    auto asked = asked_.find(reply.request.value);
+    if (asked == asked_.end()) return;
+    if (!calm_ && random_.chance(0.05)) {
+        asked->second.lost = true;
+        return;
+    }
+    Question question = std::move(asked->second);
+    asked_.erase(asked);
+    bool refused = std::holds_alternative<Error>(reply.answer);
+    if (const auto* results = std::get_if<std::vector<JobResult>>(&reply.answer))
+        refused = !results->empty() && results->front().error;
+    ++result_.answers[question.what + (refused ? " refused" : "")];
+    if (!question.on_answer) return;
+    later(delay(), [question, answer = reply.answer] { question.on_answer(answer); });
+}
+
 void FaultWorld::carry_out(const Effect& effect) {
     if (const auto* reply = std::get_if<Reply>(&effect)) {
-        auto asked = asked_.find(reply->request.value);
-        if (asked == asked_.end() || (!calm_ && random_.chance(0.05))) return;
-        later(delay(), [this, client = asked->second, answer = reply->answer] {
-            on_answer(client, answer);
-        });
+        answer(*reply);
     } else if (const auto* launch = std::get_if<LaunchBatch>(&effect)) {
-        RunKey run{launch->job->id.value, launch->job->restarts};
+        JobKey job{launch->job->id.value, launch->job->restarts};
         int copies = !calm_ && random_.chance(0.05) ? 2 : 1;
-        for (int i = 0; i < copies; ++i) {
-            down(launch->node.value,
-                 [this, node = launch->node.value, run] { machines_[node]->on_launch(run); });
-        }
+        std::size_t node = machine_of(launch->node);
+        for (int i = 0; i < copies; ++i) down(node, [this, node, job] { machines_[node]->on_launch(job); });
     } else if (const auto* signal = std::get_if<SignalJob>(&effect)) {
-        down(signal->node.value, [this, order = *signal] {
-            Machine& machine = *machines_[order.node.value];
-            if (order.signal == SIGSTOP) machine.on_stop(key_of(order.run));
-            if (order.signal == SIGCONT) machine.on_continue(key_of(order.run));
+        std::size_t node = machine_of(signal->node);
+        down(node, [this, node, order = *signal] {
+            if (order.signal == SIGSTOP) machines_[node]->on_stop(key_of(order.run).job);
+            if (order.signal == SIGCONT) machines_[node]->on_continue(key_of(order.run).job);
         });
     } else if (const auto* terminate = std::get_if<TerminateJob>(&effect)) {
         Seconds kill_delay{random_.between(0, terminate->grace.count())};
-        down(terminate->node.value,
-             [this, node = terminate->node.value, run = key_of(terminate->run), kill_delay] {
-                 machines_[node]->on_terminate(run, kill_delay);
-             });
+        std::size_t node = machine_of(terminate->node);
+        down(node, [this, node, order = *terminate, kill_delay] {
+            RunKey run = key_of(order.run);
+            if (order.only_step)
+                machines_[node]->on_terminate_step(run, kill_delay);
+            else
+                machines_[node]->on_terminate(run.job, kill_delay);
+        });
+    } else if (const auto* reboot = std::get_if<RebootNode>(&effect)) {
+        std::size_t node = machine_of(reboot->node);
+        down(node, [this, node, issued = reboot->issued] { machines_[node]->on_reboot(issued); });
     }
+}
+
+std::size_t FaultWorld::machine_named(const std::string& name) const {
+    const auto& nodes = first_settings_->nodes;
+    auto same = [&](const NodeConfig& node) { return node.name == name; };
+    return static_cast<std::size_t>(std::find_if(nodes.begin(), nodes.end(), same) - nodes.begin());
+}
+
+std::size_t FaultWorld::machine_of(NodeIndex node) const {
+    return machine_named(cluster_->node(node).config.name);
+}
+
+bool FaultWorld::address(Event& event) const {
+    return std::visit(
+        [this](auto& it) {
+            if constexpr (requires { it.node.value; }) {
+                auto node = cluster_->find_node(first_settings_->nodes[it.node.value].name);
+                if (node) it.node = *node;
+                return node.has_value();
+            }
+            return true;
+        },
+        event);
 }
 
 }  // namespace sluice

@@ -26,7 +26,7 @@ void FaultWorld::connect(std::size_t node) {
     }
     auto wire = std::make_shared<Wire>();
     node_ends_[node] = wire;
-    NodeRegistered registration{settings_->nodes[node].name, {}, machine.known()};
+    NodeRegistered registration{first_settings_->nodes[node].name, machine.facts(), machine.announce()};
     up(wire, [this, node, wire, registration] {
         controller_ends_[node] = wire;  // an older connection that has not broken yet is replaced
         push({registration, {}});

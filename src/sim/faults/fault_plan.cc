@@ -74,9 +74,13 @@ void FaultWorld::cut_power(std::size_t node) {
     if (!machines_[node]->is_up()) return;
     bool disk_is_kept = random_.chance(0.5);
     log(fmt::format("node {} loses power{}", node, disk_is_kept ? "" : " and its disk"));
+    restart_machine(node, disk_is_kept, Seconds{180});
+}
+
+void FaultWorld::restart_machine(std::size_t node, bool disk_is_kept, Seconds most) {
     machines_[node]->power_off();
     cut(node, random_.chance(0.5));
-    later(Seconds{random_.between(5, 180)},
+    later(Seconds{random_.between(5, most.count())},
           [this, node, disk_is_kept] { machines_[node]->power_on(disk_is_kept); });
 }
 

@@ -2,8 +2,9 @@
 //
 // A cluster in which everything goes wrong at times: the controller crashes at any point and comes
 // back with what it had committed, connections break and lose what was on its way, nodes restart,
-// vanish and return, clocks jump. Users go on to submit and repeat what was not answered. Then the
-// faults stop, and all must settle. All of it follows from the seed.
+// vanish and return, clocks jump. Users go on to submit and repeat what was not answered, sruns make
+// steps, administrators change everything. Then the faults stop, and all must settle. All of it
+// follows from the seed.
 #pragma once
 
 #include <deque>
@@ -17,6 +18,7 @@
 #include "core/cluster.h"
 #include "sim/agenda.h"
 #include "sim/faults/machine.h"
+#include "sim/faults/rules.h"
 #include "sim/faults/rows.h"
 #include "sim/random.h"
 
@@ -27,13 +29,15 @@ struct FaultOptions {
     std::uint32_t nodes = 32;
     std::uint32_t jobs = 500;
     bool with_preemption = true;  // and with jobs that share CPUs
+    bool wide = true;  // with steps, interactive jobs, reservations, dependencies, all of scontrol
     std::function<void(const std::string&)> on_event;  // for whoever wants to see all of it
 };
 
 struct FaultResult {
     std::optional<std::string> failure;
     std::uint64_t hash = 0;  // of all that happened, in order
-    std::size_t events = 0, faults = 0, crashes = 0, accepted = 0, ended = 0;
+    std::size_t events = 0, faults = 0, crashes = 0, accepted = 0, ended = 0, steps = 0;
+    std::map<std::string, std::size_t> answers;  // of users and administrators: how many of each kind
 };
 
 class FaultWorld : private MachineHost {
@@ -64,23 +68,85 @@ private:
         std::shared_ptr<const JobRequest> request;
         bool answered = false;
         std::optional<JobId> job;  // accepted
+        UserId user;
+        bool asked = false;        // so that a repetition says the same
+        RequestId waits;           // for its allocation
+        bool gone = false;         // of an interactive job: it is over, or somebody pulled the plug
+        std::optional<JobKey> has; // the allocation, while it has one
     };
+    // A question, and who wants the answer.
+    struct Question {
+        std::string what;
+        std::uint64_t incarnation = 0;
+        std::function<void(const Answer&)> on_answer;
+        bool lost = false;  // the connection broke: there will be no answer
+    };
+    // An srun process: in the batch script, beside its allocation, or from elsewhere (--jobid).
+    struct Srun {
+        enum class Home : std::uint8_t { Script, Client, Elsewhere };
+        JobKey job;
+        Home home = Home::Script;
+        std::size_t place = 0;  // the head node, or the client
+        RequestId request;      // while it asks for its step
+        std::string key;        // the same when it asks again
+        StepWish wish;
+        bool gone = false;
+        std::optional<RunKey> step;
+        std::vector<std::size_t> nodes;
+    };
+    using SrunPtr = std::shared_ptr<Srun>;
     struct Execution {
         NodeIndex node;
         bool swept_away = false;
     };
 
-    // fault_world.cc: users, checks, the end
-    void plan_users();
-    void submit(std::size_t client);
-    void on_answer(std::size_t client, const Answer& answer);
-    void command();
-    void look_after_held_jobs();
+    // fault_world.cc: time, failures
+    void fail(std::string what);
+    void log(std::string what);
+
+    // fault_end.cc: has all settled, and is it as it should be?
     bool is_settled();
     void check_the_end();
     void check_job(const Job& job);
-    void fail(std::string what);
-    void log(std::string what);
+    void check_machines();
+    void check_steps();
+
+    // fault_users.cc: submissions, interactive jobs
+    void plan_users();
+    RequestId ask(std::string what, std::function<Event(RequestId)> event,
+                  std::function<void(const Answer&)> on_answer, double lost = 0);
+    void hang_up_on(RequestId request);  // the asker has gone
+    bool is_heard(RequestId request);    // an answer may still come
+    void submit(std::size_t client);
+    void on_answer(std::size_t client, const Answer& answer);
+    void await_allocation(std::size_t client);
+    void on_allocation(std::size_t client, const Job& job);
+    void give_back(std::size_t client);
+    void lose_client(std::size_t client);
+
+    // fault_steps.cc: sruns
+    void plan_sruns(const JobKey& job, Srun::Home home, std::size_t place, Seconds span);
+    bool lives(const Srun& srun) const;
+    void create_step(const SrunPtr& srun);
+    void on_step_answer(const SrunPtr& srun, const Answer& answer);
+    void launch(const SrunPtr& srun);
+    void give_up(const SrunPtr& srun);
+    void cancel_step(RunKey step);
+
+    // fault_commands.cc: what users and administrators do to jobs
+    void command();
+    void control_somebody(const JobRef& ref);
+    void update_somebody(const JobRef& ref);
+    void look_after_jobs();
+    std::optional<JobRef> random_job();
+
+    // fault_admin.cc: nodes, partitions, reservations, slurm.conf
+    void administrate();
+    void change_reservation();
+    void change_node();
+    void change_partition();
+    void reconfigure(std::shared_ptr<const Settings> settings);
+    void look_after_cluster();
 
     // fault_plan.cc: what goes wrong
     void plan_faults();
@@ -91,6 +157,7 @@ private:
     void isolate(std::size_t node);
     void freeze(std::size_t node);
     void step_clock();
+    void restart_machine(std::size_t node, bool disk_is_kept, Seconds most);
 
     // fault_controller.cc: the shell around the core
     Time controller_now();
@@ -102,6 +169,10 @@ private:
     void commit();
     void release(Decided decided);
     void carry_out(const Effect& effect);
+    void answer(const Reply& reply);
+    std::size_t machine_named(const std::string& name) const;
+    std::size_t machine_of(NodeIndex node) const;  // the cluster counts its nodes in its own way
+    bool address(Event& event) const;  // the node in it becomes the cluster's; false: it knows none
 
     // fault_network.cc: who hears whom
     Seconds delay();
@@ -117,22 +188,28 @@ private:
     Time now() const override { return now_; }
     void later(Seconds delay, std::function<void()> what) override;
     void send(NodeIndex node, const Report& report) override;
-    Script script_of(JobId job) override;
-    void on_started(NodeIndex node, RunKey run) override;
-    void on_finished(NodeIndex node, RunKey run, ExitStatus exit) override;
-    void on_swept_away(NodeIndex node, RunKey run) override;
+    Script script_of(const RunKey& run) override;
+    void on_started(NodeIndex node, const RunKey& run) override;
+    void on_finished(NodeIndex node, const RunKey& run, ExitStatus exit) override;
+    void on_swept_away(NodeIndex node, const RunKey& run) override;
+    void reboot(NodeIndex node) override;
+    void register_again(NodeIndex node) override { hang_up(node.value); }
+    bool given_up(const Machine& machine, const RunKey& run) const;
 
     FaultOptions options_;
     Random random_;
-    std::shared_ptr<const Settings> settings_;
+    std::shared_ptr<const Settings> settings_, first_settings_;
     FaultResult result_;
     Agenda<std::function<void()>> agenda_;
     Time now_, calm_from_;
     bool calm_ = false;
 
     std::vector<Client> clients_;
-    std::map<std::uint64_t, std::size_t> asked_;  // by request: the client
+    std::map<std::uint64_t, Question> asked_;  // by request, while it may be answered
     std::uint64_t next_request_ = 1;
+    std::uint64_t next_srun_ = 1;
+    std::vector<JobKey> busy_;              // jobs with steps, for those who want to cancel one
+    std::map<RunKey, Time> lost_steps_;     // running as far as the controller knows: since when not
 
     Rows rows_;                         // the disk: all that survives a crash
     std::unique_ptr<Cluster> cluster_;  // null while the controller is down
@@ -149,7 +226,8 @@ private:
     std::vector<WirePtr> node_ends_, controller_ends_;  // by node; null: not connected
     std::vector<Time> reachable_from_;
 
-    std::map<RunKey, Execution> executions_;  // the last of each run
+    Rules rules_;
+    std::map<RunKey, Execution> executions_;  // the last of each script
     std::map<RunKey, ExitStatus> finished_;
 };
 

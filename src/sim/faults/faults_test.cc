@@ -5,8 +5,15 @@
 namespace sluice {
 namespace {
 
-FaultResult world(std::uint64_t seed, std::uint32_t nodes, std::uint32_t jobs, bool with_preemption = true) {
-    return FaultWorld({.seed = seed, .nodes = nodes, .jobs = jobs, .with_preemption = with_preemption, .on_event = {}}).run();
+FaultResult world(std::uint64_t seed, std::uint32_t nodes, std::uint32_t jobs,
+                  bool with_preemption = true, bool wide = true) {
+    return FaultWorld({.seed = seed,
+                       .nodes = nodes,
+                       .jobs = jobs,
+                       .with_preemption = with_preemption,
+                       .wide = wide,
+                       .on_event = {}})
+        .run();
 }
 
 TEST(Faults, NothingIsLostAndNothingRunsTwice) {
@@ -30,12 +37,29 @@ TEST(Faults, TheSameSeedGivesTheSameWorld) {
     EXPECT_NE(first.hash, other.hash);
 }
 
-// A seed that failed once is kept, named for what broke. The first are from before worlds had preemption.
+// Every kind of command is heard, and most are obeyed: a world in which all is refused shows
+// nothing.
+TEST(Faults, EverythingHappens) {
+    std::map<std::string, std::size_t> answers;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        for (const auto& [what, count] : world(seed, 6, 60).answers) answers[what] += count;
+    }
+    for (const char* what :
+         {"submit", "wait", "give back", "step", "cancel step", "reservation create",
+          "reservation update", "reservation delete", "reboot", "node DRAIN", "node RESUME",
+          "partition State", "reconfigure", "update TimeLimit", "update Partition",
+          "update Dependency"}) {
+        EXPECT_GT(answers[what], 0u) << what;
+    }
+}
+
+// A seed that failed once is kept, named for what broke. The first are from before worlds had
+// preemption, and before they were wide.
 struct KeptSeed {
     std::string_view what_broke;
     std::uint64_t seed;
     std::uint32_t nodes, jobs;
-    bool with_preemption = false;
+    bool with_preemption = false, wide = false;
 };
 constexpr KeptSeed kKept[] = {
     {"a node whose connection hung stayed down for ever", 4, 8, 80},
@@ -43,11 +67,20 @@ constexpr KeptSeed kKept[] = {
     {"the same, on the same node", 9, 8, 80},
     {"a node stayed somebody's alone after he had left", 16, 6, 60, true},
     {"the lines of late nodes were made anew ever more often", 7, 16, 300, true},
+    {"jobs shared CPUs that were reserved for others", 14, 6, 60, true, true},
+    {"a singleton that was held did not start alone", 39, 6, 60, true, true},
+    {"a step that nobody had heard of kept its CPUs", 9, 6, 60, true, true},
+    {"a step came to a node after its job was over", 97, 6, 60, true, true},
+    {"a task forgot one of two arrays that it waited for", 288, 6, 60, true, true},
+    {"a job waited for a reservation that was gone", 8, 16, 300, true, true},
+    {"a node left slurm.conf with its jobs", 331, 6, 60, true, true},
+    {"a node that was set down and resumed had not ended its jobs", 366, 6, 60, true, true},
 };
 
 TEST(Faults, WhatOnceBrokeStaysWhole) {
     for (const KeptSeed& kept : kKept) {
-        FaultResult result = world(kept.seed, kept.nodes, kept.jobs, kept.with_preemption);
+        FaultResult result =
+            world(kept.seed, kept.nodes, kept.jobs, kept.with_preemption, kept.wide);
         EXPECT_FALSE(result.failure) << kept.what_broke << ": " << *result.failure;
     }
 }

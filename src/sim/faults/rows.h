@@ -26,6 +26,8 @@ private:
     std::map<std::uint32_t, Job> jobs_;
     std::map<std::uint32_t, Job> forgotten_;
     std::map<std::uint32_t, std::vector<std::string>> allocated_, completing_;
+    std::map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes_;
+    std::map<std::string, Reservation> reservations_;
     std::map<std::string, StoredState::StoredNode> nodes_;
     std::uint32_t next_job_id_ = 0;
 };

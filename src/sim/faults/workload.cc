@@ -68,10 +68,14 @@ std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t n
     return request;
 }
 
-Script random_script(std::uint64_t seed, JobId job) {
-    Random random(seed ^ (std::uint64_t{job.value} << 32));
+Script random_script(std::uint64_t seed, const RunKey& run, bool wide) {
+    std::uint64_t step = run.step == kBatchStep ? 0 : run.step.value + 1;
+    Random random(seed ^ (std::uint64_t{run.job.job} << 32) ^ (step << 16));
     Script script{.duration = Seconds{random.between(0, kDurationMost)}, .exit = {}};
     if (random.chance(0.1)) script.exit.code = 1;
+    if (!wide) return script;
+    if (step > 0) script.duration /= 3;
+    script.cannot_start = random.chance(0.01);
     return script;
 }
 

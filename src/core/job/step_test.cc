@@ -1,0 +1,167 @@
+// Steps among lost answers, lost orders and jobs that end: whatever is granted is launched, or
+// ends.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+constexpr NodeIndex kNode{0};
+
+struct World {
+    Scenario scenario;
+    Effects effects = {};
+    std::uint64_t next_request = 1000;
+
+    explicit World(std::string_view text) { EXPECT_EQ(scenario.run(text), ""); }
+    void apply_event(const Event& event) {
+        apply(scenario.cluster(), scenario.now(), event, effects);
+    }
+    JobId job() const { return scenario.job("a"); }
+    const Job& record() { return scenario.cluster().job(job()); }
+
+    RequestId ask(std::string key) {
+        RequestId request{next_request++};
+        StepWish wish{.job = job(),
+                      .name = "s",
+                      .ntasks = {},
+                      .ntasks_per_node = {},
+                      .cpus_per_task = {},
+                      .mem_per_node = {},
+                      .mem_per_cpu = {}};
+        wish.key = std::move(key);
+        apply_event(CreateStep{request, {UserId{0}, GroupId{0}}, wish});
+        return request;
+    }
+    const Answer* answer_to(RequestId request) const {
+        for (const Effect& effect : effects) {
+            const auto* reply = std::get_if<Reply>(&effect);
+            if (reply && reply->request == request) return &reply->answer;
+        }
+        return nullptr;
+    }
+    std::optional<StepId> step_of(RequestId request) const {
+        const Answer* answer = answer_to(request);
+        const auto* granted = answer ? std::get_if<StepGranted>(answer) : nullptr;
+        return granted ? std::optional(granted->step->id) : std::nullopt;
+    }
+    std::size_t orders_to_end(StepId step) const {
+        return static_cast<std::size_t>(
+            std::count_if(effects.begin(), effects.end(), [&](const Effect& effect) {
+                const auto* order = std::get_if<TerminateJob>(&effect);
+                return order && order->only_step && order->run.step == step;
+            }));
+    }
+    void register_node(std::vector<RunId> running, std::string boot = "") {
+        NodeFacts facts = *scenario.cluster().node(kNode).facts;
+        if (!boot.empty()) facts.boot_id = boot;
+        apply_event(NodeRegistered{"n1", facts, std::move(running)});
+    }
+    RunId run(StepId step) { return {job(), record().restarts, step}; }
+};
+
+constexpr std::string_view kOneJob =
+    "nodes n1 cpus=4\nsubmit a cpus=4 time=60\npass\nexpect a running n1";
+
+TEST(Steps, WhoAsksAgainGetsTheSameStep) {
+    World world(kOneJob);
+    RequestId first = world.ask("k"), again = world.ask("k");
+    ASSERT_TRUE(world.step_of(first));
+    EXPECT_EQ(world.step_of(again), world.step_of(first));
+    EXPECT_EQ(world.record().steps.size(), 1u);
+}
+
+TEST(Steps, OneThatNobodyHeardOfEnds) {
+    World world(kOneJob);
+    RequestId lost = world.ask("k");
+    RequestId next = world.ask("other");
+    EXPECT_FALSE(world.answer_to(next));  // all CPUs are in use
+    world.apply_event(RequestDropped{lost});
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 1u);
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 9, false}});
+    EXPECT_EQ(world.step_of(next), StepId{1});
+}
+
+TEST(Steps, OneThatWasAskedForAgainOutlivesTheFirstConnection) {
+    World world(kOneJob);
+    RequestId lost = world.ask("k");
+    world.ask("k");
+    world.apply_event(RequestDropped{lost});
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
+}
+
+TEST(Steps, ANodeThatMissedTheCancellationHearsItAgain) {
+    World world(kOneJob);
+    world.ask("k");
+    CancelJobs cancel{.request = RequestId{1}, .caller = {}, .filter = {}};
+    cancel.filter.jobs.push_back(
+        {.job = world.job(), .tasks = {}, .het_component = {}, .step = StepId{0}});
+    world.apply_event(NodeDisconnected{kNode});
+    world.apply_event(cancel);
+    world.effects.clear();
+    world.register_node({world.run(kBatchStep), world.run(StepId{0})});
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 1u);
+}
+
+// A reboot swept it away, or its srun died before it launched it.
+TEST(Steps, OneThatItsNodeDoesNotKnowEnds) {
+    World world(kOneJob);
+    world.ask("k");
+    world.register_node({world.run(kBatchStep)});
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);  // it may be on its way
+    ASSERT_EQ(world.scenario.run("at 5"), "");
+    world.register_node({world.run(kBatchStep)});
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 1u);
+}
+
+TEST(Steps, AnotherBootEndsThemAtOnce) {
+    World world("nodes n1 cpus=4\nsubmit a cpus=4 time=60 interactive\npass\nexpect a running n1");
+    world.ask("k");
+    world.register_node({}, "another");
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 1u);
+}
+
+TEST(Steps, ASuspendedJobsWaitUntilItGoesOn) {
+    World world(kOneJob);
+    world.ask("k");
+    RequestId waiting = world.ask("other");
+    ASSERT_EQ(world.scenario.run("suspend a"), "");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {}});
+    EXPECT_FALSE(world.answer_to(waiting));
+    world.apply_event(
+        ControlJobs{RequestId{2},
+                    {},
+                    JobVerb::Resume,
+                    {{.job = world.job(), .tasks = {}, .het_component = {}, .step = {}}}});
+    EXPECT_EQ(world.step_of(waiting), StepId{1});
+}
+
+TEST(Steps, ThoseThatWaitForARequeuedJobHearThatItIsOver) {
+    World world(kOneJob);
+    world.ask("k");
+    RequestId waiting = world.ask("other");
+    world.apply_event(
+        ControlJobs{RequestId{2},
+                    {},
+                    JobVerb::Requeue,
+                    {{.job = world.job(), .tasks = {}, .het_component = {}, .step = {}}}});
+    ASSERT_TRUE(world.answer_to(waiting));
+    EXPECT_TRUE(std::holds_alternative<Error>(*world.answer_to(waiting)));
+}
+
+// srun --jobid came before the order to launch, which was lost.
+TEST(Steps, DoNotStandInForTheirScript) {
+    World world(kOneJob);
+    world.ask("k");
+    world.register_node({world.run(StepId{0})});
+    bool launched = std::any_of(
+        world.effects.begin(), world.effects.end(),
+        [](const Effect& effect) { return std::holds_alternative<LaunchBatch>(effect); });
+    EXPECT_TRUE(launched);
+}
+
+}  // namespace
+}  // namespace sluice

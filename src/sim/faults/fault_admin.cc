@@ -1,0 +1,156 @@
+// sim/faults/fault_admin.cc: what administrators do to nodes, partitions, reservations and
+// slurm.conf.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/limits/reservations.h"
+#include "sim/faults/fault_world.h"
+#include "sim/faults/workload.h"
+
+namespace sluice {
+namespace {
+
+constexpr Caller kRoot{UserId{0}, GroupId{0}};
+
+}  // namespace
+
+void FaultWorld::administrate() {
+    switch (random_.below(10)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            return change_reservation();
+        case 4:
+        case 5:
+        case 6:
+            return change_node();
+        case 7:
+        case 8:
+            return change_partition();
+        default:
+            return reconfigure(
+                std::make_shared<const Settings>(changed(random_, *first_settings_)));
+    }
+}
+
+void FaultWorld::change_reservation() {
+    ReservationChange change = random_reservation(random_, controller_now(), options_.nodes);
+    constexpr const char* kVerbs[] = {"create", "update", "delete"};
+    ask(fmt::format("reservation {}", kVerbs[static_cast<int>(change.verb)]),
+        [change](RequestId request) {
+            return ChangeReservation{request, kRoot, change};
+        },
+        {});
+}
+
+void FaultWorld::change_node() {
+    std::string node = first_settings_->nodes[random_.below(options_.nodes)].name;
+    if (random_.chance(0.3)) {
+        RebootNodes event{.request = {},
+                          .caller = kRoot,
+                          .nodes = {node},
+                          .asap = random_.chance(0.5),
+                          .next = {},
+                          .reason = {}};
+        if (random_.chance(0.3))
+            event.next = random_.chance(0.7) ? AfterReboot::Resume : AfterReboot::Down;
+        ask("reboot",
+            [event](RequestId request) {
+                RebootNodes order = event;
+                order.request = request;
+                return order;
+            },
+            {});
+        return;
+    }
+    constexpr const char* kStates[] = {"DRAIN", "DRAIN", "RESUME",        "RESUME", "UNDRAIN",
+                                       "DOWN",  "FAIL",  "CANCEL_REBOOT", "IDLE"};
+    std::string state = kStates[random_.below(std::size(kStates))];
+    Changes changes{{"State", state}, {"Reason", "test"}};
+    if (random_.chance(0.2)) changes = {{"Weight", std::to_string(random_.between(1, 3))}};
+    ask("node " + changes.front().second,
+        [node, changes](RequestId request) {
+            return UpdateNode{request, kRoot, {node}, changes};
+        },
+        {});
+}
+
+void FaultWorld::change_partition() {
+    const auto& partitions = first_settings_->partitions;
+    std::string name = partitions[random_.below(partitions.size())].name;
+    auto number = [&](std::int64_t low, std::int64_t high) {
+        return std::to_string(random_.between(low, high));
+    };
+    Changes changes;
+    switch (random_.below(5)) {
+        case 0:
+            changes = {{"State", random_.chance(0.5) ? "DOWN" : "DRAIN"}};
+            break;
+        case 1:
+            changes = {{"MaxTime", random_.chance(0.5) ? "UNLIMITED" : number(2, 5)}};
+            break;
+        case 2:
+            changes = {{"MaxNodes", random_.chance(0.5) ? "UNLIMITED" : number(1, 3)}};
+            break;
+        case 3:
+            changes = {{"PriorityTier", number(1, 3)}};
+            break;
+        default:
+            changes = {{"State", "UP"}};
+            break;
+    }
+    ask("partition " + changes.front().first,
+        [name, changes](RequestId request) {
+            return UpdatePartition{request, kRoot, name, changes};
+        },
+        {});
+}
+
+// As controller/reconfigure.cc: what it knows of busy nodes may be old when the core hears of it.
+void FaultWorld::reconfigure(std::shared_ptr<const Settings> settings) {
+    if (!cluster_) return;
+    for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+        const Node& node = cluster_->node(NodeIndex{i});
+        auto same = [&](const NodeConfig& config) { return config.name == node.config.name; };
+        bool stays = std::any_of(settings->nodes.begin(), settings->nodes.end(), same);
+        if (!stays && !node.jobs.empty()) return;
+    }
+    ask("reconfigure",
+        [this, settings](RequestId request) {
+            settings_ = settings;  // the file: a controller that restarts reads it
+            return Reconfigure{request, kRoot, settings};
+        },
+        {});
+}
+
+// Everything is put back, and what was put aside is taken up again.
+void FaultWorld::look_after_cluster() {
+    if (!cluster_) return;
+    auto again = std::make_shared<Settings>(*first_settings_);
+    push({Reconfigure{RequestId{next_request_++}, kRoot, again}, {}});
+    settings_ = again;
+    for (const Reservation& each : cluster_->reservations()) {
+        ReservationChange change{.verb = ReservationChange::Verb::Delete, .name = each.name};
+        push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
+        if (each.is_active(controller_now()) || now_ < calm_from_ + Seconds{600}) continue;
+        // Jobs wait for it: it begins, and ends soon.
+        change = {.verb = ReservationChange::Verb::Update, .name = each.name};
+        change.start = controller_now();
+        change.duration = Seconds{600};
+        change.flags_cleared = kResvRepeats | kResvTimeFloat;
+        push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
+    }
+    std::vector<std::string> nodes;
+    for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+        const Node& node = cluster_->node(NodeIndex{i});
+        bool by_hand = node.admin_flags != 0 || (node.down && node.reason != "Not responding");
+        bool rebooting = node.reboot && node.reboot->issued;
+        if (by_hand && node.connected && !rebooting) nodes.push_back(node.config.name);
+    }
+    if (!nodes.empty())
+        push({UpdateNode{RequestId{next_request_++}, kRoot, nodes, {{"State", "RESUME"}}}, {}});
+}
+
+}  // namespace sluice

@@ -1,0 +1,237 @@
+#include "sim/faults/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/limits/licenses.h"
+#include "core/limits/reservations.h"
+
+namespace sluice {
+
+namespace {
+
+bool holds_nodes(const Job& job) {
+    return is_live(job) || is_completing(job);
+}
+
+std::uint32_t tasks_at_once(const Cluster& cluster, JobId array) {
+    std::uint32_t count = 0;
+    cluster.jobs().for_each([&](const Job& job) {
+        if (job.array_job == array && holds_nodes(job)) ++count;
+    });
+    return count;
+}
+
+std::optional<std::string> partition_broken(const Cluster& cluster, const Job& job) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    if (!partition) return "a partition that is not there";
+    const PartitionConfig& config = partition->config;
+    if (config.state == "DOWN" || config.state == "INACTIVE") return "a partition that is down";
+    if (job.time_limit > config.max_time) return "for longer than its partition allows";
+    auto nodes = static_cast<std::uint32_t>(job.allocation->nodes.size());
+    if (config.max_nodes && nodes > *config.max_nodes)
+        return "on more nodes than its partition allows";
+    for (const NodeShare& share : job.allocation->nodes) {
+        const auto& members = partition->nodes;
+        if (std::find(members.begin(), members.end(), share.node) == members.end()) {
+            return "on a node outside its partition";
+        }
+        if (!may_take_jobs(cluster.node(share.node))) return "on a node that takes no jobs";
+    }
+    return {};
+}
+
+bool meets(const Reservation& reservation, Time from, Time until) {
+    std::vector<Interval> times = intervals_of(reservation);
+    return std::any_of(times.begin(), times.end(),
+                       [&](const Interval& time) { return time.start < until && from < time.end; });
+}
+
+bool has_all_of(const Reservation& reservation, NodeIndex node) {
+    return reservation.cores.empty() && reservation.has_node(node);
+}
+
+std::optional<std::string> reservation_broken(const Cluster& cluster, const Job& job, Time now) {
+    const Reservation* own = find_reservation(cluster, job.reservation);
+    if (!job.reservation.empty()) {
+        if (!own || !may_use(*own, job.user, job.request->account))
+            return "in a reservation that is not for it";
+        if (!is_open(*own, now)) return "in a reservation that has not begun";
+    } else if (!job.request->reservation.empty()) {
+        return "outside the reservation it asked for";
+    }
+    constexpr Seconds kEver{100L * 365 * 24 * 3600};
+    Time until = now + (job.time_limit.unlimited() ? kEver : job.time_limit.length());
+    if (own && !own->has(kResvFlex)) until = std::min(until, own->end);
+    for (const NodeShare& share : job.allocation->nodes) {
+        bool inside = own && own->has_node(share.node);
+        if (own && !inside && !own->has(kResvFlex | kResvAnyNodes))
+            return "on a node outside its reservation";
+        for (const Reservation& other : cluster.reservations()) {
+            if (&other == own || !has_all_of(other, share.node) || !meets(other, now, until))
+                continue;
+            if (inside && !other.has(kResvMaint)) continue;
+            return fmt::format(
+                "on node {}, which is reserved for others by {} from {} ({:x}; in '{}', until {})",
+                cluster.node(share.node).config.name, other.name, (other.start - now).count(),
+                other.flags, job.reservation, (until - now).count());
+        }
+    }
+    return {};
+}
+
+std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& job) {
+    for (const LicenseCount& held : licenses_held_by(job)) {
+        auto used = cluster.licenses_used.find(held.name);
+        for (const auto& [name, total] : cluster.settings().licenses) {
+            if (name == held.name && used->second > total)
+                return "with more licences than there are";
+        }
+    }
+    if (job.licenses_held.empty() && !job.request->licenses.empty()) return "without its licences";
+    return {};
+}
+
+// The tasks that an array ever had; one of no number for a job that is no array.
+std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
+    auto record = cluster.find_job(id);
+    if (auto members = cluster.array_members.find(id.value);
+        !record && members != cluster.array_members.end()) {
+        record = cluster.find_job(members->second.front());
+    }
+    if (!record) return {};
+    std::vector<std::uint32_t> tasks;
+    if (!record->array_job || !record->request->array) return {kWholeJob};
+    record->request->array->tasks.for_each([&](std::uint32_t task) { tasks.push_back(task); });
+    return tasks;
+}
+
+}  // namespace
+
+const Rules::History& Rules::history(const AwaitedKey& key) const {
+    static const History kNone;
+    auto found = histories_.find(key);
+    return found == histories_.end() ? kNone : found->second;
+}
+
+// Others of that name may start beside it, in the same pass too, unless they are singletons as
+// well.
+bool Rules::is_alone(const Cluster& cluster, const Job& job) const {
+    JobId self = job.array_job.value_or(job.id);
+    bool alone = true;
+    cluster.jobs().for_each([&](const Job& other) {
+        bool same = other.user == job.user && other.request->name == job.request->name;
+        if (!same || !holds_nodes(other) || other.array_job.value_or(other.id) == self) return;
+        bool was_first = running_.contains({other.id.value, other.restarts});
+        if (was_first || other.request->dependency == "singleton") alone = false;
+    });
+    return alone;
+}
+
+void Rules::note(const Cluster& cluster) {
+    cluster.jobs().for_each([&](const Job& job) {
+        if (job.state == JobState::Pending) return;
+        auto note_task = [&](std::uint32_t task) {
+            History& history = histories_[{job.array_job.value_or(job.id).value, task}];
+            history.started = true;
+            if (is_finished(job.state) && !is_completing(job)) history.ends.insert(job.state);
+        };
+        if (is_array_record(job))
+            job.array_tasks.for_each(note_task);
+        else
+            note_task(job.array_task.value_or(kWholeJob));
+    });
+}
+
+void Rules::note_queue(const Cluster& cluster) {
+    running_.clear();
+    held_.clear();
+    cluster.jobs().for_each([&](const Job& job) {
+        if (holds_nodes(job)) running_.emplace(job.id.value, job.restarts);
+        if (job.state != JobState::Pending || job.priority > 0) return;
+        auto hold = [&](std::uint32_t task) {
+            held_.emplace(job.array_job.value_or(job.id).value, task);
+        };
+        if (is_array_record(job))
+            job.array_tasks.for_each(hold);
+        else
+            hold(job.array_task.value_or(kWholeJob));
+    });
+}
+
+// Whether it was fulfilled at some time; what is forgotten is.
+bool Rules::holds(const Cluster& cluster, const Job& job, const Condition& condition) const {
+    if (condition.kind == DependencyKind::Singleton) return is_alone(cluster, job);
+    std::vector<std::uint32_t> tasks = tasks_of(cluster, condition.job);
+    if (condition.task) tasks = {*condition.task};
+    bool counterpart = condition.kind == DependencyKind::AfterCorr && job.array_task &&
+                       std::find(tasks.begin(), tasks.end(), *job.array_task) != tasks.end();
+    if (counterpart) tasks = {*job.array_task};
+    bool one_failed = false;
+    for (std::uint32_t task : tasks) {
+        const History& past = history({condition.job.value, task});
+        bool completed = past.ends.contains(JobState::Completed);
+        one_failed = one_failed || (past.ends.size() > (completed ? 1u : 0u));
+        if (condition.kind == DependencyKind::After ? !past.started : past.ends.empty())
+            return false;
+        bool must = condition.kind == DependencyKind::AfterOk ||
+                    condition.kind == DependencyKind::AfterCorr;
+        if (must && !completed) return false;
+    }
+    return condition.kind != DependencyKind::AfterNotOk || one_failed || tasks.empty();
+}
+
+std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time now) const {
+    std::optional<std::string> broken;
+    cluster.jobs().for_each([&](const Job& job) {
+        if (broken || !is_live(job) || running_.contains({job.id.value, job.restarts})) return;
+        std::optional<std::string> how = partition_broken(cluster, job);
+        if (!how) how = reservation_broken(cluster, job, now);
+        if (!how) how = licenses_broken(cluster, job);
+        AwaitedKey self{job.array_job.value_or(job.id).value, job.array_task.value_or(kWholeJob)};
+        if (held_.contains(self)) how = "although it is held";
+        if (job.eligible_time > now) how = "before its time";
+        if (job.array_limit > 0 && tasks_at_once(cluster, *job.array_job) > job.array_limit) {
+            how = "beside more tasks than its array allows";
+        }
+        Dependency asked = parse_dependency(job.request->dependency).value();
+        for (const Condition& condition : asked.left) {
+            if (!asked.any && !holds(cluster, job, condition))
+                how = "before " + job.request->dependency + " was fulfilled";
+        }
+        if (how) broken = fmt::format("job {} starts {}", print_job_id(job), *how);
+    });
+    return broken;
+}
+
+std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
+    std::optional<std::string> broken;
+    cluster.jobs().for_each([&](const Job& job) {
+        std::set<std::pair<NodeIndex, std::uint32_t>> taken;
+        for (const auto& step : job.steps) {
+            if (step->state != StepState::Running) continue;
+            auto say = [&](std::string_view what) {
+                broken = fmt::format("step {}.{} {}", job.id.value, step->id.value, what);
+            };
+            if (!is_live(job)) return say("outlives its job");
+            for (const NodeShare& share : step->nodes) {
+                const NodeShare* whole = job.allocation->find(share.node);
+                if (!whole) return say("is outside its job");
+                bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(),
+                                      share.node) != step->nodes_left.end();
+                for (std::uint32_t cpu : share.cpus) {
+                    bool own =
+                        std::find(whole->cpus.begin(), whole->cpus.end(), cpu) != whole->cpus.end();
+                    if (!own) return say("has a CPU that is not its job's");
+                    if (!step->overlap && left && !taken.emplace(share.node, cpu).second)
+                        return say("shares a CPU");
+                }
+            }
+            if (step->nodes_left.empty()) return say("runs nowhere");
+        }
+    });
+    return broken;
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// sim/faults/rules.h
+//
+// What must hold beyond the core's own invariants, worked out anew from the records: whoever has
+// just started was allowed to, and steps stay within their jobs.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+class Rules {
+public:
+    // After every event: who has started and ended, ever. A dependency that was fulfilled once is.
+    void note(const Cluster& cluster);
+    // Before a pass: those that run already, and those that are held.
+    void note_queue(const Cluster& cluster);
+    // After it: what is wrong with one that has started since.
+    std::optional<std::string> broken_by_start(const Cluster& cluster, Time now) const;
+    std::optional<std::string> broken_step(const Cluster& cluster) const;
+
+private:
+    struct History {
+        bool started = false;
+        std::set<JobState> ends;
+    };
+
+    bool is_alone(const Cluster& cluster, const Job& job) const;
+    bool holds(const Cluster& cluster, const Job& job, const Condition& condition) const;
+    const History& history(const AwaitedKey& key) const;
+
+    std::map<AwaitedKey, History> histories_;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> running_;  // job, restarts
+    std::set<AwaitedKey> held_;
+};
+
+}  // namespace sluice
