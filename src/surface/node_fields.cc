@@ -278,7 +278,6 @@ void not_available(const NodeGroup&, std::string& out) {
 void null_word(const NodeGroup&, std::string& out) {
     out += "(null)";
 }
-void nothing(const NodeGroup&, std::string&) {}
 
 constexpr Needs p(P column) {
     return needs(of_partition(column));

@@ -96,7 +96,7 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::Version,         reported<&NodeFacts::version>},
     {NodeColumn::BaseState,       [](const Node& n, View) { return static_cast<std::int64_t>(node_base(n)); }},
     {NodeColumn::Flags,           [](const Node& n, View v) -> std::int64_t {
-         return node_flags(n) | reserved_flags(n, v) | (v.plan && v.plan->is_planned(n.index) ? kNodePlanned : 0); }},
+         return node_flags(n) | reserved_flags(n, v) | (v.plan && v.plan->is_planned(n.index) ? +kNodePlanned : 0u); }},
     {NodeColumn::Cpus,            [](const Node& n, View) -> std::int64_t { return n.config.cpus; }},
     {NodeColumn::AllocCpus,       [](const Node& n, View) -> std::int64_t { return n.cpus_used; }},
     {NodeColumn::Boards,          [](const Node& n, View) -> std::int64_t { return n.config.boards; }},
