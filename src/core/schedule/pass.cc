@@ -27,10 +27,10 @@ namespace sluice {
 namespace {
 
 // A full pass that looks at no more nodes than this is done at every event; dearer ones wait their turn,
-// so that planning takes a small share of the time. About 10 million nodes are looked at per second.
-constexpr std::uint64_t kCheapSteps = 10'000;
-constexpr std::uint64_t kStepsPerSecondOfRest = 1'000'000;
-constexpr std::uint64_t kStepsForMore = 100'000;   // spent on second and later bookings of a class
+// so that planning takes a small share of the time. About 60 million nodes are passed per second.
+constexpr std::uint64_t kCheapSteps = 20'000;
+constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
+constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
 constexpr std::uint32_t kBookingsPerClass = 64;
 
 }  // namespace

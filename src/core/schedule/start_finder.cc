@@ -38,14 +38,12 @@ PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime fr
 template <typename Visit>
 void StartFinder::for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search,
                                   PlanTime from, Visit visit, PlanTime horizon) {
-    constexpr std::size_t kPassedOverPerStep = 32;
-    steps += search.nodes.size() / kPassedOverPerStep;
+    steps += search.nodes.size();
     const Plan& plan = planner_.plan();
     for (std::uint32_t rank = 0; rank < search.nodes.size(); ++rank) {
         NodeIndex node = search.nodes[rank];
         PlanTime& not_before = known.not_before[node.value];
         if (not_before >= bound) continue;
-        ++steps;
         not_before = plan.earliest(node, known.amounts[layout_.kind_of[node.value]], not_before, known.length, horizon);
         if (not_before >= horizon) not_before = horizon;
         if (not_before >= bound) continue;
