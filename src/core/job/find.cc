@@ -4,7 +4,7 @@
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
-#include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 
@@ -73,10 +73,13 @@ std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref) {
             if (record->array_tasks.contains(task)) tasks.push_back(task);
         });
         if (tasks.size() < record->array_tasks.size()) {
-            Time eligible = record->eligible_time;
+            // Where the record waits for its begin time, so do they.
+            bool is_due = cluster.scheduler().queue.contains(record->id) || cluster.parked.contains(record->id);
             for (std::uint32_t task : tasks) {
                 JobId id = split_task(cluster, ref.job, task);
-                enqueue(cluster, cluster.job(id), std::max(eligible, cluster.job(id).eligible_time));
+                Time eligible = cluster.job(id).eligible_time;
+                if (is_due) enqueue(cluster, cluster.job(id), eligible);
+                else cluster.add_timer({eligible, TimerKind::Begin, id.value});
             }
         }
     }

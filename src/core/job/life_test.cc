@@ -175,5 +175,19 @@ TEST(JobLife, TheSameSubmissionTwiceIsOneJob) {
     EXPECT_NE(scenario.job("a"), scenario.job("c"));
 }
 
+TEST(JobLife, ATaskThatIsChangedAloneKeepsItsBeginTime) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=8
+        submit  a array=0-2 begin=10
+        update  a_1 TimeLimit=5
+        pass
+        expect  a_1 pending BeginTime
+        at      10
+        pass
+        expect  a_1 running
+        expect  a_0 running
+    )");
+}
+
 }  // namespace
 }  // namespace sluice
