@@ -55,7 +55,7 @@ bool has_all_of(const Reservation& reservation, NodeIndex node) {
 std::optional<std::string> reservation_broken(const Cluster& cluster, const Job& job, Time now) {
     const Reservation* own = find_reservation(cluster, job.reservation);
     if (!job.reservation.empty()) {
-        if (!own || !may_use(*own, job.user, job.request->account))
+        if (!own || !may_use(*own, job.user, *job.request))
             return "in a reservation that is not for it";
         if (!is_open(*own, now)) return "in a reservation that has not begun";
     } else if (!job.request->reservation.empty()) {
