@@ -16,7 +16,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::time_t kRememberedFor = 600;  // seconds: longer than a credential is valid
+constexpr Seconds kRememberedFor{600};  // longer than a credential is valid
 
 KnownUsers::Moment now() {
     return KnownUsers::Moment::clock::now();
@@ -243,9 +243,12 @@ void Jobs::drop(const RunKey& key) {
 }
 
 void Jobs::note_over(const JobKey& key) {
-    const std::time_t now = std::time(nullptr);
-    std::erase_if(over_, [&](const auto& entry) { return entry.second + kRememberedFor < now; });
-    over_[key] = now;
+    const auto time = now();
+    while (!ends_.empty() && ends_.front().second + kRememberedFor < time) {
+        over_.erase(ends_.front().first);
+        ends_.pop_front();
+    }
+    if (over_.insert(key).second) ends_.emplace_back(key, time);
 }
 
 bool Jobs::is_over(const JobKey& key) const {

@@ -4,7 +4,6 @@
 // and reports a job's end only when nothing of it is left here.
 #pragma once
 
-#include <ctime>
 #include <deque>
 #include <functional>
 #include <map>
@@ -101,7 +100,8 @@ private:
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
     // Jobs that are gone from here, and when: an srun with a credential for one may still come.
-    std::map<JobKey, std::time_t> over_;
+    std::set<JobKey> over_;
+    std::deque<std::pair<JobKey, KnownUsers::Moment>> ends_;
 };
 
 }  // namespace sluice

@@ -240,8 +240,12 @@ TEST(EtcFiles, KnowWhomTheSystemKnows) {
     std::ifstream file("/etc/nsswitch.conf");
     const std::string rules{std::istreambuf_iterator<char>(file), {}};
     ASSERT_EQ(read.has_value(), files_come_first(rules, "passwd"));
-    if (read) EXPECT_EQ(std::pair(read->name, read->home), std::pair(asked->name, asked->home));
-    if (files_come_first(rules, "group")) EXPECT_EQ(find_group_in_files(0), group_name(0));
+    if (read) {
+        EXPECT_EQ(std::pair(read->name, read->home), std::pair(asked->name, asked->home));
+    }
+    if (files_come_first(rules, "group")) {
+        EXPECT_EQ(find_group_in_files(0), group_name(0));
+    }
     EXPECT_FALSE(find_user_in_files([](const passwd&) { return false; }));
 }
 
