@@ -34,8 +34,8 @@ Result<TaskSet> parse_node_sizes(std::string_view text) {
     return sizes;
 }
 
-Result<NodeCounts> parse_node_counts(std::string_view text) {
-    NodeCounts counts;
+Result<WantedNodes> parse_node_counts(std::string_view text) {
+    WantedNodes counts;
     if (text.find_first_of(",:") != std::string_view::npos) {
         TaskSet sizes = TRY(parse_node_sizes(text));
         counts.min = sizes.first();

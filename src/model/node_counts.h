@@ -12,16 +12,16 @@
 
 namespace sluice {
 
-struct NodeCounts {
+struct WantedNodes {
     std::uint32_t min = 1;
     std::uint32_t max = 1;
     std::string sizes;  // as written, where not every count from min to max will do
-    bool operator==(const NodeCounts&) const = default;
+    bool operator==(const WantedNodes&) const = default;
 };
 
 // "4", "2-8", "1,5,9", "2-16:2", "1-4,8-16:4". An error's detail says what is wrong in Slurm's
 // words; a count of zero is InvalidNodeCount.
-Result<NodeCounts> parse_node_counts(std::string_view text);
+Result<WantedNodes> parse_node_counts(std::string_view text);
 
 // The counts of a list.
 Result<TaskSet> parse_node_sizes(std::string_view text);

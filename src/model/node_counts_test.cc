@@ -7,19 +7,19 @@
 namespace sluice {
 namespace {
 
-TEST(NodeCounts, AreNumbersRangesAndLists) {
-    EXPECT_EQ(parse_node_counts("4").value(), (NodeCounts{4, 4, ""}));
-    EXPECT_EQ(parse_node_counts("2-8").value(), (NodeCounts{2, 8, ""}));
-    EXPECT_EQ(parse_node_counts("9,1,5").value(), (NodeCounts{1, 9, "9,1,5"}));
-    EXPECT_EQ(parse_node_counts("2-16:2").value(), (NodeCounts{2, 16, "2-16:2"}));
-    EXPECT_EQ(parse_node_counts("1-15:4").value(), (NodeCounts{1, 13, "1-15:4"}));
-    EXPECT_EQ(parse_node_counts("1,2,3").value(), (NodeCounts{1, 3, ""}));
+TEST(WantedNodes, AreNumbersRangesAndLists) {
+    EXPECT_EQ(parse_node_counts("4").value(), (WantedNodes{4, 4, ""}));
+    EXPECT_EQ(parse_node_counts("2-8").value(), (WantedNodes{2, 8, ""}));
+    EXPECT_EQ(parse_node_counts("9,1,5").value(), (WantedNodes{1, 9, "9,1,5"}));
+    EXPECT_EQ(parse_node_counts("2-16:2").value(), (WantedNodes{2, 16, "2-16:2"}));
+    EXPECT_EQ(parse_node_counts("1-15:4").value(), (WantedNodes{1, 13, "1-15:4"}));
+    EXPECT_EQ(parse_node_counts("1,2,3").value(), (WantedNodes{1, 3, ""}));
 }
 
-TEST(NodeCounts, BadOnesAreRefused) {
+TEST(WantedNodes, BadOnesAreRefused) {
     for (const char* text : {"", "x", "-1", "1-", "1-x", "3-2", "1,,2", "1,x", "2-16:", "2-16:0",
                              "1:2", ",", "99999999999", "16-2:2", "1,99999999999"}) {
-        Result<NodeCounts> counts = parse_node_counts(text);
+        Result<WantedNodes> counts = parse_node_counts(text);
         ASSERT_FALSE(counts) << text;
         EXPECT_EQ(counts.error().code, ErrorCode::BadArgument) << text;
     }
@@ -28,7 +28,7 @@ TEST(NodeCounts, BadOnesAreRefused) {
     }
 }
 
-TEST(NodeCounts, SizesAreFoundFromBothSides) {
+TEST(WantedNodes, SizesAreFoundFromBothSides) {
     const TaskSet sizes = parse_node_sizes("1,5,8-16:4").value();
     EXPECT_EQ(next_size(sizes, 1), 1u);
     EXPECT_EQ(next_size(sizes, 2), 5u);

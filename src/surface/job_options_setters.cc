@@ -259,7 +259,7 @@ Result<void> set_no_kill(JobOptions& options, const OptionUse& use) {
 
 Result<void> set_nodes(JobOptions& options, const OptionUse& use) {
     Shape& shape = options.request.shape;
-    NodeCounts counts = TRY(parse_node_counts(use.value));
+    WantedNodes counts = TRY(parse_node_counts(use.value));
     shape.nodes_min = counts.min;
     shape.nodes_max = counts.max;
     shape.node_sizes = std::move(counts.sizes);

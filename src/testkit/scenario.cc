@@ -40,7 +40,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     if (options.contains("nodes")) shape.nodes_min = as_number(options.at("nodes"));
     if (options.contains("nodes")) shape.nodes_max = shape.nodes_min;
     if (options.contains("sizes")) {
-        NodeCounts counts = parse_node_counts(options.at("sizes")).value();
+        WantedNodes counts = parse_node_counts(options.at("sizes")).value();
         shape.nodes_min = counts.min;
         shape.nodes_max = counts.max;
         shape.node_sizes = counts.sizes;

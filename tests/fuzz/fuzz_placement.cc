@@ -25,7 +25,7 @@ void fuzz_one(std::string_view text) {
     for (auto parse : {parse_gpu_bind, parse_tres_bind}) {
         if (Result<GpuBind> bind = parse(text)) fuzz_binding(*bind);
     }
-    Result<NodeCounts> counts = parse_node_counts(text);
+    Result<WantedNodes> counts = parse_node_counts(text);
     if (!counts) return;
     CHECK(counts->min > 0 && counts->min <= counts->max);
     if (counts->sizes.empty()) return;

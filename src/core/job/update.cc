@@ -164,7 +164,7 @@ Result<void> set_throttle(Draft& draft, const std::string& key, const std::strin
 
 Result<void> set_nodes(Draft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    Result<NodeCounts> counts = parse_node_counts(value);
+    Result<WantedNodes> counts = parse_node_counts(value);
     if (!counts) return counts.error().code == ErrorCode::BadArgument ? bad(key, value) : counts.error();
     draft.request.shape.nodes_min = counts->min;
     draft.request.shape.nodes_max = counts->max;
