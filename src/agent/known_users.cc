@@ -1,3 +1,4 @@
+// See known_users.h.
 #include "agent/known_users.h"
 
 namespace sluice {

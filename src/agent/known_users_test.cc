@@ -1,3 +1,4 @@
+// How long a user is known, and to whom.
 #include "agent/known_users.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// See reserved_groups.h.
 #include "controller/reserved_groups.h"
 
 #include <algorithm>

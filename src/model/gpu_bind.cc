@@ -1,3 +1,4 @@
+// See gpu_bind.h.
 #include "model/gpu_bind.h"
 
 #include <fmt/format.h>

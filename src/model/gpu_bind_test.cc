@@ -1,3 +1,4 @@
+// Every way to write --gpu-bind, and what each task then sees.
 #include "model/gpu_bind.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// See node_counts.h.
 #include "model/node_counts.h"
 
 #include <fmt/format.h>

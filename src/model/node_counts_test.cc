@@ -1,3 +1,4 @@
+// Every way to write -N, and the counts that it allows.
 #include "model/node_counts.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// See gpus.h.
 #include "stepd/gpus.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// See known_starts.h.
 #include "core/schedule/known_starts.h"
 
 #include <bit>

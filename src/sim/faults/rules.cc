@@ -1,3 +1,4 @@
+// See rules.h.
 #include "sim/faults/rules.h"
 
 #include <fmt/format.h>
