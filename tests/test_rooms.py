@@ -78,3 +78,18 @@ def test_core_is_pure(what):
              if room_of(path) in ("core", "model") and not path.name.endswith(("_test.cc", "_bench.cc"))
              for match in pattern.finditer(code_of(path))]
     assert not wrong, f"{what} in a room that must not have it"
+
+
+# The linker takes two types of one name for one type, and says nothing.
+def test_rooms_that_meet_in_a_program_have_no_type_of_one_name():
+    reach = allowed_rooms()
+    for _ in reach:
+        reach = {room: below.union(*(reach[other] for other in below)) for room, below in reach.items()}
+    places = {}
+    for path in SOURCES:
+        if path.suffix == ".h":
+            for name in re.findall(r"^(?<!>\n)(?:struct|class) (\w+)[^;{]*\{", code_of(path), re.M):
+                places.setdefault(name, set()).add(room_of(path))
+    wrong = [f"{name}: {' and '.join(sorted(rooms))}" for name, rooms in places.items()
+             if len(rooms) > 1 and any(len(rooms & (below | {room})) > 1 for room, below in reach.items())]
+    assert not wrong
