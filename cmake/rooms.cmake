@@ -22,10 +22,16 @@ endfunction()
 # What ctest runs: cmake --build build --target checks
 add_custom_target(checks)
 
-# sluice_room(NAME [ROOMS other...] [LIBS library...])
+# sluice_room(NAME [TOGETHER] [ROOMS other...] [LIBS library...])
 # Every *.cc is part of the library, except main*.cc, *_test.cc and *_bench.cc.
+# TOGETHER: its files take longer to parse their headers than to compile, so several are compiled
+# as one. Names without linkage must then differ within the room.
 function(sluice_room room)
-    cmake_parse_arguments(ARG "" "" "ROOMS;LIBS" ${ARGN})
+    cmake_parse_arguments(ARG "TOGETHER" "" "ROOMS;LIBS" ${ARGN})
+    if(ARG_TOGETHER AND SLUICE_UNITY)
+        set(CMAKE_UNITY_BUILD ON)
+        set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+    endif()
     sluice_include_dir(${room} include)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
     set(all ${sources})

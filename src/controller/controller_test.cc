@@ -23,7 +23,6 @@ namespace {
 
 constexpr RequestId kRequest{7};
 constexpr Caller kUser{UserId{1000}, GroupId{100}};
-constexpr Caller kRoot{UserId{0}, GroupId{0}};
 constexpr RequestLimits kLimits{.slurm_user = UserId{64}, .script_size_max = 100};
 
 // ---- settings

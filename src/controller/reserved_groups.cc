@@ -41,7 +41,7 @@ void refresh_reserved_groups(Services& services) {
         ReservationChange change{.verb = ReservationChange::Verb::Update, .name = reservation.name};
         change.groups.emplace().items = std::move(groups);
         Incoming incoming;
-        incoming.event = ChangeReservation{RequestId{}, Caller{UserId{0}, GroupId{0}}, change};
+        incoming.event = ChangeReservation{RequestId{}, kRoot, change};
         services.inbox.push(std::move(incoming));
     }
 }

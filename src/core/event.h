@@ -29,6 +29,7 @@ struct Caller {
     std::vector<std::string> groups = {};  // names, looked up by the shell; for submissions only
     bool sent_by_root = false;             // who may have named somebody else with --uid
 };
+inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
 
 // Which run of a job (or of one of its steps): a requeued job runs again under the same id.
 struct RunId {

@@ -76,7 +76,7 @@ Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const 
     return result;
 }
 
-struct Plan {
+struct StepPlan {
     std::optional<Step> step;  // absent: busy, wait
 };
 
@@ -162,7 +162,7 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, std:
     return wishes;
 }
 
-Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& wish) {
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepWish& wish) {
     std::vector<std::string> named, excluded;
     if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
     if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
@@ -192,11 +192,11 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
         NodeOffer offer = offer_of(job, *share, wish);
         if (offer.tasks_max > 0 || !named.empty()) offers.push_back(std::move(offer));
     }
-    if (offers.size() < wanted) return Plan{};
+    if (offers.size() < wanted) return StepPlan{};
     std::vector<std::uint32_t> capacity;
     for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
     std::vector<std::uint32_t> counts = spread(tasks, capacity, wish.cyclic);
-    if (counts.empty()) return Plan{};
+    if (counts.empty()) return StepPlan{};
 
     Step step{.id = StepId{job.next_step}, .name = wish.name, .user = job.user};
     std::vector<std::string> names;
@@ -208,7 +208,7 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
         bool busy = false;
         Held held = held_on(job, share.node);
         share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], offers.size()), busy));
-        if (busy) return Plan{};
+        if (busy) return StepPlan{};
         names.push_back(cluster.node(share.node).config.name);
         step.nodes_left.push_back(share.node);
         step.nodes.push_back(std::move(share));
@@ -219,7 +219,7 @@ Result<Plan> plan_step(const Cluster& cluster, const Job& job, const StepWish& w
     step.tres_bind = wish.tres_bind;
     step.overlap = wish.overlap;
     step.time_limit = wish.time_limit;
-    return Plan{std::move(step)};
+    return StepPlan{std::move(step)};
 }
 
 // Asked for before, by an srun that did not get the answer.
@@ -256,7 +256,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return true;
     }
     if (job->state == JobState::Suspended) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
-    Result<Plan> plan = plan_step(cluster, *job, wish);
+    Result<StepPlan> plan = plan_step(cluster, *job, wish);
     if (!plan) {
         effects.push_back(Reply{request, std::move(plan).error()});
         return true;

@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace {
 
-constexpr int kSearchesPerPass = 16;
+constexpr int kVictimSearches = 16;
 
 const QosConfig* find_qos(const Settings& settings, const std::string& name) {
     for (const QosConfig& qos : settings.qos) {
@@ -142,7 +142,7 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
 
 bool Pass::preempt_for(const Entry& entry, JobId id) {
     if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return false;
-    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kSearchesPerPass) return false;
+    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kVictimSearches) return false;
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     const Partition& partition = *entry.in->need.partition;
     std::vector<Victim> victims = victims_for(cluster_, *job, partition, now_);

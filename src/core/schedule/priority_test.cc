@@ -11,7 +11,6 @@ namespace sluice {
 namespace {
 
 constexpr Time kStart = from_unix(1'800'000'000);
-const Caller kRoot{UserId{0}, GroupId{0}};
 const Caller kUser{UserId{1000}, GroupId{100}};
 
 // Six nodes with 16 CPUs, 100 GB and, two of them, 8 GPUs. Of the partitions, debug counts most.

@@ -8,8 +8,6 @@
 namespace sluice {
 namespace {
 
-constexpr Caller kRoot{UserId{0}, GroupId{0}};
-
 std::string shown(Scenario& world, const std::string& name) {
     const Job& job = world.cluster().job(world.job(name));
     Reason reason = shown_reason(job, world.cluster().partitions(), world.cluster().plan().get());

@@ -9,11 +9,11 @@
 
 namespace sluice {
 
-constexpr int kSearchesPerPass = 16;
+constexpr int kShareSearches = 16;
 
 bool Pass::start_shared(const Entry& entry, JobId id) {
     const Need& need = entry.in->need;
-    if (need.sharers <= 1 || share_searches_++ >= kSearchesPerPass) return false;
+    if (need.sharers <= 1 || share_searches_++ >= kShareSearches) return false;
     Planner& planner = scheduler_.planner;
     Search search = search_for(entry, cluster_.job(id));
     std::vector<NodeIndex> widened;

@@ -9,11 +9,6 @@
 #include "sim/faults/workload.h"
 
 namespace sluice {
-namespace {
-
-constexpr Caller kRoot{UserId{0}, GroupId{0}};
-
-}  // namespace
 
 void FaultWorld::administrate() {
     switch (random_.below(10)) {

@@ -7,7 +7,6 @@ namespace sluice {
 namespace {
 
 constexpr Caller kUser{UserId{1000}, GroupId{1000}};
-constexpr Caller kRoot{UserId{0}, GroupId{0}};
 constexpr Seconds kLook{60};
 
 JobRef ref_to(JobId job) {
