@@ -19,6 +19,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kPipelineMost = 256;            // requests without an answer
+constexpr std::size_t kLongListing = 64 * 1024;
 constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
 
 Bytes refusal(ErrorCode code, std::string detail) {
@@ -63,9 +64,11 @@ asio::awaitable<void> ClientSession::run() {
             log_debug("{}: {}", link_->peer(), to_string(request.error()));
             break;
         }
+        turn_.end();
         co_await handle(*request);
     }
     link_->close();
+    turn_.end();
     co_await drop_waiting();
 }
 
@@ -251,7 +254,11 @@ asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
     const auto read = [&] {
         return services_.listings.answer(*services_.published.snapshot.get(), question);
     };
-    co_return co_await run_on(services_.reader_pool, read);
+    Bytes listing = co_await run_on(services_.reader_pool, read);
+    if (link_->local_peer && listing->size() > kLongListing) {
+        turn_ = co_await services_.turns.take(link_->executor());
+    }
+    co_return listing;
 }
 
 asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {

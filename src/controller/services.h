@@ -4,6 +4,7 @@
 // the last.
 #pragma once
 
+#include <algorithm>
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/thread_pool.hpp>
@@ -12,12 +13,14 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "auth/launch_credential.h"
 #include "controller/groups.h"
 #include "controller/inbox.h"
 #include "controller/listings.h"
 #include "controller/published.h"
+#include "controller/turns.h"
 #include "store/store.h"
 
 namespace sluice {
@@ -42,6 +45,7 @@ struct Services {
     // next, and the I/O threads go on taking submissions meanwhile.
     asio::thread_pool reader_pool{1};
     Listings listings;  // the reader's own
+    Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
     GroupNames groups;  // slow_pool's own
     Fleet* fleet = nullptr;
 

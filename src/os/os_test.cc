@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "os/busy.h"
 #include "os/etc_files.h"
 #include "os/event_loop.h"
 #include "os/files.h"
@@ -260,6 +261,13 @@ TEST(Twin, HandsBackWhatWasRead) {
     std::memset(buffer, 0, sizeof buffer);
     EXPECT_EQ(read(output.get(), buffer, sizeof buffer), 6);
     EXPECT_STREQ(buffer, "script");
+}
+
+TEST(Busy, MoreWantToRunThanThereAreCores) {
+    EXPECT_FALSE(is_busy("0.52 0.30 0.10 2/175 8090\n", 2));
+    EXPECT_TRUE(is_busy("0.00 0.00 0.00 3/175 8090\n", 2));
+    EXPECT_FALSE(is_busy("", 2));
+    EXPECT_FALSE(is_busy("9.00 x/175", 2));
 }
 
 }  // namespace

@@ -69,6 +69,10 @@ std::size_t FrameReader::missing() const {
     return whole > waiting.size() ? whole - waiting.size() : 0;
 }
 
+void FrameReader::make_room() {
+    buffer_.reserve(buffer_.size() + missing());
+}
+
 Error malformed_message() {
     return {ErrorCode::ProtocolError, "a message could not be decoded"};
 }

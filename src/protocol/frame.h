@@ -38,6 +38,8 @@ public:
     // So many bytes, and perhaps more, are missing from the message that has begun: who takes no more
     // at a time leaves those of the next message in the stream.
     std::size_t missing() const;
+    // For all that is missing, at once: only where the sender is trusted to mean the length it announced.
+    void make_room();
 
 private:
     std::size_t size_max_;

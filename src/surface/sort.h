@@ -91,12 +91,14 @@ void sort_rows(std::vector<Row>& rows, const std::vector<SortKey<Row>>& keys) {
     for (const SortKey<Row>& key : keys) values.push_back(key_values(rows, key));
     std::vector<std::uint32_t> order(rows.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
         for (const std::vector<std::int64_t>& value : values) {
             if (value[a] != value[b]) return value[a] < value[b];
         }
         return a < b;
-    });
+    };
+    if (std::is_sorted(order.begin(), order.end(), before)) return;  // as a queue mostly is
+    std::sort(order.begin(), order.end(), before);
     std::vector<Row> sorted;
     sorted.reserve(rows.size());
     for (std::uint32_t index : order) sorted.push_back(rows[index]);

@@ -4,13 +4,16 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "auth/munge.h"
 #include "base/text.h"
 #include "model/errors.h"
+#include "os/busy.h"
 #include "os/files.h"
 #include "os/twin.h"
 #include "os/user.h"
@@ -26,6 +29,9 @@ constexpr milliseconds kRetryDelayMin{50};
 constexpr milliseconds kRetryDelayMax{1000};
 // Most answers are there by then: to sleep and be woken takes as long as the answer itself.
 constexpr std::chrono::microseconds kAnswerSoon{600};
+// A long answer takes its time anyhow: whoever only wants to send a job goes first.
+constexpr std::size_t kLongAnswer = 64 * 1024;
+constexpr int kGiveWay = 10;
 constexpr int kSendsMax = 3;  // of a request that may be repeated, when answers get lost
 
 // Answers that come when something has happened in the cluster, not within a time.
@@ -234,6 +240,7 @@ Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const 
 Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const Waiting& waiting) {
     const auto start = Clock::now();
     bool told = false;
+    std::optional<bool> awake;  // decided when there is something to wait for
     for (;;) {
         std::optional<std::string_view> frame = TRY(reader_.next());
         if (frame && welcomed_) return decode<wire::Reply>(*frame);
@@ -243,10 +250,12 @@ Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const W
             welcomed_ = true;
             continue;
         }
+        if (reader_.missing() > kLongAnswer) expect_long_answer();
         char buffer[65536];
         ssize_t size = recv(connection_.fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
         if (size < 0 && errno == EAGAIN) {
-            if (Clock::now() - start < kAnswerSoon) {
+            if (!awake) awake = !host_is_busy();
+            if (*awake && Clock::now() - start < kAnswerSoon) {
                 sched_yield();
             } else {
                 TRY(wait_readable(start, request, waiting, told));
@@ -257,6 +266,11 @@ Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const W
         if (size <= 0) return Error{ErrorCode::ControllerUnreachable, "lost"};
         reader_.feed({buffer, static_cast<std::size_t>(size)});
     }
+}
+
+void ClusterClient::expect_long_answer() {
+    reader_.make_room();
+    if (!std::exchange(gave_way_, true)) nice(kGiveWay);
 }
 
 // Until there may be something to read.

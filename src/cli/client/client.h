@@ -46,6 +46,7 @@ public:
     Result<const Config*> config() override;
     Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) override;
     Result<Connection> connect_node(const wire::NodeAddress& node, wire::Channel channel) override;
+    void hang_up() { connection_ = {}; }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -53,6 +54,7 @@ private:
     Result<void> connect_controller(std::chrono::milliseconds timeout, std::string& hello);
     Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting);
     Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting);
+    void expect_long_answer();
     Result<void> wait_readable(Clock::time_point start, const wire::Request& request,
                                const Waiting& waiting, bool& told);
     Result<std::optional<std::string_view>> next_frame();
@@ -65,6 +67,7 @@ private:
     Connection connection_;
     FrameReader reader_{kReplySizeMax};
     bool welcomed_ = false;
+    bool gave_way_ = false;  // is nicer than it was started
 };
 
 }  // namespace sluice

@@ -1,7 +1,5 @@
 #include "cli/common/listing.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 
@@ -13,10 +11,6 @@
 namespace sluice {
 
 namespace {
-
-// A long listing takes its time anyhow: whoever only wants to send a job goes first.
-constexpr std::size_t kManyRows = 1000;
-constexpr int kGiveWay = 10;
 
 // The last column of each kind, in the order of TableKind.
 constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInvalidDep),
@@ -54,7 +48,6 @@ Result<Table> fetch_table(Client& client, TableKind kind, std::vector<ColumnId> 
     *list.mutable_filter() = to_wire(filter);
     wire::Reply reply = TRY(client.call(request));
     if (!reply.has_listing()) return Error{ErrorCode::ProtocolError, "no listing in the answer"};
-    if (reply.listing().rows() > kManyRows) nice(kGiveWay);
     return from_wire(reply.listing());
 }
 

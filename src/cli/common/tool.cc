@@ -143,6 +143,7 @@ int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
     ProcessStreams streams;
     ClusterClient client(invocation);
     int code = run(invocation, client, streams);
+    client.hang_up();  // our output may go to somebody who takes his time to read it
     streams.flush();
     if (is_static_program()) _exit(code);  // what we hold, the kernel takes back faster
     return code;
