@@ -277,7 +277,6 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
         if (report.started().has_user()) {
             known_users_.remember(report.started().user(), now());
         }
-        if (key.step != kBatchStep) return;
         wire::AgentReport message;
         *message.mutable_launch_result()->mutable_run() = to_run_id(key);
         report_(std::move(message));

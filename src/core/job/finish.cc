@@ -13,6 +13,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/node/use.h"
+#include "core/node/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -251,6 +252,7 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
 }
 
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects) {
+    if (event.run.step != kBatchStep) return on_step_launched(cluster, event, effects);
     auto found = cluster.find_job(event.run.job);
     if (!found || found->restarts != event.run.restarts || !is_live(*found)) return;
     if (event.error) {

@@ -132,6 +132,7 @@ void FaultWorld::decide() {
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {
+        note_heard(incoming.event);
         if (!address(incoming.event)) continue;
         apply_one(incoming.event);
         if (incoming.sequence != 0)
