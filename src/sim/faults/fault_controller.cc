@@ -143,6 +143,7 @@ void FaultWorld::decide() {
     check_invariants("pass");
     if (options_.wide) {
         if (auto broken = rules_.broken_by_start(*cluster_, time)) fail(*broken);
+        if (auto broken = rules_.broken_queue(*cluster_, time)) fail(*broken);
     }
     decided.changes = cluster_->take_changes();
     writing_.push_back(std::move(decided));
