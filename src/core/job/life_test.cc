@@ -212,5 +212,18 @@ TEST(JobLife, ARefusedImmediateJobTakesNothingFromOthers) {
     EXPECT_EQ(answers, 1u);
 }
 
+TEST(JobLife, TheLimitOfAnArrayIsTheSameForAllItsTasks) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        submit  big array=0-5 hold
+        update  big_1 ArrayTaskThrottle=2
+        release big
+        pass
+        expect  big pending JobArrayTaskLimit
+        submit  one
+        update  one ArrayTaskThrottle=2 refused
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

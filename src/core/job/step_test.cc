@@ -182,9 +182,10 @@ TEST(Steps, OneThatComesAfterItsJobWasGivenUpThereEnds) {
     ASSERT_TRUE(order);
     EXPECT_EQ(order->run, whole);
     EXPECT_EQ(order->node, kLost);
-    EXPECT_FALSE(may_take_jobs(world.scenario.cluster().node(kLost)));  // it is still there
+    const Cluster& cluster = world.scenario.cluster();
+    EXPECT_EQ(cluster.node(kLost).orphans, std::vector<RunId>{whole});  // so it takes no others yet
     world.apply_event(NodeCleaned{kLost, whole});
-    EXPECT_TRUE(may_take_jobs(world.scenario.cluster().node(kLost)));
+    EXPECT_TRUE(cluster.node(kLost).orphans.empty());
 }
 
 // Its slurmd was told before, and was started again since.
