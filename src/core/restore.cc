@@ -53,7 +53,11 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
     auto step_nodes = find_or_empty(stored.step_nodes, job.id.value);
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         auto step = std::make_shared<Step>(*job.steps[i]);
-        resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
+        bool known = resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
+        if (!known) {  // it is over, or its job is given up
+            step->nodes.clear();
+            step->nodes_left.clear();
+        }
         for (NodeIndex& left : step->nodes_left) {  // the store keeps their places among the nodes
             left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
         }
