@@ -92,6 +92,14 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
     if (job.array_job && (running || is_completing(job))) ++cluster.array_running[job.array_job->value];
 }
 
+// Who asked for them is not known any more; their nodes will say whether they have them.
+void restore_grants(Cluster& cluster, const Job& job, Time now) {
+    if (!is_live(job)) return;
+    for (const auto& step : job.steps) {
+        if (step->state == StepState::Running) await_launch(cluster, now, job.id, *step, RequestId{});
+    }
+}
+
 }  // namespace
 
 void Cluster::restore(const StoredState& stored, Time now) {
@@ -127,6 +135,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         next_job_id_ = std::max(next_job_id_, id.value + 1);
         const Job& added = add_job(std::move(job));
         hold_resources(*this, added, now);
+        restore_grants(*this, added, now);
         restore_timers(*this, added, now);
         if (added.awaits_cpus) keep_set_aside(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);

@@ -252,9 +252,11 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
 }
 
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects) {
-    if (event.run.step != kBatchStep) return on_step_launched(cluster, event, effects);
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts || !is_live(*found)) return;
+    bool wanted = found && is_wanted(*found, event.run, event.node);
+    if (!wanted && !event.error) return end_stray(cluster, event.node, event.run, effects);
+    if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
+    if (event.run.step != kBatchStep) return step_is_launched(cluster, *found, event, effects);
     if (event.error) {
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {

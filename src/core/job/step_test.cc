@@ -216,5 +216,39 @@ TEST(Steps, OneThatComesToASuspendedJobIsStopped) {
     EXPECT_EQ(std::get<SignalJob>(world.effects[0]).signal, SIGSTOP);
 }
 
+void hear_from_node(World& world) {
+    world.apply_event(NodeHeartbeat{kNode, 0, 0});
+}
+
+// Its srun was killed before it had brought it.
+TEST(Steps, OneThatIsNotBroughtInTimeEnds) {
+    World world(kOneJob);
+    world.ask("k");
+    ASSERT_EQ(world.scenario.run("at 1"), "");
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
+    ASSERT_EQ(world.scenario.run("at 3"), "");
+    hear_from_node(world);
+    ASSERT_EQ(world.scenario.run("at 5"), "");
+    std::size_t orders = 0;
+    for (const Effect& effect : world.scenario.effects()) {
+        const auto* order = std::get_if<TerminateJob>(&effect);
+        orders += order && order->only_step && order->run == world.run(StepId{0});
+    }
+    EXPECT_EQ(orders, 1u);
+}
+
+TEST(Steps, OneThatItsNodesHaveStays) {
+    World world(kOneJob);
+    world.ask("k");
+    world.apply_event(LaunchReported{kNode, world.run(StepId{0}), {}});
+    ASSERT_EQ(world.scenario.run("restart"), "");
+    world.register_node({world.run(kBatchStep), world.run(StepId{0})});
+    hear_from_node(world);
+    ASSERT_EQ(world.scenario.run("at 10"), "");
+    for (const Effect& effect : world.scenario.effects())
+        EXPECT_FALSE(std::holds_alternative<TerminateJob>(effect));
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -1,12 +1,12 @@
 // core/node/stray.cc
 //
-// srun brings a step to its nodes itself, with a credential that outlives the job. A step may so come
-// to a node when its job is over there: when the node was lost meanwhile and is back, or when its
-// slurmd was started again and remembers no ends. Every node says what it has started; what is
-// nobody's is ended.
+// What comes to a node when its job is over there. srun brings steps itself, with a credential that
+// outlives the job; an order to launch may be on its way when the node is given up. Nodes say what
+// they have when they register, and whatever they start; what is nobody's is ended.
 #include <algorithm>
 
 #include "core/job/suspend.h"
+#include "core/job/verbs.h"
 #include "core/node/verbs.h"
 
 namespace sluice {
@@ -41,21 +41,18 @@ void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effe
         TerminateJob{.node = node, .run = whole, .grace = Seconds{0}, .reason_line = {}});
 }
 
-void on_step_launched(Cluster& cluster, const LaunchReported& event, Effects& effects) {
-    auto job = cluster.find_job(event.run.job);
-    if (!job || !is_wanted(*job, event.run, event.node)) {
-        return end_stray(cluster, event.node, event.run, effects);
-    }
-    if (!is_live(*job)) return;  // the node was told to end all of it
-    if (!is_step_wanted(*job, event.run.step, event.node)) {
+void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event, Effects& effects) {
+    if (!is_step_wanted(job, event.run.step, event.node)) {
         effects.push_back(TerminateJob{.node = event.node,
                                        .run = event.run,
                                        .grace = cluster.settings().kill_wait,
                                        .reason_line = {},
                                        .only_step = true});
-    } else if (job->state == JobState::Suspended) {
-        repeat_suspension(*job, event.node, effects);  // there was nothing to be stopped before
+        return;
     }
+    launch_is_here(cluster, event.node, event.run);
+    // There was nothing to be stopped before.
+    if (job.state == JobState::Suspended) repeat_suspension(job, event.node, effects);
 }
 
 }  // namespace sluice

@@ -22,7 +22,7 @@ void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effe
 // stray.cc: runs on a node that nobody waits for any more.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
 void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects);
-void on_step_launched(Cluster& cluster, const LaunchReported& event, Effects& effects);
+void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event, Effects& effects);  // live
 
 // reboot.cc: scontrol reboot, from the request to the node's return.
 void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects);

@@ -106,7 +106,7 @@ void FaultWorld::check_machines() {
 
 // A step that no node has, and no srun will bring, would keep its CPUs from the others of its job.
 void FaultWorld::check_steps() {
-    constexpr Seconds kLongEnough{180};
+    constexpr Seconds kLongEnough{300};  // its srun may be dead: see core/job/launch.cc
     std::map<RunKey, Time> lost;
     cluster_->jobs().for_each([&](const Job& job) {
         if (!is_live(job) || job.state == JobState::Suspended) return;

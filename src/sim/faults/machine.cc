@@ -250,6 +250,8 @@ void Machine::power_on(bool disk_is_kept) {
     ++boots_;
     booted_ = host_.now();
     if (!disk_is_kept) {
+        // Nobody will ever hear of them.
+        for (const auto& [run, exit] : ended_) host_.on_swept_away(node_, run);
         died_.clear();
         ended_.clear();
     }
