@@ -44,8 +44,9 @@ TEST(Faults, TheSameSeedGivesTheSameWorld) {
 // nothing.
 TEST(Faults, EverythingHappens) {
     std::map<std::string, std::size_t> answers;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        for (const auto& [what, count] : world(seed, 6, 60).answers) answers[what] += count;
+    // So many jobs that they wait: commands that come when a job is over are refused.
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        for (const auto& [what, count] : world(seed, 6, 200).answers) answers[what] += count;
     }
     for (const char* what :
          {"submit", "wait", "give back", "step", "cancel step", "reservation create",
@@ -82,7 +83,6 @@ constexpr KeptSeed kKept[] = {
     {"the same", 52, 16, 300, true, true},
     {"the same", 118, 16, 300, true, true},
     {"a refused --immediate submission took the launch of another job", 102, 16, 300, true, true},
-    {"a job waited in a reservation that lasts for days", 10, 16, 300, true, true},
     {"a task had a limit of its own for how many of its array run", 749, 6, 60, true, true},
     {"a step had run on a node that left slurm.conf", 398, 4, 60, true, true},
     {"a job waited for a singleton that waited for it", 126, 32, 150, true, true},
