@@ -38,7 +38,8 @@ void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, Reques
     }
     grant->request = request;
     grant->until = now + cluster.settings().cred_expire;
-    if (!grant->awaited.empty()) cluster.add_timer({grant->until + kOnItsWay, TimerKind::Launch, id.value});
+    if (!grant->awaited.empty())
+        cluster.add_timer({grant->until + kOnItsWay, TimerKind::Launch, id.value});
 }
 
 void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run) {
@@ -54,8 +55,10 @@ void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
         bool is_lost = std::any_of(grant.awaited.begin(), grant.awaited.end(), [&](NodeIndex node) {
             return is_heard_since(cluster, node, grant.until);
         });
-        if (is_lost) lost.push_back(grant.step);
-        else cluster.add_timer({now + kOnItsWay, TimerKind::Launch, id.value});
+        if (is_lost)
+            lost.push_back(grant.step);
+        else
+            cluster.add_timer({now + kOnItsWay, TimerKind::Launch, id.value});
     }
     for (StepId step : lost) {
         find_grant(cluster, id, step)->awaited.clear();

@@ -41,7 +41,8 @@ void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effe
         TerminateJob{.node = node, .run = whole, .grace = Seconds{0}, .reason_line = {}});
 }
 
-void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event, Effects& effects) {
+void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event,
+                      Effects& effects) {
     if (!is_step_wanted(job, event.run.step, event.node)) {
         effects.push_back(TerminateJob{.node = event.node,
                                        .run = event.run,

@@ -108,6 +108,7 @@ void FaultWorld::check_machines() {
 void FaultWorld::check_steps() {
     constexpr Seconds kLongEnough{300};  // its srun may be dead: see core/job/launch.cc
     std::map<RunKey, Time> lost;
+    Time now = controller_now();  // which may stand still for long after its clock was set back
     cluster_->jobs().for_each([&](const Job& job) {
         if (!is_live(job) || job.state == JobState::Suspended) return;
         for (const auto& step : job.steps) {
@@ -116,9 +117,9 @@ void FaultWorld::check_steps() {
             bool somewhere = std::any_of(machines_.begin(), machines_.end(),
                                          [&](const auto& machine) { return machine->runs(run); });
             if (somewhere) continue;
-            Time since = lost_steps_.contains(run) ? lost_steps_.at(run) : now_;
+            Time since = lost_steps_.contains(run) ? lost_steps_.at(run) : now;
             lost[run] = since;
-            if (now_ >= since + kLongEnough)
+            if (now >= since + kLongEnough)
                 fail(fmt::format("step {} runs nowhere", to_string(run)));
         }
     });
