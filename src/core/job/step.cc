@@ -231,8 +231,8 @@ std::shared_ptr<const Step> step_of_key(const Job& job, const std::string& key) 
     return nullptr;
 }
 
-void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const Job> job, std::shared_ptr<const Step> step,
-           bool cyclic, Effects& effects) {
+void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const Job> job,
+           std::shared_ptr<const Step> step, bool cyclic, Effects& effects) {
     await_launch(cluster, now, job->id, *step, request);
     effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step), cyclic}});
 }
@@ -328,7 +328,8 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
         bool known = std::find(running.begin(), running.end(), run) != running.end();
         // Otherwise its srun may just be about to launch it.
         if (known) launch_is_here(cluster, node, run);
-        bool is_old = now >= step->start_time + cluster.settings().cred_expire || event.facts.boot_time > step->start_time;
+        bool is_old = now >= step->start_time + cluster.settings().cred_expire ||
+                      event.facts.boot_time > step->start_time;
         bool lost = !known && (other_boot || is_old);
         if (!lost && !step->cancelled) continue;
         effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
