@@ -135,7 +135,8 @@ void FaultWorld::look_after_cluster() {
         ReservationChange change{.verb = ReservationChange::Verb::Delete, .name = each.name};
         push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
         constexpr Seconds kSoon{600};
-        bool ends_soon = each.is_active(controller_now()) && each.end <= controller_now() + kSoon;
+        bool ends_soon = each.is_active(controller_now()) && !each.has(kResvTimeFloat) &&
+                         each.end <= controller_now() + kSoon;
         if (ends_soon || now_ < calm_from_ + kSoon) continue;
         // Jobs wait for it: it begins, and ends soon.
         change = {.verb = ReservationChange::Verb::Update, .name = each.name};
