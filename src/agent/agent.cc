@@ -56,14 +56,10 @@ public:
 
 private:
     wire::Register registration() {
-        announced_.clear();
         wire::Register message;
         message.set_node(site_->node.name);
         *message.mutable_facts() = to_wire(facts_of(*site_, started_));
-        for (const wire::RunId& run : jobs_.known()) {
-            *message.add_running() = run;
-            announced_.insert(key_of(run));
-        }
+        for (const wire::RunId& run : jobs_.known()) *message.add_running() = run;
         message.set_clock(to_unix(now()));
         return message;
     }
@@ -89,16 +85,7 @@ private:
         }
     }
 
-    // What srun has brought since the registration was sent may be nobody's any more.
-    bool has_unannounced() const {
-        for (const wire::RunId& run : jobs_.known()) {
-            if (!announced_.contains(key_of(run))) return true;
-        }
-        return false;
-    }
-
     void on_registered(const wire::Registered& registered) {
-        if (has_unannounced()) return link_.register_again();
         if (Result<void> trusted = jobs_.trust(registered.public_key()); !trusted) {
             log_error("the controller's key: {}", trusted.error().detail);
         }
@@ -158,7 +145,6 @@ private:
     Hooks hooks_;
     Jobs jobs_;
     ControllerLink link_;
-    std::set<RunKey> announced_;  // with the last registration
     Door door_;
     Time started_;
     Seconds heartbeat_interval_{30};

@@ -31,7 +31,6 @@ public:
     void start();
     void replace_site(std::shared_ptr<const Site> site);  // registers again
     void report(wire::AgentReport report);                // kept until acknowledged
-    void register_again() { retry(""); }
     void send_once(const wire::AgentReport& report);      // lost with the connection
     bool registered() const { return registered_; }
     const Outbox& outbox() const { return outbox_; }

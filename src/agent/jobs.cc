@@ -110,9 +110,7 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     RunKey key{{JobId{launch.job().job()}, launch.job().restarts()}, kBatchStep};
     if (Run* run = find(key)) {
         if (!run->started) return;  // it will be reported when it has
-        wire::AgentReport report;
-        *report.mutable_launch_result()->mutable_run() = to_run_id(key);
-        return report_(std::move(report));
+        return report_launched(key);
     }
     if (unacknowledged_.contains(key)) return;  // its end is on the way already
     const JobHere* here = find(key.job);
@@ -192,6 +190,8 @@ void Jobs::start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse)
         }
         spawn_step(*kept, srun, refuse);
     });
+    // The controller gives a step up that its nodes have not got in time, and a prolog may take long.
+    if (Run* run = find(key); run && !run->line && key.step != kBatchStep) report_launched(key);
 }
 
 void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
@@ -277,10 +277,7 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
         if (report.started().has_user()) {
             known_users_.remember(report.started().user(), now());
         }
-        if (key.step != kBatchStep) return;
-        wire::AgentReport message;
-        *message.mutable_launch_result()->mutable_run() = to_run_id(key);
-        report_(std::move(message));
+        report_launched(key);
     } else if (report.has_end()) {
         on_end(key, report.end());
     }
@@ -366,6 +363,12 @@ void Jobs::report_end(const JobKey& key) {
     if (batch_end) return report_job_ended({key, kBatchStep}, *batch_end);
     wire::AgentReport report;
     *report.mutable_node_cleaned()->mutable_run() = to_run_id({key, kBatchStep});
+    report_(std::move(report));
+}
+
+void Jobs::report_launched(const RunKey& key) {
+    wire::AgentReport report;
+    *report.mutable_launch_result()->mutable_run() = to_run_id(key);
     report_(std::move(report));
 }
 

@@ -80,8 +80,9 @@ TEST_F(JobsHere, StepCancelledDuringThePrologNeverStarts) {
     ASSERT_GT(pid, 0);
     hooks_.on_exit(pid, status);
     EXPECT_EQ(refusal_, "the step was cancelled before it started");
-    ASSERT_EQ(reports_.size(), 1u);
-    EXPECT_TRUE(reports_[0].has_step_ended());
+    ASSERT_EQ(reports_.size(), 2u);
+    EXPECT_TRUE(reports_[0].has_launch_result());  // it is here, though the prolog comes first
+    EXPECT_TRUE(reports_[1].has_step_ended());
 }
 
 }  // namespace

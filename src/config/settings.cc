@@ -119,6 +119,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");
     settings.return_to_service = config.return_to_service;
     settings.kill_wait = config.kill_wait;
+    settings.cred_expire = config.cred_expire;
     settings.min_job_age = config.min_job_age;
     settings.slurmd_timeout = config.slurmd_timeout;
     // A hundred years: nothing in the core needs to know a special case for "never".

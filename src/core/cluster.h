@@ -151,7 +151,7 @@ struct QueueKey {
 
 enum class TimerKind : std::uint8_t {
     Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
-    Reservation, TimeSlice, Reboot,
+    Reservation, TimeSlice, Reboot, Launch,
 };
 
 struct Timer {
@@ -173,6 +173,15 @@ struct NameGroup {
     std::set<Key> started;
     std::set<JobId> waiting;
     std::set<JobId> let_go;              // need not wait any more, but have not started
+};
+
+// Whom a live step was granted to. An srun may be gone before it hears of it, or before it has
+// brought the step to its nodes.
+struct StepGrant {
+    RequestId request;
+    StepId step;
+    Time until;                          // then it may not be brought any more
+    std::vector<NodeIndex> awaited;      // nodes that have not said that they have it
 };
 
 struct Waiter {
@@ -269,8 +278,7 @@ public:
 
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
-    // By job id: whom its live steps were granted to. An srun may be gone before it hears of it.
-    std::unordered_map<std::uint32_t, std::vector<std::pair<RequestId, StepId>>> step_grants;
+    std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
     std::unordered_map<std::string, JobId> submissions;                       // by idempotency key
     std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs
     std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes

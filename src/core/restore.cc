@@ -53,7 +53,11 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
     auto step_nodes = find_or_empty(stored.step_nodes, job.id.value);
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         auto step = std::make_shared<Step>(*job.steps[i]);
-        resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
+        bool known = resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
+        if (!known) {  // it is over, or its job is given up
+            step->nodes.clear();
+            step->nodes_left.clear();
+        }
         for (NodeIndex& left : step->nodes_left) {  // the store keeps their places among the nodes
             left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
         }
@@ -86,6 +90,14 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
     }
     if (running || is_completing(job)) hold_licenses(cluster, job);
     if (job.array_job && (running || is_completing(job))) ++cluster.array_running[job.array_job->value];
+}
+
+// Who asked for them is not known any more; their nodes will say whether they have them.
+void restore_grants(Cluster& cluster, const Job& job, Time now) {
+    if (!is_live(job)) return;
+    for (const auto& step : job.steps) {
+        if (step->state == StepState::Running) await_launch(cluster, now, job.id, *step, RequestId{});
+    }
 }
 
 }  // namespace
@@ -123,6 +135,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         next_job_id_ = std::max(next_job_id_, id.value + 1);
         const Job& added = add_job(std::move(job));
         hold_resources(*this, added, now);
+        restore_grants(*this, added, now);
         restore_timers(*this, added, now);
         if (added.awaits_cpus) keep_set_aside(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);

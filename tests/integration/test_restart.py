@@ -1,6 +1,9 @@
 """Daemons that die and come back: jobs go on, their ends are reported."""
 
+import os
 import signal
+
+from cluster import process_state
 
 UNTIL = "echo up; while [ ! -e {} ]; do sleep 0.05; done; echo finished"
 
@@ -108,6 +111,38 @@ def test_a_lost_node_requeues_the_others(make_cluster):
     cluster.wait_for(lambda: len(scripts(cluster)) <= 1, what="the first run to be gone")
     finish(cluster, "go")
     assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
+
+
+def steps(cluster, job):
+    return cluster.run("squeue", "-h", "-s", "-j", job, "-o", "%i").stdout.split()
+
+
+def freeze(cluster, process, number):
+    os.kill(process.pid, number)
+    if number == signal.SIGSTOP:
+        cluster.wait_for(lambda: process_state(process.pid) == "T", what="it to stop")
+
+
+def test_a_step_that_comes_to_a_node_after_its_job_was_given_up_there_ends(make_cluster):
+    """srun has its credential; n2 is given up by a controller that cannot tell it so, and is back."""
+    cluster = make_cluster(extra="SlurmdTimeout=3\nMessageTimeout=90")
+    job = running_job(cluster, "never", "-N2", "--no-requeue")
+    slurmd = cluster.daemons["n2"]
+    freeze(cluster, slurmd, signal.SIGSTOP)
+    srun = cluster.popen("srun", f"--jobid={job}", "-N1", "-n1", "-w", "n2", "sleep", "1000")
+    cluster.wait_for(lambda: f"{job}.0" in steps(cluster, job), what="the step")
+    freeze(cluster, srun, signal.SIGSTOP)
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    assert cluster.wait_end(job)["JobState"] == "NODE_FAIL"
+    freeze(cluster, slurmd, signal.SIGCONT)
+    cluster.wait_for(lambda: cluster.node_state("n2") == "idle", what="n2 to be back")
+    freeze(cluster, srun, signal.SIGCONT)
+    _, errors = srun.communicate(timeout=120)
+    assert srun.returncode != 0 and "has ended" not in errors, errors  # n2 did not know
+    cluster.wait_for(lambda: not any("sleep 1000" in line for line in cluster.processes().values()),
+                     what="the end of the step")
+    assert cluster.run_job("true", "-w", "n2")[0]["JobState"] == "COMPLETED"
 
 
 def test_srun_goes_on_while_the_controller_restarts(cluster):

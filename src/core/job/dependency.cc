@@ -284,19 +284,23 @@ void for_each_dependent(Cluster& cluster, const Job& job, Hear hear) {
 // Does anything that it waits for wait, in the end, for `self`?
 bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) {
     std::set<JobId> seen;
-    std::vector<Condition> ahead = dependency.left;
-    while (!ahead.empty()) {
-        Condition condition = ahead.back();
-        ahead.pop_back();
-        if (condition.kind == DependencyKind::Singleton || !seen.insert(condition.job).second)
-            continue;
-        JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
-        for (JobId id : find_jobs(cluster, ref)) {
-            const Job& job = cluster.job(id);
-            if (job.id == self || job.array_job == self) return true;
-            if (job.state != JobState::Pending) continue;
-            ahead.insert(ahead.end(), job.dependency.left.begin(), job.dependency.left.end());
+    std::vector<JobId> ahead;
+    auto look_behind = [&](const Job& job, const Dependency& its) {
+        for (const Condition& condition : its.left) {
+            bool alone = condition.kind == DependencyKind::Singleton;
+            JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
+            std::vector<JobId> awaited = alone ? earlier_of_name(cluster, job) : find_jobs(cluster, ref);
+            ahead.insert(ahead.end(), awaited.begin(), awaited.end());
         }
+    };
+    look_behind(*any_of(cluster, self), dependency);
+    while (!ahead.empty()) {
+        JobId id = ahead.back();
+        ahead.pop_back();
+        if (!seen.insert(id).second) continue;
+        const Job& job = cluster.job(id);
+        if (job.id == self || job.array_job == self) return true;
+        if (job.state == JobState::Pending) look_behind(job, job.dependency);
     }
     return false;
 }

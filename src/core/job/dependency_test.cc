@@ -518,5 +518,21 @@ TEST(Dependency, ATaskLooksAtAllThatItWaitsFor) {
     )");
 }
 
+// The second waits for the first because of its name.
+TEST(Dependency, SingletonsAreSeenInCycles) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  busy
+        submit  a name=train hold
+        submit  b name=train depend=singleton
+        submit  c depend=afterany:b
+        pass
+        update  a Dependency=afterany:b refused
+        update  a Dependency=afterany:c refused
+        update  c Dependency=afterany:a
+        update  a Dependency=afterany:busy
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -13,6 +13,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/node/use.h"
+#include "core/node/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -252,7 +253,10 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
 
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts || !is_live(*found)) return;
+    bool wanted = found && is_wanted(*found, event.run, event.node);
+    if (!wanted && !event.error) return end_stray(cluster, event.node, event.run, effects);
+    if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
+    if (event.run.step != kBatchStep) return step_is_launched(cluster, *found, event, effects);
     if (event.error) {
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {

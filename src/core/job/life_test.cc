@@ -189,5 +189,41 @@ TEST(JobLife, ATaskThatIsChangedAloneKeepsItsBeginTime) {
     )");
 }
 
+// The pass that --immediate asks for may start others; their orders go out whatever becomes of it.
+TEST(JobLife, ARefusedImmediateJobTakesNothingFromOthers) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1 cpus=1\nsubmit a"), "");
+    auto wish = std::make_shared<JobRequest>();
+    wish->immediate = true;
+    wish->kind = JobKind::Interactive;
+    Effects effects;
+    SubmitJob event{RequestId{77}, {UserId{1}, GroupId{1}}, wish, "key", false};
+    apply(scenario.cluster(), scenario.now(), event, effects);
+    EXPECT_EQ(scenario.cluster().job(scenario.job("a")).state, JobState::Running);
+    std::size_t launches = 0, answers = 0;
+    for (const Effect& effect : effects) {
+        launches += std::holds_alternative<LaunchBatch>(effect);
+        const auto* reply = std::get_if<Reply>(&effect);
+        if (!reply || reply->request != RequestId{77}) continue;
+        ++answers;
+        EXPECT_TRUE(std::holds_alternative<Error>(reply->answer));
+    }
+    EXPECT_EQ(launches, 1u);
+    EXPECT_EQ(answers, 1u);
+}
+
+TEST(JobLife, TheLimitOfAnArrayIsTheSameForAllItsTasks) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4
+        submit  big array=0-5 hold
+        update  big_1 ArrayTaskThrottle=2
+        release big
+        pass
+        expect  big pending JobArrayTaskLimit
+        submit  one
+        update  one ArrayTaskThrottle=2 refused
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

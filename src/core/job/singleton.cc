@@ -96,6 +96,23 @@ bool is_alone_still(Cluster& cluster, const Job& job) {
     return !is_singleton(*job.request) || may_run_alone(cluster, job);
 }
 
+std::vector<JobId> earlier_of_name(const Cluster& cluster, const Job& job) {
+    std::vector<JobId> earlier;
+    JobId self = key_of(job).first;
+    auto group = cluster.name_groups.find({job.user, job.request->name});
+    if (group != cluster.name_groups.end()) {
+        for (const NameGroup::Key& key : group->second.live) {
+            if (key.first < self) earlier.push_back(key.second);
+        }
+        return earlier;
+    }
+    cluster.jobs().for_each([&](const Job& other) {
+        bool same = other.user == job.user && other.request->name == job.request->name;
+        if (same && key_of(other).first < self && !is_over(other)) earlier.push_back(other.id);
+    });
+    return earlier;
+}
+
 void job_is_here(Cluster& cluster, const Job& job) {
     if (NameGroup* group = find_group(cluster, job)) join(*group, job);
 }

@@ -231,11 +231,9 @@ std::shared_ptr<const Step> step_of_key(const Job& job, const std::string& key) 
     return nullptr;
 }
 
-void grant(Cluster& cluster, RequestId request, std::shared_ptr<const Job> job, std::shared_ptr<const Step> step,
-           bool cyclic, Effects& effects) {
-    auto& grants = cluster.step_grants[job->id.value];
-    std::erase_if(grants, [&](const auto& entry) { return entry.second == step->id; });
-    grants.emplace_back(request, step->id);
+void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const Job> job,
+           std::shared_ptr<const Step> step, bool cyclic, Effects& effects) {
+    await_launch(cluster, now, job->id, *step, request);
     effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step), cyclic}});
 }
 
@@ -252,7 +250,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     if (job->state == JobState::Pending) return refuse(ErrorCode::JobPending);
     if (!is_live(*job)) return refuse(ErrorCode::JobFinished);
     if (auto known = step_of_key(*job, wish.key)) {
-        grant(cluster, request, job, known, wish.cyclic, effects);
+        grant(cluster, now, request, job, known, wish.cyclic, effects);
         return true;
     }
     if (job->state == JobState::Suspended) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
@@ -268,7 +266,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     Job& changed = cluster.edit_job(job->id);
     ++changed.next_step;
     changed.steps.push_back(step);
-    grant(cluster, request, cluster.find_job(job->id), step, wish.cyclic, effects);
+    grant(cluster, now, request, cluster.find_job(job->id), step, wish.cyclic, effects);
     return true;
 }
 
@@ -312,7 +310,7 @@ void forget_grants(Cluster& cluster, const Job& job) {
     if (grants == cluster.step_grants.end()) return;
     std::erase_if(grants->second, [&](const auto& entry) {
         return std::none_of(job.steps.begin(), job.steps.end(), [&](const auto& step) {
-            return step->id == entry.second && step->state == StepState::Running;
+            return step->id == entry.step && step->state == StepState::Running;
         });
     });
     if (grants->second.empty()) cluster.step_grants.erase(grants);
@@ -320,7 +318,6 @@ void forget_grants(Cluster& cluster, const Job& job) {
 
 void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot,
                   Effects& effects) {
-    constexpr Seconds kLaunchMost{120};  // by then the credential of a step that was not launched is void
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
     std::shared_ptr<const Job> job = cluster.find_job(id);
@@ -330,7 +327,9 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
         RunId run{id, job->restarts, step->id};
         bool known = std::find(running.begin(), running.end(), run) != running.end();
         // Otherwise its srun may just be about to launch it.
-        bool is_old = now >= step->start_time + kLaunchMost || event.facts.boot_time > step->start_time;
+        if (known) launch_is_here(cluster, node, run);
+        bool is_old = now >= step->start_time + cluster.settings().cred_expire ||
+                      event.facts.boot_time > step->start_time;
         bool lost = !known && (other_boot || is_old);
         if (!lost && !step->cancelled) continue;
         effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "testkit/scenario.h"
 
@@ -161,6 +162,92 @@ TEST(Steps, DoNotStandInForTheirScript) {
         world.effects.begin(), world.effects.end(),
         [](const Effect& effect) { return std::holds_alternative<LaunchBatch>(effect); });
     EXPECT_TRUE(launched);
+}
+
+// Two nodes, and the second is lost while an srun is on its way to it.
+constexpr std::string_view kLostNode =
+    "nodes n[1-2] cpus=4\nsubmit a nodes=2 tasks=2 time=60 norequeue\npass\n"
+    "expect a running n[1-2]";
+
+TEST(Steps, OneThatComesAfterItsJobWasGivenUpThereEnds) {
+    World world(kLostNode);
+    world.ask("k");
+    RunId whole = world.run(kBatchStep), step = world.run(StepId{0});
+    constexpr NodeIndex kLost{1};
+    ASSERT_EQ(world.scenario.run("lost n2\nat 6\nback n2"), "");
+    world.effects.clear();
+    world.apply_event(LaunchReported{kLost, step, {}});
+    ASSERT_EQ(world.effects.size(), 1u);
+    const auto* order = std::get_if<TerminateJob>(&world.effects[0]);
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->run, whole);
+    EXPECT_EQ(order->node, kLost);
+    const Cluster& cluster = world.scenario.cluster();
+    EXPECT_EQ(cluster.node(kLost).orphans, std::vector<RunId>{whole});  // so it takes no others yet
+    world.apply_event(NodeCleaned{kLost, whole});
+    EXPECT_TRUE(cluster.node(kLost).orphans.empty());
+}
+
+// Its slurmd was told before, and was started again since.
+TEST(Steps, OneThatComesAfterItWasEndedEnds) {
+    World world(kOneJob);
+    world.ask("k");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 9, false}});
+    world.apply_event(LaunchReported{kNode, world.run(StepId{0}), {}});
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 1u);
+}
+
+TEST(Steps, OneThatIsWantedStays) {
+    World world(kOneJob);
+    world.ask("k");
+    world.effects.clear();
+    world.apply_event(LaunchReported{kNode, world.run(StepId{0}), {}});
+    EXPECT_TRUE(world.effects.empty());
+    EXPECT_FALSE(world.record().launched);  // that is said of the script
+}
+
+TEST(Steps, OneThatComesToASuspendedJobIsStopped) {
+    World world(kOneJob);
+    world.ask("k");
+    ASSERT_EQ(world.scenario.run("suspend a"), "");
+    world.effects.clear();
+    world.apply_event(LaunchReported{kNode, world.run(StepId{0}), {}});
+    ASSERT_EQ(world.effects.size(), 1u);
+    EXPECT_EQ(std::get<SignalJob>(world.effects[0]).signal, SIGSTOP);
+}
+
+void hear_from_node(World& world) {
+    world.apply_event(NodeHeartbeat{kNode, 0, 0});
+}
+
+// Its srun was killed before it had brought it.
+TEST(Steps, OneThatIsNotBroughtInTimeEnds) {
+    World world(kOneJob);
+    world.ask("k");
+    ASSERT_EQ(world.scenario.run("at 1"), "");
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
+    ASSERT_EQ(world.scenario.run("at 3"), "");
+    hear_from_node(world);
+    ASSERT_EQ(world.scenario.run("at 5"), "");
+    std::size_t orders = 0;
+    for (const Effect& effect : world.scenario.effects()) {
+        const auto* order = std::get_if<TerminateJob>(&effect);
+        orders += order && order->only_step && order->run == world.run(StepId{0});
+    }
+    EXPECT_EQ(orders, 1u);
+}
+
+TEST(Steps, OneThatItsNodesHaveStays) {
+    World world(kOneJob);
+    world.ask("k");
+    world.apply_event(LaunchReported{kNode, world.run(StepId{0}), {}});
+    ASSERT_EQ(world.scenario.run("restart"), "");
+    world.register_node({world.run(kBatchStep), world.run(StepId{0})});
+    hear_from_node(world);
+    ASSERT_EQ(world.scenario.run("at 10"), "");
+    for (const Effect& effect : world.scenario.effects())
+        EXPECT_FALSE(std::holds_alternative<TerminateJob>(effect));
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
 }
 
 }  // namespace

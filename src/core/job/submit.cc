@@ -277,13 +277,13 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
     watch_deadline(cluster, added);
     if (added.dependency.empty()) enqueue(cluster, added, now);
     else wait_for_others(cluster, now, id, effects);
+    if (immediate) schedule(cluster, now, effects);
+    if (immediate && cluster.job(id).state == JobState::Pending) {
+        cancel_pending(cluster, now, id, event.caller.user, effects);
+        effects.push_back(Reply{event.request, refuse(ErrorCode::NodesBusy)});
+        return;
+    }
     effects.push_back(Reply{event.request, Submitted{.job = id}});
-    if (!immediate) return;
-    schedule(cluster, now, effects);
-    if (cluster.job(id).state != JobState::Pending) return;
-    effects.pop_back();
-    cancel_pending(cluster, now, id, event.caller.user, effects);
-    effects.push_back(Reply{event.request, refuse(ErrorCode::NodesBusy)});
 }
 
 }  // namespace sluice

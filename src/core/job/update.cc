@@ -158,6 +158,7 @@ Result<void> set_requeue(Draft& draft, const std::string& key, const std::string
 }
 
 Result<void> set_throttle(Draft& draft, const std::string& key, const std::string& value) {
+    if (!draft.job.array_job) return Error{ErrorCode::NotSupported, fmt::format("{} of a job that is no array", key)};
     draft.job.array_limit = TRY(number(key, value));
     return {};
 }
@@ -315,6 +316,17 @@ Result<void> check_draft(Cluster& cluster, const Draft& draft) {
     return why;
 }
 
+// The limit is the array's, whichever of its tasks was named.
+void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t limit) {
+    for (JobId id : find_jobs(cluster, {.job = array, .tasks = {}, .het_component = {}, .step = {}})) {
+        const Job& job = cluster.job(id);
+        if (is_finished(job.state) || job.array_limit == limit) continue;
+        dequeue(cluster, job);
+        cluster.edit_job(id).array_limit = limit;
+        enqueue(cluster, cluster.job(id), now);
+    }
+}
+
 Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id, Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
@@ -334,8 +346,11 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     cluster.schedule_wanted = true;
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (is_live(changed)) cluster.touch_nodes_of(changed);
+    std::optional<JobId> array = changed.array_job;
+    std::uint32_t limit = changed.array_limit;
     if (changed.dependency.empty()) enqueue(cluster, changed, now);
     else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
+    if (array && limit != job->array_limit) share_array_limit(cluster, now, *array, limit);
     return {};
 }
 

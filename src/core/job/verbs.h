@@ -68,6 +68,11 @@ void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
 void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot, Effects& effects);
 void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 
+// launch.cc: an srun that was given a step brings it to the step's nodes, or the step ends.
+void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request);
+void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run);
+void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
+
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);
 bool may_change(const Cluster& cluster, const Caller& caller, const Job& job);

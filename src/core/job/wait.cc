@@ -64,8 +64,8 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
     std::erase_if(cluster.step_waiters, [](const auto& entry) { return entry.second.empty(); });
     // A step that was made meanwhile: nobody will launch it.
     for (const auto& [id, grants] : cluster.step_grants) {
-        for (const auto& [request, step] : grants) {
-            if (request == event.request) end_step(cluster, JobId{id}, step, effects);
+        for (const StepGrant& grant : grants) {
+            if (grant.request == event.request) end_step(cluster, JobId{id}, grant.step, effects);
         }
     }
     for (JobId id : abandoned) cancel_pending(cluster, now, id, cluster.job(id).user, effects);

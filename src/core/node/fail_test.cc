@@ -69,5 +69,23 @@ TEST(Restore, JobsOfNodesThatAreGoneRunAgainOrHaveFailed) {
     EXPECT_FALSE(broken_invariant(cluster));
 }
 
+// Of an earlier run, on a node that is no longer in slurm.conf: there is no index for it.
+TEST(Restore, StepsThatRanOnNodesThatAreGoneHaveNone) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\npass\nexpect a running n1"), "");
+    StoredState stored;
+    Job job = scenario.cluster().job(scenario.job("a"));
+    Step step{.id = StepId{0}, .user = job.user, .state = StepState::Completed};
+    step.nodes = {{.node = NodeIndex{7}, .cpus = {}, .gres = {}}};
+    job.steps = {std::make_shared<const Step>(step)};
+    stored.jobs.push_back(job);
+    stored.allocation_nodes[job.id.value] = {"n1"};
+    stored.step_nodes[job.id.value] = {{"n8"}};
+    Cluster cluster(std::make_shared<Settings>(scenario.cluster().settings()), scenario.now());
+    cluster.restore(stored, scenario.now());
+    EXPECT_EQ(cluster.job(job.id).state, JobState::Running);
+    EXPECT_TRUE(cluster.job(job.id).steps.front()->nodes.empty());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -57,19 +57,6 @@ void return_to_service(Node& node, const Settings& settings) {
     }
 }
 
-// A run whose share was given back, because the node was lost, is not wanted even while the job's
-// other nodes are still being cleaned: nobody would wait for its end.
-bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
-    if (job.restarts != run.restarts || !job.allocation) return false;
-    if (is_completing(job)) {
-        return std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node) !=
-               job.completing_nodes.end();
-    }
-    bool here = std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
-                            [&](const NodeShare& share) { return share.node == node; });
-    return here && is_live(job);
-}
-
 void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered& event, bool other_boot,
                 Effects& effects) {
     NodeIndex node = *cluster.find_node(event.node);
@@ -126,13 +113,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     }
     for (const RunId& run : event.running) {
         auto job = cluster.find_job(run.job);
-        if (job && is_wanted(*job, run, *index)) continue;
-        Node& changed = cluster.edit_node(*index);
-        if (std::find(changed.orphans.begin(), changed.orphans.end(), run) == changed.orphans.end()) {
-            changed.orphans.push_back({run.job, run.restarts, kBatchStep});
-        }
-        effects.push_back(TerminateJob{.node = *index, .run = {run.job, run.restarts, kBatchStep},
-                                       .grace = Seconds{0}, .reason_line = {}});
+        if (!job || !is_wanted(*job, run, *index)) end_stray(cluster, *index, run, effects);
     }
     std::vector<JobId> here = cluster.node(*index).jobs;
     for (JobId id : here) {

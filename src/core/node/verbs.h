@@ -19,6 +19,11 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
 // It is no longer in slurm.conf. Should it be again, it has to register.
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 
+// stray.cc: runs on a node that nobody waits for any more.
+bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
+void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects);
+void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event, Effects& effects);  // live
+
 // reboot.cc: scontrol reboot, from the request to the node's return.
 void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects);
 void order_reboots(Cluster& cluster, Time now, Effects& effects);  // to those that are idle

@@ -129,11 +129,14 @@ void FaultWorld::look_after_cluster() {
     for (const Reservation& each : cluster_->reservations()) {
         ReservationChange change{.verb = ReservationChange::Verb::Delete, .name = each.name};
         push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
-        if (each.is_active(controller_now()) || now_ < calm_from_ + Seconds{600}) continue;
+        constexpr Seconds kSoon{600};
+        bool ends_soon = each.is_active(controller_now()) && !each.has(kResvTimeFloat) &&
+                         each.end <= controller_now() + kSoon;
+        if (ends_soon || now_ < calm_from_ + kSoon) continue;
         // Jobs wait for it: it begins, and ends soon.
         change = {.verb = ReservationChange::Verb::Update, .name = each.name};
-        change.start = controller_now();
-        change.duration = Seconds{600};
+        if (!each.is_active(controller_now())) change.start = controller_now();
+        change.end = controller_now() + kSoon;
         change.flags_cleared = kResvRepeats | kResvTimeFloat;
         push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
     }

@@ -132,6 +132,7 @@ void FaultWorld::decide() {
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {
+        note_heard(incoming.event);
         if (!address(incoming.event)) continue;
         apply_one(incoming.event);
         if (incoming.sequence != 0)
@@ -142,6 +143,7 @@ void FaultWorld::decide() {
     check_invariants("pass");
     if (options_.wide) {
         if (auto broken = rules_.broken_by_start(*cluster_, time)) fail(*broken);
+        if (auto broken = rules_.broken_queue(*cluster_, time)) fail(*broken);
     }
     decided.changes = cluster_->take_changes();
     writing_.push_back(std::move(decided));

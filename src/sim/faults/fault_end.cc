@@ -71,11 +71,27 @@ void FaultWorld::check_job(const Job& job) {
     }
 }
 
+void FaultWorld::note_heard(const Event& event) {
+    if (const auto* launch = std::get_if<LaunchReported>(&event))
+        heard_.emplace(launch->node.value, key_of(launch->run));
+    const auto* registered = std::get_if<NodeRegistered>(&event);
+    if (!registered) return;
+    for (const RunId& run : registered->running)
+        heard_.emplace(machine_named(registered->node), key_of(run));
+}
+
+// The controller cannot know of it yet: the node has said so, or will when it registers.
+bool FaultWorld::is_news(const Machine& machine, const RunKey& run) {
+    std::size_t node = machine.node().value;
+    if (heard_.contains({node, run})) return false;
+    return !machine.registered() || node_ends_[node]->told.contains(run);
+}
+
 // Whatever runs on a node that the controller hears from is known to it.
 void FaultWorld::check_machines() {
     for (const auto& machine : machines_) {
         for (const RunKey& run : machine->running()) {
-            if (given_up(*machine, run) || !machine->announced(run)) continue;
+            if (given_up(*machine, run) || is_news(*machine, run)) continue;
             auto job = cluster_->find_job(JobId{run.job.job});
             const Node& node = cluster_->node(
                 *cluster_->find_node(first_settings_->nodes[machine->node().value].name));
@@ -90,8 +106,9 @@ void FaultWorld::check_machines() {
 
 // A step that no node has, and no srun will bring, would keep its CPUs from the others of its job.
 void FaultWorld::check_steps() {
-    constexpr Seconds kLongEnough{180};
+    constexpr Seconds kLongEnough{300};  // its srun may be dead: see core/job/launch.cc
     std::map<RunKey, Time> lost;
+    Time now = controller_now();  // which may stand still for long after its clock was set back
     cluster_->jobs().for_each([&](const Job& job) {
         if (!is_live(job) || job.state == JobState::Suspended) return;
         for (const auto& step : job.steps) {
@@ -100,9 +117,9 @@ void FaultWorld::check_steps() {
             bool somewhere = std::any_of(machines_.begin(), machines_.end(),
                                          [&](const auto& machine) { return machine->runs(run); });
             if (somewhere) continue;
-            Time since = lost_steps_.contains(run) ? lost_steps_.at(run) : now_;
+            Time since = lost_steps_.contains(run) ? lost_steps_.at(run) : now;
             lost[run] = since;
-            if (now_ >= since + kLongEnough)
+            if (now >= since + kLongEnough)
                 fail(fmt::format("step {} runs nowhere", to_string(run)));
         }
     });

@@ -27,6 +27,7 @@ void FaultWorld::connect(std::size_t node) {
     auto wire = std::make_shared<Wire>();
     node_ends_[node] = wire;
     NodeRegistered registration{first_settings_->nodes[node].name, machine.facts(), machine.announce()};
+    for (const RunId& run : registration.running) wire->told.insert(key_of(run));
     up(wire, [this, node, wire, registration] {
         controller_ends_[node] = wire;  // an older connection that has not broken yet is replaced
         push({registration, {}});
@@ -53,6 +54,8 @@ void FaultWorld::down(std::size_t node, std::function<void()> arrive) {
 void FaultWorld::send(NodeIndex node, const Report& report) {
     WirePtr wire = node_ends_[node.value];
     if (!wire) return;
+    if (const auto* launch = std::get_if<LaunchReported>(&report.event))
+        wire->told.insert(key_of(launch->run));
     int copies = !calm_ && random_.chance(kDuplicate) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
         up(wire, [this, wire, report] { push({report.event, wire, report.sequence}); });

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ private:
         bool welcome = false;     // the controller has answered the registration
         Time last_up, last_down;  // what was sent later does not arrive earlier
         Time held_until;          // nothing comes through before
+        std::set<RunKey> told;    // what the node has said to run
     };
     using WirePtr = std::shared_ptr<Wire>;
     struct Incoming {
@@ -109,6 +111,8 @@ private:
     void check_the_end();
     void check_job(const Job& job);
     void check_machines();
+    bool is_news(const Machine& machine, const RunKey& run);
+    void note_heard(const Event& event);
     void check_steps();
 
     // fault_users.cc: submissions, interactive jobs
@@ -193,7 +197,6 @@ private:
     void on_finished(NodeIndex node, const RunKey& run, ExitStatus exit) override;
     void on_swept_away(NodeIndex node, const RunKey& run) override;
     void reboot(NodeIndex node) override;
-    void register_again(NodeIndex node) override { hang_up(node.value); }
     bool given_up(const Machine& machine, const RunKey& run) const;
 
     FaultOptions options_;
@@ -229,6 +232,7 @@ private:
     Rules rules_;
     std::map<RunKey, Execution> executions_;  // the last of each script
     std::map<RunKey, ExitStatus> finished_;
+    std::set<std::pair<std::size_t, RunKey>> heard_;  // by the controller, from the node: it runs there
 };
 
 }  // namespace sluice

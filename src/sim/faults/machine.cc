@@ -78,12 +78,12 @@ bool Machine::launch_step(const RunKey& run) {
         return false;
     }
     start(run);
+    report(LaunchReported{node_, run_of(run), {}});
     return true;
 }
 
 void Machine::start(const RunKey& run) {
     jobs_[run.job].runs[run.step].start = ++counter_;
-    if (!registered_) unannounced_.insert(run);
     host_.on_started(node_, run);
     plan_end(run, host_.script_of(run).duration);
 }
@@ -199,17 +199,13 @@ void Machine::on_reboot(Time issued) {
     host_.reboot(node_);
 }
 
-// What srun has brought since the registration was sent may be nobody's any more.
 void Machine::on_welcome() {
     registered_ = true;
-    std::erase_if(unannounced_, [this](const RunKey& run) { return !find(run); });
-    if (!unannounced_.empty()) return host_.register_again(node_);
     for (const Report& pending : outbox_) host_.send(node_, pending);
 }
 
-std::vector<RunId> Machine::announce() {
+std::vector<RunId> Machine::announce() const {
     std::vector<RunId> runs;
-    unannounced_.clear();
     for (const RunKey& run : running()) runs.push_back(run_of(run));
     for (const auto& [run, exit] : ended_) runs.push_back(run_of(run));
     return runs;
@@ -254,6 +250,8 @@ void Machine::power_on(bool disk_is_kept) {
     ++boots_;
     booted_ = host_.now();
     if (!disk_is_kept) {
+        // Nobody will ever hear of them.
+        for (const auto& [run, exit] : ended_) host_.on_swept_away(node_, run);
         died_.clear();
         ended_.clear();
     }

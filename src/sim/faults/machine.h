@@ -58,7 +58,6 @@ public:
     virtual void on_finished(NodeIndex node, const RunKey& run, ExitStatus exit) = 0;
     virtual void on_swept_away(NodeIndex node, const RunKey& run) = 0;  // by a reboot
     virtual void reboot(NodeIndex node) = 0;
-    virtual void register_again(NodeIndex node) = 0;
 };
 
 class Machine {
@@ -84,9 +83,8 @@ public:
     void on_continue(const JobKey& job);  // SIGCONT
     void on_reboot(Time issued);
     void on_ack(std::uint64_t sequence);
-    void on_welcome();              // the registration was accepted: the outbox goes out
-    std::vector<RunId> announce();  // for the registration: what is here
-    bool announced(const RunKey& run) const { return !unannounced_.contains(run); }
+    void on_welcome();                    // the registration was accepted: the outbox goes out
+    std::vector<RunId> announce() const;  // for the registration: what is here
     void on_disconnected() { registered_ = false; }
     bool registered() const { return registered_; }
 
@@ -126,7 +124,6 @@ private:
     std::set<RunKey> died_;               // on disk as running when the power went
     std::set<RunKey> never_start_;        // cancelled before they came
     std::set<JobKey> over_;               // nothing of them may come any more
-    std::set<RunKey> unannounced_;        // started after the registration was sent
     std::deque<Report> outbox_;
     std::optional<Time> reboot_order_;
     std::uint64_t next_sequence_ = 1;

@@ -7,6 +7,7 @@
 
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 
@@ -202,6 +203,17 @@ std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time n
                 how = "before " + job.request->dependency + " was fulfilled";
         }
         if (how) broken = fmt::format("job {} starts {}", print_job_id(job), *how);
+    });
+    return broken;
+}
+
+std::optional<std::string> Rules::broken_queue(const Cluster& cluster, Time now) const {
+    std::optional<std::string> broken;
+    cluster.jobs().for_each([&](const Job& job) {
+        bool may_run = job.state == JobState::Pending && job.priority > 0 && job.dependency.empty();
+        if (!may_run || job.eligible_time > now) return;
+        bool is_seen = cluster.parked.contains(job.id) || cluster.scheduler().queue.contains(job.id);
+        if (!is_seen) broken = fmt::format("job {} waits, and nobody sees it", print_job_id(job));
     });
     return broken;
 }

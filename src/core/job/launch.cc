@@ -1,0 +1,69 @@
+// core/job/launch.cc
+//
+// A step is granted to an srun, which brings it to its nodes while its credential is valid. If the
+// srun dies before that, nobody else would ever say so, and the step would keep its CPUs from the
+// others of its job. Nodes report what they were brought; a step that one of them has not got in
+// time is ended.
+#include <algorithm>
+
+#include "core/job/verbs.h"
+
+namespace sluice {
+namespace {
+
+constexpr Seconds kOnItsWay{60};  // a report of a launch that was in time
+
+StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
+    auto grants = cluster.step_grants.find(job.value);
+    if (grants == cluster.step_grants.end()) return nullptr;
+    for (StepGrant& grant : grants->second) {
+        if (grant.step == step) return &grant;
+    }
+    return nullptr;
+}
+
+// Those that are away say what they have when they register.
+bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
+    const Node& node = cluster.node(index);
+    return node.connected && node.last_seen && *node.last_seen >= moment;
+}
+
+}  // namespace
+
+void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request) {
+    StepGrant* grant = find_grant(cluster, id, step.id);
+    if (!grant) {
+        auto& grants = cluster.step_grants[id.value];
+        grant = &grants.emplace_back(StepGrant{.step = step.id, .awaited = step.nodes_left});
+    }
+    grant->request = request;
+    grant->until = now + cluster.settings().cred_expire;
+    if (!grant->awaited.empty())
+        cluster.add_timer({grant->until + kOnItsWay, TimerKind::Launch, id.value});
+}
+
+void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run) {
+    if (StepGrant* grant = find_grant(cluster, run.job, run.step)) std::erase(grant->awaited, node);
+}
+
+void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    auto grants = cluster.step_grants.find(id.value);
+    if (grants == cluster.step_grants.end()) return;
+    std::vector<StepId> lost;
+    for (const StepGrant& grant : grants->second) {
+        if (grant.awaited.empty() || grant.until + kOnItsWay > now) continue;
+        bool is_lost = std::any_of(grant.awaited.begin(), grant.awaited.end(), [&](NodeIndex node) {
+            return is_heard_since(cluster, node, grant.until);
+        });
+        if (is_lost)
+            lost.push_back(grant.step);
+        else
+            cluster.add_timer({now + kOnItsWay, TimerKind::Launch, id.value});
+    }
+    for (StepId step : lost) {
+        find_grant(cluster, id, step)->awaited.clear();
+        end_step(cluster, id, step, effects);
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,59 @@
+// core/node/stray.cc
+//
+// What comes to a node when its job is over there. srun brings steps itself, with a credential that
+// outlives the job; an order to launch may be on its way when the node is given up. Nodes say what
+// they have when they register, and whatever they start; what is nobody's is ended.
+#include <algorithm>
+
+#include "core/job/suspend.h"
+#include "core/job/verbs.h"
+#include "core/node/verbs.h"
+
+namespace sluice {
+namespace {
+
+bool has(const std::vector<NodeIndex>& nodes, NodeIndex node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+bool is_step_wanted(const Job& job, StepId id, NodeIndex node) {
+    return std::any_of(job.steps.begin(), job.steps.end(), [&](const auto& step) {
+        return step->id == id && step->state == StepState::Running && has(step->nodes_left, node);
+    });
+}
+
+}  // namespace
+
+// A run whose share was given back, because the node was lost, is not wanted even while the job's
+// other nodes are still being cleaned: nobody would wait for its end.
+bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
+    if (job.restarts != run.restarts || !job.allocation) return false;
+    if (is_completing(job)) return has(job.completing_nodes, node);
+    return is_live(job) && job.allocation->find(node);
+}
+
+void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects) {
+    RunId whole{run.job, run.restarts, kBatchStep};
+    std::vector<RunId>& orphans = cluster.edit_node(node).orphans;
+    if (std::find(orphans.begin(), orphans.end(), whole) != orphans.end()) return;
+    orphans.push_back(whole);
+    effects.push_back(
+        TerminateJob{.node = node, .run = whole, .grace = Seconds{0}, .reason_line = {}});
+}
+
+void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event,
+                      Effects& effects) {
+    if (!is_step_wanted(job, event.run.step, event.node)) {
+        effects.push_back(TerminateJob{.node = event.node,
+                                       .run = event.run,
+                                       .grace = cluster.settings().kill_wait,
+                                       .reason_line = {},
+                                       .only_step = true});
+        return;
+    }
+    launch_is_here(cluster, event.node, event.run);
+    // There was nothing to be stopped before.
+    if (job.state == JobState::Suspended) repeat_suspension(job, event.node, effects);
+}
+
+}  // namespace sluice
