@@ -201,6 +201,7 @@ struct Job {
     std::int32_t site_factor = 0;        // scontrol update SiteFactor=
     double priority_base = 0;            // derived, not stored: what of the priority follows from the wishes
     std::uint32_t restarts = 0;
+    std::uint32_t wait_class = 0;        // derived, not stored: among whom it stands in the queue (core/schedule/queue.h)
 
     std::optional<JobId> array_job;      // set for arrays and their tasks
     std::optional<std::uint32_t> array_task;  // set once the task is a job of its own

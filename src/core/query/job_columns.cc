@@ -182,7 +182,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::State,            [](const Job& j, View) { return static_cast<std::int64_t>(shown_state(j)); }},
     {C::BaseState,        [](const Job& j, View) { return static_cast<std::int64_t>(j.state); }},
     {C::Reason, reason_of},
-    {C::ReasonDetail,     [](const Job& j, View, Scratch) -> std::string_view { return j.reason_detail; }},
+    {C::ReasonDetail,     [](const Job& j, View v, Scratch) { return shown_detail(j, v.plan.get()); }},
     {C::Priority,         [](const Job& j, View) -> std::int64_t { return j.priority; }},
     {C::Nice,             [](const Job& j, View) -> std::int64_t { return j.request->nice; }},
     {C::Requeue,          [](const Job& j, View) -> std::int64_t { return j.request->requeue; }},

@@ -94,7 +94,7 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
     : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
       finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
-      stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
+      heads_(cluster.partitions().size()), stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
 
 // Once for each reservation that its jobs may start in now; without a wish of their own also outside.
 void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
@@ -138,7 +138,10 @@ std::vector<Pass::Entry> Pass::entries() {
             to_park.emplace_back(key.job, forbidden.value_or(Reason::PartitionDown), detail);
         }
     });
-    for (auto& [job, reason, detail] : to_park) park(cluster_, job, reason, detail);
+    for (auto& [job, reason, detail] : to_park) {
+        if (reason == Reason::BadConstraints) give_up_on(job);
+        else park(cluster_, job, reason, detail);
+    }
     return found;
 }
 
