@@ -15,6 +15,7 @@
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/first_cores.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
@@ -154,7 +155,12 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
 }
 
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
-    std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
+    const Planner& planner = scheduler_.planner;
+    PlanTime from = planner.tick(now_);
+    PlanTime length = length_of(shortened.value_or(entry.job_class->time_limit));
+    Time until = planner.time(end_of(from, length_in(entry.reservation, planner, from, length)));
+    BarredCpus barred = cpus_barred(cluster_, now_, until, entry.reservation, choice);
+    std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice, barred);
     if (!allocation) return false;
     set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
