@@ -111,6 +111,7 @@ struct JobRequest {
     std::uint32_t umask = 022;
     std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
     std::string tres_bind;            // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
+    std::string tres_freq;            // --gpu-freq: "gpu:medium,memory=high", for its steps
     Shape shape;
     std::string script_hash;          // key in the store; empty for interactive jobs
     std::string environment_hash;

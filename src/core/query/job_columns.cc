@@ -253,6 +253,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::ThreadSpec,       shape_number<&Shape::thread_spec>},
     {C::NodeSizes,        [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).node_sizes; }},
     {C::TresBind,         [](const Job& j, View, Scratch) -> std::string_view { return j.request->tres_bind; }},
+    {C::TresFreq,         wish<&JobRequest::tres_freq>},
     {C::MemPerGpu,        [](const Job& j, View) { return or_absent(shape_of(j).mem_per_gpu); }},
     {C::Contiguous,       shape_flag<&Shape::contiguous>},
     {C::SpreadJob,        shape_flag<&Shape::spread>},
