@@ -78,10 +78,10 @@ def test_who_does_not_ask_gets_nothing_done(clocked, nvml):
 
 def test_a_batch_job_and_its_steps(clocked, nvml):
     nvml.calls()
-    job, output = clocked.run_job("echo $SLURM_GPU_FREQ; srun true; srun --gpu-freq=high true", "--gres=gpu:2",
-                                  "--gpu-freq=low,memory=high")
+    record, output = clocked.run_job("echo $SLURM_GPU_FREQ; srun true; srun --gpu-freq=high true", "--gres=gpu:2",
+                                     "--gpu-freq=low,memory=high")
     assert output == "low,memory=high\n"
-    assert clocked.job(job)["TresFreq"] == "gpu:low,memory=high"
+    assert record["TresFreq"] == "gpu:low,memory=high"
     calls = nvml.calls()
     low, high = SET.format(877, 135), SET.format(877, 1380)
     # The script's own clocks come back after each of its steps.
@@ -94,8 +94,8 @@ def test_salloc_and_the_environment_hand_it_on(clocked, nvml):
     nvml.calls()
     clocked.run("salloc", "--gres=gpu:1", "srun", "true", env={"SALLOC_GPU_FREQ": "low"})
     assert nvml.calls() == [SET.format(877, 135), "gpu0 reset"]
-    job, _ = clocked.run_job("true", "--gres=gpu:1", env={"SBATCH_GPU_FREQ": "high"})
-    assert clocked.run("squeue", "-h", "-j", job, "-t", "all", "-O", "tres-freq").stdout.strip() == "gpu:high"
+    record, _ = clocked.run_job("true", "--gres=gpu:1", env={"SBATCH_GPU_FREQ": "high"})
+    assert clocked.run("squeue", "-h", "-j", record["JobId"], "-t", "all", "-O", "tres-freq").stdout.strip() == "gpu:high"
     assert nvml.calls() == [SET.format(877, 1380), "gpu0 reset"]
 
 

@@ -33,8 +33,13 @@ std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
 
 // A job that waits has no reason of its own, at most one that it shares with its class: see query/reason.h.
 void Pass::note_blocked(Entry& entry, JobId id) {
-    if (is_attracted(entry) || entry.booked > 0) return;  // looked at once more, outside; behind others of its class
+    if (is_attracted(entry)) return;  // looked at once more, outside
     const Job& job = cluster_.job(id);
+    Time insists_until = switches_until(cluster_, job);
+    if (job.request->shape.switches_max && insists_until > now_) {
+        cluster_.add_timer({insists_until, TimerKind::Plan, 0});
+    }
+    if (entry.booked > 0) return;  // behind others of its class, and told what they are told
     Obstacle& obstacle = entry.job_class->obstacle;
     std::string kept = kept_for_others(entry, job);
     if (!kept.empty()) {
@@ -49,10 +54,6 @@ void Pass::note_blocked(Entry& entry, JobId id) {
         if (!head) head = id;
         auto& first = first_blocked_[entry.in->partition];
         if (!first || waits_in_vain(*first)) first = id;
-        Time insists_until = switches_until(cluster_, job);
-        if (job.request->shape.switches_max && insists_until > now_) {
-            cluster_.add_timer({insists_until, TimerKind::Plan, 0});
-        }
         if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
     }
     if (!obstacle.no_start) obstacle = {};
@@ -78,8 +79,10 @@ void Pass::note_no_start(const Entry& entry, const Job& job) {
         bool too_few = search.nodes.size() - closed.size() < search.need.nodes_min && !entry.reservation;
         // Compat: all of the partition's that are away, those that would not do among them.
         std::string names = Hostlist(std::move(closed)).sorted().to_string();
-        no_start_[index] = {.reason = Reason::ReqNodeNotAvail, .detail = "UnavailableNodes:" + names, .no_start = true,
-                            .too_few_nodes = too_few};
+        Obstacle& why = no_start_[index];
+        if (why.reason == Reason::ReqNodeNotAvail) return;  // in another of its partitions
+        why = {.reason = Reason::ReqNodeNotAvail, .detail = "UnavailableNodes:" + names, .no_start = true,
+               .too_few_nodes = too_few};
     }
 }
 
