@@ -182,7 +182,8 @@ TEST(JobOptions, FrequenciesOfGpusAreKeptAsTheyAreShown) {
     EXPECT_EQ(read(kSalloc, {}, {"SALLOC_GPU_FREQ=memory=high"})->request.tres_freq, "gpu:memory=high");
     EXPECT_EQ(read(kSrun, {"--gpu-freq=high"}, {"SLURM_GPU_FREQ=low"})->request.tres_freq, "gpu:high");
     EXPECT_EQ(refusal(kSrun, {"--gpu-freq=foo"}), "Invalid --gpu-freq argument: gpu:foo");
-    EXPECT_EQ(refusal(kSbatch, {}, {"SBATCH_GPU_FREQ=memory="}), "Invalid --gpu-freq argument: gpu:memory=");
+    EXPECT_EQ(refusal(kSbatch, {"--gpu-freq=memory="}), "Invalid --gpu-freq argument: gpu:memory=");
+    EXPECT_FALSE(read(kSbatch, {}, {"SBATCH_GPU_FREQ=foo"}));
 }
 
 TEST(JobOptions, AStepCountsItsTasksAnew) {

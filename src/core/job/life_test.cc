@@ -68,7 +68,7 @@ TEST(JobLife, ACancelledJobLeavesAtOnceWhenPendingAndWhenCleanOtherwise) {
 
 TEST(JobLife, FrequenciesThatMeanNothingAreRefused) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1 cpus=4"), "");
+    ASSERT_EQ(world.run("nodes n1 cpus=4\n pass"), "");
     for (const char* wish : {"gpu:foo", "low", "nic:low"}) {
         auto request = std::make_shared<JobRequest>();
         request->tres_freq = wish;
