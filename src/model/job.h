@@ -111,6 +111,7 @@ struct JobRequest {
     std::uint32_t umask = 022;
     std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
     std::string tres_bind;            // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
+    std::string tres_freq;            // --gpu-freq: "gpu:medium,memory=high", for its steps
     Shape shape;
     std::string script_hash;          // key in the store; empty for interactive jobs
     std::string environment_hash;
@@ -201,6 +202,7 @@ struct Job {
     std::int32_t site_factor = 0;        // scontrol update SiteFactor=
     double priority_base = 0;            // derived, not stored: what of the priority follows from the wishes
     std::uint32_t restarts = 0;
+    std::uint32_t wait_class = 0;        // derived, not stored: among whom it stands in the queue (core/schedule/queue.h)
 
     std::optional<JobId> array_job;      // set for arrays and their tasks
     std::optional<std::uint32_t> array_task;  // set once the task is a job of its own

@@ -40,6 +40,7 @@ constexpr FlagRow kFlags[] = {
     {"ANY_NODES",              kResvAnyNodes,    May::SetAndClear},
     {"STATIC",                 kResvStaticAlloc, May::SetAndClear},
     {"PART_NODES",             kResvPartNodes,   May::SetAndClear},
+    {"FIRST_CORES",            kResvFirstCores,  May::AtFirst},
     {"TIME_FLOAT",             kResvTimeFloat,   May::AtFirst},
     {"REPLACE",                kResvReplace,     May::SetOnly},
     {"REPLACE_DOWN",           kResvReplaceDown, May::SetOnly},
@@ -49,7 +50,6 @@ constexpr FlagRow kFlags[] = {
     {"USER_DELETE",            kResvUserDelete,  May::SetAndClear},
     {"FORCE_START",            kResvForceStart,  May::SetAndClear},
 };
-constexpr std::string_view kUnsupported[] = {"FIRST_CORES"};
 // clang-format on
 
 // People write whole words; the documents have shorter ones for some.
@@ -118,10 +118,6 @@ Result<void> parse_reservation_flags(std::string_view text, char sign, Reservati
     for (std::string_view word : split(text, ',')) {
         const std::size_t equals = word.find('=');
         const std::string_view name = word.substr(0, equals);
-        for (std::string_view known : kUnsupported) {
-            if (!equals_ignoring_case(known, name)) continue;
-            return Error{ErrorCode::NotSupported, fmt::format("reservation flag {}", known)};
-        }
         const FlagRow* row = find_flag(name);
         const bool clear = sign == '-';
         const bool is_new = change.verb == ReservationChange::Verb::Create;

@@ -39,8 +39,9 @@ enum ReservationFlag : std::uint32_t {
     kResvReplaceDown = 1 << 18,  // nodes that fail are replaced
     kResvUserDelete = 1 << 19,   // who may use it may delete it
     kResvForceStart = 1 << 20,   // may begin in the past
+    kResvFirstCores = 1 << 21,   // its cores are the lowest numbered ones of each node
 };
-constexpr std::uint32_t kResvFlagsAll = (1u << 21) - 1;
+constexpr std::uint32_t kResvFlagsAll = (1u << 22) - 1;
 constexpr std::uint32_t kResvRepeats =
     kResvHourly | kResvDaily | kResvWeekday | kResvWeekend | kResvWeekly;
 

@@ -26,7 +26,8 @@ TEST(Reservations, RefuseFlagsByName) {
         EXPECT_FALSE(parse_reservation_flags(bad, 0, change)) << bad;
     }
     ReservationChange change;
-    EXPECT_EQ(parse_reservation_flags("FIRST_CORES", 0, change).error().code, ErrorCode::NotSupported);
+    change.verb = ReservationChange::Verb::Update;
+    EXPECT_EQ(parse_reservation_flags("FIRST_CORES", '-', change).error().detail, "-FIRST_CORES");
     EXPECT_FALSE(parse_reservation_flags("OVERLAP", '-', change));
     EXPECT_TRUE(parse_reservation_flags("DAILY", '-', change));
     EXPECT_EQ(change.flags_cleared, kResvDaily);

@@ -117,7 +117,8 @@ inline JobRequest request() {
           &JobRequest::work_dir,    &JobRequest::std_in,          &JobRequest::std_out,
           &JobRequest::std_err,     &JobRequest::command,         &JobRequest::submit_line,
           &JobRequest::mail_user,   &JobRequest::mail_types,      &JobRequest::submit_host,
-          &JobRequest::script_hash, &JobRequest::environment_hash, &JobRequest::tres_bind}) {
+          &JobRequest::script_hash, &JobRequest::environment_hash, &JobRequest::tres_bind,
+          &JobRequest::tres_freq}) {
         request.*member = text();
     }
     for (bool JobRequest::*member :

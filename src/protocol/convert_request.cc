@@ -43,7 +43,7 @@ const TextMember kTexts[] = {
     TEXT(dependency), TEXT(work_dir),    TEXT(std_in),      TEXT(std_out),
     TEXT(std_err),    TEXT(command),     TEXT(submit_line), TEXT(mail_user),
     TEXT(mail_types), TEXT(submit_host), TEXT(script_hash), TEXT(environment_hash),
-    TEXT(tres_bind),
+    TEXT(tres_bind),  TEXT(tres_freq),
 };
 
 const FlagMember kFlags[] = {

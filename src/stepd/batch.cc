@@ -77,7 +77,7 @@ Environment BatchWork::make_environment() const {
     return environment;
 }
 
-Result<void> BatchWork::start() {
+Result<void> BatchWork::start(const std::string& preface) {
     const wire::JobRequest& request = order_.batch().job().request();
     mode_t ours = umask(static_cast<mode_t>(request.umask() & 0777));
     Result<void> opened = open_files();
@@ -98,6 +98,7 @@ Result<void> BatchWork::start() {
     spec.out = out_.get();
     spec.err = err_ ? err_.get() : out_.get();
     spec.new_group = true;
+    if (!preface.empty()) write_all(spec.err, preface);
     spec.cgroups = container_.entries();
     shell_ = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     return {};

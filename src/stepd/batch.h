@@ -16,7 +16,7 @@ public:
     BatchWork(const wire::StepOrder& order, const User& user, const Container& container)
         : order_(order), user_(user), container_(container) {}
 
-    Result<void> start() override;
+    Result<void> start(const std::string& preface) override;
     void on_exit(pid_t pid, int wait_status) override;
     bool finished() const override { return finished_; }
     wire::ExitStatus exit() const override { return exit_; }

@@ -257,6 +257,10 @@ void set_wishes(Environment& environment, const wire::JobAllocation& job) {
     if (const std::string& bind = job.request().tres_bind(); bind.starts_with(kGpuBind)) {
         environment.set("SLURM_GPU_BIND", bind.substr(kGpuBind.size()));
     }
+    constexpr std::string_view kGpuFreq = "gpu:";
+    if (const std::string& freq = job.request().tres_freq(); freq.starts_with(kGpuFreq)) {
+        environment.set("SLURM_GPU_FREQ", freq.substr(kGpuFreq.size()));
+    }
     // Compat: also where it is a default; but all of a node (--mem=0) is no number to hand on.
     if (job.default_mem_per_cpu() > 0) {
         set_number(environment, "SLURM_MEM_PER_CPU", job.default_mem_per_cpu());

@@ -85,7 +85,7 @@ Result<void> Supervisor::start(Fd srun) {
     } else {
         static_cast<TaskWork&>(*work_).prepare(*user_, *container_);
     }
-    return work_->start();
+    return work_->start(TRY(gpu_frequencies_.set(order_)));
 }
 
 void Supervisor::on_command(const wire::StepCommand& command) {
@@ -137,6 +137,7 @@ void Supervisor::cleanup_round() {
 }
 
 void Supervisor::finish() {
+    gpu_frequencies_.reset();
     if (work_) *end_.mutable_exit() = work_->exit();
     if (end_.has_launch_error()) end_.mutable_exit()->set_code(1);
     rusage usage{};

@@ -13,6 +13,7 @@
 #include "os/user.h"
 #include "stepd/container.h"
 #include "stepd/control.h"
+#include "stepd/gpu_clocks.h"
 #include "stepd/work.h"
 
 namespace sluice {
@@ -38,6 +39,7 @@ private:
     const wire::StepOrder order_;
     std::optional<User> user_;
     std::optional<Container> container_;
+    GpuFrequencies gpu_frequencies_;
     std::unique_ptr<Work> work_;
     Control control_;
     wire::StepEnd end_;

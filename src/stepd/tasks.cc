@@ -58,18 +58,18 @@ void TaskWork::prepare(const User& user, const Container& container) {
     container_ = &container;
 }
 
-Result<void> TaskWork::start() {
+Result<void> TaskWork::start(const std::string& preface) {
     if (spec_.argv_size() == 0) return Error{ErrorCode::LaunchFailed, "no program was named"};
     auto count = static_cast<std::size_t>(order_.tasks().task_ids_size());
     if (count == 0) return Error{ErrorCode::LaunchFailed, "no task was named for this node"};
     for (std::size_t local = 0; local < count; ++local) {
-        Result<void> started = start_task(local);
+        Result<void> started = start_task(local, local == 0 ? preface : "");
         if (!started) return started;
     }
     return {};
 }
 
-Result<void> TaskWork::start_task(std::size_t local) {
+Result<void> TaskWork::start_task(std::size_t local, const std::string& preface) {
     tasks_.push_back(std::make_unique<Task>());
     Task& task = *tasks_.back();
     task.id = order_.tasks().task_ids(static_cast<int>(local));
@@ -101,7 +101,8 @@ Result<void> TaskWork::start_task(std::size_t local) {
     spec.new_session = ends.terminal;
     spec.controlling_tty = ends.terminal;
     spec.cgroups = container_->entries();
-    if (!devices.binding.empty() && spec.err >= 0) write_all(spec.err, devices.binding);
+    const std::string said = preface + devices.binding;
+    if (!said.empty() && spec.err >= 0) write_all(spec.err, said);
     task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     ++running_;
 

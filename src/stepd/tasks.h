@@ -24,7 +24,7 @@ public:
              std::function<void()> terminate, std::function<void(int)> signal_all);
     void prepare(const User& user, const Container& container);
 
-    Result<void> start() override;
+    Result<void> start(const std::string& preface) override;
     void on_exit(pid_t pid, int wait_status) override;
     bool finished() const override { return running_ == 0; }
     wire::ExitStatus exit() const override { return worst_; }
@@ -47,7 +47,7 @@ private:
         Fd in, out, err;
         bool terminal = false;
     };
-    Result<void> start_task(std::size_t local);
+    Result<void> start_task(std::size_t local, const std::string& preface);
     Result<Ends> open_ends(Task& task, std::size_t local);
     Result<void> open_input(Task& task, Ends& ends);
     Result<Fd> open_output(Task& task, int stream, std::unique_ptr<Stream>& to_srun);

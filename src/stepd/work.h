@@ -16,7 +16,8 @@ class Work {
 public:
     virtual ~Work() = default;
 
-    virtual Result<void> start() = 0;
+    // `preface` comes before all else on the stderr of the script or of the first task.
+    virtual Result<void> start(const std::string& preface) = 0;
     virtual void on_exit(pid_t pid, int wait_status) = 0;  // of any child, ours or adopted
     virtual bool finished() const = 0;                     // the rest may be killed
     virtual wire::ExitStatus exit() const = 0;             // the worst

@@ -148,6 +148,8 @@ void add_hold(const Explanation& explanation, Lines& lines) {
         add(lines, "held", fmt::format("by an administrator, who must release it: scontrol release {}", id));
     } else if (explanation.hold == Reason::ReservationDeleted) {
         add(lines, "held", fmt::format("its reservation is over; to run without: scontrol release {}", id));
+    } else if (explanation.hold == Reason::BadConstraints) {
+        add(lines, "held", fmt::format("no nodes will do any more; change the job, or once there are some: scontrol release {}", id));
     } else if (explanation.hold != Reason::None) {
         add(lines, "held", fmt::format("release it with: scontrol release {}", id));
     }

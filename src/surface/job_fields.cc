@@ -357,7 +357,7 @@ constexpr JobField kJobFields[] = {
     {0,   "system_comment",     "SYSTEM_COMMENT",       kNone,                           word_cell<Word::Null>},
     {0,   "tres-alloc",         "TRES_ALLOC",           needs(C::AllocTres, C::ReqTres), tres_alloc},
     {0,   "tres-bind",          "TRES_BIND",            needs(C::TresBind),              text_cell<C::TresBind, M::NotAvailable>},
-    {0,   "tres-freq",          "TRES_FREQ",            kNone,                           word_cell<Word::NotAvailable>},
+    {0,   "tres-freq",          "TRES_FREQ",            needs(C::TresFreq),              text_cell<C::TresFreq, M::NotAvailable>},
     {0,   "tres-per-job",       "TRES_PER_JOB",         needs(C::TresPerJob),            text_cell<C::TresPerJob, M::NotAvailable>},
     {0,   "tres-per-socket",    "TRES_PER_SOCKET",      needs(C::TresPerSocket),         text_cell<C::TresPerSocket, M::NotAvailable>},
     {0,   "tres-per-task",      "TRES_PER_TASK",        needs(C::TresPerTask),           text_cell<C::TresPerTask, M::NotAvailable>},

@@ -282,7 +282,7 @@ constexpr JsonField kJobKeys[] = {
     {"submit_line", text<C::SubmitLine>}, {"submit_time", wrapped<C::SubmitTime>},
     {"suspend_time", wrapped<C::SuspendTime>}, {"system_comment", empty_text}, {"time_limit", minutes<C::TimeLimit>},
     {"time_minimum", minutes<C::TimeMin>}, {"threads_per_core", wrapped<C::ThreadsPerCore>}, {"tres_bind", text<C::TresBind>},
-    {"tres_freq", empty_text}, {"tres_per_job", text<C::TresPerJob>},
+    {"tres_freq", text<C::TresFreq>}, {"tres_per_job", text<C::TresPerJob>},
     {"tres_per_node", text<C::TresPerNode>}, {"tres_per_socket", text<C::TresPerSocket>},
     {"tres_per_task", text<C::TresPerTask>}, {"tres_req_str", text<C::ReqTres>},
     {"tres_alloc_str", text<C::AllocTres>}, {"user_id", plain<C::UserId>},

@@ -170,7 +170,7 @@ constexpr JobOption kJobOptions[] = {
     {"cpus-per-gpu",        0,   "n",                kAllTools,   "CPUS_PER_GPU",     kAllTools,   number<&Shape::cpus_per_gpu>,        Gpu,        "CPUs per GPU"},
     {"gpus",                'G', "n",                kAllTools,   "GPUS",             kAllTools,   set_gpus,                            Gpu,        "GPUs of the whole job"},
     {"gpu-bind",            0,   "type",             kAllTools,   "GPU_BIND",         kAllTools,   set_gpu_bind,                        Gpu,        "which of the GPUs each task sees"},
-    {"gpu-freq",            0,   "...",              kAllTools,   "GPU_FREQ",         kAllTools,   set_gpu_freq,                        Gpu,        "frequency of GPUs (not supported)"},
+    {"gpu-freq",            0,   "...",              kAllTools,   "GPU_FREQ",         kAllTools,   set_gpu_freq,                        Gpu,        "frequencies of GPUs: medium,memory=high"},
     {"gpus-per-node",       0,   "n",                kAllTools,   "GPUS_PER_NODE",    kAllTools,   set_gpus_per_node,                   Gpu,        "GPUs on each node"},
     {"gpus-per-socket",     0,   "n",                kAllTools,   nullptr,            0,           set_gpus_per_socket,                 Gpu,        "GPUs on each socket"},
     {"gpus-per-task",       0,   "n",                kAllTools,   "GPUS_PER_TASK",    kAllTools,   set_gpus_per_task,                   Gpu,        "GPUs for each task"},

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "model/gpu_bind.h"
+#include "model/gpu_freq.h"
 #include "model/times.h"
 #include "surface/job_options_setters.h"
 
@@ -136,12 +137,11 @@ Result<void> set_gpu_bind(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-// The clocks of GPUs are set through NVML, which Sluice does not speak.
-Result<void> set_gpu_freq(JobOptions&, const OptionUse& use) {
-    return Error{ErrorCode::NotSupported,
-                 fmt::format("--gpu-freq={}: Sluice cannot set the frequencies of GPUs (that takes "
-                             "NVML); leave the option out to run at the nodes' own frequencies",
-                             use.value)};
+// Kept as it is shown: TresFreq=gpu:medium.
+Result<void> set_gpu_freq(JobOptions& options, const OptionUse& use) {
+    TRY(parse_gpu_freq(use.value));
+    options.request.tres_freq = fmt::format("gpu:{}", use.value);
+    return {};
 }
 
 Result<void> set_tres_bind(JobOptions& options, const OptionUse& use) {

@@ -174,8 +174,16 @@ TEST(JobOptions, BindingsOfGpusAreKeptAsTresBindWritesThem) {
     EXPECT_EQ(refusal(kSrun, {"--gpu-bind=foo"}), "Invalid --gpu-bind argument: gpu:foo");
     EXPECT_EQ(refusal(kSrun, {"--tres-bind=gres/nic:closest"}),
               "--tres-bind=gres/nic:closest is not supported by Sluice yet");
-    EXPECT_NE(refusal(kSrun, {"--gpu-freq=450"}).find("--gpu-freq=450: Sluice cannot set"),
-              std::string::npos);
+}
+
+TEST(JobOptions, FrequenciesOfGpusAreKeptAsTheyAreShown) {
+    EXPECT_EQ(read(kSrun, {"--gpu-freq=450"})->request.tres_freq, "gpu:450");
+    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_FREQ=low,verbose"})->request.tres_freq, "gpu:low,verbose");
+    EXPECT_EQ(read(kSalloc, {}, {"SALLOC_GPU_FREQ=memory=high"})->request.tres_freq, "gpu:memory=high");
+    EXPECT_EQ(read(kSrun, {"--gpu-freq=high"}, {"SLURM_GPU_FREQ=low"})->request.tres_freq, "gpu:high");
+    EXPECT_EQ(refusal(kSrun, {"--gpu-freq=foo"}), "Invalid --gpu-freq argument: gpu:foo");
+    EXPECT_EQ(refusal(kSbatch, {"--gpu-freq=memory="}), "Invalid --gpu-freq argument: gpu:memory=");
+    EXPECT_FALSE(read(kSbatch, {}, {"SBATCH_GPU_FREQ=foo"}));
 }
 
 TEST(JobOptions, AStepCountsItsTasksAnew) {

@@ -165,6 +165,7 @@ void add_layout(const SheetRow& job, Record& record) {
     add_text_line(job, "CpusPerTres", C::CpusPerTres, record);
     add_text_line(job, "MemPerTres", C::MemPerTres, record);
     add_text_line(job, "TresBind", C::TresBind, record);
+    add_text_line(job, "TresFreq", C::TresFreq, record);
     add_text_line(job, "TresPerJob", C::TresPerJob, record);
     add_text_line(job, "TresPerNode", C::TresPerNode, record);
     add_text_line(job, "TresPerSocket", C::TresPerSocket, record);

@@ -116,7 +116,8 @@ def test_bindings_are_told_and_complained_about(four):
     ("--gpu-bind=map_gpu:", "Invalid --gpu-bind argument: gpu:map_gpu:"),
     ("--tres-bind=gres/gpu:single:0", "Invalid --tres-bind argument: gres/gpu:single:0"),
     ("--tres-bind=gres/nic:closest", "--tres-bind=gres/nic:closest is not supported"),
-    ("--gpu-freq=medium", "--gpu-freq=medium: Sluice cannot set the frequencies of GPUs")])
+    ("--gpu-freq=foo", "Invalid --gpu-freq argument: gpu:foo"),
+    ("--gpu-freq=low,memory=", "Invalid --gpu-freq argument: gpu:low,memory=")])
 def test_bindings_that_mean_nothing_are_refused(four, option, words):
     for tool in ("sbatch", "srun", "salloc"):
         result = four.run(tool, option, *(["--wrap"] if tool == "sbatch" else []), "true", check=False)

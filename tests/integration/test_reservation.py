@@ -149,9 +149,12 @@ def test_the_flags_of_a_reservation_are_shown(cluster):
            "Flags=REPLACE_DOWN,OVERLAP,MAGNETIC,PURGE_COMP,TIME_FLOAT")
     record = cluster.run("scontrol", "show", "reservation", "f").stdout
     assert "Flags=OVERLAP,TIME_FLOAT,REPLACE_DOWN,PURGE_COMP=00:05:00,MAGNETIC\n" in record
-    refused = create(cluster, "g", "Users=root", "StartTime=now", "Duration=10", "NodeCnt=1", "Flags=FIRST_CORES",
-                     check=False)
-    assert refused.returncode == 1 and "FIRST_CORES" in refused.stderr
+    create(cluster, "g", "Users=root", "StartTime=now+30minutes", "Duration=10", "NodeCnt=1", "CoreCnt=1",
+           "Flags=FIRST_CORES,OVERLAP")
+    assert "Flags=OVERLAP,FIRST_CORES\n" in cluster.run("scontrol", "show", "reservation", "g").stdout
+    refused = cluster.run("scontrol", "update", "reservation=g", "Flags-=FIRST_CORES", check=False)
+    assert refused.returncode == 1 and "Error parsing flags -FIRST_CORES" in refused.stderr
+    delete(cluster, "g")
     late = cluster.run("scontrol", "update", "reservation=f", "Flags-=TIME_FLOAT", check=False)
     assert late.returncode == 1 and "Error parsing flags -TIME_FLOAT" in late.stderr
     delete(cluster, "f")

@@ -84,6 +84,10 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
     if (request.tres_bind().starts_with(kGpus)) {
         environment.set("SLURM_GPU_BIND", request.tres_bind().substr(kGpus.size()));
     }
+    constexpr std::string_view kGpuFreq = "gpu:";
+    if (request.tres_freq().starts_with(kGpuFreq)) {
+        environment.set("SLURM_GPU_FREQ", request.tres_freq().substr(kGpuFreq.size()));
+    }
     set_shape_variables(environment, request.shape());
 }
 

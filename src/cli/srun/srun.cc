@@ -231,6 +231,7 @@ private:
         spec.set_kill_on_bad_exit(options_.kill_on_bad_exit.value_or(false));
         spec.set_cpu_bind(options_.cpu_bind);
         spec.set_tres_bind(step_binding(options_));
+        spec.set_tres_freq(request.tres_freq);
         for (const auto& [name, soft] : request.rlimits) {
             wire::Rlimit& limit = *spec.add_rlimits();
             limit.set_name(name);

@@ -28,7 +28,9 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
     const Job& held = cluster.job(id);
     if (held.state != JobState::Pending) return Error{ErrorCode::JobFinished, {}};
     if (held.priority != 0) return {};
-    if (held.reason == Reason::JobHeldAdmin && !is_privileged(cluster, caller)) {
+    // Compat: nor is one whose request cannot be met any more; a user may change it instead.
+    bool by_operator = held.reason == Reason::JobHeldAdmin || held.reason == Reason::BadConstraints;
+    if (by_operator && !is_privileged(cluster, caller)) {
         return Error{ErrorCode::AccessDenied, {}};
     }
     Job& job = cluster.edit_job(id);

@@ -66,6 +66,20 @@ TEST(JobLife, ACancelledJobLeavesAtOnceWhenPendingAndWhenCleanOtherwise) {
     )");
 }
 
+TEST(JobLife, FrequenciesThatMeanNothingAreRefused) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=4\n pass"), "");
+    for (const char* wish : {"gpu:foo", "low", "nic:low"}) {
+        auto request = std::make_shared<JobRequest>();
+        request->tres_freq = wish;
+        Effects effects;
+        apply(world.cluster(), world.now(), SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, request, {}}, effects);
+        const auto* error = std::get_if<Error>(&std::get<Reply>(effects.back()).answer);
+        ASSERT_NE(error, nullptr) << wish;
+        EXPECT_NE(error->detail.find("Invalid --gpu-freq argument"), std::string::npos);
+    }
+}
+
 TEST(JobLife, HeldJobsWaitForTheirRelease) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=1

@@ -19,6 +19,7 @@
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/gpu_freq.h"
 #include "model/features.h"
 #include "model/hostlist.h"
 #include "model/node_counts.h"
@@ -198,6 +199,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.partition = TRY(partition_wanted(cluster, event.caller, wish));
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
+    if (!wish.tres_freq.empty()) TRY(parse_tres_freq(wish.tres_freq));
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
     TRY(check_times(now, wish, job.time_limit));
     job.request = with_cpus_for_memory(cluster, job);

@@ -99,7 +99,8 @@ Result<void> set_priority(Draft& draft, const std::string& key, const std::strin
     draft.job.priority_by_hand = priority > 0;
     draft.request.nice = 0;
     Reason before = draft.job.reason;
-    bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser || before == Reason::ReservationDeleted;
+    bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser || before == Reason::ReservationDeleted ||
+                    before == Reason::BadConstraints;
     if (priority > 0 && !was_held) return {};
     draft.job.reason_detail.clear();
     draft.job.reason = Reason::None;
@@ -334,7 +335,11 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now, cluster};
     for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
     draft.job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(draft.request)));
-    TRY(check_draft(cluster, draft));
+    bool asks_for_the_same = draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
+    if (!asks_for_the_same) TRY(check_draft(cluster, draft));
+    // Compat: one that was held because no nodes would do is looked at anew after any change.
+    bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints;
+    if (is_let_go) draft.job.reason = reason_to_wait(draft.job, now);
     dequeue(cluster, *job);
     std::vector<JobId> alone = job_is_gone(cluster, *job);  // perhaps it has another name now
     Job& changed = cluster.edit_job(id);
@@ -342,7 +347,8 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     job_is_here(cluster, changed);
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
-    if (changed.state == JobState::Pending && is_calculated(changed)) calculate_priority(cluster, changed);
+    bool counts = is_let_go || is_calculated(changed);
+    if (changed.state == JobState::Pending && counts) calculate_priority(cluster, changed);
     cluster.schedule_wanted = true;
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (is_live(changed)) cluster.touch_nodes_of(changed);

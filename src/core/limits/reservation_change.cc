@@ -79,7 +79,7 @@ Result<void> change_who(const ReservationChange& change, Reservation& draft) {
 // ---- when
 
 Result<void> change_flags(const ReservationChange& change, Reservation& draft) {
-    if (change.flags_replaced) draft.flags &= kResvSpecNodes | kResvAllNodes | kResvTimeFloat;
+    if (change.flags_replaced) draft.flags &= kResvSpecNodes | kResvAllNodes | kResvTimeFloat | kResvFirstCores;
     if (change.flags_replaced || change.purge_cleared) draft.purge_after.reset();
     draft.flags = (draft.flags | change.flags_set) & ~change.flags_cleared;
     if (change.purge_after) draft.purge_after = change.purge_after;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/job/verbs.h"
+#include "core/limits/first_cores.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/schedule/planner.h"
@@ -155,6 +156,7 @@ struct Wanted {
     std::uint32_t nodes = 0;
     std::uint32_t cores = 0;  // 0: whole nodes
     std::vector<GresCount> gres;
+    std::vector<std::uint32_t> first_cores = {};  // FIRST_CORES: of each node
 };
 
 std::uint64_t gres_in(const Cluster& cluster, const std::vector<NodeIndex>& nodes,
@@ -225,6 +227,11 @@ private:
         auto nodes_left = wanted_.nodes -
                           std::min(wanted_.nodes, static_cast<std::uint32_t>(draft_.nodes.size()));
         std::uint32_t part = std::min(share_of(cores_, nodes_left), wanted_.nodes > 0 ? all : left);
+        if (!wanted_.first_cores.empty()) {
+            if (draft_.nodes.size() >= wanted_.first_cores.size()) return;
+            part = wanted_.first_cores[draft_.nodes.size()];
+            if (!first_cores_are_free(cluster_, now_, node, draft_, part)) return;
+        }
         if (part == 0 || part > left) return;
         cores_ -= part;
         draft_.nodes.push_back(node);
@@ -301,6 +308,9 @@ Result<void> check_free(const Cluster& cluster, Time now, const Reservation* bef
         bool is_new = !before || !before->has_node(node) || draft.start < before->start;
         if (is_new && cores_left(cluster, now, node, draft) < own)
             return refuse(ErrorCode::NodesBusy);
+        bool first = draft.has(kResvFirstCores) && !draft.cores.empty();
+        if (is_new && first && !first_cores_are_free(cluster, now, node, draft, own))
+            return refuse(ErrorCode::NodesBusy);
     }
     return {};
 }
@@ -315,6 +325,17 @@ void write_names(const Cluster& cluster, Reservation& draft) {
 Result<Wanted> wanted_of(const ReservationChange& change, const Reservation* before,
                          const Partition* partition, const Reservation& draft) {
     Wanted wanted{.nodes = change.node_count.value_or(0), .cores = 0, .gres = change.gres};
+    if (draft.has(kResvFirstCores) && !change.core_counts.empty()) {
+        // Compat: a list says how many nodes, whatever NodeCnt says; one number is for each of them.
+        wanted.first_cores = change.core_counts;
+        if (wanted.first_cores.size() == 1) wanted.first_cores.resize(std::max(1u, wanted.nodes), change.core_counts[0]);
+        wanted.nodes = static_cast<std::uint32_t>(wanted.first_cores.size());
+        for (std::uint32_t cores : wanted.first_cores) {
+            if (cores == 0) return refuse(ErrorCode::NodesBusy);
+            wanted.cores += cores;
+        }
+        return wanted;
+    }
     if (change.core_counts.size() > 1) return refuse(ErrorCode::ReservationCoreCounts);
     if (!change.core_counts.empty()) {
         wanted.cores = change.core_counts.front();

@@ -25,9 +25,21 @@ Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
     return select_nodes(need, layout, std::move(candidates), options);
 }
 
+// Where some CPUs are kept for others, nothing is shared either.
+static std::optional<NodeShare> share_between(const Cluster& cluster, const Need& need, const Chosen& chosen,
+                                              const std::vector<bool>& barred) {
+    Node view = cluster.node(chosen.node);
+    for (std::size_t cpu = 0; cpu < view.cpu_used.size(); ++cpu) {
+        if (barred[cpu]) view.cpu_used[cpu] = 1;
+    }
+    return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen);
+}
+
 // Where others may hold the same CPUs, those that the fewest hold are taken. A node that this leaves no
 // share on is taken as it is: jobs that make room have been set aside.
-static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need& need, const Chosen& chosen) {
+static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need& need, const Chosen& chosen,
+                                             const std::vector<bool>* barred) {
+    if (barred) return share_between(cluster, need, chosen, *barred);
     const Node& node = cluster.node(chosen.node);
     const NodeKind& kind = cluster.scheduler().layout.kind(chosen.node);
     if (has_alternating(cluster, node)) {
@@ -41,10 +53,12 @@ static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need&
     return share_on(need, kind, node, chosen);
 }
 
-std::optional<Allocation> allocate(const Cluster& cluster, const Need& need, const Choice& choice) {
+std::optional<Allocation> allocate(const Cluster& cluster, const Need& need, const Choice& choice,
+                                   const BarredCpus& barred) {
     Allocation allocation;
     for (const Chosen& chosen : choice) {
-        auto share = share_beside(cluster, need, chosen);
+        auto others = barred.find(chosen.node);
+        auto share = share_beside(cluster, need, chosen, others == barred.end() ? nullptr : &others->second);
         if (!share) return {};
         allocation.nodes.push_back(*std::move(share));
     }

@@ -21,10 +21,24 @@ Reason reason_in_reservation(const Job& job, const PlanView& plan) {
     return evaluated ? Reason::Priority : Reason::None;
 }
 
+// It has no reason of its own and stands in the queue.
+bool waits_its_turn(const Job& job) {
+    return job.state == JobState::Pending && job.reason == Reason::None && job.priority > 0;
+}
+
 }  // namespace
 
+std::string_view shown_detail(const Job& job, const PlanView* plan) {
+    const ClassObstacle* obstacle = plan && waits_its_turn(job) ? plan->find_obstacle(job) : nullptr;
+    if (!obstacle) return job.reason_detail;
+    return obstacle->head == job.id ? std::string_view{} : obstacle->detail;
+}
+
 Reason shown_reason(const Job& job, const std::vector<Partition>& partitions, const PlanView* plan) {
-    if (job.state != JobState::Pending || job.reason != Reason::None || job.priority == 0 || !plan) return job.reason;
+    if (!plan || !waits_its_turn(job)) return job.reason;
+    if (const ClassObstacle* obstacle = plan->find_obstacle(job)) {
+        return obstacle->head == job.id ? Reason::NodesUnavailable : obstacle->reason;
+    }
     bool evaluated = false;
     if (!job.request->reservation.empty()) return reason_in_reservation(job, *plan);
     std::vector<std::string> names = partitions_of(job);

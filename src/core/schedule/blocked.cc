@@ -11,17 +11,6 @@
 
 namespace sluice {
 
-namespace {
-
-// The reason says that it cannot start as things are: only a full pass, which looks at all nodes,
-// takes it back.
-bool has_no_start(const Job& job) {
-    if (job.reason == Reason::ReqNodeNotAvail) return job.reason_detail.starts_with("UnavailableNodes:");
-    return job.reason == Reason::NodesUnavailable || job.reason == Reason::BadConstraints;
-}
-
-}  // namespace
-
 std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
     if (cluster_.reservations().empty()) return {};
     Planner& planner = scheduler_.planner;
@@ -42,38 +31,39 @@ std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
     return kept == Planner::Kept::ForMaintenance ? "Reserved for maintenance" : "May be reserved for other job";
 }
 
-void Pass::set_reason(JobId id, Reason reason, std::string detail) {
-    const Job& before = cluster_.job(id);
-    if (before.reason == reason && before.reason_detail == detail) return;
-    Job& job = cluster_.edit_job(id);
-    job.reason = reason;
-    job.reason_detail = std::move(detail);
-}
-
-// A job that waits for its turn or a place has no reason of its own: see query/reason.h.
-void Pass::note_blocked(const Entry& entry, JobId id) {
+// A job that waits has no reason of its own, at most one that it shares with its class: see query/reason.h.
+void Pass::note_blocked(Entry& entry, JobId id) {
     if (is_attracted(entry)) return;  // looked at once more, outside
     const Job& job = cluster_.job(id);
+    Time insists_until = switches_until(cluster_, job);
+    if (job.request->shape.switches_max && insists_until > now_) {
+        cluster_.add_timer({insists_until, TimerKind::Plan, 0});
+    }
+    if (entry.booked > 0) return;  // behind others of its class, and told what they are told
+    Obstacle& obstacle = entry.job_class->obstacle;
     std::string kept = kept_for_others(entry, job);
-    if (!kept.empty()) return set_reason(id, Reason::ReqNodeNotAvail, std::move(kept));
+    if (!kept.empty()) {
+        obstacle = {.reason = Reason::ReqNodeNotAvail, .detail = std::move(kept)};
+        return;
+    }
     if (entry.reservation) {
         auto [first, is_new] = first_in_reservation_.emplace(entry.reservation->name, id);
         if (!is_new && waits_in_vain(first->second)) first->second = id;
     } else {
+        auto& head = heads_[entry.in->partition];
+        if (!head) head = id;
         auto& first = first_blocked_[entry.in->partition];
         if (!first || waits_in_vain(*first)) first = id;
-        Time insists_until = switches_until(cluster_, job);
-        if (job.request->shape.switches_max && insists_until > now_) {
-            cluster_.add_timer({insists_until, TimerKind::Plan, 0});
-        }
         if (!cluster_.settings().backfill.enabled) stopped_[entry.in->partition] = true;
     }
-    if (!has_no_start(job)) set_reason(id, Reason::None, {});
+    if (!obstacle.no_start) obstacle = {};
 }
 
 // Nobody waits behind a job that cannot start: the next one that finds no place is first in line.
 bool Pass::waits_in_vain(JobId id) const {
-    return is_full_ ? no_start_.contains(id) : has_no_start(cluster_.job(id));
+    const JobClass* job_class = scheduler_.queue.find_class(id);
+    if (!job_class) return false;
+    return is_full_ ? no_start_.contains(job_class->index) : job_class->obstacle.no_start;
 }
 
 void Pass::note_no_start(const Entry& entry, const Job& job) {
@@ -82,30 +72,72 @@ void Pass::note_no_start(const Entry& entry, const Job& job) {
     for (NodeIndex node : search.nodes) {
         if (scheduler_.planner.plan().is_closed(node)) closed.push_back(cluster_.node(node).config.name);
     }
+    ClassIndex index = entry.job_class->index;
     if (on_idle_nodes(cluster_, search.need).empty()) {
-        no_start_.try_emplace(job.id, Reason::BadConstraints, "");
-    } else if (search.nodes.size() - closed.size() < search.need.nodes_min && !entry.reservation) {
-        no_start_.try_emplace(job.id, Reason::NodesUnavailable, "");
+        no_start_.try_emplace(index, Obstacle{.reason = Reason::BadConstraints, .no_start = true});
     } else if (!closed.empty()) {
+        bool too_few = search.nodes.size() - closed.size() < search.need.nodes_min && !entry.reservation;
         // Compat: all of the partition's that are away, those that would not do among them.
         std::string names = Hostlist(std::move(closed)).sorted().to_string();
-        no_start_.try_emplace(job.id, Reason::ReqNodeNotAvail, "UnavailableNodes:" + names);
+        Obstacle& why = no_start_[index];
+        if (why.reason == Reason::ReqNodeNotAvail) return;  // in another of its partitions
+        why = {.reason = Reason::ReqNodeNotAvail, .detail = "UnavailableNodes:" + names, .no_start = true,
+               .too_few_nodes = too_few};
     }
+}
+
+// Compat: it is held; one that may run in several partitions waits for one of them to change.
+void Pass::give_up_on(JobId id) {
+    if (partitions_of(cluster_.job(id)).size() > 1) return park(cluster_, id, Reason::BadConstraints, {});
+    dequeue(cluster_, cluster_.job(id));
+    Job& job = cluster_.edit_job(id);
+    job.priority = 0;
+    job.priority_by_hand = false;
+    job.reason = Reason::BadConstraints;
+    job.reason_detail.clear();
 }
 
 // Once all of its partitions have been looked at; those that can start again lose the reason.
 void Pass::show_no_starts() {
-    const Planner& planner = scheduler_.planner;
-    std::erase_if(no_start_, [&](const auto& entry) { return planner.find_booking(entry.first).has_value(); });
-    std::vector<JobId> found;
+    std::vector<JobId> hopeless;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
-        const QueueKey& first = *job_class.waiting.begin();
-        if (has_no_start(cluster_.job(first.job)) && !no_start_.contains(first.job)) found.push_back(first.job);
+        auto why = no_start_.find(job_class.index);
+        bool in_vain = why != no_start_.end() && !scheduler_.planner.find_booking(job_class.waiting.begin()->job);
+        Obstacle& obstacle = job_class.obstacle;
+        bool is_kept = obstacle.reason != Reason::None && !obstacle.no_start;
+        if (in_vain && why->second.reason == Reason::BadConstraints) {
+            for (const QueueKey& key : job_class.waiting) hopeless.push_back(key.job);
+        } else if (in_vain && !is_kept) {
+            obstacle = why->second;
+        } else if (!in_vain && obstacle.no_start) {
+            obstacle = {};
+        }
     });
-    for (JobId id : found) set_reason(id, Reason::None, {});
-    for (auto& [id, why] : no_start_) {
-        bool kept = cluster_.job(id).reason == Reason::ReqNodeNotAvail && !has_no_start(cluster_.job(id));
-        if (scheduler_.queue.contains(id) && !kept) set_reason(id, why.first, why.second);
+    for (JobId id : hopeless) give_up_on(id);
+}
+
+std::vector<ClassObstacle> Pass::obstacles() {
+    std::vector<ClassObstacle> found;
+    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+        const Obstacle& obstacle = job_class.obstacle;
+        if (obstacle.reason == Reason::None) return;
+        found.push_back({job_class.index, obstacle.reason, obstacle.detail, {}});
+        // Compat: only whoever is first in line is told in so many words.
+        for (const auto& head : heads_) {
+            bool shows_it = head && obstacle.too_few_nodes && scheduler_.queue.find_class(*head) == &job_class;
+            if (shows_it) found.back().head = head;
+        }
+    });
+    return found;
+}
+
+// Of jobs that were parked before, or held, or waited for something else.
+void Pass::clear_old_reasons() {
+    for (JobId id : scheduler_.queue.take_come_back()) {
+        if (!scheduler_.queue.contains(id) || cluster_.job(id).reason == Reason::None) continue;
+        Job& job = cluster_.edit_job(id);
+        job.reason = Reason::None;
+        job.reason_detail.clear();
     }
 }
 

@@ -187,7 +187,7 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     Explanation out{.job = print_job_id(job), .name = job.request->name, .user = job.user, .partition = job.partition,
                     .state = job.state};
     out.reason = shown_reason(job, cluster.partitions(), cluster.plan().get());
-    out.reason_detail = job.reason_detail;
+    out.reason_detail = shown_detail(job, cluster.plan().get());
     out.time_limit = job.time_limit;
     if (job.allocation) out.running_on = job.allocation->node_names;
     if (job.state != JobState::Pending) return out;

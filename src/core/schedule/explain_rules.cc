@@ -149,7 +149,8 @@ void add_reservations(const Question& question, Explanation& out) {
 
 Reason hold_of(const Job& job) {
     if (job.priority > 0) return Reason::None;
-    return job.reason == Reason::JobHeldAdmin || job.reason == Reason::ReservationDeleted ? job.reason : Reason::JobHeldUser;
+    bool by_us = job.reason == Reason::ReservationDeleted || job.reason == Reason::BadConstraints;
+    return by_us || job.reason == Reason::JobHeldAdmin ? job.reason : Reason::JobHeldUser;
 }
 
 }  // namespace

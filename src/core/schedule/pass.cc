@@ -15,6 +15,7 @@
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/first_cores.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
@@ -94,7 +95,7 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
     : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
       finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
-      stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
+      heads_(cluster.partitions().size()), stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
 
 // Once for each reservation that its jobs may start in now; without a wish of their own also outside.
 void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
@@ -138,7 +139,10 @@ std::vector<Pass::Entry> Pass::entries() {
             to_park.emplace_back(key.job, forbidden.value_or(Reason::PartitionDown), detail);
         }
     });
-    for (auto& [job, reason, detail] : to_park) park(cluster_, job, reason, detail);
+    for (auto& [job, reason, detail] : to_park) {
+        if (reason == Reason::BadConstraints) give_up_on(job);
+        else park(cluster_, job, reason, detail);
+    }
     return found;
 }
 
@@ -151,7 +155,12 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
 }
 
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
-    std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice);
+    const Planner& planner = scheduler_.planner;
+    PlanTime from = planner.tick(now_);
+    PlanTime length = length_of(shortened.value_or(entry.job_class->time_limit));
+    Time until = planner.time(end_of(from, length_in(entry.reservation, planner, from, length)));
+    BarredCpus barred = cpus_barred(cluster_, now_, until, entry.reservation, choice);
+    std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice, barred);
     if (!allocation) return false;
     set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;

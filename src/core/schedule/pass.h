@@ -54,15 +54,18 @@ private:
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
     bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
     bool start_shortened(Entry& entry, JobId id);
-    void note_blocked(const Entry& entry, JobId id);
+    void note_blocked(Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
     // blocked.cc: what squeue shows after ReqNodeNotAvail when reservations keep it from starting; empty: they do not.
     std::string kept_for_others(const Entry& entry, const Job& job);
-    void set_reason(JobId id, Reason reason, std::string detail);
     // blocked.cc: it can never start as things are. Too few nodes are in service, or none will do.
     void note_no_start(const Entry& entry, const Job& job);
     void show_no_starts();
     bool waits_in_vain(JobId id) const;
+    // blocked.cc: no nodes will do any more, even if all were free.
+    void give_up_on(JobId id);
+    void clear_old_reasons();
+    std::vector<ClassObstacle> obstacles();
     bool may_book(const Entry& entry) const;
     bool book(Entry& entry, const Job& job);
     // What squeue --start shows: bookings; those behind them in rounds of as many.
@@ -82,7 +85,8 @@ private:
     StartFinder finder_;
     std::vector<std::optional<JobId>> first_blocked_;  // by partition
     std::map<std::string, JobId> first_in_reservation_;
-    std::map<JobId, std::pair<Reason, std::string>> no_start_;
+    std::map<ClassIndex, Obstacle> no_start_;
+    std::vector<std::optional<JobId>> heads_;          // by partition: first in line, even if it waits in vain
     bool is_full_ = false;
     std::vector<bool> stopped_;                        // by partition: strictly in order, and one waits
     std::uint32_t booked_ = 0;

@@ -59,9 +59,11 @@ std::vector<bool> Pass::behind_tier() const {
 }
 
 void Pass::publish(bool with_estimates) {
+    clear_old_reasons();
+    std::vector<ClassObstacle> kept_back = obstacles();
     std::shared_ptr<const PlanView> before = cluster_.plan();
     if (!with_estimates && before && before->first_blocked == first_blocked_ &&
-        before->first_in_reservation == first_in_reservation_) {
+        before->first_in_reservation == first_in_reservation_ && before->obstacles == kept_back) {
         return;
     }
     auto view = std::make_shared<PlanView>();
@@ -69,6 +71,7 @@ void Pass::publish(bool with_estimates) {
     view->behind_tier = behind_tier();
     view->first_in_reservation = first_in_reservation_;
     view->estimates = with_estimates || !before ? estimates() : before->estimates;
+    view->obstacles = std::move(kept_back);
     view->planned = planned_nodes();
     cluster_.publish_plan(std::move(view));
 }

@@ -10,6 +10,15 @@ namespace sluice {
 
 namespace {
 
+// And writes down in which class; whether it is the first of it.
+bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
+    Queue& queue = cluster.scheduler().queue;
+    bool is_first = queue.add(cluster.job(id), reservations);
+    ClassIndex index = queue.find_class(id)->index;
+    if (cluster.job(id).wait_class != index) cluster.edit_shown(id).wait_class = index;
+    return is_first;
+}
+
 void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ull; }
 
 std::size_t hash_of(const Job& job) {
@@ -68,7 +77,7 @@ void regroup_queue(Cluster& cluster) {
     });
     for (const auto& [id, reservations] : waiting) queue.remove(cluster.job(id));
     queue.set_user_partitions(std::move(names));
-    for (const auto& [id, reservations] : waiting) queue.add(cluster.job(id), reservations);
+    for (const auto& [id, reservations] : waiting) add_to_queue(cluster, id, reservations);
 }
 
 ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
@@ -98,6 +107,7 @@ ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
     ClassIndex index = free_.back();
     free_.pop_back();
     auto& added = classes_[index] = std::make_unique<JobClass>();
+    added->index = index;
     added->sample = job.request;
     added->partition = job.partition;
     added->time_limit = job.time_limit;
@@ -114,6 +124,7 @@ bool Queue::add(const Job& job, const std::string& reservations) {
     if (job_class.waiting.empty()) --empty_;
     auto [place, is_new] = job_class.waiting.insert({job.priority, job.id});
     by_job_[job.id.value] = index;
+    if (job.reason != Reason::None) come_back_.insert(job.id);
     bool is_first = place == job_class.waiting.begin();
     job_class.is_fresh = job_class.is_fresh || is_first;
     return is_first;
@@ -124,8 +135,12 @@ void Queue::remove(const Job& job) {
     if (found == by_job_.end()) return;
     JobClass& job_class = *classes_[found->second];
     job_class.waiting.erase({job.priority, job.id});
-    if (job_class.waiting.empty()) ++empty_;
+    if (job_class.waiting.empty()) {
+        ++empty_;
+        job_class.obstacle = {};
+    }
     by_job_.erase(found);
+    come_back_.erase(job.id);
 }
 
 void Queue::move(const QueueKey& from, std::uint32_t priority) {
@@ -187,7 +202,9 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         return;
     }
     // Behind others of its class that find no place there is nothing to try.
-    if (cluster.scheduler().queue.add(job, usable_reservations(cluster, job))) cluster.has_new_jobs = true;
+    JobId id = job.id;
+    bool is_first = add_to_queue(cluster, id, usable_reservations(cluster, job));
+    if (is_first || cluster.job(id).reason != Reason::None) cluster.has_new_jobs = true;
 }
 
 void dequeue(Cluster& cluster, const Job& job) {

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/place/need.h"
@@ -18,7 +19,18 @@ namespace sluice {
 
 using ClassIndex = std::uint32_t;
 
+// What keeps all jobs of a class from starting, other than their turn and a free place.
+struct Obstacle {
+    Reason reason = Reason::None;              // None: nothing does
+    std::string detail = {};
+    bool no_start = false;                     // as things are; only a full pass, which looks at all nodes, takes it back
+    bool too_few_nodes = false;                // its partition has too few in service
+    bool operator==(const Obstacle&) const = default;
+};
+
 struct JobClass {
+    ClassIndex index = 0;                      // Job::wait_class of its jobs
+    Obstacle obstacle;
     std::shared_ptr<const JobRequest> sample;  // one of them: shape, licences, ... are those of all
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
@@ -57,6 +69,8 @@ public:
     std::size_t size() const { return by_job_.size(); }
     bool contains(JobId job) const { return by_job_.contains(job.value); }
     const JobClass* find_class(JobId job) const;
+    // Jobs that came with a reason of their own, which is void unless they are parked again; and forgets them.
+    std::set<JobId> take_come_back() { return std::exchange(come_back_, {}); }
     // Classes that somebody waits in.
     template <typename Visit>
     void for_each_class(Visit visit) {
@@ -78,6 +92,7 @@ private:
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
     std::unordered_map<std::uint32_t, ClassIndex> by_job_;
     std::vector<ClassIndex> free_;             // places in classes_ that are not in use
+    std::set<JobId> come_back_;
     std::size_t empty_ = 0;                    // classes that nobody waits in
 };
 

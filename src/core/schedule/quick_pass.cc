@@ -69,7 +69,7 @@ bool Pass::waits_as_before(const Entry& entry, const std::vector<NodeIndex>& tou
     if (!first || waits_in_vain(*first)) return false;
     const Planner& planner = scheduler_.planner;
     bool has_room = std::any_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(need, node, planner.tick(now_)); });
-    return !has_room && cluster_.job(entry.key.job).reason == Reason::None;
+    return !has_room && entry.job_class->obstacle.reason == Reason::None;
 }
 
 bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches) {

@@ -11,7 +11,7 @@ namespace {
 std::string shown(Scenario& world, const std::string& name) {
     const Job& job = world.cluster().job(world.job(name));
     Reason reason = shown_reason(job, world.cluster().partitions(), world.cluster().plan().get());
-    return print_reason(reason, job.reason_detail);
+    return print_reason(reason, shown_detail(job, world.cluster().plan().get()));
 }
 
 void update_partition(Scenario& world, const std::string& name, const Changes& changes) {
@@ -94,6 +94,139 @@ TEST(Reasons, NodesThatAreAway) {
     )"), "");
 }
 
+TEST(Reasons, EqualJobsShowTheSame) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n[1-3] cpus=4
+        down      n1
+        submit    wide1  nodes=3 time=10
+        submit    wide2  nodes=3 time=10
+        submit    other1 nodes=3 time=20
+        submit    other2 nodes=3 time=20
+        submit    named1 nodelist=n1 time=10
+        submit    named2 nodelist=n1 time=10
+        pass
+    )"), "");
+    EXPECT_EQ(shown(world, "wide1"), kNodesAreAway);  // only whoever is first in line
+    for (const char* name : {"wide2", "other1", "other2", "named1", "named2"}) {
+        EXPECT_EQ(shown(world, name), "ReqNodeNotAvail, UnavailableNodes:n1") << name;
+    }
+    ASSERT_EQ(world.run("submit wide3 nodes=3 time=10"), "");
+    EXPECT_EQ(shown(world, "wide3"), "ReqNodeNotAvail, UnavailableNodes:n1");  // without a pass
+    ASSERT_EQ(world.run(R"(
+        back      n1
+        node      n1 State=RESUME
+        pass
+        expect    wide1  running n[1-3]
+        expect    wide2  running n[1-3]
+        expect    other1 running n[1-3]
+        expect    other2 running n[1-3]
+        expect    named1 pending Resources
+        expect    named2 pending Priority
+        expect    wide3  pending Priority
+    )"), "");
+}
+
+TEST(Reasons, ThoseOfAClassCostNothingForEachJob) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=4\n down n1"), "");
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(world.run("submit wide" + std::to_string(i) + " nodes=2 time=10"), "");
+    world.cluster().take_changes();
+    ASSERT_EQ(world.run("pass"), "");
+    EXPECT_TRUE(world.cluster().take_changes().jobs.empty());
+    EXPECT_EQ(world.cluster().plan()->obstacles.size(), 1u);
+    EXPECT_EQ(shown(world, "wide99"), "ReqNodeNotAvail, UnavailableNodes:n1");
+}
+
+TEST(Reasons, EqualJobsThatReservationsKeepFromStarting) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n1 cpus=4
+        reserve   r start=30 length=60 nodes=n1 users=1001
+        submit    kept1 cpus=4 time=60
+        submit    kept2 cpus=4 time=60
+        pass
+    )"), "");
+    EXPECT_EQ(shown(world, "kept1"), "ReqNodeNotAvail, May be reserved for other job");
+    EXPECT_EQ(shown(world, "kept2"), "ReqNodeNotAvail, May be reserved for other job");
+    EXPECT_EQ(world.run(R"(
+        unreserve r
+        pass
+        expect    kept1 running n1
+        expect    kept2 pending Resources
+    )"), "");
+}
+
+TEST(Reasons, WhoComesBackShowsWhatItWaitsForNow) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n1 cpus=4
+        partition p default state=DOWN
+        submit    first  cpus=4 time=10
+        submit    second cpus=4 time=10
+        submit    third  cpus=4 time=10
+        pass
+        expect    first  pending PartitionDown
+        expect    third  pending PartitionDown
+    )"), "");
+    update_partition(world, "p", {{"State", "UP"}});
+    EXPECT_EQ(world.run(R"(
+        expect    first  running n1
+        expect    second pending Resources
+        expect    third  pending Priority
+    )"), "");
+    EXPECT_EQ(world.cluster().job(world.job("third")).reason, Reason::None);
+}
+
+TEST(Reasons, RequestsThatNoNodesWillMeetAnyMoreAreHeld) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n1 cpus=4 feature=fast
+        nodes     n2 cpus=4
+        partition p default
+        partition q
+        down      n1
+        submit    one   feature=fast time=10
+        submit    two   feature=fast time=10
+        submit    lists feature=fast time=10 partition=p,q
+        pass
+        expect    two   pending ReqNodeNotAvail
+        node      n1 AvailableFeatures=slow
+        pass
+        expect    one   pending BadConstraints
+        expect    two   pending BadConstraints
+        expect    lists pending BadConstraints
+    )"), "");
+    auto priority = [&](const char* name) { return world.cluster().job(world.job(name)).priority; };
+    EXPECT_EQ(priority("one"), 0u);
+    EXPECT_EQ(priority("two"), 0u);
+    EXPECT_GT(priority("lists"), 0u);
+    ASSERT_EQ(world.run(R"(
+        release   one
+        pass
+        expect    one   pending BadConstraints
+        node      n1 AvailableFeatures=fast
+        back      n1
+        node      n1 State=RESUME
+        pass
+        expect    lists running n1
+        expect    one   pending BadConstraints
+        release   one
+        pass
+        expect    one   running n1
+    )"), "");
+    Effects effects;
+    Caller owner{world.cluster().job(world.job("two")).user, GroupId{100}};
+    apply(world.cluster(), world.now(),
+          ControlJobs{RequestId{1}, owner, JobVerb::Release, {{.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}}}},
+          effects);
+    EXPECT_EQ(priority("two"), 0u);  // not for users; but any change of it lets it go
+    apply(world.cluster(), world.now(),
+          UpdateJob{RequestId{2}, owner, {.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}}, {{"Comment", "again"}}},
+          effects);
+    EXPECT_EQ(world.run("pass\n expect two running n1"), "");
+}
+
 TEST(Reasons, FirstInLineAndThoseBehind) {
     Scenario world;
     ASSERT_EQ(world.run(R"(
@@ -136,7 +269,7 @@ TEST(Reasons, InReservations) {
         pass
     )"), "");
     EXPECT_EQ(shown(world, "early"), "ReqNodeNotAvail, UnavailableNodes:n1");  // it runs again
-    EXPECT_EQ(shown(world, "first"), "Priority");
+    EXPECT_EQ(shown(world, "first"), "ReqNodeNotAvail, UnavailableNodes:n1");
     ASSERT_EQ(world.run("cancel early\n at 400"), "");
     EXPECT_EQ(shown(world, "first"), "Reservation r was deleted");
 }

@@ -1,0 +1,37 @@
+// model/gpu_freq.h
+//
+// At which frequencies a step's GPUs are to run: --gpu-freq, kept as "gpu:medium,memory=high".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sluice {
+
+struct GpuClock {
+    enum class Kind : std::uint8_t { Low, Medium, High, HighMinusOne, Megahertz };
+    Kind kind = Kind::High;
+    std::uint32_t megahertz = 0;  // Kind::Megahertz only
+    bool operator==(const GpuClock&) const = default;
+};
+
+struct GpuFreq {
+    std::optional<GpuClock> graphics, memory;  // absent: stays as it is
+    bool verbose = false;                      // says what they run at
+    bool operator==(const GpuFreq&) const = default;
+};
+
+// "medium", "450,memory=high", "graphics=low,verbose". Of two that say the same the last counts.
+Result<GpuFreq> parse_gpu_freq(std::string_view text);
+
+// The same after "gpu:", as it is kept and sent.
+Result<GpuFreq> parse_tres_freq(std::string_view text);
+
+// Which of those that a device can run at comes closest; `possible` is not empty, in any order.
+std::uint32_t nearest_clock(const GpuClock& wish, std::vector<std::uint32_t> possible);
+
+}  // namespace sluice

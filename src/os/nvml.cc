@@ -1,0 +1,154 @@
+// See nvml.h. The functions and numbers are those of NVML's published C interface.
+#include "os/nvml.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "os/twin.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kLibrary = "libnvidia-ml.so.1";
+constexpr int kSuccess = 0;
+constexpr int kInsufficientSize = 7;
+constexpr int kGraphicsClock = 0;
+constexpr int kMemoryClock = 2;
+constexpr unsigned kClocksMost = 4096;
+
+Error no_library(std::string why) {
+    return Error{ErrorCode{}, fmt::format("{}: {}", kLibrary, why)};
+}
+
+// Calls `list(count, numbers)` until the list is long enough.
+template <typename List>
+int read_list(std::vector<std::uint32_t>& numbers, List list) {
+    unsigned count = 256;
+    int code = kInsufficientSize;
+    while (code == kInsufficientSize && count <= kClocksMost) {
+        numbers.resize(count);
+        code = list(&count, numbers.data());
+        if (code == kInsufficientSize && count <= numbers.size()) count = kClocksMost + 1;
+    }
+    if (code == kSuccess) numbers.resize(count);
+    return code;
+}
+
+}  // namespace
+
+struct Nvml::Functions {
+    int (*init)() = nullptr;
+    int (*shutdown)() = nullptr;
+    const char* (*error_string)(int) = nullptr;
+    int (*handle)(unsigned, void**) = nullptr;
+    int (*memory_clocks)(void*, unsigned*, unsigned*) = nullptr;
+    int (*graphics_clocks)(void*, unsigned, unsigned*, unsigned*) = nullptr;
+    int (*clock)(void*, int, unsigned*) = nullptr;
+    int (*set)(void*, unsigned, unsigned) = nullptr;
+    int (*reset)(void*) = nullptr;
+
+    // The name of one that is missing, or none.
+    const char* find_in(void* library) {
+        const char* missing = nullptr;
+        auto find = [&](auto& function, const char* name) {
+            function =
+                reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+            if (!function) missing = name;
+        };
+        find(init, "nvmlInit_v2");
+        find(shutdown, "nvmlShutdown");
+        find(error_string, "nvmlErrorString");
+        find(handle, "nvmlDeviceGetHandleByIndex_v2");
+        find(memory_clocks, "nvmlDeviceGetSupportedMemoryClocks");
+        find(graphics_clocks, "nvmlDeviceGetSupportedGraphicsClocks");
+        find(clock, "nvmlDeviceGetApplicationsClock");
+        find(set, "nvmlDeviceSetApplicationsClocks");
+        find(reset, "nvmlDeviceResetApplicationsClocks");
+        return missing;
+    }
+};
+
+Nvml::Nvml(void* library, std::unique_ptr<Functions> functions)
+    : library_(library), call_(std::move(functions)) {}
+
+Nvml::~Nvml() {
+    call_->shutdown();
+    dlclose(library_);
+}
+
+Result<std::unique_ptr<Nvml>> Nvml::load() {
+    if (is_static_program()) return no_library("a static program cannot load it");
+    void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char* why = dlerror();
+        return no_library(why ? why : "cannot be loaded");
+    }
+    auto functions = std::make_unique<Functions>();
+    const char* missing = functions->find_in(library);
+    const int code = missing ? kSuccess : functions->init();
+    if (!missing && code == kSuccess) {
+        return std::unique_ptr<Nvml>(new Nvml(library, std::move(functions)));
+    }
+    Error error = missing ? no_library(fmt::format("it has no {}", missing))
+                          : no_library(functions->error_string(code));
+    dlclose(library);
+    return error;
+}
+
+Error Nvml::failure(const char* what, std::uint32_t gpu, int code) const {
+    return Error{ErrorCode{}, fmt::format("GPU {}: {}: {}", gpu, what, call_->error_string(code))};
+}
+
+Result<void*> Nvml::device(std::uint32_t gpu) const {
+    void* found = nullptr;
+    const int code = call_->handle(gpu, &found);
+    if (code != kSuccess) return failure("not found", gpu, code);
+    return found;
+}
+
+Result<std::vector<std::uint32_t>> Nvml::memory_clocks(std::uint32_t gpu) const {
+    void* handle = TRY(device(gpu));
+    std::vector<std::uint32_t> clocks;
+    const int code = read_list(clocks, [&](unsigned* count, unsigned* numbers) {
+        return call_->memory_clocks(handle, count, numbers);
+    });
+    if (code != kSuccess || clocks.empty()) return failure("memory frequencies", gpu, code);
+    return clocks;
+}
+
+Result<std::vector<std::uint32_t>> Nvml::graphics_clocks(std::uint32_t gpu,
+                                                         std::uint32_t memory) const {
+    void* handle = TRY(device(gpu));
+    std::vector<std::uint32_t> clocks;
+    const int code = read_list(clocks, [&](unsigned* count, unsigned* numbers) {
+        return call_->graphics_clocks(handle, memory, count, numbers);
+    });
+    if (code != kSuccess || clocks.empty()) return failure("graphics frequencies", gpu, code);
+    return clocks;
+}
+
+Result<GpuClocks> Nvml::clocks(std::uint32_t gpu) const {
+    void* handle = TRY(device(gpu));
+    unsigned memory = 0, graphics = 0;
+    int code = call_->clock(handle, kMemoryClock, &memory);
+    if (code == kSuccess) code = call_->clock(handle, kGraphicsClock, &graphics);
+    if (code != kSuccess) return failure("current frequencies", gpu, code);
+    return GpuClocks{memory, graphics};
+}
+
+Result<void> Nvml::set_clocks(std::uint32_t gpu, const GpuClocks& clocks) const {
+    void* handle = TRY(device(gpu));
+    const int code = call_->set(handle, clocks.memory, clocks.graphics);
+    if (code != kSuccess) return failure("frequencies cannot be set", gpu, code);
+    return {};
+}
+
+Result<void> Nvml::reset_clocks(std::uint32_t gpu) const {
+    void* handle = TRY(device(gpu));
+    const int code = call_->reset(handle);
+    if (code != kSuccess) return failure("frequencies cannot be reset", gpu, code);
+    return {};
+}
+
+}  // namespace sluice

@@ -1,0 +1,49 @@
+// os/nvml.h
+//
+// The clocks of NVIDIA's GPUs, through NVML (libnvidia-ml.so.1), which comes with the driver. It is
+// loaded when it is asked for and not before: nobody else pays for it, and none of its headers is
+// needed. Loading takes a dynamically linked program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sluice {
+
+struct GpuClocks {
+    std::uint32_t memory = 0;  // MHz
+    std::uint32_t graphics = 0;
+    bool operator==(const GpuClocks&) const = default;
+};
+
+class Nvml {
+public:
+    // The error says why there is none.
+    static Result<std::unique_ptr<Nvml>> load();
+    ~Nvml();
+    Nvml(const Nvml&) = delete;
+    Nvml& operator=(const Nvml&) = delete;
+
+    // GPUs by their number. All clocks that it can run at; not empty.
+    Result<std::vector<std::uint32_t>> memory_clocks(std::uint32_t gpu) const;
+    Result<std::vector<std::uint32_t>> graphics_clocks(std::uint32_t gpu,
+                                                       std::uint32_t memory) const;
+    // What programs on it run at.
+    Result<GpuClocks> clocks(std::uint32_t gpu) const;
+    Result<void> set_clocks(std::uint32_t gpu, const GpuClocks& clocks) const;
+    Result<void> reset_clocks(std::uint32_t gpu) const;
+
+private:
+    struct Functions;
+    Nvml(void* library, std::unique_ptr<Functions> functions);
+    Result<void*> device(std::uint32_t gpu) const;
+    Error failure(const char* what, std::uint32_t gpu, int code) const;
+
+    void* library_;
+    std::unique_ptr<Functions> call_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+// See gpu_clocks.h.
+#include "stepd/gpu_clocks.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "model/job.h"
+#include "stepd/environment.h"
+
+namespace sluice {
+
+namespace {
+
+const std::string& wish_of(const wire::StepOrder& order) {
+    return order.has_batch() ? order.batch().job().request().tres_freq()
+                             : order.tasks().spec().tres_freq();
+}
+
+// A step beside the batch script that runs on the same node.
+std::optional<GpuFreq> wish_of_batch_script(const wire::StepOrder& order) {
+    if (!order.has_tasks()) return {};
+    const wire::JobAllocation& job = order.tasks().job();
+    bool is_batch = job.request().kind() == static_cast<std::uint32_t>(JobKind::Batch);
+    bool is_here = job.nodes_size() > 0 && job.nodes(0).name() == order.node();
+    if (!is_batch || !is_here || job.request().tres_freq().empty()) return {};
+    Result<GpuFreq> wish = parse_tres_freq(job.request().tres_freq());
+    return wish ? std::optional(*wish) : std::nullopt;
+}
+
+// Compat: Slurm's word where it cannot.
+std::string cannot(const Error& why) {
+    return fmt::format("GpuFreq=control_disabled ({})\n", why.detail);
+}
+
+}  // namespace
+
+Result<std::string> GpuFrequencies::set(const wire::StepOrder& order) {
+    if (wish_of(order).empty()) return std::string{};
+    const GpuFreq wish = TRY(parse_tres_freq(wish_of(order)));
+    gpus_ = gpus_of(order.share());
+    if (gpus_.empty()) return std::string{};
+    Result<std::unique_ptr<Nvml>> loaded = Nvml::load();
+    if (!loaded) return cannot(loaded.error());
+    nvml_ = *std::move(loaded);
+    afterwards_ = wish_of_batch_script(order);
+    std::string lines;
+    for (std::uint32_t gpu : gpus_) {
+        Result<void> done = set_one(gpu, wish);
+        if (!done) lines += cannot(done.error());
+        Result<GpuClocks> now = nvml_->clocks(gpu);
+        if (!done || !wish.verbose) continue;
+        lines += now ? fmt::format("GpuFreq=memory_freq:{},graphics_freq:{} (GPU {})\n",
+                                   now->memory, now->graphics, gpu)
+                     : cannot(now.error());
+    }
+    return lines;
+}
+
+// What is not asked for stays as it is, as far as the rest allows.
+Result<void> GpuFrequencies::set_one(std::uint32_t gpu, const GpuFreq& wish) const {
+    if (!wish.memory && !wish.graphics) return {};
+    using Kind = GpuClock::Kind;
+    GpuClocks now{};
+    if (!wish.memory || !wish.graphics) now = TRY(nvml_->clocks(gpu));
+    const GpuClock memory = wish.memory.value_or(GpuClock{Kind::Megahertz, now.memory});
+    const GpuClock graphics = wish.graphics.value_or(GpuClock{Kind::Megahertz, now.graphics});
+    GpuClocks chosen;
+    chosen.memory = nearest_clock(memory, TRY(nvml_->memory_clocks(gpu)));
+    chosen.graphics = nearest_clock(graphics, TRY(nvml_->graphics_clocks(gpu, chosen.memory)));
+    return nvml_->set_clocks(gpu, chosen);
+}
+
+void GpuFrequencies::reset() {
+    if (!nvml_) return;
+    for (std::uint32_t gpu : gpus_) {
+        Result<void> done = nvml_->reset_clocks(gpu);
+        if (done && afterwards_) done = set_one(gpu, *afterwards_);
+        if (!done) log_error("{}", done.error().detail);
+    }
+    nvml_.reset();
+}
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// --gpu-freq as far as it goes without a GPU; tests/integration/test_gpu_freq.py has the rest.
+#include "stepd/gpu_clocks.h"
+
+#include <gtest/gtest.h>
+
+#include "model/errors.h"
+
+namespace sluice {
+namespace {
+
+TEST(GpuFrequencies, WhoDoesNotAskOrHasNoGpusIsLeftAlone) {
+    wire::StepOrder order;
+    order.mutable_tasks();
+    GpuFrequencies frequencies;
+    EXPECT_EQ(frequencies.set(order).value(), "");
+    order.mutable_tasks()->mutable_spec()->set_tres_freq("gpu:low,verbose");
+    EXPECT_EQ(frequencies.set(order).value(), "");
+    order.mutable_batch()->mutable_job()->mutable_request()->set_tres_freq("gpu:450");
+    EXPECT_EQ(frequencies.set(order).value(), "");
+    frequencies.reset();
+}
+
+TEST(GpuFrequencies, WhatCannotBeReadIsRefused) {
+    wire::StepOrder order;
+    for (const char* wish : {"low", "gpu:", "gpu:nonsense", "nic:low"}) {
+        order.mutable_tasks()->mutable_spec()->set_tres_freq(wish);
+        EXPECT_EQ(GpuFrequencies().set(order).error().code, ErrorCode::BadArgument) << wish;
+    }
+}
+
+}  // namespace
+}  // namespace sluice

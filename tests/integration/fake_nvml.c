@@ -1,0 +1,104 @@
+/* A stand-in for NVIDIA's libnvidia-ml.so.1, for tests only: GPUs with a few clocks, and every call that
+ * changes something in a line of nvml.log beside the library. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GPUS = 4, SUCCESS = 0, INVALID_ARGUMENT = 2, NO_PERMISSION = 4, INSUFFICIENT_SIZE = 7 };
+enum { GRAPHICS = 0, MEMORY = 2 };
+
+struct Gpu {
+    unsigned number, memory, graphics;
+};
+static struct Gpu gpus[GPUS];
+static const unsigned memory_clocks[] = {877, 405};
+static const unsigned graphics_clocks[] = {1380, 1372, 1005, 607, 135};
+
+static void path_of(char* path, size_t size, const char* name) {
+    Dl_info self;
+    char library[4096];
+    dladdr((void*)path_of, &self);
+    strncpy(library, self.dli_fname, sizeof library - 1);
+    library[sizeof library - 1] = 0;
+    snprintf(path, size, "%s/%s", dirname(library), name);
+}
+
+static void note(const char* line) {
+    char path[4200];
+    path_of(path, sizeof path, "nvml.log");
+    FILE* log = fopen(path, "a");
+    if (!log) return;
+    fprintf(log, "%s\n", line);
+    fclose(log);
+}
+
+static int is_forbidden(void) {
+    char path[4200];
+    path_of(path, sizeof path, "forbidden");
+    FILE* file = fopen(path, "r");
+    if (file) fclose(file);
+    return file != NULL;
+}
+
+static int copy(const unsigned* from, unsigned length, unsigned* count, unsigned* to) {
+    unsigned room = *count;
+    *count = length;
+    if (room < length) return INSUFFICIENT_SIZE;
+    memcpy(to, from, length * sizeof *from);
+    return SUCCESS;
+}
+
+int nvmlInit_v2(void) {
+    for (unsigned i = 0; i < GPUS; ++i) gpus[i] = (struct Gpu){i, 877, 1005};
+    return SUCCESS;
+}
+
+int nvmlShutdown(void) { return SUCCESS; }
+
+const char* nvmlErrorString(int code) { return code == NO_PERMISSION ? "Insufficient Permissions" : "Invalid Argument"; }
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+    if (index >= GPUS) return INVALID_ARGUMENT;
+    *device = &gpus[index];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetSupportedMemoryClocks(void* device, unsigned* count, unsigned* clocks) {
+    (void)device;
+    return copy(memory_clocks, 2, count, clocks);
+}
+
+int nvmlDeviceGetSupportedGraphicsClocks(void* device, unsigned memory, unsigned* count, unsigned* clocks) {
+    (void)device;
+    if (memory == 405) return copy(graphics_clocks + 3, 2, count, clocks); /* slow memory, slow rest */
+    return copy(graphics_clocks, 5, count, clocks);
+}
+
+int nvmlDeviceGetApplicationsClock(void* device, int type, unsigned* clock) {
+    const struct Gpu* gpu = device;
+    *clock = type == MEMORY ? gpu->memory : gpu->graphics;
+    return type == MEMORY || type == GRAPHICS ? SUCCESS : INVALID_ARGUMENT;
+}
+
+int nvmlDeviceSetApplicationsClocks(void* device, unsigned memory, unsigned graphics) {
+    struct Gpu* gpu = device;
+    char line[128];
+    if (is_forbidden()) return NO_PERMISSION;
+    gpu->memory = memory;
+    gpu->graphics = graphics;
+    snprintf(line, sizeof line, "gpu%u memory=%u graphics=%u", gpu->number, memory, graphics);
+    note(line);
+    return SUCCESS;
+}
+
+int nvmlDeviceResetApplicationsClocks(void* device) {
+    struct Gpu* gpu = device;
+    char line[128];
+    gpu->memory = 877;
+    gpu->graphics = 1005;
+    snprintf(line, sizeof line, "gpu%u reset", gpu->number);
+    note(line);
+    return SUCCESS;
+}
