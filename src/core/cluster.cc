@@ -150,22 +150,6 @@ void Cluster::forget_job(JobId id) {
     visible_change_ = true;
 }
 
-std::shared_ptr<const JobRequest> Cluster::shared_request(std::shared_ptr<const JobRequest> request) {
-    std::size_t hash = 0;
-    for (const std::string* text : {&request->name, &request->submit_line, &request->script_hash,
-                                    &request->environment_hash, &request->work_dir, &request->partition}) {
-        hash = hash * 31 + std::hash<std::string>{}(*text);
-    }
-    std::weak_ptr<const JobRequest>& known = requests_[hash];
-    if (auto equal = known.lock(); equal && *equal == *request) return equal;
-    known = request;
-    constexpr std::size_t kSweepEvery = 4096;
-    if (++requests_swept_ % kSweepEvery == 0) {
-        std::erase_if(requests_, [](const auto& entry) { return entry.second.expired(); });
-    }
-    return request;
-}
-
 JobId Cluster::take_job_id() {
     do {
         if (next_job_id_ < settings_->first_job_id || next_job_id_ > settings_->max_job_id) {

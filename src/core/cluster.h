@@ -16,6 +16,7 @@
 #include "core/cow_table.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "core/interner.h"
 #include "core/plan_view.h"
 #include "core/schedule/fair_share.h"
 #include "core/settings.h"
@@ -216,9 +217,10 @@ public:
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
     JobId take_job_id();
-    // An equal request that another job has already, or this one: thousands of jobs that differ in
-    // nothing but their ids share what they asked for.
-    std::shared_ptr<const JobRequest> shared_request(std::shared_ptr<const JobRequest> request);
+    // What an equal job has already, or a copy: thousands of jobs that differ in nothing but their ids
+    // share what they asked for.
+    std::shared_ptr<const JobTerms> shared(const JobTerms& terms) { return terms_.share(terms); }
+    std::shared_ptr<const PackedDetails> shared(PackedDetails details) { return details_.share(std::move(details)); }
     const CowTable<Job>& jobs() const { return jobs_; }
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
@@ -304,8 +306,8 @@ private:
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;
     bool layout_is_old_ = true;
-    std::unordered_map<std::size_t, std::weak_ptr<const JobRequest>> requests_;  // by hash
-    std::size_t requests_swept_ = 0;
+    Interner<JobTerms> terms_;
+    Interner<PackedDetails> details_;
     std::uint32_t next_job_id_ = 1;
     bool next_job_id_changed_ = false;
     std::set<std::uint32_t> changed_jobs_;

@@ -39,11 +39,11 @@ void set_priority_by_nice(Cluster& cluster, JobId id, std::int64_t priority) {
     auto before = cluster.find_job(id);
     if (before->priority == priority) return;
     constexpr std::int64_t kMost = 2147483645;
-    JobRequest request = *before->request;
-    std::int64_t nice = std::int64_t{request.nice} + before->priority - priority;
-    request.nice = static_cast<std::int32_t>(std::clamp(nice, -kMost, kMost));
+    JobTerms terms = *before->request;
+    std::int64_t nice = std::int64_t{terms.nice} + before->priority - priority;
+    terms.nice = static_cast<std::int32_t>(std::clamp(nice, -kMost, kMost));
     Job& job = cluster.edit_job(id);
-    job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(request)));
+    job.request = cluster.shared(terms);
     place_in_queue(cluster, id, static_cast<std::uint32_t>(priority));
 }
 

@@ -184,7 +184,7 @@ Explanation::Holder holder_of(const Question& question, const Job& holder) {
 Explanation explain(Cluster& cluster, Time now, JobId id) {
     std::shared_ptr<const Job> kept = cluster.find_job(id);
     const Job& job = *kept;
-    Explanation out{.job = print_job_id(job), .name = job.request->name, .user = job.user, .partition = job.partition,
+    Explanation out{.job = print_job_id(job), .name = std::string(job.details->name()), .user = job.user, .partition = job.partition,
                     .state = job.state};
     out.reason = shown_reason(job, cluster.partitions(), cluster.plan().get());
     out.reason_detail = job.reason_detail;

@@ -323,7 +323,7 @@ bool is_calculated(const Job& job) {
 }
 
 void set_first_priority(const Cluster& cluster, Job& job) {
-    const JobRequest& wish = *job.request;
+    const JobTerms& wish = *job.request;
     calculate_priority(cluster, job);
     if (wish.hold || wish.priority == 0u) {
         job.priority = 0;

@@ -5,38 +5,21 @@
 #include "base/text.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
+#include "model/job_hash.h"
 
 namespace sluice {
 
 namespace {
 
-void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ull; }
-
 std::size_t hash_of(const Job& job) {
-    const Shape& shape = job.request->shape;
-    std::size_t hash = std::hash<std::string>{}(job.partition);
-    for (std::uint64_t value : {std::uint64_t{shape.nodes_min}, std::uint64_t{shape.ntasks.value_or(0)},
-                                std::uint64_t{shape.cpus_per_task}, std::uint64_t{shape.ntasks_per_node.value_or(0)},
-                                shape.mem_per_node.value_or(0), shape.mem_per_cpu.value_or(0),
-                                job.time_limit.unlimited() ? 0 : static_cast<std::uint64_t>(job.time_limit.length().count())}) {
-        mix(hash, value);
-    }
-    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
-        for (const GresCount& wish : *wishes) {
-            mix(hash, std::hash<std::string>{}(wish.type));
-            mix(hash, wish.count);
-        }
-    }
-    for (const std::string* text : {&shape.nodelist, &shape.constraint, &shape.exclude, &job.request->qos,
-                                    &job.request->reservation}) {
-        mix(hash, std::hash<std::string>{}(*text));
-    }
-    return hash;
+    Hash hash;
+    hash.add_all(job.partition, job.time_limit, hash_of(job.request->shape), job.request->qos, job.request->reservation);
+    return hash.value();
 }
 
 bool is_of(const JobClass& job_class, const Job& job, UserId user) {
-    const JobRequest& sample = *job_class.sample;
-    const JobRequest& request = *job.request;
+    const JobTerms& sample = *job_class.sample;
+    const JobTerms& request = *job.request;
     if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
     if (job_class.user != user) return false;
     if (job_class.sample == job.request) return true;

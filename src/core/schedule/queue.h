@@ -19,7 +19,7 @@ namespace sluice {
 using ClassIndex = std::uint32_t;
 
 struct JobClass {
-    std::shared_ptr<const JobRequest> sample;  // one of them: shape, licences, ... are those of all
+    std::shared_ptr<const JobTerms> sample;  // one of them: shape, licences, ... are those of all
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
     std::string reservations;                  // that they may use, asked for or magnetic: "a,b"
