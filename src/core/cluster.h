@@ -18,6 +18,7 @@
 #include "core/event.h"
 #include "core/interner.h"
 #include "core/plan_view.h"
+#include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
 #include "core/settings.h"
 
@@ -100,6 +101,7 @@ struct Snapshot {
     std::map<std::string, std::uint32_t> licenses_used;
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
+    PriorityTable priorities;            // those that are newer than the records
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -259,6 +261,10 @@ public:
     void publish_plan(std::shared_ptr<const PlanView> plan);
     std::shared_ptr<const PlanView> plan() const { return plan_; }
 
+    // What it is at this moment; its record may still have an older one.
+    std::uint32_t priority(JobId id) const { return priorities_.of(job(id)); }
+    const PriorityTable& priorities() const { return priorities_; }
+    void set_priorities(PriorityTable newer) { priorities_ = std::move(newer); }
     // What priorities are measured against (core/schedule/priority.cc), and what accounting knows.
     const PriorityScale& priority_scale() const { return *priority_scale_; }
     void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
@@ -315,6 +321,7 @@ private:
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
+    PriorityTable priorities_;           // those that are newer than the records
     std::shared_ptr<const std::vector<Reservation>> reservations_ = std::make_shared<std::vector<Reservation>>();
     std::set<std::string> changed_reservations_;  // by name, those that are gone too
     std::uint64_t version_ = 0;

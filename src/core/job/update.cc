@@ -320,6 +320,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
     Draft draft{*job, request_of(*job), is_privileged(cluster, event.caller), now, cluster};
+    draft.job.priority = cluster.priority(id);
     for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));

@@ -153,7 +153,7 @@ std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
     if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor) return scratch;
     if (job.eligible_time > view.time && !scale.accrue_always) return scratch;
     for (std::string& name : partitions_of(job)) {
-        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(job.priority),
+        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(view.priorities.of(job)),
                           .by_hand = job.priority_by_hand, .factors = {}};
         if (is_calculated(job)) {
             line.factors = factors_of(scale, job, line.partition);
@@ -187,7 +187,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::BaseState,        [](const Job& j, View) { return static_cast<std::int64_t>(j.state); }},
     {C::Reason, reason_of},
     {C::ReasonDetail,     [](const Job& j, View, Scratch) -> std::string_view { return j.reason_detail; }},
-    {C::Priority,         [](const Job& j, View) -> std::int64_t { return j.priority; }},
+    {C::Priority,         [](const Job& j, View v) -> std::int64_t { return v.priorities.of(j); }},
     {C::Nice,             [](const Job& j, View) -> std::int64_t { return j.request->nice; }},
     {C::Requeue,          [](const Job& j, View) -> std::int64_t { return j.request->requeue; }},
     {C::Restarts,         [](const Job& j, View) -> std::int64_t { return j.restarts; }},

@@ -49,9 +49,9 @@ void regroup_queue(Cluster& cluster) {
     queue.for_each_class([&](JobClass& job_class) {
         for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.reservations);
     });
-    for (const auto& [id, reservations] : waiting) queue.remove(cluster.job(id));
+    for (const auto& [id, reservations] : waiting) queue.remove({cluster.priority(id), id});
     queue.set_user_partitions(std::move(names));
-    for (const auto& [id, reservations] : waiting) queue.add(cluster.job(id), reservations);
+    for (const auto& [id, reservations] : waiting) queue.add(cluster.job(id), cluster.priority(id), reservations);
 }
 
 ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
@@ -91,22 +91,22 @@ ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
     return index;
 }
 
-bool Queue::add(const Job& job, const std::string& reservations) {
+bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reservations) {
     ClassIndex index = index_of(job, reservations);
     JobClass& job_class = *classes_[index];
     if (job_class.waiting.empty()) --empty_;
-    auto [place, is_new] = job_class.waiting.insert({job.priority, job.id});
+    auto [place, is_new] = job_class.waiting.insert({priority, job.id});
     by_job_[job.id.value] = index;
     bool is_first = place == job_class.waiting.begin();
     job_class.is_fresh = job_class.is_fresh || is_first;
     return is_first;
 }
 
-void Queue::remove(const Job& job) {
-    auto found = by_job_.find(job.id.value);
+void Queue::remove(const QueueKey& key) {
+    auto found = by_job_.find(key.job.value);
     if (found == by_job_.end()) return;
     JobClass& job_class = *classes_[found->second];
-    job_class.waiting.erase({job.priority, job.id});
+    CHECK(job_class.waiting.erase(key) == 1);
     if (job_class.waiting.empty()) ++empty_;
     by_job_.erase(found);
 }
@@ -120,16 +120,10 @@ void Queue::move(const QueueKey& from, std::uint32_t priority) {
     job_class.is_fresh = true;
 }
 
-void Queue::rekey(JobClass& job_class, std::vector<QueueKey> keys) {
-    job_class.is_fresh = true;
-    if (!std::is_sorted(keys.begin(), keys.end())) {
-        std::sort(keys.begin(), keys.end());
-        job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
-        return;
-    }
-    // They have all grown older and stay in their order, and so do the nodes of the tree.
-    auto next = keys.begin();
-    for (const QueueKey& key : job_class.waiting) const_cast<QueueKey&>(key).priority = next++->priority;
+void Queue::sort(JobClass& job_class) {
+    std::vector<QueueKey> keys(job_class.waiting.begin(), job_class.waiting.end());
+    std::sort(keys.begin(), keys.end());
+    job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
 }
 
 const JobClass* Queue::find_class(JobId job) const {
@@ -170,16 +164,17 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         return;
     }
     // Behind others of its class that find no place there is nothing to try.
-    if (cluster.scheduler().queue.add(job, usable_reservations(cluster, job))) cluster.has_new_jobs = true;
+    bool is_first = cluster.scheduler().queue.add(job, cluster.priority(job.id), usable_reservations(cluster, job));
+    if (is_first) cluster.has_new_jobs = true;
 }
 
 void dequeue(Cluster& cluster, const Job& job) {
-    cluster.scheduler().queue.remove(job);
+    cluster.scheduler().queue.remove({cluster.priority(job.id), job.id});
     cluster.parked.erase(job.id);
 }
 
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
-    cluster.scheduler().queue.remove(cluster.job(id));
+    cluster.scheduler().queue.remove({cluster.priority(id), id});
     cluster.parked.insert(id);
     const Job& before = cluster.job(id);
     if (before.reason == reason && before.reason_detail == detail) return;
