@@ -267,10 +267,10 @@ asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
     if (job->user != caller_.user && !services_.privileged(caller_.user)) {
         co_return refusal(ErrorCode::AccessDenied, "");
     }
-    if (job->request->script_hash.empty()) {
+    if (job->details->script_hash().empty()) {
         co_return refusal(ErrorCode::NotFound, "this job has no batch script");
     }
-    const auto read = [&] { return services_.store.blob(job->request->script_hash); };
+    const auto read = [&] { return services_.store.blob(job->details->script_hash()); };
     const auto script = co_await run_on(services_.slow_pool, read);
     if (!script) co_return framed(error_reply(script.error()));
     co_return text_reply(*script);

@@ -100,7 +100,7 @@ TEST(Settings, NameTheParameterThatIsWrong) {
 
 wire::Request submission(std::string script) {
     wire::Request request;
-    *request.mutable_submit()->mutable_request() = to_wire(JobRequest{.name = "j"});
+    *request.mutable_submit()->mutable_request() = to_wire(JobRequest{{}, {.name = "j"}});
     request.mutable_submit()->set_script(std::move(script));
     request.mutable_submit()->set_environment(std::string("A=1\0", 4));
     return request;
@@ -298,7 +298,7 @@ TEST_F(Threads, AnAnsweredSubmissionIsInTheStoreAndInTheSnapshot) {
     const JobId job = std::get<Submitted>(answer).job;
     const auto found = published_.snapshot.get()->jobs.find(job.value);
     ASSERT_TRUE(found);
-    EXPECT_EQ(*store_.blob(found->request->script_hash), "#!/bin/sh\n");
+    EXPECT_EQ(*store_.blob(found->details->script_hash()), "#!/bin/sh\n");
     EXPECT_EQ(store_.load()->jobs.size(), 1u);
 }
 

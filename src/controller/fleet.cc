@@ -195,8 +195,8 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
 // A script that cannot be read is told to the core as a launch that failed.
 void Fleet::launch(const Node& node, const LaunchBatch& order) {
     const Job& job = *order.job;
-    const auto script = blobs_.get(job.request->script_hash);
-    const auto environment = blobs_.get(job.request->environment_hash);
+    const auto script = blobs_.get(job.details->script_hash());
+    const auto environment = blobs_.get(job.details->environment_hash());
     if (!script || !environment) {
         const Error& error = script ? environment.error() : script.error();
         log_error("job {}: cannot be launched: {}", job.id.value, to_string(error));

@@ -106,7 +106,7 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
         describe_addresses(job.allocation->nodes, snapshot, *message.mutable_addresses());
         message.set_node_names(job.allocation->node_names);
     }
-    *message.mutable_request() = to_wire(*job.request);
+    *message.mutable_request() = to_wire(*job.request, *job.details);
     message.set_user(job.user.value);
     message.set_group(job.group.value);
     if (job.array_job) message.set_array_job(job.array_job->value);

@@ -106,6 +106,7 @@ const Job& Cluster::job(JobId id) const {
 Job& Cluster::edit_job(JobId id) {
     Job* job = jobs_.edit(id.value);
     CHECK(job);
+    priorities_.move_to(*job);
     changed_jobs_.insert(id.value);
     visible_change_ = true;
     return *job;
@@ -114,6 +115,7 @@ Job& Cluster::edit_job(JobId id) {
 Job& Cluster::edit_shown(JobId id) {
     Job* job = jobs_.edit(id.value);
     CHECK(job);
+    priorities_.move_to(*job);
     visible_change_ = true;
     return *job;
 }
@@ -144,26 +146,11 @@ void Cluster::forget_job(JobId id) {
             if (members->second.empty()) array_members.erase(members);
         }
     }
+    priorities_.forget(id);
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
     visible_change_ = true;
-}
-
-std::shared_ptr<const JobRequest> Cluster::shared_request(std::shared_ptr<const JobRequest> request) {
-    std::size_t hash = 0;
-    for (const std::string* text : {&request->name, &request->submit_line, &request->script_hash,
-                                    &request->environment_hash, &request->work_dir, &request->partition}) {
-        hash = hash * 31 + std::hash<std::string>{}(*text);
-    }
-    std::weak_ptr<const JobRequest>& known = requests_[hash];
-    if (auto equal = known.lock(); equal && *equal == *request) return equal;
-    known = request;
-    constexpr std::size_t kSweepEvery = 4096;
-    if (++requests_swept_ % kSweepEvery == 0) {
-        std::erase_if(requests_, [](const auto& entry) { return entry.second.expired(); });
-    }
-    return request;
 }
 
 JobId Cluster::take_job_id() {
@@ -263,7 +250,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     visible_change_ = false;
     return std::make_shared<Snapshot>(
         Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_,
-                 reservations_});
+                 reservations_, priorities_});
 }
 
 void Cluster::put_reservation(Reservation reservation) {

@@ -16,7 +16,9 @@
 #include "core/cow_table.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "core/interner.h"
 #include "core/plan_view.h"
+#include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
 #include "core/settings.h"
 
@@ -99,6 +101,7 @@ struct Snapshot {
     std::map<std::string, std::uint32_t> licenses_used;
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
+    PriorityTable priorities;            // those that are newer than the records
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -225,9 +228,10 @@ public:
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
     JobId take_job_id();
-    // An equal request that another job has already, or this one: thousands of jobs that differ in
-    // nothing but their ids share what they asked for.
-    std::shared_ptr<const JobRequest> shared_request(std::shared_ptr<const JobRequest> request);
+    // What an equal job has already, or a copy: thousands of jobs that differ in nothing but their ids
+    // share what they asked for.
+    std::shared_ptr<const JobTerms> shared(const JobTerms& terms) { return terms_.share(terms); }
+    std::shared_ptr<const PackedDetails> shared(PackedDetails details) { return details_.share(std::move(details)); }
     const CowTable<Job>& jobs() const { return jobs_; }
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
@@ -266,6 +270,10 @@ public:
     void publish_plan(std::shared_ptr<const PlanView> plan);
     std::shared_ptr<const PlanView> plan() const { return plan_; }
 
+    // What it is at this moment; its record may still have an older one.
+    std::uint32_t priority(JobId id) const { return priorities_.of(job(id)); }
+    const PriorityTable& priorities() const { return priorities_; }
+    void set_priorities(PriorityTable newer) { priorities_ = std::move(newer); }
     // What priorities are measured against (core/schedule/priority.cc), and what accounting knows.
     const PriorityScale& priority_scale() const { return *priority_scale_; }
     void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
@@ -312,8 +320,8 @@ private:
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;
     bool layout_is_old_ = true;
-    std::unordered_map<std::size_t, std::weak_ptr<const JobRequest>> requests_;  // by hash
-    std::size_t requests_swept_ = 0;
+    Interner<JobTerms> terms_;
+    Interner<PackedDetails> details_;
     std::uint32_t next_job_id_ = 1;
     bool next_job_id_changed_ = false;
     std::set<std::uint32_t> changed_jobs_;
@@ -321,6 +329,7 @@ private:
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
+    PriorityTable priorities_;           // those that are newer than the records
     std::shared_ptr<const std::vector<Reservation>> reservations_ = std::make_shared<std::vector<Reservation>>();
     std::set<std::string> changed_reservations_;  // by name, those that are gone too
     std::uint64_t version_ = 0;

@@ -130,7 +130,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
     std::vector<JobId> unplaced;
     for (Job job : stored.jobs) {
         if (!restore_nodes_of(*this, stored, job)) unplaced.push_back(job.id);
-        job.request = shared_request(std::move(job.request));
+        job.request = shared(*job.request);
+        job.details = shared(*job.details);
         JobId id = job.id;
         next_job_id_ = std::max(next_job_id_, id.value + 1);
         const Job& added = add_job(std::move(job));

@@ -22,6 +22,13 @@ const NodeShare* Allocation::find(NodeIndex node) const {
     return place != nodes.end() ? &*place : nullptr;
 }
 
+JobRequest request_of(const Job& job) { return {*job.request, job.details->unpacked()}; }
+
+void set_request(Job& job, const JobRequest& request) {
+    job.request = std::make_shared<const JobTerms>(request);
+    job.details = std::make_shared<const PackedDetails>(request);
+}
+
 ShownState shown_state(const Job& job) {
     if (is_completing(job)) return ShownState::Completing;
     if (job.state == JobState::Pending && job.reason == Reason::ReservationDeleted) return ShownState::ResvDelHold;

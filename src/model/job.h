@@ -1,6 +1,6 @@
 // model/job.h
 //
-// A job as plain values: what was asked (JobRequest, immutable and shared), what became of it (Job),
+// A job as plain values: what was asked (JobRequest, kept as two immutable and shared parts), what became of it (Job),
 // and where it runs (Allocation). Absent is optional; nothing here knows how to change itself.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "model/dependency.h"
+#include "model/job_details.h"
 #include "model/job_id.h"
 #include "model/quantity.h"
 #include "model/signals.h"
@@ -67,31 +68,19 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-// What the user asked for, with the defaults that the client filled in. Immutable once accepted:
-// an update makes a new one. Scripts and environments are kept in the store, by their hash.
-struct JobRequest {
+// What a job asks of the cluster: where, for how long, under which rules. Many jobs ask for the same.
+struct JobTerms {
     JobKind kind = JobKind::Batch;
-    std::string name;
     std::string partition;            // as asked; empty: the default one. A comma list is kept
     std::string account;
     std::string qos;
     std::string wckey;
-    std::string comment;
     std::string reservation;
     std::string licenses;
-    std::string dependency;           // as written
-    std::string work_dir;
-    std::string std_in = "/dev/null";
-    std::string std_out;              // pattern; empty: slurm-%j.out or slurm-%A_%a.out
-    std::string std_err;              // empty: where std_out goes
     OpenMode open_mode = OpenMode::Default;
-    std::string command;              // path of the script; empty for --wrap and stdin
-    std::string submit_line;
-    std::vector<std::string> script_args;
     std::string mail_user;
     std::string mail_types;           // "END,FAIL"
     std::string submit_host;
-    std::uint32_t submit_sid = 0;     // AllocNode:Sid
     std::optional<TimeLimit> time_limit;  // absent: the partition's default
     std::optional<TimeLimit> time_min;
     std::optional<Time> begin;
@@ -113,9 +102,13 @@ struct JobRequest {
     std::string tres_bind;            // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
     std::string tres_freq;            // --gpu-freq: "gpu:medium,memory=high", for its steps
     Shape shape;
-    std::string script_hash;          // key in the store; empty for interactive jobs
-    std::string environment_hash;
 
+    bool operator==(const JobTerms&) const = default;
+};
+
+// What the user asked for, with the defaults that the client filled in. Scripts and environments are kept
+// in the store, by their hash.
+struct JobRequest : JobTerms, JobDetails {
     bool operator==(const JobRequest&) const = default;
 };
 
@@ -188,7 +181,8 @@ enum class KillReason : std::uint8_t {
 // One job, or one array while its tasks have not started. Facts are stored, flags derived.
 struct Job {
     JobId id;
-    std::shared_ptr<const JobRequest> request;
+    std::shared_ptr<const JobTerms> request;      // immutable once accepted: an update makes a new one
+    std::shared_ptr<const PackedDetails> details;
     UserId user;
     GroupId group;
 
@@ -253,6 +247,8 @@ inline bool is_array_record(const Job& job) { return job.array_job && !job.array
 inline const std::string& reservation_of(const Job& job) {
     return job.reservation.empty() ? job.request->reservation : job.reservation;
 }
+JobRequest request_of(const Job& job);  // all of it, put together again
+void set_request(Job& job, const JobRequest& request);
 ShownState shown_state(const Job& job);
 // "12", "12_3", "12_[1-5%2]".
 std::string print_job_id(const Job& job);

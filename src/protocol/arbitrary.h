@@ -110,18 +110,19 @@ inline Shape shape() {
 
 inline JobRequest request() {
     JobRequest request;
-    for (std::string JobRequest::*member :
-         {&JobRequest::name,        &JobRequest::partition,       &JobRequest::account,
-          &JobRequest::qos,         &JobRequest::wckey,           &JobRequest::comment,
-          &JobRequest::reservation, &JobRequest::licenses,        &JobRequest::dependency,
-          &JobRequest::work_dir,    &JobRequest::std_in,          &JobRequest::std_out,
-          &JobRequest::std_err,     &JobRequest::command,         &JobRequest::submit_line,
-          &JobRequest::mail_user,   &JobRequest::mail_types,      &JobRequest::submit_host,
-          &JobRequest::script_hash, &JobRequest::environment_hash, &JobRequest::tres_bind,
-          &JobRequest::tres_freq}) {
+    for (std::string JobTerms::*member :
+         {&JobTerms::partition, &JobTerms::account, &JobTerms::qos, &JobTerms::wckey,
+          &JobTerms::reservation, &JobTerms::licenses, &JobTerms::mail_user, &JobTerms::mail_types,
+          &JobTerms::submit_host, &JobTerms::tres_bind, &JobTerms::tres_freq}) {
         request.*member = text();
     }
-    for (bool JobRequest::*member :
+    for (std::string JobDetails::*member :
+         {&JobDetails::name, &JobDetails::comment, &JobDetails::dependency, &JobDetails::work_dir,
+          &JobDetails::std_in, &JobDetails::std_out, &JobDetails::std_err, &JobDetails::command,
+          &JobDetails::submit_line, &JobDetails::script_hash, &JobDetails::environment_hash}) {
+        request.*member = text();
+    }
+    for (bool JobTerms::*member :
          {&JobRequest::hold, &JobRequest::requeue, &JobRequest::requeue_set, &JobRequest::immediate,
           &JobRequest::kill_on_node_fail, &JobRequest::wait_all_nodes, &JobRequest::get_user_env}) {
         request.*member = coin();

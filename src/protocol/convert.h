@@ -43,6 +43,7 @@ wire::Shape to_wire(const Shape& shape);
 Result<Shape> from_wire(const wire::Shape& shape);
 
 wire::JobRequest to_wire(const JobRequest& request);
+wire::JobRequest to_wire(const JobTerms& request, const PackedDetails& details);  // as a job keeps it
 Result<JobRequest> from_wire(const wire::JobRequest& request);
 
 // ---- convert_run.cc: where jobs run, and what became of them

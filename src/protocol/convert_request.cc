@@ -13,37 +13,37 @@ namespace sluice {
 namespace {
 
 // One row per member that travels as it is.
-template <typename Value, typename Set, typename Get>
+template <typename Owner, typename Value, typename Set, typename Get>
 struct Member {
     std::string_view name;
-    Value JobRequest::*member;
+    Value Owner::*member;
     Set set;
     Get get;
 };
 
-using TextMember = Member<std::string, void (*)(wire::JobRequest&, const std::string&),
+template <typename Owner>
+using TextMember = Member<Owner, std::string, void (*)(wire::JobRequest&, std::string_view),
                           const std::string& (wire::JobRequest::*)() const>;
 using FlagMember =
-    Member<bool, void (wire::JobRequest::*)(bool), bool (wire::JobRequest::*)() const>;
+    Member<JobTerms, bool, void (wire::JobRequest::*)(bool), bool (wire::JobRequest::*)() const>;
 
-#define TEXT(field)                                                                            \
-    TextMember {                                                                               \
-#field, &JobRequest::field,                                                            \
-            [](wire::JobRequest & out,                                                         \
-               const std::string& value) { out.set_##field(value); }, &wire::JobRequest::field \
-    }
-#define FLAG(field)                                                                          \
-    FlagMember {                                                                             \
-#field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field \
-    }
+#define TEXT(field)                                                            \
+    {#field, &JobRequest::field,                                               \
+     [](wire::JobRequest& out, std::string_view value) {                       \
+         out.set_##field(value.data(), value.size());                          \
+     },                                                                        \
+     &wire::JobRequest::field}
+#define FLAG(field) \
+    {#field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field}
 
-const TextMember kTexts[] = {
-    TEXT(name),       TEXT(partition),   TEXT(account),     TEXT(qos),
-    TEXT(wckey),      TEXT(comment),     TEXT(reservation), TEXT(licenses),
-    TEXT(dependency), TEXT(work_dir),    TEXT(std_in),      TEXT(std_out),
-    TEXT(std_err),    TEXT(command),     TEXT(submit_line), TEXT(mail_user),
-    TEXT(mail_types), TEXT(submit_host), TEXT(script_hash), TEXT(environment_hash),
-    TEXT(tres_bind),  TEXT(tres_freq),
+const TextMember<JobTerms> kTexts[] = {
+    TEXT(partition), TEXT(account),   TEXT(qos),        TEXT(wckey),       TEXT(reservation), TEXT(licenses),
+    TEXT(mail_user), TEXT(mail_types), TEXT(submit_host), TEXT(tres_bind), TEXT(tres_freq),
+};
+
+const TextMember<JobDetails> kDetails[] = {
+    TEXT(name),    TEXT(comment), TEXT(dependency),  TEXT(work_dir),    TEXT(std_in),           TEXT(std_out),
+    TEXT(std_err), TEXT(command), TEXT(submit_line), TEXT(script_hash), TEXT(environment_hash),
 };
 
 const FlagMember kFlags[] = {
@@ -71,17 +71,27 @@ Result<void> read_optionals(const wire::JobRequest& wire, JobRequest& request) {
 }  // namespace
 
 wire::JobRequest to_wire(const JobRequest& request) {
+    return to_wire(request, PackedDetails(request));
+}
+
+wire::JobRequest to_wire(const JobTerms& request, const PackedDetails& details) {
     wire::JobRequest out;
-    for (const TextMember& text : kTexts) {
+    for (const auto& text : kTexts) {
         if (!(request.*text.member).empty()) text.set(out, request.*text.member);
+    }
+    for (const auto& text : kDetails) {
+        std::string_view value = details.text(text.member);
+        if (!value.empty()) text.set(out, value);
     }
     for (const FlagMember& flag : kFlags) (out.*flag.set)(request.*flag.member);
     out.set_kind(static_cast<std::uint32_t>(request.kind));
     out.set_open_mode(static_cast<std::uint32_t>(request.open_mode));
-    out.set_submit_sid(request.submit_sid);
+    out.set_submit_sid(details.submit_sid());
     out.set_nice(request.nice);
     out.set_umask(request.umask);
-    for (const std::string& argument : request.script_args) out.add_script_args(argument);
+    for (std::size_t i = 0; i < details.script_arg_count(); ++i) {
+        out.add_script_args(std::string(details.script_arg(i)));
+    }
     for (const auto& [name, soft] : request.rlimits) {
         wire::Rlimit& added = *out.add_rlimits();
         added.set_name(name);
@@ -103,7 +113,10 @@ Result<JobRequest> from_wire(const wire::JobRequest& wire) {
     constexpr std::uint32_t kNiceMax = 2147483645;  // Compat: sbatch's limit
     constexpr std::size_t kRlimitsMax = 64;
     JobRequest request;
-    for (const TextMember& text : kTexts) {
+    for (const auto& text : kTexts) {
+        request.*text.member = TRY(checks::text(text.name, (wire.*text.get)()));
+    }
+    for (const auto& text : kDetails) {
         request.*text.member = TRY(checks::text(text.name, (wire.*text.get)()));
     }
     for (const FlagMember& flag : kFlags) request.*flag.member = (wire.*flag.get)();

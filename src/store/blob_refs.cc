@@ -29,8 +29,8 @@ std::vector<std::string> BlobRefs::left_over(const ChangedRecords& changes) cons
     for (const auto& job : changes.jobs) {
         if (forgotten.contains(job->id)) continue;
         uncount(job->id);
-        count(job->request->script_hash, 1);
-        count(job->request->environment_hash, 1);
+        count(job->details->script_hash(), 1);
+        count(job->details->environment_hash(), 1);
     }
     for (const JobId job : forgotten) uncount(job);
 
@@ -64,7 +64,7 @@ void BlobRefs::drop(const std::string* hash) {
 void BlobRefs::set(const Job& job) {
     Named& named = jobs_[job.id.value];
     const Named before = named;
-    named = {take(job.request->script_hash), take(job.request->environment_hash)};
+    named = {take(job.details->script_hash()), take(job.details->environment_hash())};
     drop(before.script);
     drop(before.environment);
 }

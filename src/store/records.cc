@@ -99,7 +99,7 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     wire::JobRecord out;
     out.set_schema(kRecordSchema);
     out.set_id(job.id.value);
-    *out.mutable_request() = to_wire(*job.request);
+    *out.mutable_request() = to_wire(*job.request, *job.details);
     out.set_user(job.user.value);
     out.set_group(job.group.value);
     out.set_state(static_cast<std::uint32_t>(job.state));

@@ -129,7 +129,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
 Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     Job job;
     job.id = JobId{wire.id()};
-    job.request = std::make_shared<const JobRequest>(TRY(from_wire(wire.request())));
+    set_request(job, TRY(from_wire(wire.request())));
     job.user = UserId{wire.user()};
     job.group = GroupId{wire.group()};
     job.state =

@@ -199,7 +199,7 @@ TEST(Sqlite, WhatWasAcknowledgedSurvivesKill) {
         ASSERT_GE(state.jobs.size(), acknowledged);
         for (std::uint32_t i = 0; i < state.jobs.size(); ++i) {
             ASSERT_EQ(state.jobs[i].id.value, i + 1);
-            ASSERT_EQ(store->blob(state.jobs[i].request->script_hash).value(),
+            ASSERT_EQ(store->blob(state.jobs[i].details->script_hash()).value(),
                       std::to_string(i + 1));
         }
     }

@@ -19,6 +19,7 @@ using namespace testing_store;
 // Field by field, except that shared values are compared by what they hold.
 void expect_same(const Job& job, const Job& original) {
     RC_ASSERT(*job.request == *original.request);
+    RC_ASSERT(*job.details == *original.details);
     RC_ASSERT(!job.allocation == !original.allocation);
     if (job.allocation) RC_ASSERT(*job.allocation == *original.allocation);
     RC_ASSERT(job.steps.size() == original.steps.size());
@@ -27,6 +28,7 @@ void expect_same(const Job& job, const Job& original) {
     }
     Job same = job;
     same.request = original.request;
+    same.details = original.details;
     same.allocation = original.allocation;
     same.steps = original.steps;
     RC_ASSERT(same == original);

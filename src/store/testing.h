@@ -28,7 +28,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     const auto node_count = static_cast<std::uint32_t>(node_names()->size());
     Job job;
     job.id = JobId{id};
-    job.request = std::make_shared<const JobRequest>(request());
+    set_request(job, request());
     job.user = UserId{number(70000)};
     job.group = GroupId{number(70000)};
     job.state = one_of(JobState::OutOfMemory);
@@ -95,7 +95,7 @@ inline Job simple_job(std::uint32_t id, const std::string& script_hash = "") {
     JobRequest request;
     request.name = "job" + std::to_string(id);
     request.script_hash = script_hash;
-    job.request = std::make_shared<const JobRequest>(request);
+    set_request(job, request);
     job.submit_time = from_unix(1'700'000'000);
     return job;
 }

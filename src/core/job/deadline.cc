@@ -12,20 +12,20 @@ namespace {
 
 // What the job must have at least: --time-min, else --time. A limit that is only the partition's
 // default is cut to what is left.
-Seconds needed_length(const JobRequest& wish) {
+Seconds needed_length(const JobTerms& wish) {
     for (const auto& limit : {wish.time_min, wish.time_limit}) {
         if (limit && !limit->unlimited()) return limit->length();
     }
     return Seconds{0};
 }
 
-Time latest_start(const JobRequest& wish) {
+Time latest_start(const JobTerms& wish) {
     return *wish.deadline - needed_length(wish);
 }
 
 }  // namespace
 
-Result<void> check_deadline(const JobRequest& wish, Time now) {
+Result<void> check_deadline(const JobTerms& wish, Time now) {
     if (!wish.deadline) return {};
     Time earliest = std::max(now, wish.begin.value_or(now));
     if (earliest > latest_start(wish) || earliest >= *wish.deadline) {

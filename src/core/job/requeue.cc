@@ -47,7 +47,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         calculate_priority(cluster, job);
     }
     // What it waited for has happened; that it must be alone is so every time.
-    if (auto asked = parse_dependency(job.request->dependency)) {
+    if (auto asked = parse_dependency(job.details->dependency())) {
         for (const Condition& condition : asked->left) {
             if (condition.kind == DependencyKind::Singleton) job.dependency.left = {condition};
         }

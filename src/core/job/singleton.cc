@@ -14,13 +14,17 @@ NameGroup::Key key_of(const Job& job) {
     return {job.array_job.value_or(job.id), job.id};
 }
 
+std::pair<UserId, std::string> group_key(const Job& job) {
+    return {job.user, std::string(job.details->name())};
+}
+
 bool is_over(const Job& job) {
     return is_finished(job.state) && !is_completing(job);
 }
 
 NameGroup* find_group(Cluster& cluster, const Job& job) {
     if (cluster.name_groups.empty()) return nullptr;
-    auto found = cluster.name_groups.find({job.user, job.request->name});
+    auto found = cluster.name_groups.find(group_key(job));
     return found == cluster.name_groups.end() ? nullptr : &found->second;
 }
 
@@ -37,7 +41,7 @@ void join(NameGroup& group, const Job& job) {
 
 void drop_if_unused(Cluster& cluster, const Job& job, const NameGroup& group) {
     if (group.waiting.empty() && group.let_go.empty())
-        cluster.name_groups.erase({job.user, job.request->name});
+        cluster.name_groups.erase(group_key(job));
 }
 
 // Those that wait and may have waited for one that is gone: only the first of those that are left.
@@ -50,9 +54,9 @@ std::vector<JobId> next_in(const NameGroup& group) {
     return next;
 }
 
-bool is_singleton(const JobRequest& request) {
-    if (request.dependency.empty()) return false;
-    Result<Dependency> asked = parse_dependency(request.dependency);
+bool is_singleton(const Job& job) {
+    if (job.details->dependency().empty()) return false;
+    Result<Dependency> asked = parse_dependency(job.details->dependency());
     return asked && !asked->any &&
            std::any_of(asked->left.begin(), asked->left.end(), [](const Condition& condition) {
                return condition.kind == DependencyKind::Singleton;
@@ -60,14 +64,14 @@ bool is_singleton(const JobRequest& request) {
 }
 
 NameGroup& make_group(Cluster& cluster, const Job& job) {
-    NameGroup& group = cluster.name_groups[{job.user, job.request->name}];
+    NameGroup& group = cluster.name_groups[group_key(job)];
     cluster.jobs().for_each(
         [&](const ChunkSummary<Job>& summary) {
             return std::find(summary.users.begin(), summary.users.end(), job.user) !=
                    summary.users.end();
         },
         [&](const Job& other) {
-            if (other.user == job.user && other.request->name == job.request->name)
+            if (other.user == job.user && other.details->name() == job.details->name())
                 join(group, other);
         });
     return group;
@@ -93,13 +97,13 @@ bool may_run_alone(Cluster& cluster, const Job& job) {
 }
 
 bool is_alone_still(Cluster& cluster, const Job& job) {
-    return !is_singleton(*job.request) || may_run_alone(cluster, job);
+    return !is_singleton(job) || may_run_alone(cluster, job);
 }
 
 std::vector<JobId> earlier_of_name(const Cluster& cluster, const Job& job) {
     std::vector<JobId> earlier;
     JobId self = key_of(job).first;
-    auto group = cluster.name_groups.find({job.user, job.request->name});
+    auto group = cluster.name_groups.find({job.user, std::string(job.details->name())});
     if (group != cluster.name_groups.end()) {
         for (const NameGroup::Key& key : group->second.live) {
             if (key.first < self) earlier.push_back(key.second);
@@ -107,7 +111,7 @@ std::vector<JobId> earlier_of_name(const Cluster& cluster, const Job& job) {
         return earlier;
     }
     cluster.jobs().for_each([&](const Job& other) {
-        bool same = other.user == job.user && other.request->name == job.request->name;
+        bool same = other.user == job.user && other.details->name() == job.details->name();
         if (same && key_of(other).first < self && !is_over(other)) earlier.push_back(other.id);
     });
     return earlier;

@@ -271,7 +271,8 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         return;
     }
     number_job(cluster, now, event, *job);
-    job->request = cluster.shared_request(std::move(job->request));
+    job->request = cluster.shared(*job->request);
+    job->details = cluster.shared(PackedDetails(*event.wish));
     JobId id = job->id;
     bool immediate = event.wish->immediate;
     const Job& added = cluster.add_job(*std::move(job));

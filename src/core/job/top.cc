@@ -36,21 +36,20 @@ bool same_group(const Job& a, const Job& b) {
 
 // The same priority but for the nice value.
 void set_priority_by_nice(Cluster& cluster, JobId id, std::int64_t priority) {
-    auto before = cluster.find_job(id);
-    if (before->priority == priority) return;
+    if (cluster.priority(id) == priority) return;
     constexpr std::int64_t kMost = 2147483645;
-    JobRequest request = *before->request;
-    std::int64_t nice = std::int64_t{request.nice} + before->priority - priority;
-    request.nice = static_cast<std::int32_t>(std::clamp(nice, -kMost, kMost));
     Job& job = cluster.edit_job(id);
-    job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(request)));
+    JobTerms terms = *job.request;
+    std::int64_t nice = std::int64_t{terms.nice} + job.priority - priority;
+    terms.nice = static_cast<std::int32_t>(std::clamp(nice, -kMost, kMost));
+    job.request = cluster.shared(terms);
     place_in_queue(cluster, id, static_cast<std::uint32_t>(priority));
 }
 
 // The group's best priority, raised where that leaves no room for all the named ones.
 std::int64_t best_of(const std::vector<JobId>& group, const Cluster& cluster, std::size_t named) {
     std::int64_t best = static_cast<std::int64_t>(named) + 1;
-    for (JobId id : group) best = std::max<std::int64_t>(best, cluster.job(id).priority);
+    for (JobId id : group) best = std::max<std::int64_t>(best, cluster.priority(id));
     return best;
 }
 
@@ -69,7 +68,7 @@ void reorder(Cluster& cluster, const std::vector<JobId>& asked) {
     std::int64_t below = best - static_cast<std::int64_t>(named.size());
     for (JobId id : group) {
         if (std::find(named.begin(), named.end(), id) != named.end()) continue;
-        set_priority_by_nice(cluster, id, std::min<std::int64_t>(cluster.job(id).priority, below));
+        set_priority_by_nice(cluster, id, std::min<std::int64_t>(cluster.priority(id), below));
     }
     for (std::size_t i = 0; i < named.size(); ++i) {
         set_priority_by_nice(cluster, named[i], best - static_cast<std::int64_t>(i));

@@ -58,7 +58,7 @@ Result<std::int32_t> adjustment(const std::string& key, const std::string& value
     return negative ? -size : size;
 }
 
-template <std::string JobRequest::*Member>
+template <auto Member>
 Result<void> set_text(Draft& draft, const std::string&, const std::string& value) {
     draft.request.*Member = value;
     return {};
@@ -332,9 +332,11 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
-    Draft draft{*job, *job->request, is_privileged(cluster, event.caller), now, cluster};
+    Draft draft{*job, request_of(*job), is_privileged(cluster, event.caller), now, cluster};
+    draft.job.priority = cluster.priority(id);
     for (const auto& [key, value] : event.changes) TRY(set_field(draft, key, value));
-    draft.job.request = cluster.shared_request(std::make_shared<const JobRequest>(std::move(draft.request)));
+    draft.job.request = cluster.shared(draft.request);
+    draft.job.details = cluster.shared(PackedDetails(draft.request));
     bool asks_for_the_same = draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
     if (!asks_for_the_same) TRY(check_draft(cluster, draft));
     // Compat: one that was held because no nodes would do is looked at anew after any change.

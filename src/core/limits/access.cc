@@ -48,7 +48,7 @@ Error denied(const PartitionConfig& partition, std::string_view why) {
 }  // namespace
 
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
-                     const JobRequest& wish) {
+                     const JobTerms& wish) {
     if (!takes_jobs(partition)) {
         return Error{ErrorCode::PartitionDown,
                      fmt::format("partition {} is {}", partition.name, partition.state)};

@@ -10,7 +10,7 @@ namespace sluice {
 
 // The error says what stands in the way.
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
-                     const JobRequest& wish);
+                     const JobTerms& wish);
 
 bool takes_qos(const PartitionConfig& partition, const std::string& qos);  // AllowQos, DenyQos
 

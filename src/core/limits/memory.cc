@@ -25,7 +25,7 @@ Megabytes divided_up(Megabytes amount, Megabytes by) { return (amount + by - 1) 
 
 }  // namespace
 
-std::shared_ptr<const JobRequest> with_cpus_for_memory(const Cluster& cluster, const Job& job) {
+std::shared_ptr<const JobTerms> with_cpus_for_memory(const Cluster& cluster, const Job& job) {
     Megabytes limit = 0;
     for (const std::string& name : partitions_of(job)) {
         const Partition* partition = cluster.find_partition(name);
@@ -35,7 +35,7 @@ std::shared_ptr<const JobRequest> with_cpus_for_memory(const Cluster& cluster, c
     const Shape& asked = job.request->shape;
     if (limit == 0) return job.request;
     if (asked.mem_per_cpu && *asked.mem_per_cpu > limit) {
-        auto changed = std::make_shared<JobRequest>(*job.request);
+        auto changed = std::make_shared<JobTerms>(*job.request);
         Megabytes factor = divided_up(*asked.mem_per_cpu, limit);
         // No node has so many: refused later, and the product stays a number.
         factor = std::min<Megabytes>(factor, 1 << 20);
@@ -47,7 +47,7 @@ std::shared_ptr<const JobRequest> with_cpus_for_memory(const Cluster& cluster, c
     }
     Megabytes cpus = asked.mem_per_node ? divided_up(*asked.mem_per_node, limit) : 0;
     if (cpus > asked.cpus_min_per_node.value_or(1)) {
-        auto changed = std::make_shared<JobRequest>(*job.request);
+        auto changed = std::make_shared<JobTerms>(*job.request);
         changed->shape.cpus_min_per_node =
             static_cast<std::uint32_t>(std::min<Megabytes>(cpus, 1 << 30));
         return changed;

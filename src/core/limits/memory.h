@@ -10,7 +10,7 @@
 namespace sluice {
 
 // The job's request, with as many CPUs as its memory calls for in the strictest of its partitions.
-std::shared_ptr<const JobRequest> with_cpus_for_memory(const Cluster& cluster, const Job& job);
+std::shared_ptr<const JobTerms> with_cpus_for_memory(const Cluster& cluster, const Job& job);
 
 bool over_memory_limit(const Cluster& cluster, const PartitionConfig& partition, const Need& need);
 

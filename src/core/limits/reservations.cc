@@ -35,13 +35,13 @@ bool in_groups(const Reservation& reservation, UserId user) {
 void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
     dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
-    auto request = std::make_shared<JobRequest>(*job.request);
+    JobTerms terms = *job.request;
     std::vector<std::string> left;
-    for (std::string_view name : split(request->reservation, ',')) {
+    for (std::string_view name : split(terms.reservation, ',')) {
         if (name != gone.name) left.emplace_back(name);
     }
-    request->reservation = join(left, ",");
-    job.request = cluster.shared_request(std::move(request));
+    terms.reservation = join(left, ",");
+    job.request = cluster.shared(terms);
     if (left.empty() && !gone.has(kResvNoHoldJobs) && job.priority > 0) {
         job.priority = 0;
         job.priority_by_hand = false;
@@ -153,13 +153,13 @@ const Reservation* find_reservation(const Cluster& cluster, std::string_view nam
     return nullptr;
 }
 
-bool names_reservation(const JobRequest& wish, const std::string& name) {
+bool names_reservation(const JobTerms& wish, const std::string& name) {
     if (wish.reservation.empty()) return false;
     std::vector<std::string_view> names = split(wish.reservation, ',');
     return contains(names, std::string_view(name));
 }
 
-bool may_use(const Reservation& reservation, UserId user, const JobRequest& wish) {
+bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish) {
     return allows(reservation.users, reservation.users_denied, user) && in_groups(reservation, user) &&
            allows(reservation.accounts, reservation.accounts_denied, wish.account) &&
            allows(reservation.qos, reservation.qos_denied, wish.qos);
@@ -169,7 +169,7 @@ bool takes_jobs_of(const Reservation& reservation, const std::string& partition)
     return allows(reservation.allowed_partitions, reservation.partitions_denied, partition);
 }
 
-static bool takes_any_partition_of(const Cluster& cluster, const Reservation& reservation, const JobRequest& wish) {
+static bool takes_any_partition_of(const Cluster& cluster, const Reservation& reservation, const JobTerms& wish) {
     if (reservation.allowed_partitions.empty()) return true;
     const Partition* usual = cluster.default_partition();
     if (wish.partition.empty()) return usual && takes_jobs_of(reservation, usual->config.name);
@@ -178,7 +178,7 @@ static bool takes_any_partition_of(const Cluster& cluster, const Reservation& re
                        [&](std::string_view name) { return takes_jobs_of(reservation, std::string(name)); });
 }
 
-Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRequest& wish) {
+Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& wish) {
     if (wish.reservation.empty()) return {};
     bool large_enough = false;
     for (std::string_view name : split(wish.reservation, ',')) {
@@ -198,7 +198,7 @@ bool uses(const Job& job, const Reservation& reservation) {
     return job.reservation == reservation.name;
 }
 
-std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobRequest& wish) {
+std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobTerms& wish) {
     std::vector<const Reservation*> found;
     if (wish.reservation.empty()) return found;
     for (std::string_view name : split(wish.reservation, ',')) {
@@ -210,7 +210,7 @@ std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, cons
 std::string usable_reservations(const Cluster& cluster, const Job& job) {
     if (cluster.reservations().empty()) return {};
     std::vector<std::string> names;
-    const JobRequest& wish = *job.request;
+    const JobTerms& wish = *job.request;
     for (const Reservation& each : cluster.reservations()) {
         bool wanted = wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
         if (wanted && may_use(each, job.user, wish)) names.push_back(each.name);

@@ -19,16 +19,16 @@ void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& 
 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name);
 // By user, group, account and QOS.
-bool may_use(const Reservation& reservation, UserId user, const JobRequest& wish);
+bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish);
 bool takes_jobs_of(const Reservation& reservation, const std::string& partition);  // AllowedPartitions
 // --reservation=a,b: all of them are known, and the user may use them.
-Result<void> check_reservations(const Cluster& cluster, UserId user, const JobRequest& wish);
+Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& wish);
 
-bool names_reservation(const JobRequest& wish, const std::string& name);
+bool names_reservation(const JobTerms& wish, const std::string& name);
 
 // Waits for it or runs in it.
 bool uses(const Job& job, const Reservation& reservation);
-std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobRequest& wish);
+std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobTerms& wish);
 // Those of its wish that the job may use; without one the magnetic ones that it may: "a,b".
 std::string usable_reservations(const Cluster& cluster, const Job& job);
 

@@ -140,7 +140,8 @@ std::string_view alloc_detail(const Job& job, View view, Scratch scratch) {
 
 std::string_view std_out(const Job& job, View, Scratch) {
     if (job.request->kind != JobKind::Batch) return {};
-    if (!job.request->std_out.empty()) return job.request->std_out;
+    std::string_view asked = job.details->text(&JobDetails::std_out);
+    if (!asked.empty()) return asked;
     return job.array_job ? "slurm-%A_%a.out" : "slurm-%j.out";
 }
 
@@ -152,7 +153,7 @@ std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
     if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor) return scratch;
     if (job.eligible_time > view.time && !scale.accrue_always) return scratch;
     for (std::string& name : partitions_of(job)) {
-        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(job.priority),
+        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(view.priorities.of(job)),
                           .by_hand = job.priority_by_hand, .factors = {}};
         if (is_calculated(job)) {
             line.factors = factors_of(scale, job, line.partition);
@@ -163,8 +164,11 @@ std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
     return scratch;
 }
 
-template <std::string JobRequest::*Member>
+template <std::string JobTerms::*Member>
 std::string_view wish(const Job& job, View, Scratch) { return (*job.request).*Member; }
+
+template <std::string JobDetails::*Member>
+std::string_view detail(const Job& job, View, Scratch) { return job.details->text(Member); }
 
 // clang-format off
 const std::vector<ColumnSource<Job>> kColumns = {
@@ -173,17 +177,17 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::ArrayTaskId,      [](const Job& j, View) { return or_absent(j.array_task); }},
     {C::ArrayTasks,       [](const Job& j, View, Scratch s) -> std::string_view { return s = j.array_tasks.to_string(); }},
     {C::ArrayLimit,       [](const Job& j, View) -> std::int64_t { return j.array_limit; }},
-    {C::Name,             wish<&JobRequest::name>},
+    {C::Name,             detail<&JobDetails::name>},
     {C::UserId,           [](const Job& j, View) -> std::int64_t { return j.user.value; }},
     {C::GroupId,          [](const Job& j, View) -> std::int64_t { return j.group.value; }},
-    {C::Account,          wish<&JobRequest::account>},
-    {C::Qos,              wish<&JobRequest::qos>},
+    {C::Account,          wish<&JobTerms::account>},
+    {C::Qos,              wish<&JobTerms::qos>},
     {C::Partition,        [](const Job& j, View, Scratch) -> std::string_view { return j.partition; }},
     {C::State,            [](const Job& j, View) { return static_cast<std::int64_t>(shown_state(j)); }},
     {C::BaseState,        [](const Job& j, View) { return static_cast<std::int64_t>(j.state); }},
     {C::Reason, reason_of},
     {C::ReasonDetail,     [](const Job& j, View v, Scratch) { return shown_detail(j, v.plan.get()); }},
-    {C::Priority,         [](const Job& j, View) -> std::int64_t { return j.priority; }},
+    {C::Priority,         [](const Job& j, View v) -> std::int64_t { return v.priorities.of(j); }},
     {C::Nice,             [](const Job& j, View) -> std::int64_t { return j.request->nice; }},
     {C::Requeue,          [](const Job& j, View) -> std::int64_t { return j.request->requeue; }},
     {C::Restarts,         [](const Job& j, View) -> std::int64_t { return j.restarts; }},
@@ -199,8 +203,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::TimeMin,          [](const Job& j, View) { return j.request->time_min ? seconds_of(*j.request->time_min) : kAbsent; }},
     {C::LastSchedEval,    [](const Job& j, View) { return unix_or_absent(j.last_sched_eval); }},
     {C::SuspendedSeconds, [](const Job& j, View) -> std::int64_t { return j.suspended.count(); }},
-    {C::AllocNode,        wish<&JobRequest::submit_host>},
-    {C::AllocSid,         [](const Job& j, View) -> std::int64_t { return j.request->submit_sid; }},
+    {C::AllocNode,        wish<&JobTerms::submit_host>},
+    {C::AllocSid,         [](const Job& j, View) -> std::int64_t { return j.details->submit_sid(); }},
     {C::ReqNodes,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).nodelist; }},
     {C::ExcNodes,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).exclude; }},
     {C::NodeList,         [](const Job& j, View, Scratch) -> std::string_view { return j.allocation ? std::string_view(j.allocation->node_names) : ""; }},
@@ -225,20 +229,20 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Features,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).constraint; }},
     {C::OverSubscribe,    over_subscribe},
     {C::Exclusive, [](const Job& j, View) { return static_cast<std::int64_t>(shape_of(j).exclusive); }},
-    {C::Licenses,         wish<&JobRequest::licenses>},
+    {C::Licenses,         wish<&JobTerms::licenses>},
     {C::Reservation,      [](const Job& j, View, Scratch) -> std::string_view { return reservation_of(j); }},
     {C::Dependency,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_dependency(j.dependency); }},
-    {C::Command,          wish<&JobRequest::command>},
-    {C::SubmitLine,       wish<&JobRequest::submit_line>},
-    {C::WorkDir,          wish<&JobRequest::work_dir>},
-    {C::StdIn,            wish<&JobRequest::std_in>},
+    {C::Command,          detail<&JobDetails::command>},
+    {C::SubmitLine,       detail<&JobDetails::submit_line>},
+    {C::WorkDir,          detail<&JobDetails::work_dir>},
+    {C::StdIn,            detail<&JobDetails::std_in>},
     {C::StdOut,           std_out},
-    {C::StdErr,           wish<&JobRequest::std_err>},
-    {C::Comment,          wish<&JobRequest::comment>},
+    {C::StdErr,           detail<&JobDetails::std_err>},
+    {C::Comment,          detail<&JobDetails::comment>},
     {C::AdminComment,     [](const Job& j, View, Scratch) -> std::string_view { return j.admin_comment; }},
-    {C::MailUser,         wish<&JobRequest::mail_user>},
-    {C::MailType,         wish<&JobRequest::mail_types>},
-    {C::Wckey,            wish<&JobRequest::wckey>},
+    {C::MailUser,         wish<&JobTerms::mail_user>},
+    {C::MailType,         wish<&JobTerms::mail_types>},
+    {C::Wckey,            wish<&JobTerms::wckey>},
     {C::Sluid,            [](const Job& j, View, Scratch s) -> std::string_view { return s = print_sluid(j.sluid); }},
     {C::KilledBy,         [](const Job& j, View) { return j.killed_by ? std::int64_t{j.killed_by->value} : kAbsent; }},
     {C::AllocDetail,      alloc_detail},

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t bit(ShownState state) { return 1u << static_cast<unsigned>(state); }
 
-template <typename T>
-bool allows(const std::vector<T>& list, const T& value) {
+template <typename T, typename Value>
+bool allows(const std::vector<T>& list, const Value& value) {
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
 }
 
@@ -41,7 +41,7 @@ bool JobMatcher::matches(const Job& job) const {
     // Compat: a completing job is found by its base state, too, and so is one whose reservation is gone.
     if (is_completing(job) || job.state == JobState::Pending) states |= bit(static_cast<ShownState>(job.state));
     if (!filter_.all_states && (states & states_) == 0) return false;
-    if (!allows(filter_.users, job.user) || !allows(filter_.names, job.request->name) ||
+    if (!allows(filter_.users, job.user) || !allows(filter_.names, job.details->name()) ||
         !allows(filter_.accounts, job.request->account) || !allows(filter_.qos, job.request->qos) ||
         !allows(filter_.reservations, reservation_of(job))) {
         return false;

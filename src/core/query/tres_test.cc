@@ -6,10 +6,10 @@ namespace sluice {
 namespace {
 
 std::string wanted(const Shape& shape) {
-    JobRequest request;
-    request.shape = shape;
+    JobTerms terms;
+    terms.shape = shape;
     Job job;
-    job.request = std::make_shared<const JobRequest>(std::move(request));
+    job.request = std::make_shared<const JobTerms>(std::move(terms));
     Snapshot snapshot;
     snapshot.partitions = std::make_shared<const std::vector<Partition>>();
     snapshot.settings = std::make_shared<const Settings>();

@@ -64,7 +64,7 @@ void add_ahead(const Question& question, Explanation& out) {
             else if (partitions[i].config.priority_tier == tier) same.insert(i);
         }
     }
-    QueueKey mine{question.job.priority, question.job.id};
+    QueueKey mine{question.cluster.priority(question.job.id), question.job.id};
     std::vector<QueueKey> first;
     cluster.scheduler().queue.for_each_class([&](JobClass& job_class) {
         bool all = false, some = false;
@@ -162,8 +162,8 @@ bool gives_way(const Question& question, const Booking& booking) {
     if (booking.job == question.job.id) return true;
     std::uint32_t its_tier = question.cluster.partitions()[booking.partition].config.priority_tier;
     if (its_tier != question.tier) return its_tier < question.tier;
-    QueueKey mine{question.job.priority, question.job.id};
-    return mine < QueueKey{question.cluster.job(booking.job).priority, booking.job};
+    QueueKey mine{question.cluster.priority(question.job.id), question.job.id};
+    return mine < QueueKey{question.cluster.priority(booking.job), booking.job};
 }
 
 std::string tres_name(const GresCount& wish) {
@@ -184,7 +184,7 @@ Explanation::Holder holder_of(const Question& question, const Job& holder) {
 Explanation explain(Cluster& cluster, Time now, JobId id) {
     std::shared_ptr<const Job> kept = cluster.find_job(id);
     const Job& job = *kept;
-    Explanation out{.job = print_job_id(job), .name = job.request->name, .user = job.user, .partition = job.partition,
+    Explanation out{.job = print_job_id(job), .name = std::string(job.details->name()), .user = job.user, .partition = job.partition,
                     .state = job.state};
     out.reason = shown_reason(job, cluster.partitions(), cluster.plan().get());
     out.reason_detail = shown_detail(job, cluster.plan().get());

@@ -43,7 +43,7 @@ Explanation::Awaited awaited_of(const Question& question, const Condition& condi
 }
 
 void add_singleton(const Question& question, Explanation& out) {
-    auto group = question.cluster.name_groups.find({question.job.user, question.job.request->name});
+    auto group = question.cluster.name_groups.find({question.job.user, std::string(question.job.details->name())});
     if (group == question.cluster.name_groups.end()) return;
     for (const NameGroup::Key& key : group->second.live) {
         if (key.second == question.job.id || out.awaited.size() >= kNamedMost) break;
@@ -129,7 +129,7 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
 // Every reservation that it asks for, and what is to be said of it.
 void add_reservations(const Question& question, Explanation& out) {
     using State = Explanation::ReservationState;
-    const JobRequest& wish = *question.job.request;
+    const JobTerms& wish = *question.job.request;
     if (wish.reservation.empty()) return;
     for (std::string_view name : split(wish.reservation, ',')) {
         Explanation::ReservationWish& entry = out.reservations.emplace_back();

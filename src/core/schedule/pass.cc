@@ -51,7 +51,7 @@ std::optional<Reason> partition_forbids(const JobClass& job_class, const Partiti
     return {};
 }
 
-std::string qos_not_allowed(const JobRequest& wish, const PartitionConfig& config) {
+std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config) {
     bool allows = !config.allow_qos.empty();
     std::string list = join(allows ? config.allow_qos : config.deny_qos, ",");
     return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})", config.name,

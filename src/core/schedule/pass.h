@@ -105,7 +105,7 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 // Why jobs of the class may not run in the partition, whatever is free.
 std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition);
 // The sentence that stands for QosNotAllowed.
-std::string qos_not_allowed(const JobRequest& wish, const PartitionConfig& config);
+std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config);
 bool array_limit_reached(const Cluster& cluster, const Job& job);
 // Nodes that are named and cannot be had now, as squeue shows them; empty: none.
 std::string unavailable_nodes(const Cluster& cluster, const Need& need);

@@ -168,14 +168,16 @@ void Memory(benchmark::State& state) {
             auto wish = std::make_shared<JobRequest>();
             wish->name = fmt::format("train-resnet-{}", text);
             wish->work_dir = fmt::format("/home/alice/projects/resnet/run-{}", text);
-            wish->std_out = "logs/%x-%j.out";
+            wish->comment = fmt::format("sweep 7, learning rate 0.{}", text);
+            wish->std_out = fmt::format("logs/resnet-{}-%j.out", text);
+            wish->std_err = fmt::format("logs/resnet-{}-%j.err", text);
             wish->command = fmt::format("{}/train.sh", wish->work_dir);
             wish->submit_line = fmt::format("sbatch --gres=gpu:1 {} --seed {}", wish->command, text);
             wish->script_args = {"--seed", std::to_string(text)};
             wish->submit_host = "login1";
             wish->rlimits = {{"NOFILE", 1024}, {"MEMLOCK", 65536}, {"NPROC", 4096}};
             wish->script_hash = fmt::format("{:064}", text);
-            wish->environment_hash = fmt::format("{:064}", 1);
+            wish->environment_hash = fmt::format("{:064}", text);
             wish->shape.cpus_per_task = 8;
             wish->shape.mem_per_node = 16'000 + shape;
             wish->shape.gres_per_node = {{"gpu", "", 1}};

@@ -46,9 +46,10 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
 // Whether it is of the kind that the job may take the place of.
 static bool may_displace(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim) {
     const PreemptSettings& preempt = cluster.settings().preempt;
-    if (preempt.only_lower_priority && victim.priority >= job.priority) return false;
+    bool is_lower = cluster.priorities().of(victim) < cluster.priorities().of(job);
+    if (preempt.only_lower_priority && !is_lower) return false;
     if (preempt.by == PreemptSettings::By::Qos) {
-        if (preempt.within && victim.request->qos == job.request->qos && victim.priority < job.priority) return true;
+        if (preempt.within && victim.request->qos == job.request->qos && is_lower) return true;
         const QosConfig* qos = find_qos(cluster.settings(), job.request->qos);
         return qos && std::find(qos->preempt.begin(), qos->preempt.end(), victim.request->qos) != qos->preempt.end();
     }

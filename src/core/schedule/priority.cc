@@ -323,7 +323,7 @@ bool is_calculated(const Job& job) {
 }
 
 void set_first_priority(const Cluster& cluster, Job& job) {
-    const JobRequest& wish = *job.request;
+    const JobTerms& wish = *job.request;
     calculate_priority(cluster, job);
     if (wish.hold || wish.priority == 0u) {
         job.priority = 0;
@@ -347,35 +347,65 @@ void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
     follow_in_queue(cluster, {{before, priority}});
 }
 
+namespace {
+
+// What follows from the wishes has changed as well: that is in the records. Derived, so the store need not know.
+std::vector<Change> write_priorities(Cluster& cluster, unsigned states) {
+    const PriorityScale& scale = cluster.priority_scale();
+    std::vector<Change> changes;
+    LastShare shares(*scale.shares);
+    double fixed = 0;
+    std::uint32_t priority = 0;
+    cluster.edit_shown_where(
+        [](const ChunkSummary<Job>&) { return true; },
+        [&](const Job& job) {
+            std::uint32_t before = priority = cluster.priorities().of(job);
+            fixed = job.priority_base;
+            if ((states & 1u << static_cast<unsigned>(job.state)) != 0 && is_calculated(job)) {
+                fixed = scale.weights().multifactor ? best_fixed(scale, job) : 0;
+                priority = calculated(scale, job, shares, fixed);
+            }
+            if (priority != before) changes.push_back({{before, job.id}, priority});
+            return priority != job.priority || fixed != job.priority_base;
+        },
+        [&](Job& job) {
+            job.priority = priority;
+            job.priority_base = fixed;
+        });
+    cluster.set_priorities({});
+    return changes;
+}
+
+// Time has passed: no record changes.
+std::vector<Change> renew_priorities(Cluster& cluster, unsigned states) {
+    const PriorityScale& scale = cluster.priority_scale();
+    std::vector<Change> changes;
+    LastShare shares(*scale.shares);
+    PriorityTable newer;
+    cluster.jobs().for_each(
+        [&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
+        [&](const Job& job) {
+            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job)) return;
+            std::uint32_t before = cluster.priorities().of(job);
+            std::uint32_t priority = calculated(scale, job, shares, job.priority_base);
+            if (scale.incr_only) priority = std::max(priority, before);
+            if (priority != job.priority) newer.set(job.id, priority);
+            if (priority != before) changes.push_back({{before, job.id}, priority});
+        });
+    cluster.set_priorities(std::move(newer));
+    return changes;
+}
+
+}  // namespace
+
 void reprioritize_all(Cluster& cluster, Time now, bool anew) {
     PriorityScale next = anew ? make_scale(cluster, now) : cluster.priority_scale();
     next.time = now;
     next.shares = cluster.fair_share;
     cluster.set_priority_scale(std::make_shared<const PriorityScale>(std::move(next)));
-    const PriorityScale& scale = cluster.priority_scale();
     unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
-    if (scale.calculate_running) states |= 1u << static_cast<unsigned>(JobState::Running);
-    std::vector<Change> changes;
-    LastShare shares(*scale.shares);
-    double fixed = 0;
-    std::uint32_t priority = 0;
-    // Priorities are derived: readers see them, the store does not.
-    cluster.edit_shown_where(
-        [&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
-        [&](const Job& job) {
-            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job)) return false;
-            fixed = job.priority_base;
-            if (anew) fixed = scale.weights().multifactor ? best_fixed(scale, job) : 0;
-            priority = calculated(scale, job, shares, fixed);
-            if (scale.incr_only && !anew) priority = std::max(priority, job.priority);
-            return priority != job.priority || fixed != job.priority_base;
-        },
-        [&](Job& job) {
-            changes.push_back({{job.priority, job.id}, priority});
-            job.priority = priority;
-            job.priority_base = fixed;
-        });
-    follow_in_queue(cluster, changes);
+    if (cluster.priority_scale().calculate_running) states |= 1u << static_cast<unsigned>(JobState::Running);
+    follow_in_queue(cluster, anew ? write_priorities(cluster, states) : renew_priorities(cluster, states));
 }
 
 void watch_priorities(Cluster& cluster, Time now) {

@@ -72,7 +72,7 @@ public:
         Effects effects;
         apply(cluster, now, Tick{}, effects);
     }
-    std::uint32_t priority(JobId id) const { return cluster.job(id).priority; }
+    std::uint32_t priority(JobId id) const { return cluster.priority(id); }
     std::vector<std::uint32_t> order(const std::string& partition) {
         std::set<QueueKey> keys;
         cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
@@ -320,6 +320,27 @@ TEST(Priority, FollowsTheConfiguration) {
     EXPECT_EQ(site.priority(one), 4294901760u - one.value);
 }
 
+TEST(Priority, RecordsTakeOverWhatWasRecalculatedWhenTheyChange) {
+    Settings settings = small_site();
+    settings.priority.weight_age = 1'000'000;
+    Site site(settings);
+    JobId job = site.submit(asks("short"));
+    site.wait(Seconds{3600});
+    std::uint32_t priority = site.priority(job);
+    EXPECT_LT(site.cluster.job(job).priority, priority);
+    site.update(job, "SiteFactor", "7");
+    EXPECT_EQ(site.cluster.job(job).priority, priority + 7);
+    site.wait(Seconds{3600});
+    priority = site.priority(job);
+    EXPECT_LT(site.cluster.job(job).priority, priority);
+    Effects effects;
+    CancelJobs cancel{.request = RequestId{1}, .caller = kRoot, .filter = {}};
+    cancel.filter.jobs = {{.job = job, .tasks = {}, .het_component = {}, .step = {}}};
+    apply(site.cluster, site.now, cancel, effects);
+    EXPECT_FALSE(site.cluster.scheduler().queue.contains(job));
+    EXPECT_EQ(site.cluster.job(job).priority, priority);
+}
+
 TEST(Priority, RecalculationIsSeenButNotStored) {
     Settings settings = small_site();
     settings.priority.weight_age = 1'000'000;
@@ -334,8 +355,9 @@ TEST(Priority, RecalculationIsSeenButNotStored) {
     EXPECT_TRUE(site.cluster.take_changes().empty());
     auto seen = site.cluster.take_snapshot(site.now);
     ASSERT_TRUE(seen);
-    EXPECT_EQ(seen->jobs.find(calculated.value)->priority, site.priority(calculated));
+    EXPECT_EQ(seen->priorities.of(*seen->jobs.find(calculated.value)), site.priority(calculated));
     EXPECT_GT(site.priority(calculated), 5000u);
+    EXPECT_TRUE(seen->jobs.find(calculated.value) == site.cluster.find_job(calculated));  // no record was copied
 
     StoredState stored;
     site.cluster.jobs().for_each([&](Job job) {

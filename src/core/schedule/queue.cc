@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
+#include "model/job_hash.h"
 
 namespace sluice {
 
@@ -13,39 +14,21 @@ namespace {
 // And writes down in which class; whether it is the first of it.
 bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     Queue& queue = cluster.scheduler().queue;
-    bool is_first = queue.add(cluster.job(id), reservations);
+    bool is_first = queue.add(cluster.job(id), cluster.priority(id), reservations);
     ClassIndex index = queue.find_class(id)->index;
     if (cluster.job(id).wait_class != index) cluster.edit_shown(id).wait_class = index;
     return is_first;
 }
 
-void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15ull; }
-
 std::size_t hash_of(const Job& job) {
-    const Shape& shape = job.request->shape;
-    std::size_t hash = std::hash<std::string>{}(job.partition);
-    for (std::uint64_t value : {std::uint64_t{shape.nodes_min}, std::uint64_t{shape.ntasks.value_or(0)},
-                                std::uint64_t{shape.cpus_per_task}, std::uint64_t{shape.ntasks_per_node.value_or(0)},
-                                shape.mem_per_node.value_or(0), shape.mem_per_cpu.value_or(0),
-                                job.time_limit.unlimited() ? 0 : static_cast<std::uint64_t>(job.time_limit.length().count())}) {
-        mix(hash, value);
-    }
-    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task}) {
-        for (const GresCount& wish : *wishes) {
-            mix(hash, std::hash<std::string>{}(wish.type));
-            mix(hash, wish.count);
-        }
-    }
-    for (const std::string* text : {&shape.nodelist, &shape.constraint, &shape.exclude, &job.request->qos,
-                                    &job.request->reservation}) {
-        mix(hash, std::hash<std::string>{}(*text));
-    }
-    return hash;
+    Hash hash;
+    hash.add_all(job.partition, job.time_limit, hash_of(job.request->shape), job.request->qos, job.request->reservation);
+    return hash.value();
 }
 
 bool is_of(const JobClass& job_class, const Job& job, UserId user) {
-    const JobRequest& sample = *job_class.sample;
-    const JobRequest& request = *job.request;
+    const JobTerms& sample = *job_class.sample;
+    const JobTerms& request = *job.request;
     if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
     if (job_class.user != user) return false;
     if (job_class.sample == job.request) return true;
@@ -75,7 +58,7 @@ void regroup_queue(Cluster& cluster) {
     queue.for_each_class([&](JobClass& job_class) {
         for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.reservations);
     });
-    for (const auto& [id, reservations] : waiting) queue.remove(cluster.job(id));
+    for (const auto& [id, reservations] : waiting) queue.remove({cluster.priority(id), id});
     queue.set_user_partitions(std::move(names));
     for (const auto& [id, reservations] : waiting) add_to_queue(cluster, id, reservations);
 }
@@ -118,11 +101,11 @@ ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
     return index;
 }
 
-bool Queue::add(const Job& job, const std::string& reservations) {
+bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reservations) {
     ClassIndex index = index_of(job, reservations);
     JobClass& job_class = *classes_[index];
     if (job_class.waiting.empty()) --empty_;
-    auto [place, is_new] = job_class.waiting.insert({job.priority, job.id});
+    auto [place, is_new] = job_class.waiting.insert({priority, job.id});
     by_job_[job.id.value] = index;
     if (job.reason != Reason::None) come_back_.insert(job.id);
     bool is_first = place == job_class.waiting.begin();
@@ -130,17 +113,17 @@ bool Queue::add(const Job& job, const std::string& reservations) {
     return is_first;
 }
 
-void Queue::remove(const Job& job) {
-    auto found = by_job_.find(job.id.value);
+void Queue::remove(const QueueKey& key) {
+    auto found = by_job_.find(key.job.value);
     if (found == by_job_.end()) return;
     JobClass& job_class = *classes_[found->second];
-    job_class.waiting.erase({job.priority, job.id});
+    CHECK(job_class.waiting.erase(key) == 1);
     if (job_class.waiting.empty()) {
         ++empty_;
         job_class.obstacle = {};
     }
     by_job_.erase(found);
-    come_back_.erase(job.id);
+    come_back_.erase(key.job);
 }
 
 void Queue::move(const QueueKey& from, std::uint32_t priority) {
@@ -152,16 +135,10 @@ void Queue::move(const QueueKey& from, std::uint32_t priority) {
     job_class.is_fresh = true;
 }
 
-void Queue::rekey(JobClass& job_class, std::vector<QueueKey> keys) {
-    job_class.is_fresh = true;
-    if (!std::is_sorted(keys.begin(), keys.end())) {
-        std::sort(keys.begin(), keys.end());
-        job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
-        return;
-    }
-    // They have all grown older and stay in their order, and so do the nodes of the tree.
-    auto next = keys.begin();
-    for (const QueueKey& key : job_class.waiting) const_cast<QueueKey&>(key).priority = next++->priority;
+void Queue::sort(JobClass& job_class) {
+    std::vector<QueueKey> keys(job_class.waiting.begin(), job_class.waiting.end());
+    std::sort(keys.begin(), keys.end());
+    job_class.waiting = std::set<QueueKey>(keys.begin(), keys.end());
 }
 
 const JobClass* Queue::find_class(JobId job) const {
@@ -208,12 +185,12 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
 }
 
 void dequeue(Cluster& cluster, const Job& job) {
-    cluster.scheduler().queue.remove(job);
+    cluster.scheduler().queue.remove({cluster.priority(job.id), job.id});
     cluster.parked.erase(job.id);
 }
 
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
-    cluster.scheduler().queue.remove(cluster.job(id));
+    cluster.scheduler().queue.remove({cluster.priority(id), id});
     cluster.parked.insert(id);
     const Job& before = cluster.job(id);
     if (before.reason == reason && before.reason_detail == detail) return;

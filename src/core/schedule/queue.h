@@ -31,7 +31,7 @@ struct Obstacle {
 struct JobClass {
     ClassIndex index = 0;                      // Job::wait_class of its jobs
     Obstacle obstacle;
-    std::shared_ptr<const JobRequest> sample;  // one of them: shape, licences, ... are those of all
+    std::shared_ptr<const JobTerms> sample;    // one of them: shape, licences, ... are those of all
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
     std::string reservations;                  // that they may use, asked for or magnetic: "a,b"
@@ -52,17 +52,23 @@ struct JobClass {
 class Queue {
 public:
     // Adds a job to its class; whether it may be the first of it, so that a pass is worth the while.
-    bool add(const Job& job, const std::string& reservations = {});
-    void remove(const Job& job);
+    bool add(const Job& job, std::uint32_t priority, const std::string& reservations = {});
+    void remove(const QueueKey& key);                         // nothing if it is not in the queue
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
-    // All at once: of(key) is the new priority.
+    // All at once: of(key) is the new priority. Mostly they have all grown older and stay in their order, and
+    // so do the nodes of the tree.
     template <typename NewPriority>
     void move_all(NewPriority of) {
         for_each_class([&](JobClass& job_class) {
-            std::vector<QueueKey> keys;
-            keys.reserve(job_class.waiting.size());
-            for (const QueueKey& key : job_class.waiting) keys.push_back({of(key), key.job});
-            rekey(job_class, std::move(keys));
+            const QueueKey* before = nullptr;
+            bool in_order = true;
+            for (const QueueKey& key : job_class.waiting) {
+                const_cast<QueueKey&>(key).priority = of(key);
+                in_order = in_order && (!before || *before < key);
+                before = &key;
+            }
+            if (!in_order) sort(job_class);
+            job_class.is_fresh = true;
         });
     }
     bool empty() const { return by_job_.empty(); }
@@ -83,7 +89,7 @@ public:
     void set_user_partitions(std::set<std::string> names) { user_partitions_ = std::move(names); }  // while empty
 
 private:
-    static void rekey(JobClass& job_class, std::vector<QueueKey> keys);
+    static void sort(JobClass& job_class);
     ClassIndex index_of(const Job& job, const std::string& reservations);
     UserId user_that_matters(const Job& job) const;
 

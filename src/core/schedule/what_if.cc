@@ -28,7 +28,7 @@ constexpr std::uint64_t kYearInMinutes = 366 * 24 * 60;
 constexpr double kOtherPartition = 0.2, kOtherType = 0.3, kDroppedWish = 0.4;
 
 struct Draft {
-    std::shared_ptr<JobRequest> request;
+    std::shared_ptr<JobTerms> request;
     TimeLimit time_limit;
     std::vector<std::string> partitions;
     Shape& shape() { return request->shape; }
@@ -151,7 +151,7 @@ std::string nodes_text(const Shape& shape) {
 }
 
 Draft WhatIf::draft() const {
-    return {std::make_shared<JobRequest>(*question_.job.request), question_.job.time_limit, partitions_of(question_.job)};
+    return {std::make_shared<JobTerms>(*question_.job.request), question_.job.time_limit, partitions_of(question_.job)};
 }
 
 // Where the draft would start, if it can at once.
@@ -349,7 +349,7 @@ void WhatIf::add_partitions() {
 
 // Others that are open to it; the one it asks for may not be.
 void WhatIf::add_reservations() {
-    const JobRequest& wish = *question_.job.request;
+    const JobTerms& wish = *question_.job.request;
     if (!wish.reservation.empty()) {
         Draft changed = draft();
         changed.request->reservation.clear();

@@ -123,10 +123,10 @@ bool Rules::is_alone(const Cluster& cluster, const Job& job) const {
     JobId self = job.array_job.value_or(job.id);
     bool alone = true;
     cluster.jobs().for_each([&](const Job& other) {
-        bool same = other.user == job.user && other.request->name == job.request->name;
+        bool same = other.user == job.user && other.details->name() == job.details->name();
         if (!same || !holds_nodes(other) || other.array_job.value_or(other.id) == self) return;
         bool was_first = running_.contains({other.id.value, other.restarts});
-        if (was_first || other.request->dependency == "singleton") alone = false;
+        if (was_first || other.details->dependency() == "singleton") alone = false;
     });
     return alone;
 }
@@ -197,10 +197,10 @@ std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time n
         if (job.array_limit > 0 && tasks_at_once(cluster, *job.array_job) > job.array_limit) {
             how = "beside more tasks than its array allows";
         }
-        Dependency asked = parse_dependency(job.request->dependency).value();
+        Dependency asked = parse_dependency(job.details->dependency()).value();
         for (const Condition& condition : asked.left) {
             if (!asked.any && !holds(cluster, job, condition))
-                how = "before " + job.request->dependency + " was fulfilled";
+                how = fmt::format("before {} was fulfilled", job.details->dependency());
         }
         if (how) broken = fmt::format("job {} starts {}", print_job_id(job), *how);
     });
