@@ -269,14 +269,11 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         auto own = planner.find_booking(id);
         if (own) planner.lift(*own);
         Choice choice = at_once(entry, search_for(entry, *job));
-        if (!choice.empty() && start(entry, id, choice)) {
-            if (own) planner.drop_lifted(*own);
-            return Outcome::Started;
-        }
-        bool cut = start_shortened(entry, id);
-        if (own && cut) planner.drop_lifted(*own);
+        bool started = !choice.empty() && start(entry, id, choice);
+        started = started || start_shortened(entry, id) || start_shared(entry, id);
+        if (own && started) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);
-        if (cut || start_shared(entry, id)) return Outcome::Started;
+        if (started) return Outcome::Started;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;
