@@ -184,6 +184,8 @@ bool Pass::may_run(const Job& job) {
 }
 
 bool Pass::may_book(const Entry& entry) const {
+    // What others give up for it is its own, however few may be booked.
+    if (entry.booked == 0 && scheduler_.is_being_made_room_for(cluster_, entry.key.job)) return true;
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
