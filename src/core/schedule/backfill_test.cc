@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"
@@ -223,6 +224,64 @@ TEST(Preemption, NobodyIsPreemptedInVain) {
         expect    victim running
         expect    wide   pending
     )");
+}
+
+TEST(Preemption, NobodyJoinsThoseWhoMakeRoom) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=REQUEUE
+        nodes     n1 cpus=2
+        partition low  default tier=1 grace=120 oversubscribe=FORCE:2
+        partition high tier=2
+        submit    victim cpus=2
+        pass
+        submit    boss   cpus=2 partition=high
+        submit    long   cpus=2 time=60
+        submit    short  cpus=2 time=1
+        pass
+        expect    victim running
+        expect    boss   pending
+        expect    long   pending
+        expect    short  running n1
+        at        1
+        end       short
+        submit    late   cpus=2 time=60
+        pass
+        expect    late   pending
+        at        2
+        clean     victim n1
+        pass
+        expect    boss   running n1
+        expect    long   pending
+        expect    late   pending
+    )");
+}
+
+TEST(Preemption, WhatIsFreeAlreadyIsKeptUntilTheLastHasLeft) {
+    for (const char* limit : {"backfill=off", "bookings=1", ""}) {
+        std::string settings = fmt::format("settings preempt=partition mode=REQUEUE {}\n", limit);
+        EXPECT_SCENARIO(settings + R"(
+            nodes     n[1-3] cpus=1
+            partition low  default tier=1
+            partition high tier=2
+            partition top  tier=3
+            submit    fixed  partition=top nodelist=n3 time=60
+            submit    first  nodelist=n1
+            submit    second nodelist=n2
+            pass
+            submit    ahead  partition=top nodelist=n3
+            submit    boss   partition=high nodes=2 tasks=2
+            submit    other  time=30
+            pass
+            expect    boss   pending
+            clean     first  n1
+            pass
+            expect    first  pending
+            expect    other  pending
+            clean     second n2
+            pass
+            expect    boss   running n[1-2]
+        )");
+    }
 }
 
 TEST(Backfill, ANewJobIsShortenedAtOnceThoughOthersWait) {

@@ -45,13 +45,16 @@ TEST(OverSubscribe, YesIsForThoseWhoAskForIt) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=1
         partition p oversubscribe=YES:2 default
-        submit    a share
+        submit    a share time=60
         submit    b
-        submit    c share
+        submit    e share time=90   # would keep b waiting
+        submit    c share time=30
         pass
         expect    a running n1
         expect    b pending
         expect    c running n1
+        expect    e pending
+        cancel    e
         end       a
         end       c
         pass
@@ -59,6 +62,28 @@ TEST(OverSubscribe, YesIsForThoseWhoAskForIt) {
         submit    d share
         pass
         expect    d pending
+    )");
+}
+
+// The free one and that of `a`, from when it ends.
+TEST(OverSubscribe, CpusThatAreBookedAreNotJoined) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=4
+        partition p oversubscribe=FORCE:2 default
+        partition q
+        submit    a cpus=1 time=10
+        submit    b cpus=2 time=60
+        pass
+        submit    first cpus=2 partition=q time=60
+        submit    joins cpus=2 time=50
+        pass
+        expect    joins pending
+        expect    first pending
+        at        10
+        end       a
+        pass
+        expect    first running n1
+        expect    joins running n1
     )");
 }
 

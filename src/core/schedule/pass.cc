@@ -193,6 +193,8 @@ bool Pass::may_run(const Job& job) {
 }
 
 bool Pass::may_book(const Entry& entry) const {
+    // What others give up for it is its own, however few may be booked.
+    if (entry.booked == 0 && scheduler_.is_being_made_room_for(cluster_, entry.key.job)) return true;
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
@@ -278,14 +280,11 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         auto own = planner.find_booking(id);
         if (own) planner.lift(*own);
         Choice choice = at_once(entry, search_for(entry, *job));
-        if (!choice.empty() && start(entry, id, choice)) {
-            if (own) planner.drop_lifted(*own);
-            return Outcome::Started;
-        }
-        bool cut = start_shortened(entry, id);
-        if (own && cut) planner.drop_lifted(*own);
+        bool started = !choice.empty() && start(entry, id, choice);
+        started = started || start_shortened(entry, id) || start_shared(entry, id);
+        if (own && started) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);
-        if (cut || start_shared(entry, id)) return Outcome::Started;
+        if (started) return Outcome::Started;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;

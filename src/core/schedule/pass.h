@@ -77,6 +77,7 @@ private:
     bool preempt_for(const Entry& entry, JobId id);     // whether it has started
     // share.cc: on CPUs that others hold, where all of them share.
     bool start_shared(const Entry& entry, JobId id);
+    bool breaks_no_booking(const Allocation& allocation, const Search& search) const;
 
     Cluster& cluster_;
     Scheduler& scheduler_;

@@ -2,7 +2,8 @@
 //
 // Making room. All that may be preempted is lifted from the plan; if the job then fits, those it
 // can do without are laid back, the most valuable first. Who remains has to go. So nobody is preempted
-// in vain, and never more than it takes.
+// in vain, and never more than it takes. The job is booked until they have left (Pass::may_book), so
+// that nobody else slips in.
 #include <algorithm>
 #include <limits>
 

@@ -93,11 +93,10 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     if (own) planner.lift(*own);
     Choice choice = finder_.at_once(narrow);
     bool started = !choice.empty() && start(entry, job->id, choice);
-    started = started || (is_fresh && start_shortened(entry, job->id));
+    started = started || (is_fresh && start_shortened(entry, job->id)) || start_shared(entry, job->id);
     if (own && started) planner.drop_lifted(*own);
     else if (own) planner.lay(*own);
     if (started) return true;
-    if (start_shared(entry, job->id)) return true;
     return is_fresh && !is_attracted(entry) && preempt_for(entry, job->id);
 }
 

@@ -89,6 +89,7 @@ constexpr KeptSeed kKept[] = {
     {"a step was never brought to its nodes", 246, 32, 150, true, true},
     {"an order to launch came to a node after the job was given up there", 898, 32, 150, true, true},
     {"a script ended, and its node lost its disk before it could say so", 855, 32, 150, true, true},
+    {"tasks joined others on CPUs that were being freed for urgent jobs", 45, 2, 40, true, true},
 };
 
 TEST(Faults, WhatOnceBrokeStaysWhole) {
