@@ -18,7 +18,7 @@ namespace {
 
 constexpr Seconds kRememberedFor{600};  // longer than a credential is valid
 
-KnownUsers::Moment now() {
+KnownUsers::Moment steady_now() {
     return KnownUsers::Moment::clock::now();
 }
 
@@ -99,7 +99,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     bool batch = credential.run().step() == kBatchStep.value;
     *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
     const auto* user = known_users_.find(order.user(), order.group(),
-                                         site_->config.group_update_time, now());
+                                         site_->config.group_update_time, steady_now());
     if (user) *order.mutable_known_user() = *user;
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());
@@ -243,7 +243,7 @@ void Jobs::drop(const RunKey& key) {
 }
 
 void Jobs::note_over(const JobKey& key) {
-    const auto time = now();
+    const auto time = steady_now();
     while (!ends_.empty() && ends_.front().second + kRememberedFor < time) {
         over_.erase(ends_.front().first);
         ends_.pop_front();
@@ -275,7 +275,7 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
     } else if (report.has_started()) {
         run->started = true;
         if (report.started().has_user()) {
-            known_users_.remember(report.started().user(), now());
+            known_users_.remember(report.started().user(), steady_now());
         }
         report_launched(key);
     } else if (report.has_end()) {

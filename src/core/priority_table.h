@@ -4,6 +4,7 @@
 // every few minutes: kept apart, that copies no record that a reader still holds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -29,7 +30,11 @@ public:
         forget(job.id);
     }
     void forget(JobId id) {
-        if (find(id) != kNone) set(id, kNone);
+        if (find(id) == kNone) return;
+        set(id, kNone);
+        const Block& block = *blocks_.peek(id.value / kBlockSize);
+        const bool is_empty = std::all_of(block.begin(), block.end(), [](auto each) { return each == kNone; });
+        if (is_empty) blocks_.erase(id.value / kBlockSize);  // ids only ever grow
     }
 
 private:

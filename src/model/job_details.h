@@ -67,8 +67,8 @@ private:
         while (kTexts[place] != member) ++place;
         return place;
     }
-    Offset offset(
-        std::size_t place) const;  // where in bytes_ that text begins, and the one before it ends
+    // Where in bytes_ that text begins, and the one before it ends.
+    Offset offset(std::size_t place) const;
     std::size_t count() const { return offset(0) / sizeof(Offset) - 1; }
     std::string_view at(std::size_t place) const;
 

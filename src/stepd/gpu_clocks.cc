@@ -47,8 +47,8 @@ Result<std::string> GpuFrequencies::set(const wire::StepOrder& order) {
     for (std::uint32_t gpu : gpus_) {
         Result<void> done = set_one(gpu, wish);
         if (!done) lines += cannot(done.error());
-        Result<GpuClocks> now = nvml_->clocks(gpu);
         if (!done || !wish.verbose) continue;
+        Result<GpuClocks> now = nvml_->clocks(gpu);
         lines += now ? fmt::format("GpuFreq=memory_freq:{},graphics_freq:{} (GPU {})\n",
                                    now->memory, now->graphics, gpu)
                      : cannot(now.error());
