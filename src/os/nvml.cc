@@ -81,8 +81,8 @@ Result<std::unique_ptr<Nvml>> Nvml::load() {
     if (is_static_program()) return no_library("a static program cannot load it");
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        const char* why = dlerror();
-        return no_library(why ? why : "cannot be loaded");
+        const char* why = dlerror();  // names the library itself
+        return why ? Error{ErrorCode{}, why} : no_library("cannot be loaded");
     }
     auto functions = std::make_unique<Functions>();
     const char* missing = functions->find_in(library);
