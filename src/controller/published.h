@@ -1,11 +1,12 @@
 // controller/published.h
 //
-// What one thread publishes and all others read without waiting: the last committed state of the
-// cluster, the configuration in force, and whether the store takes changes.
+// What one thread publishes and all others read: the last committed state of the cluster, the
+// configuration in force, and whether the store takes changes. Nobody waits for more than the copy
+// of a pointer.
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "config/config.h"
@@ -13,16 +14,23 @@
 
 namespace sluice {
 
+// Not std::atomic<std::shared_ptr>: the one of GCC 12 gives up its own lock without releasing what
+// it has read, which some processors may reorder.
 template <typename T>
 class Published {
 public:
-    std::shared_ptr<const T> get() const { return value_.load(std::memory_order_acquire); }
+    std::shared_ptr<const T> get() const {
+        const std::lock_guard guard(mutex_);
+        return value_;
+    }
     void set(std::shared_ptr<const T> value) {
-        value_.store(std::move(value), std::memory_order_release);
+        const std::lock_guard guard(mutex_);
+        value_.swap(value);  // the old one may take long to go: parameters outlive the guard
     }
 
 private:
-    std::atomic<std::shared_ptr<const T>> value_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<const T> value_;
 };
 
 // The configuration with what was looked up once for it.
