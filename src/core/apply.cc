@@ -52,7 +52,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             send_warning(cluster, *job, effects);
             return;
         case TimerKind::Forget:
-            if (is_finished(job->state) && !is_completing(*job) &&
+            if (is_over(*job) &&
                 *job->end_time + cluster.settings().min_job_age <= now) {
                 cluster.forget_job(job->id);
             }

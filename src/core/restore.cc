@@ -67,7 +67,7 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
 }
 
 void restore_timers(Cluster& cluster, const Job& job, Time now) {
-    if (is_finished(job.state) && !is_completing(job)) {
+    if (is_over(job)) {
         Time end = job.end_time.value_or(now);
         cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
     } else if (job.state == JobState::Running) {

@@ -236,6 +236,7 @@ struct Job {
 };
 
 inline bool is_completing(const Job& job) { return !job.completing_nodes.empty(); }
+inline bool is_over(const Job& job) { return is_finished(job.state) && !is_completing(job); }
 // It has its nodes and is to keep them: running or suspended.
 inline bool is_live(const Job& job) {
     return (job.state == JobState::Running || job.state == JobState::Suspended) && !is_completing(job);

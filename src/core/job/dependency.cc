@@ -23,10 +23,6 @@ struct Target {
     Time start;        // of the last one
 };
 
-bool is_over(const Job& job) {
-    return is_finished(job.state) && !is_completing(job);
-}
-
 void add(Target& target, const Job& job) {
     target.known = true;
     target.started = target.started && job.state != JobState::Pending;

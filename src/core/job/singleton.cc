@@ -18,10 +18,6 @@ std::pair<UserId, std::string> group_key(const Job& job) {
     return {job.user, std::string(job.details->name())};
 }
 
-bool is_over(const Job& job) {
-    return is_finished(job.state) && !is_completing(job);
-}
-
 NameGroup* find_group(Cluster& cluster, const Job& job) {
     if (cluster.name_groups.empty()) return nullptr;
     auto found = cluster.name_groups.find(group_key(job));

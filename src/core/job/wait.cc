@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 bool has_happened(const Job& job, WaitFor what) {
-    if (is_finished(job.state) && !is_completing(job)) return true;
+    if (is_over(job)) return true;
     return what == WaitFor::Allocated && is_live(job) && job.allocation;
 }
 

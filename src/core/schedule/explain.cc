@@ -18,7 +18,6 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kNamedMost = 5;          // of jobs that are listed by name
 constexpr std::size_t kExplanationsMost = 64;  // of one array
 constexpr std::size_t kPlacesMost = 8;
 constexpr std::uint32_t kAheadMost = Explanation::kAheadMost;

@@ -16,6 +16,8 @@ void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects
 
 // ---- its parts
 
+constexpr std::size_t kNamedMost = 5;  // of jobs that are listed by name
+
 // The job and the world it waits in.
 struct Question {
     Cluster& cluster;

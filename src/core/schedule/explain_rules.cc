@@ -16,8 +16,6 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kNamedMost = 5;  // of jobs that are listed by name
-
 Explanation::Awaited awaited_job(const Question& question, const Job& job, std::string condition) {
     Explanation::Awaited awaited{.condition = std::move(condition), .job = print_job_id(job)};
     awaited.state = state_name(shown_state(job));

@@ -137,7 +137,7 @@ void Rules::note(const Cluster& cluster) {
         auto note_task = [&](std::uint32_t task) {
             History& history = histories_[{job.array_job.value_or(job.id).value, task}];
             history.started = true;
-            if (is_finished(job.state) && !is_completing(job)) history.ends.insert(job.state);
+            if (is_over(job)) history.ends.insert(job.state);
         };
         if (is_array_record(job))
             job.array_tasks.for_each(note_task);
