@@ -65,7 +65,7 @@ struct Node {
     std::uint32_t completing = 0;        // how many of them are completing
     std::optional<UserId> exclusive_user;
     bool exclusive = false;              // one job holds all of it
-    std::vector<RunId> orphans;          // runs it still has that we gave up: being killed
+    std::vector<RunId> orphans;          // runs we gave up that it may still have
     // Changed with scontrol: win over slurm.conf, and survive a restart.
     std::optional<std::uint32_t> weight_by_hand;
     std::optional<std::vector<std::string>> features_by_hand;

@@ -42,11 +42,15 @@ std::string Scenario::reboot(const std::string& name, const Words& options) {
     return answered(options.contains("refused"));
 }
 
-// It comes back; "rebooted" with a new boot.
+// It comes back with nothing, and says so when it is told to end what it had; "rebooted" with a new
+// boot.
 void Scenario::register_node(const std::string& name, bool rebooted) {
     NodeFacts facts;
     if (rebooted) facts.boot_time = now_;
     apply_event(NodeRegistered{name, facts, {}});
+    NodeIndex index = *cluster_->find_node(name);
+    std::vector<RunId> ended = cluster_->node(index).orphans;
+    for (const RunId& run : ended) apply_event(NodeCleaned{index, run});
 }
 
 std::string Scenario::expect_node(const std::string& name, const Words& options) const {

@@ -17,9 +17,9 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
             bool again = job.request->requeue && job.request->kind == JobKind::Batch;
             end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
-        // A node that is there was told to end it, and takes nothing new before it has.
-        RunId run{id, cluster.job(id).restarts, kBatchStep};
-        if (cluster.node(index).connected) cluster.edit_node(index).orphans.push_back(run);
+        // A node that is there was told to end it, and takes nothing new before it has; one that
+        // is away will be told when it is back, as an srun may have brought it a step meanwhile.
+        cluster.edit_node(index).orphans.push_back({id, cluster.job(id).restarts, kBatchStep});
         node_is_clean(cluster, now, id, index, effects);
     }
 }

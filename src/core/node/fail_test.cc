@@ -35,6 +35,24 @@ TEST(NodeTimeout, WhatALostNodeStillRunsIsEndedWhenItComesBack) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).orphans.empty());
 }
 
+// An srun may bring a step while the node's list of what it runs is on its way: the node is told
+// what is over, so that it refuses or ends it.
+TEST(NodeTimeout, ANodeThatComesBackIsToldWhatWasGivenUpEvenIfItDoesNotListIt) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a nodes=2 tasks=2\npass\nlost n2\nat 6"), "");
+    RunId run{scenario.job("a"), 0, kBatchStep};
+    Effects effects;
+    apply(scenario.cluster(), scenario.now(), NodeRegistered{"n2", {}, {}}, effects);
+    const auto* order = std::get_if<TerminateJob>(&effects.front());
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->run, run);
+    EXPECT_EQ(scenario.cluster().node(NodeIndex{1}).orphans, std::vector<RunId>{run});
+    NodeFacts other_boot;
+    other_boot.boot_id = "another";
+    apply(scenario.cluster(), scenario.now(), NodeRegistered{"n2", other_boot, {}}, effects);
+    EXPECT_TRUE(scenario.cluster().node(NodeIndex{1}).orphans.empty());
+}
+
 // It was told to end the job, but takes its time.
 TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     Scenario scenario;

@@ -4,6 +4,7 @@
 // so registration settles all differences: orders that were lost are repeated, runs that nobody
 // wants any more are ended, and jobs that a reboot swept away are given up.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -100,7 +101,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     node.facts = event.facts;
     node.connected = true;
     node.last_seen = now;
-    node.orphans.clear();
+    std::vector<RunId> given_up = std::exchange(node.orphans, {});
     bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
     std::string missing = cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
     if (!missing.empty()) {
@@ -111,6 +112,8 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
         return_to_service(node, cluster.settings());
         cluster.mark_stored(*index);
     }
+    if (other_boot) given_up.clear();
+    for (const RunId& run : given_up) end_stray(cluster, *index, run, effects);
     for (const RunId& run : event.running) {
         auto job = cluster.find_job(run.job);
         if (!job || !is_wanted(*job, run, *index)) end_stray(cluster, *index, run, effects);
