@@ -133,10 +133,11 @@ void FaultWorld::look_after_cluster() {
         bool ends_soon = each.is_active(controller_now()) && !each.has(kResvTimeFloat) &&
                          each.end <= controller_now() + kSoon;
         if (ends_soon || now_ < calm_from_ + kSoon) continue;
-        // Jobs wait for it: it begins, and ends soon.
+        // Jobs wait for it: it begins, and ends soon, whatever else has its nodes by then.
         change = {.verb = ReservationChange::Verb::Update, .name = each.name};
         if (!each.is_active(controller_now())) change.start = controller_now();
         change.end = controller_now() + kSoon;
+        change.flags_set = kResvOverlap;
         change.flags_cleared = kResvRepeats | kResvTimeFloat;
         push({ChangeReservation{RequestId{next_request_++}, kRoot, change}, {}});
     }
