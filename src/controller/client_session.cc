@@ -19,7 +19,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kPipelineMost = 256;            // requests without an answer
-constexpr std::size_t kLongListing = 64 * 1024;
+constexpr std::size_t kLongListing = 16 * 1024;
 constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
 
 Bytes refusal(ErrorCode code, std::string detail) {

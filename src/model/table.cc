@@ -6,6 +6,22 @@
 
 namespace sluice {
 
+namespace {
+
+template <typename Entry>
+void keep_one_of_equal(std::vector<Entry>& entries) {
+    auto differs = [&](const Entry& entry) { return entry != entries.front(); };
+    if (entries.empty() || std::any_of(entries.begin(), entries.end(), differs)) return;
+    entries = {entries.front()};
+}
+
+}  // namespace
+
+void Table::Column::shorten() {
+    keep_one_of_equal(numbers);
+    keep_one_of_equal(texts);
+}
+
 const Table::Column* Table::find(ColumnId id) const {
     for (const Column& column : columns_) {
         if (column.id == id) return &column;
@@ -13,16 +29,22 @@ const Table::Column* Table::find(ColumnId id) const {
     return nullptr;
 }
 
+template <typename Entry>
+const Entry& Table::entry(const std::vector<Entry>& entries, std::size_t row) const {
+    CHECK(row < rows_ && !entries.empty());
+    return entries.size() == 1 ? entries.front() : entries[row];
+}
+
 std::int64_t Table::number(std::size_t row, ColumnId id) const {
     const Column* column = find(id);
-    CHECK(column && row < column->numbers.size());
-    return column->numbers[row];
+    CHECK(column);
+    return entry(column->numbers, row);
 }
 
 std::string_view Table::text(std::size_t row, ColumnId id) const {
     const Column* column = find(id);
-    CHECK(column && row < column->texts.size());
-    return strings_[column->texts[row]];
+    CHECK(column);
+    return strings_[entry(column->texts, row)];
 }
 
 Table::Column& Table::add_column(ColumnId id) {
@@ -44,7 +66,8 @@ std::uint32_t Table::add_string(std::string text) {
 
 bool Table::consistent() const {
     return std::all_of(columns_.begin(), columns_.end(), [&](const Column& column) {
-        if (column.numbers.size() + column.texts.size() != rows_) return false;
+        bool one_for_all = column.size() == 1 && rows_ > 0;
+        if (column.size() != rows_ && !one_for_all) return false;
         if (!column.numbers.empty() && !column.texts.empty()) return false;
         return std::all_of(column.texts.begin(), column.texts.end(),
                            [&](std::uint32_t index) { return index < strings_.size(); });

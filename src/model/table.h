@@ -24,10 +24,15 @@ using ColumnId = std::uint16_t;  // a JobColumn, NodeColumn, ... according to th
 
 class Table {
 public:
+    // Numbers, or texts as indexes into strings(); the other of the two is empty. One entry per row,
+    // or a single one that all rows have: so are most columns of a long queue.
     struct Column {
         ColumnId id = 0;
-        std::vector<std::int64_t> numbers;  // one per row, or for a text column empty
-        std::vector<std::uint32_t> texts;   // indexes into strings(), or for a number column empty
+        std::vector<std::int64_t> numbers;
+        std::vector<std::uint32_t> texts;
+
+        std::size_t size() const { return numbers.size() + texts.size(); }
+        void shorten();  // to the single entry, if all are equal
     };
 
     std::size_t rows() const { return rows_; }
@@ -47,11 +52,13 @@ public:
     std::uint32_t intern(std::string_view text);      // index of the text, added when new
     std::uint32_t add_string(std::string text);       // decoding: no look-up
     void set_rows(std::size_t rows) { rows_ = rows; }
-    // Do all columns have rows() entries, and all texts exist? Decoders ask before anybody reads.
+    // Do all columns have rows() entries or one, and all texts exist? Decoders ask before anybody reads.
     bool consistent() const;
 
 private:
     const Column* find(ColumnId id) const;
+    template <typename Entry>
+    const Entry& entry(const std::vector<Entry>& entries, std::size_t row) const;
 
     std::size_t rows_ = 0;
     std::vector<Column> columns_;

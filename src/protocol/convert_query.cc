@@ -26,6 +26,19 @@ const Texts kFilterTexts[] = {
 };
 #undef TEXTS
 
+// On the wire the two special numbers, which are the most frequent, take one byte instead of ten.
+std::int64_t to_wire_number(std::int64_t number) {
+    if (number == kAbsent) return 0;
+    if (number == kUnlimited) return 1;
+    return number < 0 ? number : number + 2;
+}
+
+std::int64_t from_wire_number(std::int64_t number) {
+    if (number == 0) return kAbsent;
+    if (number == 1) return kUnlimited;
+    return number < 0 ? number : number - 2;
+}
+
 }  // namespace
 
 wire::Error to_wire(const Error& error) {
@@ -86,7 +99,9 @@ wire::Listing to_wire(const Table& table) {
     for (const Table::Column& column : table.columns()) {
         wire::Column& added = *out.add_columns();
         added.set_id(column.id);
-        added.mutable_numbers()->Add(column.numbers.begin(), column.numbers.end());
+        auto& numbers = *added.mutable_numbers();
+        numbers.Reserve(static_cast<int>(column.numbers.size()));
+        for (std::int64_t number : column.numbers) numbers.AddAlreadyReserved(to_wire_number(number));
         added.mutable_texts()->Add(column.texts.begin(), column.texts.end());
     }
     out.mutable_strings()->Add(table.strings().begin(), table.strings().end());
@@ -103,7 +118,8 @@ Result<Table> from_wire(const wire::Listing& wire) {
         const auto id = static_cast<ColumnId>(TRY(checks::number("column", column.id(), kIdMax)));
         if (table.has(id)) return checks::refused("column", fmt::format("{} comes twice", id));
         Table::Column& added = table.add_column(id);
-        added.numbers.assign(column.numbers().begin(), column.numbers().end());
+        added.numbers.reserve(static_cast<std::size_t>(column.numbers_size()));
+        for (std::int64_t number : column.numbers()) added.numbers.push_back(from_wire_number(number));
         added.texts.assign(column.texts().begin(), column.texts().end());
     }
     for (const std::string& text : wire.strings()) table.add_string(text);

@@ -95,12 +95,19 @@ TEST(Convert, ListingsArriveUnchanged) {
     table.set_rows(2);
     table.add_column(7).numbers = {kAbsent, kUnlimited};
     table.add_column(9).texts = {name, table.intern("")};
+    table.add_column(11).numbers = {-1, 0};
+    table.add_column(12).numbers = {5};
+    table.add_column(13).texts = {name};
     const Table back = travelled(table);
     EXPECT_EQ(back.rows(), 2u);
     EXPECT_EQ(back.number(0, ColumnId{7}), kAbsent);
     EXPECT_EQ(back.number(1, ColumnId{7}), kUnlimited);
     EXPECT_EQ(back.text(0, ColumnId{9}), "n1");
     EXPECT_EQ(back.text(1, ColumnId{9}), "");
+    EXPECT_EQ(back.number(0, ColumnId{11}), -1);
+    EXPECT_EQ(back.number(1, ColumnId{11}), 0);
+    EXPECT_EQ(back.number(1, ColumnId{12}), 5) << "one entry for all rows";
+    EXPECT_EQ(back.text(1, ColumnId{13}), "n1");
 }
 
 TEST(Convert, ListingsThatDoNotAddUpAreRefused) {
@@ -111,8 +118,12 @@ TEST(Convert, ListingsThatDoNotAddUpAreRefused) {
     EXPECT_FALSE(from_wire(listing)) << "a text that is not there";
     listing.add_strings("a");
     EXPECT_TRUE(from_wire(listing));
-    listing.set_rows(2);
+    column.add_texts(0);
+    EXPECT_FALSE(from_wire(listing)) << "a column that is too long";
+    listing.set_rows(3);
     EXPECT_FALSE(from_wire(listing)) << "a column that is too short";
+    listing.set_rows(0);
+    EXPECT_FALSE(from_wire(listing)) << "entries without rows";
 }
 
 // One bad number each, in an otherwise good request.

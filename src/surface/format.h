@@ -110,19 +110,22 @@ void append_header(const Format<Row>& format, std::string& out) {
 }
 
 template <typename Row>
+void append_cell(const typename Format<Row>::Cell& cell, const Row& row, std::string& out) {
+    const std::size_t start = out.size();
+    cell.field->append(row, out);
+    if (cell.width) {
+        const bool whole =
+            (cell.field->flags & kWholeValue) ||
+            ((cell.field->flags & kWholeNodes) && start < out.size() && out[start] != '(');
+        fit(out, start, cell.width, cell.right, whole);
+    }
+    out += cell.suffix;
+}
+
+template <typename Row>
 void append_row(const Format<Row>& format, const Row& row, std::string& out) {
     out += format.prefix;
-    for (const auto& cell : format.cells) {
-        const std::size_t start = out.size();
-        cell.field->append(row, out);
-        if (cell.width) {
-            const bool whole =
-                (cell.field->flags & kWholeValue) ||
-                ((cell.field->flags & kWholeNodes) && start < out.size() && out[start] != '(');
-            fit(out, start, cell.width, cell.right, whole);
-        }
-        out += cell.suffix;
-    }
+    for (const auto& cell : format.cells) append_cell(cell, row, out);
     out += '\n';
 }
 

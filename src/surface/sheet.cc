@@ -14,12 +14,12 @@ Sheet::Sheet(const Table& table, const Looks& looks)
     : looks_(&looks),
       rows_(table.rows()),
       strings_(table.strings().data()),
-      numbers_(kColumnsMax, nullptr),
-      texts_(kColumnsMax, nullptr) {
+      numbers_(kColumnsMax),
+      texts_(kColumnsMax) {
     for (const Table::Column& column : table.columns()) {
         if (column.id >= kColumnsMax) continue;
-        if (!column.numbers.empty()) numbers_[column.id] = column.numbers.data();
-        if (!column.texts.empty()) texts_[column.id] = column.texts.data();
+        numbers_[column.id] = cells_of(column.numbers);
+        texts_[column.id] = cells_of(column.texts);
     }
 }
 

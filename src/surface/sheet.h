@@ -34,18 +34,22 @@ public:
 
     template <typename Enum>
     std::int64_t number(std::size_t row, Enum column) const {
-        const std::int64_t* values = numbers_[static_cast<ColumnId>(column)];
-        return values ? values[row] : kAbsent;
+        const Cells<std::int64_t>& cells = numbers_[static_cast<ColumnId>(column)];
+        return cells.values ? cells.values[row & cells.mask] : kAbsent;
     }
     template <typename Enum>
     std::string_view text(std::size_t row, Enum column) const {
-        const std::uint32_t* values = texts_[static_cast<ColumnId>(column)];
-        return values ? std::string_view(strings_[values[row]]) : std::string_view();
+        const Cells<std::uint32_t>& cells = texts_[static_cast<ColumnId>(column)];
+        return cells.values ? std::string_view(strings_[cells.values[row & cells.mask]])
+                            : std::string_view();
     }
     // What the column holds for the row: a number, or the number of a text.
     std::int64_t raw(std::size_t row, ColumnId column) const {
-        return texts_[column] ? texts_[column][row] : number(row, column);
+        const Cells<std::uint32_t>& cells = texts_[column];
+        return cells.values ? cells.values[row & cells.mask] : number(row, column);
     }
+    // May rows differ in it?
+    bool varies(ColumnId column) const { return numbers_[column].mask || texts_[column].mask; }
 
     // Names from the password file, each asked for once; the number where there is none.
     std::string_view user_name(std::int64_t id) const;
@@ -54,11 +58,22 @@ public:
 private:
     static constexpr std::size_t kColumnsMax = 256;
 
+    template <typename Entry>
+    struct Cells {
+        const Entry* values = nullptr;
+        std::size_t mask = 0;  // of the row: none of it where one entry stands for all
+    };
+    template <typename Entry>
+    static Cells<Entry> cells_of(const std::vector<Entry>& entries) {
+        return {entries.empty() ? nullptr : entries.data(),
+                entries.size() > 1 ? ~std::size_t{0} : 0};
+    }
+
     const Looks* looks_;
     std::size_t rows_;
     const std::string* strings_;
-    std::vector<const std::int64_t*> numbers_;
-    std::vector<const std::uint32_t*> texts_;
+    std::vector<Cells<std::int64_t>> numbers_;
+    std::vector<Cells<std::uint32_t>> texts_;
     mutable std::map<std::int64_t, std::string> users_;
     mutable std::map<std::int64_t, std::string> groups_;
 };

@@ -87,6 +87,7 @@ std::vector<std::int64_t> key_values(const std::vector<Row>& rows, const SortKey
 // Rows that compare equal stay in the order in which the server sent them.
 template <typename Row>
 void sort_rows(std::vector<Row>& rows, const std::vector<SortKey<Row>>& keys) {
+    if (keys.empty()) return;
     std::vector<std::vector<std::int64_t>> values;
     for (const SortKey<Row>& key : keys) values.push_back(key_values(rows, key));
     std::vector<std::uint32_t> order(rows.size());

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster import Cluster
+from cluster import Cluster, wait_for
 
 
 class Nvml:
@@ -19,12 +19,15 @@ class Nvml:
         subprocess.run(["cc", "-shared", "-fPIC", "-o", str(directory / "libnvidia-ml.so.1"), str(source)], check=True)
 
     def calls(self):
-        """What was called since the last time."""
+        """What was called since the last time, once all clocks are put back: srun may be faster."""
         log = self.directory / "nvml.log"
-        if not log.exists():
-            return []
-        lines = log.read_text().splitlines()
-        log.unlink()
+
+        def settled():
+            lines = log.read_text().splitlines() if log.exists() else []
+            last = dict(line.split(" ", 1) for line in lines)
+            return (lines,) if all(call == "reset" for call in last.values()) else None
+        lines, = wait_for(settled, what="the clocks to be put back")
+        log.unlink(missing_ok=True)
         return lines
 
 

@@ -30,7 +30,7 @@ constexpr milliseconds kRetryDelayMax{1000};
 // Most answers are there by then: to sleep and be woken takes as long as the answer itself.
 constexpr std::chrono::microseconds kAnswerSoon{600};
 // A long answer takes its time anyhow: whoever only wants to send a job goes first.
-constexpr std::size_t kLongAnswer = 64 * 1024;
+constexpr std::size_t kLongAnswer = 16 * 1024;
 constexpr int kGiveWay = 10;
 constexpr int kSendsMax = 3;  // of a request that may be repeated, when answers get lost
 
@@ -243,14 +243,20 @@ Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const W
     std::optional<bool> awake;  // decided when there is something to wait for
     for (;;) {
         std::optional<std::string_view> frame = TRY(reader_.next());
-        if (frame && welcomed_) return decode<wire::Reply>(*frame);
+        if (frame && welcomed_) {
+            if (frame->size() > kLongAnswer) give_way();
+            return decode<wire::Reply>(*frame);
+        }
         if (frame) {
             wire::Welcome welcome = TRY(decode<wire::Welcome>(*frame));
             if (welcome.has_error()) return from_wire(welcome.error());
             welcomed_ = true;
             continue;
         }
-        if (reader_.missing() > kLongAnswer) expect_long_answer();
+        if (reader_.missing() > kLongAnswer) {
+            give_way();
+            reader_.make_room();
+        }
         char buffer[65536];
         ssize_t size = recv(connection_.fd.get(), buffer, sizeof buffer, MSG_DONTWAIT);
         if (size < 0 && errno == EAGAIN) {
@@ -268,8 +274,7 @@ Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const W
     }
 }
 
-void ClusterClient::expect_long_answer() {
-    reader_.make_room();
+void ClusterClient::give_way() {
     if (!std::exchange(gave_way_, true)) nice(kGiveWay);
 }
 

@@ -54,7 +54,7 @@ private:
     Result<void> connect_controller(std::chrono::milliseconds timeout, std::string& hello);
     Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting);
     Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting);
-    void expect_long_answer();
+    void give_way();
     Result<void> wait_readable(Clock::time_point start, const wire::Request& request,
                                const Waiting& waiting, bool& told);
     Result<std::optional<std::string_view>> next_frame();

@@ -31,6 +31,10 @@ public:
         append(STDOUT_FILENO, text);
         if (pending_.back().text.size() >= kPendingMax && !has_twin()) flush();
     }
+    void out_long(std::string text) override {
+        pending_.push_back({STDOUT_FILENO, std::move(text)});
+        if (!has_twin()) flush();
+    }
     void err(std::string_view text) override {
         append(STDERR_FILENO, text);
         if (!has_twin()) flush();

@@ -98,14 +98,15 @@ int show_jobs(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out(jobs_json(
+        session.streams.out_long(jobs_json(
             sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
             compact(session)));
         return 0;
     }
-    const std::string out = job_records(session, sheet, filter);
-    session.streams.out(out);
-    if (!out.empty()) return 0;
+    std::string out = job_records(session, sheet, filter);
+    const bool any = !out.empty();
+    session.streams.out_long(std::move(out));
+    if (any) return 0;
     if (id) {
         if (!session.quiet) session.streams.err(fmt::format("Job {} not found\n", *id));
         return 1;
@@ -134,7 +135,7 @@ int show_nodes(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out(nodes_json(
+        session.streams.out_long(nodes_json(
             sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
             compact(session)));
         return 0;

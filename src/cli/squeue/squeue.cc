@@ -10,6 +10,7 @@
 #include "surface/format.h"
 #include "surface/job_json.h"
 #include "surface/jobs.h"
+#include "surface/lines.h"
 #include "surface/sort.h"
 #include "surface/steps.h"
 
@@ -164,14 +165,15 @@ std::string lines_of(const Sheet& sheet, const SqueueOptions& options, const Lay
         const SheetRow job{&sheet, i};
         if (is_wanted(job, options)) add_lines(job, options, lines);
     }
-    sort_rows(lines, layout.sort);
+    sort_rows(lines, keys_that_matter(lines, sheet, layout.sort));
     std::string out;
     out.reserve(lines.size() * 100 + 256);
     if (!options.no_header) {
         if (options.long_list || options.repeat_seconds) out += date_line(sheet.looks().now);
         append_header(layout.format, out);
     }
-    for (const SheetRow& line : lines) append_row(layout.format, line, out);
+    Lines printed(layout.format, sheet);
+    for (const SheetRow& line : lines) printed.append(line, out);
     if (options.repeat_seconds) out += '\n';
     return out;
 }
@@ -193,10 +195,10 @@ Result<void> print_once(Time now, const Invocation& invocation, const SqueueOpti
         const JsonMeta meta{invocation.tool, invocation.args, looks.cluster};
         const bool compact =
             wants_compact_json(invocation.environment.find("SLURM_JSON").value_or(""));
-        streams.out(options.steps ? steps_json(sheet, meta, compact)
-                                  : jobs_json(sheet, meta, compact));
+        streams.out_long(options.steps ? steps_json(sheet, meta, compact)
+                                       : jobs_json(sheet, meta, compact));
     } else {
-        streams.out(lines_of(sheet, options, layout));
+        streams.out_long(lines_of(sheet, options, layout));
     }
     return {};
 }

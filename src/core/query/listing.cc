@@ -41,8 +41,8 @@ Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& r
                 column.texts.push_back(last_index);
             }
         }
-        Table::Column& added = table.add_column(id);
-        added = std::move(column);
+        column.shorten();
+        table.add_column(id) = std::move(column);
     }
     return table;
 }
