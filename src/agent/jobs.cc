@@ -96,6 +96,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_slurm_conf(site_->config.path);
     order.set_cluster_name(site_->config.cluster_name);
     order.set_kill_wait(site_->config.kill_wait.count());
+    order.set_gpu_freq_def(site_->config.gpu_freq_def);
     bool batch = credential.run().step() == kBatchStep.value;
     *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
     const auto* user = known_users_.find(order.user(), order.group(),

@@ -90,6 +90,7 @@ struct Config {
     std::string preempt_parameters;
     Seconds preempt_exempt_time{0};
     std::string licenses;  // "matlab:10,ansys"
+    std::string gpu_freq_def;  // as --gpu-freq
     std::string topology_plugin = "topology/flat";
     bool allow_spec_resources = false;
     std::string slurmd_parameters;  // config_overrides

@@ -76,7 +76,7 @@ constexpr Key<Config> kKeys[] = {
     {"FederationParameters",          Text,           kNull},
     {"FirstJobId",                    Number,         "1",                  set<&C::first_job_id>},
     {"GresTypes",                     Text,           kNull,                set<&C::gres_types>},
-    {"GpuFreqDef",                    Text,           kNull},
+    {"GpuFreqDef",                    Text,           kNull,                set<&C::gpu_freq_def>},
     {"GroupUpdateForce",              Switch,         "1"},
     {"GroupUpdateTime",               Seconds,        "600 sec",            set<&C::group_update_time>},
     {"HASH_VAL",                      Shown,          "Match"},

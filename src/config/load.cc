@@ -8,6 +8,7 @@
 #include "config/setters.h"
 #include "config/values.h"
 #include "core/settings.h"
+#include "model/gpu_freq.h"
 
 namespace sluice {
 
@@ -204,6 +205,11 @@ Result<void> check_scheduling(Config& config) {
     }
     auto licenses = parse_licenses(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);
+    if (!config.gpu_freq_def.empty()) {
+        Result<GpuFreq> freq = parse_gpu_freq(config.gpu_freq_def);
+        std::string why = freq ? "" : freq.error().detail;
+        if (!freq) return refuse(config, fmt::format("GpuFreqDef={}: {}", config.gpu_freq_def, why));
+    }
     TRY(check_topology_plugin(config));
     return check_preemption(config);
 }

@@ -95,6 +95,7 @@ TEST(Load, BadValuesAreErrors) {
         {"SelectType=select/foo", "SelectType=select/foo: expected one of select/cons_tres"},
         {"SelectTypeParameters=CR_FOO", "'CR_FOO' is unknown"},
         {"AuthType=auth/foo", "AuthType=auth/foo: expected one of auth/munge"},
+        {"GpuFreqDef=fast", "GpuFreqDef=fast: "},
         {"AuthInfo=cred_expire=x", "AuthInfo: cred_expire=x: expected a number"},
         {"SchedulerParameters=max_script_size=0", "max_script_size=0: expected"},
         {"PreemptType=preempt/foo", "PreemptType=preempt/foo: expected preempt/none"},

@@ -11,9 +11,17 @@ namespace sluice {
 
 namespace {
 
-const std::string& wish_of(const wire::StepOrder& order) {
-    return order.has_batch() ? order.batch().job().request().tres_freq()
-                             : order.tasks().spec().tres_freq();
+// What was asked for, else slurm.conf's GpuFreqDef; nothing where neither says anything.
+Result<std::optional<GpuFreq>> wish(const std::string& asked, const wire::StepOrder& order) {
+    if (!asked.empty()) return std::optional(TRY(parse_tres_freq(asked)));
+    if (!order.gpu_freq_def().empty()) return std::optional(TRY(parse_gpu_freq(order.gpu_freq_def())));
+    return std::optional<GpuFreq>{};
+}
+
+Result<std::optional<GpuFreq>> wish_of(const wire::StepOrder& order) {
+    return wish(order.has_batch() ? order.batch().job().request().tres_freq()
+                                  : order.tasks().spec().tres_freq(),
+                order);
 }
 
 // A step beside the batch script that runs on the same node.
@@ -22,9 +30,9 @@ std::optional<GpuFreq> wish_of_batch_script(const wire::StepOrder& order) {
     const wire::JobAllocation& job = order.tasks().job();
     bool is_batch = job.request().kind() == static_cast<std::uint32_t>(JobKind::Batch);
     bool is_here = job.nodes_size() > 0 && job.nodes(0).name() == order.node();
-    if (!is_batch || !is_here || job.request().tres_freq().empty()) return {};
-    Result<GpuFreq> wish = parse_tres_freq(job.request().tres_freq());
-    return wish ? std::optional(*wish) : std::nullopt;
+    if (!is_batch || !is_here) return {};
+    Result<std::optional<GpuFreq>> asked = wish(job.request().tres_freq(), order);
+    return asked ? *asked : std::nullopt;
 }
 
 // Compat: Slurm's word where it cannot.
@@ -35,8 +43,8 @@ std::string cannot(const Error& why) {
 }  // namespace
 
 Result<std::string> GpuFrequencies::set(const wire::StepOrder& order) {
-    if (wish_of(order).empty()) return std::string{};
-    const GpuFreq wish = TRY(parse_tres_freq(wish_of(order)));
+    const std::optional<GpuFreq> wish = TRY(wish_of(order));
+    if (!wish) return std::string{};
     gpus_ = gpus_of(order.share());
     if (gpus_.empty()) return std::string{};
     Result<std::unique_ptr<Nvml>> loaded = Nvml::load();
@@ -45,9 +53,9 @@ Result<std::string> GpuFrequencies::set(const wire::StepOrder& order) {
     afterwards_ = wish_of_batch_script(order);
     std::string lines;
     for (std::uint32_t gpu : gpus_) {
-        Result<void> done = set_one(gpu, wish);
+        Result<void> done = set_one(gpu, *wish);
         if (!done) lines += cannot(done.error());
-        if (!done || !wish.verbose) continue;
+        if (!done || !wish->verbose) continue;
         Result<GpuClocks> now = nvml_->clocks(gpu);
         lines += now ? fmt::format("GpuFreq=memory_freq:{},graphics_freq:{} (GPU {})\n",
                                    now->memory, now->graphics, gpu)

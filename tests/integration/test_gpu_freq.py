@@ -31,8 +31,8 @@ class Nvml:
         return lines
 
 
-def make(nvml=None):
-    cluster = Cluster(nodes=1, gpus={"a40": ["n1"]})
+def make(nvml=None, **options):
+    cluster = Cluster(nodes=1, gpus={"a40": ["n1"]}, **options)
     if nvml:
         before = cluster.environment
         cluster.environment = lambda **more: before(**{"LD_LIBRARY_PATH": str(nvml.directory), **more})
@@ -110,6 +110,19 @@ def test_that_they_cannot_be_set_is_said_and_no_more(clocked, nvml):
         (nvml.directory / "forbidden").unlink()
     assert done.stdout == "runs\n"
     assert done.stderr == ("GpuFreq=control_disabled (GPU 0: frequencies cannot be set: Insufficient Permissions)\n")
+
+
+def test_slurm_conf_says_what_those_get_who_do_not_ask(nvml):
+    cluster = make(nvml, extra="GpuFreqDef=low\n")
+    try:
+        cluster.start()
+        nvml.calls()
+        assert cluster.run("srun", "--gres=gpu:1", "true").stderr == ""
+        assert nvml.calls() == [SET.format(877, 135), "gpu0 reset"]
+        cluster.run("srun", "--gres=gpu:1", "--gpu-freq=high", "true")
+        assert nvml.calls() == [SET.format(877, 1380), "gpu0 reset"]
+    finally:
+        cluster.stop()
 
 
 def test_without_the_library_a_job_runs_all_the_same():
