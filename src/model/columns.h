@@ -111,6 +111,7 @@ enum class JobColumn : std::uint16_t {
     NodeSizes,        // (t) "1,5,9": the node counts that will do; empty: all from least to most
     TresFreq = 140,   // (t) "gpu:medium,memory=high"
     SchedNodes = 160, // (t) where a waiting job is expected to start, when known
+    LastCheckpoint,   // absent: it has told of none
     PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
 

@@ -47,6 +47,7 @@ void write_times(const Job& job, wire::JobRecord& out) {
     if (job.last_sched_eval) out.set_last_sched_eval(to_unix(*job.last_sched_eval));
     out.set_suspended(job.suspended.count());
     if (job.preempt_time) out.set_preempt_time(to_unix(*job.preempt_time));
+    if (job.last_checkpoint) out.set_last_checkpoint(to_unix(*job.last_checkpoint));
     if (job.suspend_time) out.set_suspend_time(to_unix(*job.suspend_time));
 }
 

@@ -39,6 +39,9 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
     }
     job.suspended = TRY(checks::length("suspended", wire.suspended()));
     if (wire.has_preempt_time()) job.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
+    if (wire.has_last_checkpoint()) {
+        job.last_checkpoint = TRY(checks::moment("last checkpoint", wire.last_checkpoint()));
+    }
     if (wire.has_suspend_time()) job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
     return {};
 }

@@ -52,6 +52,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.suspended = Seconds{number(100000)};
     job.suspend_time = maybe_time();
     job.preempt_time = maybe_time();
+    job.last_checkpoint = maybe_time();
     job.cpus_lent = coin();
     job.awaits_cpus = coin();
     job.licenses_held = text();

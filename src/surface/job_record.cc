@@ -231,6 +231,9 @@ void add_wishes(const SheetRow& job, Record& record) {
         record.line("MailUser={} MailType={}", or_null(job.text(C::MailUser)),
                     job.text(C::MailType));
     }
+    if (job.has(C::LastCheckpoint)) {
+        record.line("LastCheckpoint={}", moment_text(job.number(C::LastCheckpoint), "None", job.looks()));
+    }
     if (job.number(C::KillOnInvalidDep) == 1) record.line("KillOnInvalidDependent=Yes");
 }
 

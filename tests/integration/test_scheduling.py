@@ -30,6 +30,18 @@ def test_an_overcap_job_saves_its_work_and_goes_on_where_it_was(make_cluster):
     assert [line for line in (work / "out").read_text().splitlines() if line.startswith("restart")] == ["restart 0", "restart 1"]
 
 
+def test_a_job_tells_of_its_checkpoint(cluster):
+    job = cluster.submit("scontrol update JobId=$SLURM_JOB_ID LastCheckpoint=now && touch told && sleep 600")
+    wait_for(lambda: (cluster.dir / "work" / "told").exists(), what="the job to tell")
+    record = cluster.job(job)
+    assert record["StartTime"] <= record["LastCheckpoint"] < record["EndTime"]
+    cluster.run("scontrol", "requeuehold", job)
+    cluster.wait_state(job, "PENDING")
+    assert "LastCheckpoint" not in cluster.job(job)
+    refused = cluster.run("scontrol", "update", f"JobId={job}", "LastCheckpoint=now", check=False)
+    assert refused.returncode == 1 and "Job is not running" in refused.stderr
+
+
 def test_nobody_is_preempted_by_equals(make_cluster):
     cluster = make_cluster(nodes=1, partitions=LAB, extra=PREEMPT)
     first = cluster.submit("sleep 600", "-p", "overcap", "-n4")

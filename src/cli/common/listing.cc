@@ -27,7 +27,8 @@ std::vector<ColumnId> all_columns(TableKind kind) {
     for (ColumnId id = 0; id <= kLastColumns[static_cast<int>(kind)]; ++id) columns.push_back(id);
     if (kind == TableKind::Jobs) {
         for (JobColumn each : {JobColumn::TresBind, JobColumn::ThreadSpec, JobColumn::NodeSizes,
-                               JobColumn::TresFreq, JobColumn::SchedNodes}) {
+                               JobColumn::TresFreq, JobColumn::SchedNodes,
+                               JobColumn::LastCheckpoint}) {
             columns.push_back(static_cast<ColumnId>(each));
         }
     }

@@ -289,6 +289,16 @@ TEST(Dependency, HoldsAndBeginTimesComeOnTop) {
     )");
 }
 
+TEST(Dependency, ANewJobDoesNotWaitForItself) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=1
+        submit  self depend=afterany:1 refused
+        submit  next depend=afterany:1
+        pass
+        expect  next running n1
+    )");
+}
+
 TEST(Dependency, CanBeChangedButNotIntoACircle) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=1

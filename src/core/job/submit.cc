@@ -253,6 +253,13 @@ Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
     return answer;
 }
 
+// Its number was not known when its wish was looked at.
+bool waits_for_itself(const Job& job) {
+    return std::any_of(job.dependency.left.begin(), job.dependency.left.end(), [&](const Condition& each) {
+        return each.kind != DependencyKind::Singleton && each.job == job.id;
+    });
+}
+
 }  // namespace
 
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
@@ -271,6 +278,11 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         return;
     }
     number_job(cluster, now, event, *job);
+    if (waits_for_itself(*job)) {
+        Error problem = refuse(ErrorCode::DependencyProblem, "--dependency=" + event.wish->dependency);
+        effects.push_back(Reply{event.request, std::move(problem)});
+        return;
+    }
     job->request = cluster.shared(*job->request);
     job->details = cluster.shared(PackedDetails(*event.wish));
     JobId id = job->id;

@@ -58,6 +58,15 @@ Result<std::int32_t> adjustment(const std::string& key, const std::string& value
     return negative ? -size : size;
 }
 
+// From within the job, mostly: nothing of its work up to then would be lost.
+Result<void> set_checkpoint(Draft& draft, const std::string& key, const std::string& value) {
+    if (!is_live(draft.job)) return Error{ErrorCode::JobNotRunning, {}};
+    Time saved = TRY(parse_moment(value, draft.now));
+    if (saved > draft.now || saved < *draft.job.start_time) return bad(key, value);
+    draft.job.last_checkpoint = saved;
+    return {};
+}
+
 template <auto Member>
 Result<void> set_text(Draft& draft, const std::string&, const std::string& value) {
     draft.request.*Member = value;
@@ -262,6 +271,7 @@ constexpr Row kRows[] = {
     {"ExcNodeList", set_shape_text<&Shape::exclude>},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},
+    {"LastCheckpoint", set_checkpoint},
     {"Licenses", set_licenses},
     {"MailUser", set_text<&JobRequest::mail_user>},
     {"MinMemoryCPU", set_mem_cpu},

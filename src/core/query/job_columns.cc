@@ -273,6 +273,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.licenses_held; }},
     {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
     {C::SchedNodes,       sched_nodes},
+    {C::LastCheckpoint,   [](const Job& j, View) { return unix_or_absent(j.last_checkpoint); }},
     {C::PriorityFactors,  priority_factors},
 };
 // clang-format on

@@ -172,6 +172,32 @@ TEST(Preemption, AHigherTierTakesTheYoungestAndNoMoreThanNeeded) {
     )");
 }
 
+TEST(Preemption, WhoHasSavedItsWorkLosesTheLeast) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=REQUEUE
+        nodes     n[1-2] cpus=1
+        partition overcap default tier=1
+        partition lab     tier=10
+        submit    old   partition=overcap
+        pass
+        at        10
+        submit    young partition=overcap
+        pass
+        expect    old   running n1
+        expect    young running n2
+        at        20
+        update    old   LastCheckpoint=now+1hour refused
+        update    old   LastCheckpoint=1970-02-01 refused
+        update    old   LastCheckpoint=now
+        at        21
+        submit    mine  partition=lab
+        update    mine  LastCheckpoint=now refused
+        pass
+        expect    old   completing
+        expect    young running n2
+    )");
+}
+
 TEST(Preemption, GraceTimeComesFirst) {
     EXPECT_SCENARIO(R"(
         settings  preempt=partition mode=CANCEL

@@ -92,8 +92,9 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
                 continue;
             }
             const Partition* theirs = cluster.find_partition(victim->partition);
-            // How long it has run is what youngest_first looks at; the work done so far is what gets lost.
-            std::int64_t loss = (now - *victim->start_time).count();
+            // How long it has run is what youngest_first looks at; the work not saved is what gets lost.
+            Time saved = std::max(*victim->start_time, victim->last_checkpoint.value_or(*victim->start_time));
+            std::int64_t loss = (now - saved).count();
             if (!cluster.settings().preempt.youngest_first) loss *= victim->allocation->cpus();
             bool is_suspended = victim->awaits_cpus || preempt_rule(cluster, *victim).mode == PreemptMode::Suspend;
             if (is_suspended) loss = 0;
