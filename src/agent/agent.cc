@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include "agent/controller_link.h"
 #include "agent/credentials.h"
@@ -94,6 +95,7 @@ private:
         }
         loop_.cancel(heartbeat_timer_);
         heartbeat();
+        if (std::exchange(look_again_, false)) look_again();
     }
 
     void heartbeat() {
@@ -116,10 +118,23 @@ private:
     void reconfigure() {
         Result<Site> fresh = make_site(wish_, site_->hardware);
         if (!fresh) return log_error("reconfigure: {}", to_string(fresh.error()));
-        fresh->spool = site_->spool;  // what runs is found there
-        site_ = std::make_shared<const Site>(std::move(*fresh));
+        take_over(std::move(*fresh));
+    }
+
+    // An order to read it again does not reach us between the reading and the end of the registration
+    // that follows it.
+    void look_again() {
+        Result<Site> fresh = make_site(wish_, site_->hardware);
+        if (!fresh) return log_error("reconfigure: {}", to_string(fresh.error()));
+        if (fresh->config != site_->config) take_over(std::move(*fresh));
+    }
+
+    void take_over(Site fresh) {
+        fresh.spool = site_->spool;  // what runs is found there
+        site_ = std::make_shared<const Site>(std::move(fresh));
         set_log_level(site_->config.slurmd_debug);
         jobs_.replace_site(site_);
+        look_again_ = true;
         link_.replace_site(site_);
         log_info("configuration read again");
     }
@@ -150,6 +165,7 @@ private:
     Seconds heartbeat_interval_{30};
     EventLoop::TimerId heartbeat_timer_ = 0;
     std::int64_t reboot_ordered_ = 0;
+    bool look_again_ = true;  // once registered: is the configuration still the one that was read?
 };
 
 void begin_log(const Site& site, const SlurmdOptions& options) {

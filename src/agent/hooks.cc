@@ -1,6 +1,7 @@
 #include "agent/hooks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -16,9 +17,33 @@ namespace {
 
 constexpr const char* kPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+// What the batch job's own environment says under the same names.
+std::vector<std::string> facts_of(const wire::JobAllocation& job) {
+    std::vector<std::string> facts;
+    auto add = [&](std::string_view name, const auto& value) {
+        std::string text = fmt::format("{}", value);
+        if (!text.empty()) facts.push_back(fmt::format("{}={}", name, text));
+    };
+    add("SLURM_JOB_PARTITION", job.partition());
+    add("SLURM_JOB_NODELIST", job.node_names());
+    add("SLURM_JOB_ACCOUNT", job.request().account());
+    add("SLURM_JOB_QOS", job.request().qos());
+    add("SLURM_JOB_LICENSES", job.request().licenses());
+    add("SLURM_JOB_SLUID", job.sluid());
+    if (job.start_time() != 0) add("SLURM_JOB_START_TIME", job.start_time());
+    if (job.start_time() != 0 && job.time_limit().has_seconds()) {
+        add("SLURM_JOB_END_TIME", job.start_time() + job.time_limit().seconds());
+    }
+    if (job.has_array_task()) {
+        add("SLURM_ARRAY_JOB_ID", job.array_job());
+        add("SLURM_ARRAY_TASK_ID", job.array_task());
+    }
+    return facts;
+}
+
 std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJob& job) {
     std::optional<User> user = find_user(job.user);
-    return {
+    std::vector<std::string> variables{
         kPath,
         fmt::format("SLURM_JOB_ID={}", job.key.job.value),
         fmt::format("SLURM_JOBID={}", job.key.job.value),
@@ -31,9 +56,49 @@ std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJ
         fmt::format("SLURMD_NODENAME={}", site.node.name),
         fmt::format("SLURM_SCRIPT_CONTEXT={}", prolog ? "prolog_slurmd" : "epilog_slurmd"),
     };
+    variables.insert(variables.end(), job.variables.begin(), job.variables.end());
+    if (job.gpus.empty()) return variables;
+    // The programs are in no device cgroup: they see all devices, by the node's own numbers.
+    const std::string gpus = fmt::format("{}", fmt::join(job.gpus, ","));
+    for (const char* name : {"SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+                             "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"}) {
+        variables.push_back(fmt::format("{}={}", name, gpus));
+    }
+    return variables;
 }
 
 }  // namespace
+
+void learn(HookJob& job, const wire::StepOrder& order) {
+    job.key = key_of(order.run()).job;
+    job.user = order.user();
+    job.group = order.group();
+    if (order.has_batch()) job.variables = facts_of(order.batch().job());
+    for (const wire::NodeShare::Devices& devices : order.share().gres()) {
+        if (devices.name() != "gpu") continue;
+        job.gpus.insert(devices.indexes().begin(), devices.indexes().end());
+    }
+}
+
+// NUL after each: a number is a GPU.
+std::string print_learned(const HookJob& job) {
+    std::string printed;
+    for (std::uint32_t gpu : job.gpus) printed.append(fmt::format("{}", gpu)).push_back('\0');
+    for (const std::string& variable : job.variables) printed.append(variable).push_back('\0');
+    return printed;
+}
+
+void recall(HookJob& job, std::string_view printed) {
+    job.variables.clear();
+    for (std::string_view word : split(printed, '\0')) {
+        if (word.empty()) continue;
+        if (std::optional<std::uint64_t> gpu = to_number(word)) {
+            job.gpus.insert(static_cast<std::uint32_t>(*gpu));
+        } else {
+            job.variables.emplace_back(word);
+        }
+    }
+}
 
 void Hooks::run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done) {
     const std::string& program = prolog ? site.config.prolog : site.config.epilog;

@@ -6,12 +6,16 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "agent/run_key.h"
 #include "agent/site.h"
+#include "order.pb.h"
 #include "os/event_loop.h"
 
 namespace sluice {
@@ -20,7 +24,17 @@ struct HookJob {
     JobKey key;
     uid_t user = 0;
     gid_t group = 0;
+    std::set<std::uint32_t> gpus = {};        // of its runs here, as the node numbers them
+    std::vector<std::string> variables = {};  // what else the controller said: "SLURM_JOB_PARTITION=gpu"
 };
+
+// Another run of the job comes here. Only what the controller vouches for is taken: the programs are
+// the administrator's, and what srun says of its job is the user's word.
+void learn(HookJob& job, const wire::StepOrder& order);
+
+// What was learned, for a slurmd that is started again before the epilog runs.
+std::string print_learned(const HookJob& job);
+void recall(HookJob& job, std::string_view printed);
 
 class Hooks {
 public:

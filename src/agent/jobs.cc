@@ -165,6 +165,7 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
           [this, key, connection, refuse = std::move(caller.refuse)](const Error& error) {
               wire::StepEnd end;
               end.mutable_exit()->set_code(1);
+              if (error.code == ErrorCode::PrologFailed) report_launched(key, &error);
               report_step_ended(key, end);
               refuse(std::move(*connection), error);
           });
@@ -174,7 +175,7 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
 void Jobs::start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse) {
     RunKey key = key_of(order.run());
     JobHere& job = jobs_[key.job];
-    job.who = {key.job, order.user(), order.group()};
+    learn(job.who, order);
     job.runs[key.step] = Run{};
     auto kept = std::make_shared<wire::StepOrder>(std::move(order));
     with_prolog(key.job, [this, key, kept, srun, refuse](bool ready) {
@@ -184,9 +185,10 @@ void Jobs::start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse)
         bool cancelled = run && run->cancelled;
         if (!ready || here->ending || cancelled) {
             drop(key);
-            refuse({ErrorCode::LaunchFailed, cancelled ? "the step was cancelled before it started"
-                                             : ready   ? "the job was ended before it started"
-                                                       : "the prolog failed"});
+            refuse(!ready ? Error{ErrorCode::PrologFailed, ""}
+                          : Error{ErrorCode::LaunchFailed,
+                                  cancelled ? "the step was cancelled before it started"
+                                            : "the job was ended before it started"});
             return close_if_clean(key.job);
         }
         spawn_step(*kept, srun, refuse);
@@ -199,6 +201,10 @@ void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
                       const Refuse& refuse) {
     RunKey key = key_of(order.run());
     Result<void> made = make_directories(order.directory());
+    if (made && !site_->config.epilog.empty()) {
+        made = write_file_atomically(epilog_path(site_->spool, key.job),
+                                     print_learned(find(key.job)->who), {.mode = 0600});
+    }
     if (!made) {
         drop(key);
         refuse({ErrorCode::LaunchFailed, made.error().detail});
@@ -272,7 +278,9 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
     if (!run) return;
     if (report.has_state()) {
         run->started = true;
-        find(key.job)->who = {key.job, report.state().user(), report.state().group()};
+        HookJob& who = find(key.job)->who;
+        who.user = report.state().user();
+        who.group = report.state().group();
     } else if (report.has_started()) {
         run->started = true;
         if (report.started().has_user()) {
@@ -367,9 +375,10 @@ void Jobs::report_end(const JobKey& key) {
     report_(std::move(report));
 }
 
-void Jobs::report_launched(const RunKey& key) {
+void Jobs::report_launched(const RunKey& key, const Error* error) {
     wire::AgentReport report;
     *report.mutable_launch_result()->mutable_run() = to_run_id(key);
+    if (error) *report.mutable_launch_result()->mutable_error() = to_wire(*error);
     report_(std::move(report));
 }
 

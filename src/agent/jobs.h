@@ -82,7 +82,7 @@ private:
     void close_if_clean(const JobKey& key);
     void report_end(const JobKey& key);
     void order_end(const JobKey& key, Seconds grace, const std::string& reason_line);
-    void report_launched(const RunKey& key);
+    void report_launched(const RunKey& key, const Error* error = nullptr);  // or that it was not
     void report_launch_failure(const RunKey& key, const Error& error);
     void report_job_ended(const RunKey& key, const wire::StepEnd& end);
     void report_step_ended(const RunKey& key, const wire::StepEnd& end);

@@ -1,12 +1,16 @@
 // What slurmd does with orders about steps that are not running yet.
 #include "agent/jobs.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <ctime>
 #include <filesystem>
+
+#include "model/errors.h"
+#include "os/files.h"
 
 namespace sluice {
 namespace {
@@ -51,6 +55,13 @@ protected:
         jobs_->terminate(order);
     }
 
+    void finish_hook() {
+        int status = 0;
+        pid_t pid = waitpid(-1, &status, 0);
+        ASSERT_GT(pid, 0);
+        hooks_.on_exit(pid, status);
+    }
+
     std::string directory_;
     std::optional<CredentialSigner> signer_;
     EventLoop loop_;
@@ -75,14 +86,65 @@ TEST_F(JobsHere, StepCancelledDuringThePrologNeverStarts) {
     site_->config.prolog = {"/bin/true"};
     launch();
     cancel_step();
-    int status = 0;
-    pid_t pid = waitpid(-1, &status, 0);
-    ASSERT_GT(pid, 0);
-    hooks_.on_exit(pid, status);
+    finish_hook();
     EXPECT_EQ(refusal_, "the step was cancelled before it started");
     ASSERT_EQ(reports_.size(), 2u);
     EXPECT_TRUE(reports_[0].has_launch_result());  // it is here, though the prolog comes first
     EXPECT_TRUE(reports_[1].has_step_ended());
+}
+
+TEST_F(JobsHere, AStepsFailedPrologIsReported) {
+    site_->config.prolog = "/bin/false";
+    launch();
+    finish_hook();
+    ASSERT_EQ(reports_.size(), 3u);
+    EXPECT_FALSE(reports_[0].launch_result().has_error());
+    EXPECT_EQ(reports_[1].launch_result().error().code(),
+              static_cast<std::uint32_t>(ErrorCode::PrologFailed));
+    EXPECT_TRUE(reports_[2].has_step_ended());
+}
+
+TEST_F(JobsHere, TheProgramsKnowTheBatchJob) {
+    site_->config.prolog = directory_ + "/prolog";
+    ASSERT_TRUE(write_file_atomically(site_->config.prolog,
+                                      fmt::format("#!/bin/sh\nenv >{}/env\nexit 1\n", directory_),
+                                      {.mode = 0755}));
+    wire::LaunchCredential credential;
+    credential.mutable_run()->set_job(13);
+    credential.mutable_run()->set_step(kBatchStep.value);
+    credential.set_user(getuid());
+    wire::NodeShare& share = *credential.add_nodes();
+    share.set_name("n1");
+    share.add_gres()->set_name("gpu");
+    share.mutable_gres(0)->add_indexes(3);
+    share.mutable_gres(0)->add_indexes(1);
+    wire::LaunchBatch batch;
+    batch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
+    batch.mutable_job()->set_job(13);
+    batch.mutable_job()->set_array_job(12);
+    batch.mutable_job()->set_array_task(5);
+    batch.mutable_job()->set_partition("gpu");
+    batch.mutable_job()->set_node_names("n[1-2]");
+    jobs_->launch_batch(batch);
+    finish_hook();
+    const std::string told = read_file(directory_ + "/env").value();
+    for (const char* line :
+         {"SLURM_JOB_ID=13\n", "SLURM_ARRAY_JOB_ID=12\n", "SLURM_ARRAY_TASK_ID=5\n",
+          "SLURM_JOB_PARTITION=gpu\n", "SLURM_JOB_NODELIST=n[1-2]\n", "SLURM_JOB_GPUS=1,3\n",
+          "CUDA_VISIBLE_DEVICES=1,3\n", "SLURMD_NODENAME=n1\n"}) {
+        EXPECT_NE(told.find(line), std::string::npos) << line;
+    }
+    ASSERT_EQ(reports_.size(), 1u);
+    EXPECT_EQ(reports_[0].job_ended().launch_error().code(),
+              static_cast<std::uint32_t>(ErrorCode::PrologFailed));
+}
+
+TEST(Hooks, WhatWasLearnedComesBack) {
+    HookJob job{.gpus = {0, 12}, .variables = {"SLURM_JOB_PARTITION=gpu", "SLURM_JOB_QOS=a\nb"}};
+    HookJob back;
+    recall(back, print_learned(job));
+    EXPECT_EQ(back.gpus, job.gpus);
+    EXPECT_EQ(back.variables, job.variables);
 }
 
 }  // namespace

@@ -108,6 +108,8 @@ void Jobs::recover() {
             JobHere& job = jobs_[key.job];
             job.prolog = JobHere::Prolog::Done;
             job.who.key = key.job;
+            Result<std::string> learned = read_file(epilog_path(site_->spool, key.job));
+            if (learned) recall(job.who, *learned);
             job.runs[key.step];
         }
     }

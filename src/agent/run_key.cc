@@ -19,6 +19,10 @@ std::string run_path(std::string_view spool, const RunKey& key) {
                        key.job.restarts);
 }
 
+std::string epilog_path(std::string_view spool, const JobKey& key) {
+    return fmt::format("{}/epilog.{}", job_directory(spool, key.job), key.restarts);
+}
+
 namespace {
 
 std::optional<StepId> parse_step(std::string_view text) {

@@ -51,5 +51,7 @@ struct RunFile {
     std::string kind;  // "sock", "end"
 };
 std::optional<RunFile> parse_run_file(std::string_view directory_name, std::string_view file_name);
+// "<spool>/job00012/epilog.0": what the epilog of this run has to be told.
+std::string epilog_path(std::string_view spool, const JobKey& key);
 
 }  // namespace sluice

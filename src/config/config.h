@@ -162,6 +162,7 @@ struct Config {
     bool has_flag(std::string_view list, std::string_view word) const;  // "config_overrides"
     // gres.conf as it applies to one node.
     std::vector<GresDevices> gres_of(std::string_view node) const;
+    bool operator==(const Config&) const = default;
 };
 
 // Where slurm.conf is: `given` (-f), else SLURM_CONF's value, else PREFIX/etc/slurm.conf, where the

@@ -250,7 +250,7 @@ TEST(PrintConfig, LinesThatComeAndGo) {
           "SlurmctldHost[1]        = b(1.2.3.4)", "DefMemPerNode           = 5",
           "MaxMemPerCPU            = 6", "JobDefaults             = DefCpuPerGPU=2",
           "UnkillableStepTimeout   = 150 sec", "PrivateData             = jobs",
-          "EnforcePartLimits       = ALL", "MaxDBDMsgs              = 0"}) {
+          "EnforcePartLimits       = ANY", "MaxDBDMsgs              = 0"}) {
         EXPECT_TRUE(has_line(text, line)) << line;
     }
     EXPECT_EQ(text.find("DefMemPerCPU"), std::string::npos);

@@ -16,7 +16,7 @@ inline void set_cluster_name(Config& config, const Value& value) {
 }
 
 inline void set_enforce_part_limits(Config& config, const Value& value) {
-    config.enforce_part_limits = value.text == "YES" ? "ALL" : value.text;
+    config.enforce_part_limits = value.text == "YES" ? "ANY" : value.text;
 }
 
 // Compat: the old key sets both; 65534 is how Slurm shows "no limit".

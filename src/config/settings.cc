@@ -131,6 +131,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
                                                               : config.resv_over_run.length();
     settings.priority = priority_from(config);
     settings.enforce_part_limits = !equals_ignoring_case(config.enforce_part_limits, "NO");
+    settings.enforce_all_part_limits = equals_ignoring_case(config.enforce_part_limits, "ALL");
     settings.disable_root_jobs = config.disable_root_jobs;
     settings.def_mem_per_cpu = config.def_mem_per_cpu;
     settings.def_mem_per_node = config.def_mem_per_node;

@@ -38,6 +38,13 @@ Bytes done_reply() {
     return framed(reply);
 }
 
+// What commands send again when no answer comes. Without a key of its own it is known by its bytes.
+std::string repeat_key(const wire::Request& request, UserId caller) {
+    if (request.has_submit()) return request.submit().idempotency_key();
+    if (!request.has_cancel() && !request.has_complete_job()) return {};
+    return std::to_string(caller.value) + ' ' + request.SerializeAsString();
+}
+
 Bytes pong(const Services& services) {
     wire::Reply reply;
     reply.mutable_pong()->set_hostname(services.hostname);
@@ -97,6 +104,7 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
     const auto config = services_.published.config.get();
     const RequestLimits limits{config->slurm_user, config->config.max_script_size};
     const RequestId id = services_.next_request();
+    std::string key = repeat_key(request, caller_.user);
     auto incoming = incoming_from(request, caller_, id, limits);
     if (!incoming) {
         answer_at_once(framed(error_reply(incoming.error())));
@@ -105,7 +113,7 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
     if (auto* submission = std::get_if<SubmitJob>(&incoming->event)) {
         co_await add_groups(submission->caller);
     }
-    co_await ask(std::move(*incoming), id);
+    co_await ask(std::move(*incoming), id, std::move(key));
 }
 
 // Only where a partition asks for them: looking them up may take long.
@@ -122,11 +130,14 @@ asio::awaitable<void> ClientSession::add_groups(Caller& caller) {
     caller.groups = co_await run_on(services_.slow_pool, look_up);
 }
 
-asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id) {
-    if (const auto trouble = services_.published.store_trouble.get()) {
+// Who asks again for what we may still do waits for the outcome of that.
+asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id, std::string key) {
+    const auto trouble = services_.published.store_trouble.get();
+    if (trouble && (key.empty() || !services_.undecided.has(key))) {
         answer_at_once(framed(error_reply(*trouble)));
         co_return;
     }
+    if (!key.empty()) incoming.mark = services_.undecided.add(std::move(key));
     {
         const std::lock_guard guard(mutex_);
         take_place(id, nullptr);
@@ -281,6 +292,11 @@ asio::awaitable<void> ClientSession::reconfigure() {
         answer_at_once(refusal(ErrorCode::AccessDenied, "only root and SlurmUser may reconfigure"));
         co_return;
     }
+    // Before anything of it is done.
+    if (const auto trouble = services_.published.store_trouble.get()) {
+        answer_at_once(framed(error_reply(*trouble)));
+        co_return;
+    }
     const RequestId id = services_.next_request();
     const auto prepare = [&] { return prepare_reconfigure(services_, id, caller_); };
     auto incoming = co_await run_on(services_.slow_pool, prepare);
@@ -289,7 +305,8 @@ asio::awaitable<void> ClientSession::reconfigure() {
         answer_at_once(framed(error_reply(incoming.error())));
         co_return;
     }
-    co_await ask(std::move(*incoming), id);
+    std::string no_key;
+    co_await ask(std::move(*incoming), id, std::move(no_key));
 }
 
 }  // namespace sluice

@@ -36,7 +36,8 @@ private:
 
     asio::awaitable<void> handle(wire::Request& request);
     asio::awaitable<void> ask_core(wire::Request& request);
-    asio::awaitable<void> ask(Incoming incoming, RequestId id);
+    // `key`: by which the request is known when it comes again; empty: it does not.
+    asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
     asio::awaitable<void> add_groups(Caller& caller);
     asio::awaitable<Bytes> query(const wire::Request& request);
     asio::awaitable<Bytes> list(const wire::ListTable& question);

@@ -2,7 +2,8 @@
 //
 // The store's thread: what the core decided is written down, then readers see it, then it is done.
 // While the store refuses to take a batch nothing of it happens and nobody is told that it did:
-// it is tried again every second, and meanwhile new changes are turned away at the door.
+// it is tried again every second, and meanwhile new changes are turned away at the door. Not so what
+// is asked for again, as part of such a batch it may still be done: that waits (controller/undecided.h).
 #pragma once
 
 #include <memory>
@@ -40,6 +41,7 @@ struct Decided {
     std::vector<DueAnswer> answers;
     std::vector<NodeOrder> orders;
     std::vector<Ack> acks;
+    std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // given up when all is done
 };
 
 // Who carries out what concerns the nodes.

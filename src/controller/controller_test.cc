@@ -280,10 +280,12 @@ protected:
         auto incoming = incoming_from(request, kUser, id, kLimits);
         auto answers = std::make_shared<Answers>();
         incoming->asker = answers;
+        incoming->mark = undecided_.add("key");
         inbox_.push(std::move(*incoming));
         return answers;
     }
 
+    Undecided undecided_;
     FlakyStore store_;
     PublishedState published_;
     NoFleet fleet_;
@@ -313,6 +315,23 @@ TEST_F(Threads, AFullDiskIsToldAtTheDoorAndTheFirstAnswerComesWhenThereIsSpaceAg
     store_.full = false;
     EXPECT_TRUE(std::holds_alternative<Submitted>(answers->wait()));
     EXPECT_FALSE(published_.store_trouble.get());
+}
+
+// Also when its sender has gone, to ask again.
+TEST_F(Threads, ARequestIsUndecidedUntilItIsInTheStore) {
+    store_.full = true;
+    auto first = submit(RequestId{1});
+    while (!published_.store_trouble.get()) std::this_thread::yield();
+    auto again = submit(RequestId{2});
+    Incoming dropped;
+    dropped.event = RequestDropped{RequestId{1}};
+    inbox_.push(std::move(dropped));
+    EXPECT_TRUE(undecided_.has("key"));
+    EXPECT_FALSE(undecided_.has("other"));
+    store_.full = false;
+    again->wait();
+    first->wait();
+    while (undecided_.has("key")) std::this_thread::yield();
 }
 
 TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {

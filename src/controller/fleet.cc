@@ -37,6 +37,7 @@ wire::AgentOrder order_from(const SignalJob& order) {
     signal.set_batch_shell(order.batch_shell);
     signal.set_children(order.children);
     signal.set_steps(order.steps);
+    signal.set_if_handled(order.if_handled);
     // Compat with the message: no step named means all of them.
     if (!order.only_step) signal.mutable_run()->set_step(0xffffffffu);
     return message;
@@ -186,6 +187,11 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
         registered.mutable_error()->set_detail(answer.error->detail);
     }
     send(node, message);
+    if (!answer.error) {
+        // Who was away meanwhile is told now; a slurmd that is new to us has just read it.
+        const auto [told, is_new] = told_.try_emplace(node->node, reconfigured_);
+        if (told->second != reconfigured_) tell_to_reconfigure(node);
+    }
     asio::dispatch(node->link->executor(), [node, answer] {
         node->answer = answer;
         node->answered.cancel();
@@ -232,12 +238,18 @@ void Fleet::acknowledge(std::vector<Ack> acks) {
 
 void Fleet::reconfigure() {
     asio::post(home_, [this] {
-        wire::AgentOrder message;
-        message.mutable_reconfigure();
+        ++reconfigured_;
         for (const auto& [name, node] : nodes_) {
-            if (node->welcome) send(node, message);
+            if (node->welcome) tell_to_reconfigure(node);
         }
     });
+}
+
+void Fleet::tell_to_reconfigure(const Node& node) {
+    told_[node->node] = reconfigured_;
+    wire::AgentOrder message;
+    message.mutable_reconfigure();
+    send(node, message);
 }
 
 // Often enough that one may be lost, seldom enough that ten thousand nodes are no load.

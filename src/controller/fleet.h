@@ -75,6 +75,7 @@ private:
     asio::awaitable<void> hear(const Node& node);
     void carry_out(NodeOrder& order);
     void welcome(const Node& node, const NodeWelcome& answer);
+    void tell_to_reconfigure(const Node& node);
     void launch(const Node& node, const LaunchBatch& order);
     void acknowledge(std::vector<Ack> acks);
     Seconds heartbeat_interval() const;
@@ -83,6 +84,8 @@ private:
     Services& services_;
     BlobCache blobs_;
     std::unordered_map<std::string, Node> nodes_;
+    std::uint64_t reconfigured_ = 0;                        // how often
+    std::unordered_map<std::string, std::uint64_t> told_;  // which time each node heard of last
 };
 
 }  // namespace sluice

@@ -100,6 +100,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
                   std::back_inserter(decided.batch.blobs));
     }
     if (incoming.ack) decided.acks.push_back(std::move(*incoming.ack));
+    if (incoming.mark) decided.marks.push_back(std::move(incoming.mark));
 }
 
 // Welcomes come first: a node takes no orders before it knows whose they are. An order from before

@@ -212,7 +212,8 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
                                      ? WaitFor::Allocated
                                      : WaitFor::Ended}};
         case wire::Request::kCompleteJob:
-            return Event{CompleteJob{id, caller, JobId{request.complete_job()}, ExitStatus{}}};
+            return Event{CompleteJob{id, caller, JobId{request.complete_job()},
+                                     TRY(from_wire(request.exit()))}};
         case wire::Request::kChangeReservation:
             return reservation_change(request.change_reservation(), caller, id);
         case wire::Request::kReboot:

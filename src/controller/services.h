@@ -38,6 +38,7 @@ struct Services {
 
     std::atomic<std::uint64_t> requests{0};
     std::atomic<bool> stopping{false};
+    Undecided undecided;
     // What may take long or hang happens here, never on an I/O thread.
     asio::thread_pool identify_pool{2};
     asio::thread_pool slow_pool{1};

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
+#include "core/node/verbs.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/priority.h"
 
@@ -25,7 +26,6 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
       next_job_id_(settings_->first_job_id) {
     build_nodes(now);
     build_partitions();
-    regroup_queue(*this);
     refresh_layout();
     set_priority_scale(std::make_shared<const PriorityScale>(make_scale(*this, now)));
     watch_priorities(*this, now);
@@ -36,10 +36,10 @@ Cluster::Cluster(Cluster&&) noexcept = default;
 Cluster& Cluster::operator=(Cluster&&) noexcept = default;
 
 void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now) {
+    const Seconds old_timeout = settings_->slurmd_timeout;
     settings_ = std::move(settings);
     build_nodes(now);
     build_partitions();
-    regroup_queue(*this);
     layout_has_changed();
     for (Reservation reservation : std::vector(reservations())) {  // PART_NODES, nodes that came or went
         resolve_nodes(*this, reservation);
@@ -47,6 +47,10 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     }
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;
+    if (settings_->slurmd_timeout != old_timeout) {
+        std::erase_if(timers_, [](const Timer& timer) { return timer.kind == TimerKind::NodeTimeout; });
+        watch_nodes_anew(*this, now);
+    }
     reprioritize_all(*this, now, true);
     watch_priorities(*this, now);
 }
@@ -93,6 +97,7 @@ void Cluster::build_partitions() {
         partition.total_cpus = std::accumulate(
             partition.nodes.begin(), partition.nodes.end(), 0u,
             [&](std::uint32_t sum, NodeIndex index) { return sum + node(index).config.cpus; });
+        users_own_nodes = users_own_nodes || config.exclusive == "USER";
         partitions.push_back(std::move(partition));
     }
 }

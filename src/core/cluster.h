@@ -298,6 +298,7 @@ public:
     std::map<std::pair<UserId, std::string>, NameGroup> name_groups;          // by user and job name
     std::map<std::string, std::uint32_t> licenses_used;                       // core/limits/licenses.cc
     std::set<JobId> license_waiting;                                          // parked for a licence
+    bool users_own_nodes = false;                                             // some have, with --exclusive=user
     std::set<NodeIndex> reboots_wanted;                                       // asked for, not ordered yet
 
     ChangedRecords take_changes();

@@ -68,6 +68,7 @@ struct SignalJob {
     bool children = false;
     bool steps = false;
     bool only_step = false;              // run.step alone
+    bool if_handled = false;             // of the script and its children those that have a handler: it would end others
 };
 
 struct TerminateJob {

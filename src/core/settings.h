@@ -106,7 +106,8 @@ struct Settings {
     Seconds slurmd_timeout{300};
     Seconds requeue_delay{1};              // what a requeued job waits
     Seconds over_time_limit{0};
-    bool enforce_part_limits = false;
+    bool enforce_part_limits = false;      // of one of a job's partitions, at least
+    bool enforce_all_part_limits = false;  // of all of them
     bool disable_root_jobs = false;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins

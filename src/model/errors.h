@@ -87,6 +87,7 @@ enum class ErrorCode : unsigned short {
     ReservationUsersAndGroups,
     ReservationCoresFixed,    // a reservation of cores cannot have others
     ReservationCoreCounts,    // not one for each node
+    PrologFailed,             // the node must not be used as it is
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -111,6 +111,12 @@ Result<TimeLimit> parse_time_limit(std::string_view text) {
     return TimeLimit(Seconds(*seconds));
 }
 
+Result<TimeLimit> parse_job_time_limit(std::string_view text) {
+    TimeLimit limit = TRY(parse_time_limit(text));
+    if (limit.unlimited()) return limit;
+    return TimeLimit(Seconds((limit.length().count() + 59) / 60 * 60));
+}
+
 std::string print_time_limit(TimeLimit limit) {
     return limit.unlimited() ? "UNLIMITED" : print_duration(limit.length());
 }

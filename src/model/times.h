@@ -15,6 +15,8 @@ namespace sluice {
 // --time: "m", "m:s", "h:m:s", "d-h", "d-h:m", "d-h:m:s", "UNLIMITED", "INFINITE"; -1 is unlimited
 // too. Zero stays zero: what it means is the caller's business.
 Result<TimeLimit> parse_time_limit(std::string_view text);
+// Compat: the limits of jobs are counted in minutes, seconds rounded up.
+Result<TimeLimit> parse_job_time_limit(std::string_view text);
 std::string print_time_limit(TimeLimit limit);  // "1-02:03:04", "02:03:04"; "UNLIMITED": scontrol
 // squeue's shorter form: "1:00", "10:00", "1:00:00", "2-00:00:00", "UNLIMITED"
 std::string print_duration_short(Seconds length);

@@ -48,6 +48,15 @@ TEST(TimeLimits, AreReadInEveryDocumentedForm) {
     for (const Pair& pair : kPairs) EXPECT_EQ(limit(pair.given), pair.expected) << pair.given;
 }
 
+TEST(TimeLimits, OfJobsAreWholeMinutes) {
+    EXPECT_EQ(parse_job_time_limit("1:30")->length(), Seconds{120});
+    EXPECT_EQ(parse_job_time_limit("0:05")->length(), Seconds{60});
+    EXPECT_EQ(parse_job_time_limit("2")->length(), Seconds{120});
+    EXPECT_EQ(parse_job_time_limit("0")->length(), Seconds{0});
+    EXPECT_TRUE(parse_job_time_limit("UNLIMITED")->unlimited());
+    EXPECT_FALSE(parse_job_time_limit("x"));
+}
+
 TEST(TimeLimits, RefuseTheRestAndNameIt) {
     for (std::string_view bad :
          {"", "a", "1a", "1:", ":1", "1::", "1.5", " 5", "5 ", "1-:30", "1-2-3", "1-1:", "1:2:3:4",

@@ -277,4 +277,13 @@ std::vector<pid_t> descendants(pid_t root) {
     return found;
 }
 
+bool handles(pid_t pid, int signal) {
+    constexpr std::string_view kCaught = "\nSigCgt:\t";
+    const Result<std::string> status = read_file(fmt::format("/proc/{}/status", pid));
+    const std::size_t at = status ? status->find(kCaught) : std::string::npos;
+    if (at == std::string::npos) return false;
+    const std::uint64_t caught = std::strtoull(status->c_str() + at + kCaught.size(), nullptr, 16);
+    return caught >> (signal - 1) & 1;
+}
+
 }  // namespace sluice

@@ -57,5 +57,6 @@ std::string supervisor_line(const std::string& text);
 // that nothing is left.
 void adopt_orphans();
 std::vector<pid_t> descendants(pid_t root);  // without root itself
+bool handles(pid_t pid, int signal);         // it has a handler of its own for it
 
 }  // namespace sluice

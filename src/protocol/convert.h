@@ -51,6 +51,9 @@ Result<JobRequest> from_wire(const wire::JobRequest& request);
 // With the node's name for readers who have no node table.
 wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
 Result<NodeShare> from_wire(const wire::NodeShare& share);
+// What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were asked
+// for, else one for as many CPUs as a task has.
+std::uint32_t tasks_announced(const wire::NodeShare& share, const wire::Shape& shape);
 
 wire::ExitStatus to_wire(const ExitStatus& exit);
 Result<ExitStatus> from_wire(const wire::ExitStatus& exit);

@@ -1,6 +1,8 @@
 // protocol/convert_run.cc
 //
 // Where jobs run, and what became of them. See convert.h.
+#include <algorithm>
+
 #include "protocol/checks.h"
 #include "protocol/convert.h"
 
@@ -38,6 +40,12 @@ wire::NodeShare to_wire(const NodeShare& share, std::string_view name) {
     }
     if (!name.empty()) out.set_name(name.data(), name.size());
     return out;
+}
+
+std::uint32_t tasks_announced(const wire::NodeShare& share, const wire::Shape& shape) {
+    const bool asked = shape.has_ntasks() || shape.has_ntasks_per_node() || shape.has_ntasks_per_gpu();
+    const auto cpus = static_cast<std::uint32_t>(share.cpus_size());
+    return std::max({1u, share.tasks(), asked ? 0u : cpus / std::max(1u, shape.cpus_per_task())});
 }
 
 Result<NodeShare> from_wire(const wire::NodeShare& wire) {

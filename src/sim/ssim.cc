@@ -76,7 +76,7 @@ Result<int> run(const SimOptions& options) {
     }
     print(print_summary(summary));
     if (trace.skipped > 0)
-        print(fmt::format("\nleft out: {} records of jobs that never ran\n", trace.skipped));
+        print(fmt::format("\nleft out: {} records of jobs that never ran or do not say with what\n", trace.skipped));
     return 0;
 }
 

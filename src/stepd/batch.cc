@@ -115,7 +115,9 @@ void BatchWork::say(const std::string& line) {
 }
 
 void BatchWork::signal(const wire::SignalJob& order) {
-    if (order.children()) {
+    if (order.children() && order.if_handled()) {
+        container_.signal_handlers(order.signal());
+    } else if (order.children()) {
         container_.signal_all(order.signal());
     } else if (order.batch_shell() && shell_ > 0 && !finished_) {
         kill(shell_, order.signal());

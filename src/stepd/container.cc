@@ -50,6 +50,12 @@ void Container::signal_all(int signal) const {
     for (pid_t pid : pids()) kill(pid, signal);
 }
 
+void Container::signal_handlers(int signal) const {
+    for (pid_t pid : pids()) {
+        if (handles(pid, signal)) kill(pid, signal);
+    }
+}
+
 bool Container::kill_round(bool has_children) {
     if (!has_children && !cgroup_) return true;
     if (!has_children) {

@@ -22,6 +22,7 @@ public:
     std::vector<int> entries() const;  // to be joined by each task
     std::vector<pid_t> pids() const;
     void signal_all(int signal) const;
+    void signal_handlers(int signal) const;  // those that have a handler for it
     // One round of KILL; true once nothing is left. Children are reaped by the caller between
     // rounds.
     bool kill_round(bool has_children);

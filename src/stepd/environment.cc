@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "model/hostlist.h"
+#include "model/job.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -198,7 +200,7 @@ void set_nodes(Environment& environment, const wire::JobAllocation& job) {
     std::vector<std::uint32_t> cpus, tasks;
     for (const wire::NodeShare& share : job.nodes()) {
         cpus.push_back(static_cast<std::uint32_t>(share.cpus_size()));
-        tasks.push_back(std::max(1u, share.tasks()));
+        tasks.push_back(tasks_announced(share, job.request().shape()));
     }
     environment.set("SLURM_JOB_CPUS_PER_NODE", print_per_node(cpus));
     environment.set("SLURM_TASKS_PER_NODE", print_per_node(tasks));
@@ -291,6 +293,12 @@ void set_gpu_list(Environment& environment, std::string_view name, std::size_t o
     environment.set(name, fmt::format("{}", fmt::join(gpus, ",")));
 }
 
+// For the job's sruns, which read it as their own --open-mode.
+void set_open_mode(Environment& environment, std::uint32_t mode) {
+    if (mode == static_cast<std::uint32_t>(OpenMode::Append)) environment.set("SLURM_OPEN_MODE", "a");
+    if (mode == static_cast<std::uint32_t>(OpenMode::Truncate)) environment.set("SLURM_OPEN_MODE", "t");
+}
+
 // MPI launchers started in a job go through srun; this makes them do it without new steps' rules.
 void set_launchers(Environment& environment) {
     for (const char* name :
@@ -325,6 +333,7 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
     std::vector<std::uint32_t> gpus = gpus_of(order.share());
     set_gpu_list(environment, "SLURM_JOB_GPUS", gpus.size(), gpus);
     set_visible_gpus(environment, order, gpus);
+    set_open_mode(environment, job.request().open_mode());
     set_launchers(environment);
     set_position(environment, 0, 0, 0, "0");
     environment.set("SLURM_STEP_ID", "-5");

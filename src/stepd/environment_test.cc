@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/job.h"
 #include "model/job_id.h"
 #include "stepd/gpus.h"
 
@@ -132,6 +133,20 @@ TEST(Environment, ArrayTaskKnowsItsArray) {
     EXPECT_EQ(environment.get("SLURM_ARRAY_TASK_COUNT"), "5");
     EXPECT_EQ(environment.get("SLURM_ARRAY_TASK_MAX"), "8");
     EXPECT_EQ(environment.get("SLURM_ARRAY_TASK_STEP"), "2");
+}
+
+TEST(Environment, OpenModeIsHandedOnToTheSteps) {
+    wire::StepOrder order = batch_order();
+    Environment plain, append, truncate;
+    set_batch_variables(plain, order, "ada");
+    EXPECT_FALSE(plain.has("SLURM_OPEN_MODE"));
+    wire::JobRequest& request = *order.mutable_batch()->mutable_job()->mutable_request();
+    request.set_open_mode(static_cast<std::uint32_t>(OpenMode::Append));
+    set_batch_variables(append, order, "ada");
+    EXPECT_EQ(append.get("SLURM_OPEN_MODE"), "a");
+    request.set_open_mode(static_cast<std::uint32_t>(OpenMode::Truncate));
+    set_batch_variables(truncate, order, "ada");
+    EXPECT_EQ(truncate.get("SLURM_OPEN_MODE"), "t");
 }
 
 TEST(Environment, TaskKnowsItsPlaceInTheStep) {

@@ -244,7 +244,7 @@ std::uint32_t nodes_implied(const JobOptions& options) {
         std::min<std::uint64_t>(nodes, shape.ntasks.value_or(kTasksMax)));
 }
 
-void settle_nodes(JobOptions& options) {
+Result<void> settle_nodes(JobOptions& options, Tool tool) {
     Shape& shape = options.request.shape;
     if (shape.ntasks && *shape.ntasks < shape.nodes_min) {
         options.warnings.push_back(
@@ -253,18 +253,21 @@ void settle_nodes(JobOptions& options) {
         shape.nodes_min = *shape.ntasks;
         shape.nodes_max = *shape.ntasks;
         shape.node_sizes.clear();
-        return;
+        return {};
     }
-    if (options.nodes_given) return;
-    shape.nodes_min = std::max(shape.nodes_min, nodes_implied(options));
-    if (shape.nodelist.empty()) return;
     // Nodes that are named are wanted all; a list that does not parse is the controller's to
     // refuse.
     Result<Hostlist> hosts = Hostlist::parse(shape.nodelist);
-    if (!hosts) return;
-    auto count = static_cast<std::uint32_t>(hosts->sorted().size());
+    auto count = hosts ? static_cast<std::uint32_t>(hosts->sorted().size()) : 0;
+    if (options.nodes_given && tool != kSrun && count > shape.nodes_max.value_or(count)) {
+        return Error{ErrorCode::InvalidNodeCount, fmt::format("invalid number of nodes (-N {}-{})",
+                                                              count, *shape.nodes_max)};
+    }
+    if (options.nodes_given) return {};
+    shape.nodes_min = std::max(shape.nodes_min, nodes_implied(options));
     if (shape.ntasks) count = std::min(count, *shape.ntasks);
     shape.nodes_min = std::max(shape.nodes_min, count);
+    return {};
 }
 
 }  // namespace
@@ -277,8 +280,7 @@ Result<void> complete_options(JobOptions& options, Tool tool) {
     shape.gres_per_node = options.gres;
     shape.gres_per_node.insert(shape.gres_per_node.end(), options.gpus_per_node.begin(),
                                options.gpus_per_node.end());
-    settle_nodes(options);
-    return {};
+    return settle_nodes(options, tool);
 }
 
 }  // namespace sluice

@@ -326,7 +326,7 @@ Result<void> set_signal(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_time(JobOptions& options, const OptionUse& use) {
-    Result<TimeLimit> limit = parse_time_limit(use.value);
+    Result<TimeLimit> limit = parse_job_time_limit(use.value);
     if (!limit) return invalid(use);
     bool is_zero = !limit->unlimited() && limit->length() == Seconds{0};
     options.request.time_limit = is_zero ? TimeLimit() : *limit;  // Compat: --time=0 is unlimited
@@ -334,7 +334,7 @@ Result<void> set_time(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_time_min(JobOptions& options, const OptionUse& use) {
-    Result<TimeLimit> limit = parse_time_limit(use.value);
+    Result<TimeLimit> limit = parse_job_time_limit(use.value);
     if (!limit) return invalid(use);
     options.request.time_min = *limit;
     return {};

@@ -1,5 +1,6 @@
 #include "surface/job_options.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -53,6 +54,17 @@ TEST(JobOptions, OptionsEndAtTheFirstOperand) {
     ASSERT_TRUE(arguments);
     EXPECT_EQ(arguments->options.size(), 1u);
     EXPECT_EQ(arguments->operands, (Words{"script", "--time=5"}));
+}
+
+TEST(JobOptions, RequeueVariablesAreMeantByBeingThere) {
+    for (const char* value : {"", "0", "1", "yes"}) {
+        Result<JobOptions> yes = read(kSbatch, {}, {fmt::format("SBATCH_REQUEUE={}", value)});
+        ASSERT_TRUE(yes) << value;
+        EXPECT_TRUE(yes->request.requeue_set && yes->request.requeue);
+        Result<JobOptions> no = read(kSbatch, {}, {fmt::format("SBATCH_NO_REQUEUE={}", value)});
+        ASSERT_TRUE(no) << value;
+        EXPECT_TRUE(no->request.requeue_set && !no->request.requeue);
+    }
 }
 
 TEST(JobOptions, CommandLineBeatsEnvironment) {

@@ -50,7 +50,9 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;
     if (options.contains("gres")) shape.gres_per_node = parse_gres(options.at("gres")).value();
     if (options.contains("gpus")) shape.gpus = parse_gpus(options.at("gpus")).value();
-    if (options.contains("exclusive")) shape.exclusive = Exclusive::Node;
+    if (options.contains("exclusive")) {
+        shape.exclusive = options.at("exclusive") == "user" ? Exclusive::User : Exclusive::Node;
+    }
     if (options.contains("switches")) shape.switches_max = as_number(options.at("switches"));
     if (options.contains("memcpu")) {
         shape.mem_per_node.reset();
@@ -267,6 +269,8 @@ std::string Scenario::change_settings(const Words& options) {
     }
     if (options.contains("arraymax")) settings_.max_array_size = as_number(options.at("arraymax"));
     settings_.kill_invalid_depend = options.contains("killdep");
+    settings_.enforce_part_limits = options.contains("enforce");
+    settings_.enforce_all_part_limits = option(options, "enforce") == "all";
     settings_.backfill.enabled = option(options, "backfill") != "off";
     settings_.backfill.max_job_test = as_number(option(options, "bookings", "0"));
     if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;

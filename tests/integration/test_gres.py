@@ -50,6 +50,14 @@ def test_a_step_gets_a_part_of_the_jobs_devices(shared):
     assert output.strip() in ("0", "1")
 
 
+def test_a_step_that_asks_for_none_has_none(shared):
+    _, output = shared.run_job(
+        "for wish in --gres=none --gres=gpu:0 --gpus=0 --quiet; do\n"
+        "srun -n1 $wish sh -c 'echo \"<$CUDA_VISIBLE_DEVICES$SLURM_STEP_GPUS>\"'\ndone",
+        "--gres=gpu:a40:2", "-n2")
+    assert output.splitlines() == ["<>", "<>", "<>", "<0,10,1>"]
+
+
 SEES = "'echo $SLURM_PROCID:$CUDA_VISIBLE_DEVICES:$SLURM_STEP_GPUS'"
 
 

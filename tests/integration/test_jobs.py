@@ -5,6 +5,14 @@ import re
 import pytest
 
 
+def test_all_cpus_are_slots_where_nobody_says_how_many_tasks(shared):
+    _, output = shared.run_job("echo $SLURM_TASKS_PER_NODE $SLURM_JOB_CPUS_PER_NODE", "--exclusive")
+    slots, cpus = output.split()
+    assert slots == cpus != "1"
+    _, output = shared.run_job("echo $SLURM_TASKS_PER_NODE", "--exclusive", "-n1")
+    assert output == "1\n"
+
+
 def test_sbatch_says_the_job_id_and_the_output_is_there(shared):
     said = shared.run("sbatch", "--wrap", "echo hello; echo oops >&2").stdout
     job = re.fullmatch(r"Submitted batch job (\d+)\n", said).group(1)

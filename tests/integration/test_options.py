@@ -97,3 +97,14 @@ def test_what_a_job_asked_for_survives_a_restart(cluster):
     cluster.start_controller()
     record = cluster.job(job)
     assert record["Contiguous"] == "1" and record["Switches"] == "2@00:05:00"
+
+
+def test_a_full_queue_is_waited_for(make_cluster):
+    cluster = make_cluster(nodes=1, extra="MaxJobCount=1\nMinJobAge=1")
+    first = cluster.submit("true", "--hold")
+    waiting = cluster.popen("sbatch", "--wrap", "true")
+    said = waiting.stderr.readline()
+    assert said == "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying\n"
+    cluster.run("scancel", first)
+    output, _ = waiting.communicate()
+    assert waiting.returncode == 0 and output.startswith("Submitted batch job ")

@@ -40,6 +40,14 @@ def test_input_file(shared):
     assert shared.output(job) == "from a file\n"
 
 
+def test_steps_open_their_files_as_their_job_does(shared):
+    body = "echo old >mode.txt; srun -o mode.txt echo new; echo $SLURM_OPEN_MODE; cat mode.txt"
+    _, output = shared.run_job(f"#!/bin/sh\n#SBATCH --open-mode=append\n{body}\n")
+    assert output == "a\nold\nnew\n"
+    _, output = shared.run_job(body, "--open-mode=truncate")
+    assert output == "t\nnew\n"
+
+
 def test_working_directory(shared):
     _, output = shared.run_job("pwd", "-D", "/usr/share", "-o", f"{shared.dir}/work/slurm-%j.out")
     assert output == "/usr/share\n"

@@ -54,6 +54,45 @@ def test_running_and_waiting_jobs_stay(cluster):
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
 
 
+def test_one_after_the_other_reaches_the_nodes(cluster):
+    """slurmd registers anew with what it has read; what it is told meanwhile must not be lost."""
+    seen = cluster.dir / "work" / "prologs"
+    seen.touch()
+    prolog = cluster.dir / "etc" / "prolog"
+    prolog.write_text(f"#!/bin/sh\necho $SLURM_JOB_ID >> {seen}\n")
+    prolog.chmod(0o755)
+    without = cluster.conf.read_text()
+    log = cluster.dir / "log" / "n1.log"
+
+    def has_prolog():
+        job = cluster.submit("true", "-w", "n1", "-o", "/dev/null")
+        cluster.wait_end(job)
+        return job in seen.read_text().split()
+
+    for at_once in (True, False) * 3:
+        readings = log.read_text().count("configuration read again")
+        cluster.conf.write_text(f"Prolog={prolog}\n{without}")
+        cluster.run("scontrol", "reconfigure")
+        if not at_once:  # just when it has left to come back
+            cluster.wait_for(lambda: log.read_text().count("configuration read again") > readings,
+                             what="n1 to read the configuration")
+        cluster.conf.write_text(without)
+        cluster.run("scontrol", "reconfigure")
+        cluster.wait_for(lambda: not has_prolog(), what="n1 to know of the second reconfiguration")
+    cluster.conf.write_text(f"Prolog={prolog}\n{without}")
+    cluster.run("scontrol", "reconfigure")
+    cluster.wait_for(has_prolog, what="the prolog to be run")
+
+
+def test_a_new_timeout_is_what_nodes_are_judged_by(cluster):
+    cluster.kill("n2")
+    cluster.conf.write_text(f"SlurmdTimeout=5\n{cluster.conf.read_text()}")
+    cluster.run("scontrol", "reconfigure")
+    cluster.wait_for(lambda: cluster.node_state("n2").startswith("down"), what="n2 to be down")
+    cluster.wait_for(lambda: cluster.node_state("n1") == "idle", what="n1 to be there")
+    cluster.start_node("n2")
+
+
 class Grouped:
     """A cluster whose controller has an /etc/group of its own."""
 

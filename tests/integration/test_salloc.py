@@ -21,6 +21,16 @@ def test_exit_code_is_the_commands(shared):
     assert shared.run("salloc", "sh", "-c", "exit 9", check=False).returncode == 9
 
 
+def test_the_job_ends_as_the_command_does(shared):
+    result = shared.run("salloc", "sh", "-c", "echo $SLURM_JOB_ID; exit 3", check=False)
+    record = shared.wait_end(result.stdout.strip())
+    assert (record["JobState"], record["Reason"], record["ExitCode"]) == \
+        ("FAILED", "NonZeroExitCode", "3:0")
+    result = shared.run("salloc", "sh", "-c", "echo $SLURM_JOB_ID; kill -9 $$", check=False)
+    record = shared.wait_end(result.stdout.strip())
+    assert (record["JobState"], record["ExitCode"]) == ("FAILED", "0:9")
+
+
 def test_no_shell_keeps_the_allocation(shared):
     said = shared.run("salloc", "--no-shell", "-J", "kept").stderr
     job = re.search(r"Granted job allocation (\d+)", said).group(1)

@@ -30,6 +30,23 @@ def test_an_overcap_job_saves_its_work_and_goes_on_where_it_was(make_cluster):
     assert [line for line in (work / "out").read_text().splitlines() if line.startswith("restart")] == ["restart 0", "restart 1"]
 
 
+# The script knows nothing of it; its step saves what it has.
+STEP_SAVES = """
+[ -e saved ] && exit 0
+srun bash -c 'trap "sleep 1; touch saved; exit 0" TERM; touch started; while :; do sleep 0.1; done'
+"""
+
+
+def test_a_step_saves_its_work_in_the_grace_time(make_cluster):
+    cluster = make_cluster(nodes=1, partitions=LAB, extra=PREEMPT + "\nKillWait=0")
+    victim = cluster.submit(STEP_SAVES, "-p", "overcap", "-n4", "--requeue", "-o", "out", "--open-mode=append")
+    work = cluster.dir / "work"
+    wait_for(lambda: (work / "started").exists(), what="the step")
+    boss = cluster.submit("true", "-p", "lab", "-n4")
+    assert cluster.wait_end(boss)["JobState"] == "COMPLETED"
+    assert (work / "saved").exists(), (work / "out").read_text()
+
+
 def test_a_job_tells_of_its_checkpoint(cluster):
     job = cluster.submit("scontrol update JobId=$SLURM_JOB_ID LastCheckpoint=now && touch told && sleep 600")
     wait_for(lambda: (cluster.dir / "work" / "told").exists(), what="the job to tell")

@@ -61,6 +61,48 @@ def test_exit_code(shared, body, code):
         assert "task 0: Killed" in result.stderr
 
 
+@pytest.mark.parametrize("body, state, reason, code", [
+    ("exit 7", "FAILED", "NonZeroExitCode", "7:0"), ("kill -9 $$", "FAILED", "RaisedSignal", "0:9"),
+    ("exit $SLURM_PROCID", "FAILED", "NonZeroExitCode", "1:0"), ("true", "COMPLETED", "None", "0:0")])
+def test_its_own_job_ends_as_the_tasks_do(shared, body, state, reason, code):
+    result = shared.run("srun", "-n2", "sh", "-c", f"echo $SLURM_JOB_ID; {body}", check=False)
+    record = shared.wait_end(result.stdout.split()[0])
+    assert (record["JobState"], record["ExitCode"]) == (state, code)
+    assert record["Reason"].startswith(reason)
+
+
+def test_its_own_job_stays_cancelled(shared):
+    step = shared.popen("srun", "-J", "own", "sleep", "1000")
+    job = shared.wait_for(lambda: shared.run("squeue", "-h", "-t", "R", "-n", "own", "-o", "%A")
+                          .stdout.strip(), what="its job")
+    shared.run("scancel", job)
+    step.communicate(timeout=30)
+    assert shared.wait_end(job)["JobState"] == "CANCELLED"
+
+
+def test_what_cannot_fit_the_job_does_not_wait(shared):
+    _, output = shared.run_job("srun --ntasks-per-node=1 echo task\nsrun -n2 -c3 echo wide",
+                               "-N2", "-n5")
+    assert output.count("task\n") == 5 and "wide\n" not in output
+    assert ("srun: warning: can't honor --ntasks-per-node set to 1 which doesn't match the requested "
+            "tasks 5 with the number of requested nodes 2. Ignoring --ntasks-per-node.\n") in output
+    assert "Unable to create step for job" in output
+    assert "More processors requested than permitted" in output
+
+
+@pytest.mark.parametrize("option", ["--immediate", "--immediate=1"])
+def test_immediate_gives_up_a_step(shared, option):
+    job = shared.submit("srun sleep 1000", "-n1")
+    shared.wait_for(lambda: f"{job}.0" in shared.run("squeue", "-h", "-s", "-o", "%i").stdout,
+                    what="the step")
+    result = shared.run("srun", f"--jobid={job}", option, "true", check=False)
+    assert result.returncode == 1
+    assert f"srun: error: Unable to create step for job {job}: Requested nodes are busy\n" \
+        in result.stderr
+    shared.run("scancel", job)
+    shared.wait_end(job)
+
+
 def test_the_highest_exit_code_of_all_tasks(shared):
     assert shared.run("srun", "-n4", "-N2", "sh", "-c", "exit $SLURM_PROCID",
                       check=False).returncode == 3

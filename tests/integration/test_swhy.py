@@ -38,4 +38,4 @@ def test_a_refusal_says_what_would_be_possible(cluster):
     lines = refused.stderr.splitlines()
     assert lines[0] == ("sbatch: error: Batch job submission failed: "
                         "Requested node configuration is not available")
-    assert lines[1].startswith("sbatch: the largest node of partition ")
+    assert lines[1].startswith("sbatch: nodes of partition ")

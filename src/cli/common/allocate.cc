@@ -108,9 +108,10 @@ Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
     return result;
 }
 
-void give_back(std::uint32_t job, Client& client) {
+void give_back(std::uint32_t job, const wire::ExitStatus& exit, Client& client) {
     wire::Request request;
     request.set_complete_job(job);
+    *request.mutable_exit() = exit;
     // A job that has ended meanwhile is as good as given back.
     static_cast<void>(client.call(request));
 }

@@ -40,7 +40,8 @@ Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
                        const Invocation& invocation, Client& client, Streams& streams,
                        SignalWatch& signals);
 
-void give_back(std::uint32_t job, Client& client);
+// The job ends as what ran in it did: COMPLETED or FAILED.
+void give_back(std::uint32_t job, const wire::ExitStatus& exit, Client& client);
 void cancel_job(std::uint32_t job, Client& client);
 
 }  // namespace sluice

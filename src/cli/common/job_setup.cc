@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
@@ -161,6 +162,15 @@ int refuse_options(const Error& error, std::string_view submitting, const Invoca
     }
     return exit_code_for_error(invocation,
                                error.code == ErrorCode::BadArgument ? kUsageExitCode : 1);
+}
+
+Result<void> refuse_components(const Arguments& arguments, Tool tool) {
+    const std::vector<std::string>& words = arguments.operands;
+    // Compat: srun's components have a command each, so that the colon may be anywhere; to sbatch
+    // and salloc one behind the command is an argument of it.
+    auto end = tool == kSrun || words.empty() ? words.end() : words.begin() + 1;
+    if (std::find(words.begin(), end, ":") == end) return {};
+    return Error{ErrorCode::NotSupported, "heterogeneous jobs are not supported by Sluice"};
 }
 
 bool print_help_if_asked(const JobOptions& options, Tool tool, Streams& streams) {

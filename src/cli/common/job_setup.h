@@ -18,6 +18,10 @@ namespace sluice {
 int refuse_options(const Error& error, std::string_view submitting, const Invocation& invocation,
                    Streams& streams);
 
+// A colon between words begins another component of a heterogeneous job, which there are none of:
+// to run the first one alone would be the wrong job.
+Result<void> refuse_components(const Arguments& arguments, Tool tool);
+
 // --help, --usage, --version: done when there is something in it.
 bool print_help_if_asked(const JobOptions& options, Tool tool, Streams& streams);
 

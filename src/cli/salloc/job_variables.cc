@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/job_setup.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -61,7 +62,7 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
     std::vector<std::uint32_t> cpus, tasks;
     for (const wire::NodeShare& node : allocation.nodes()) {
         cpus.push_back(static_cast<std::uint32_t>(node.cpus_size()));
-        tasks.push_back(node.tasks());
+        tasks.push_back(tasks_announced(node, allocation.request().shape()));
     }
     const std::string id = fmt::format("{}", allocation.job());
     const std::string nodes = fmt::format("{}", allocation.nodes_size());

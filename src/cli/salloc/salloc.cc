@@ -86,12 +86,14 @@ public:
     }
 
     bool job_ended() const { return job_ended_; }
+    const wire::ExitStatus& exit() const { return exit_; }  // the command's
 
     int run(const std::vector<std::string>& command, const Environment& environment) {
         pid_ = spawn(command, environment);
         if (pid_ < 0) {
             print_error(streams_, invocation_,
                         fmt::format("_fork_command: Unable to find command \"{}\"", command[0]));
+            exit_.set_code(1);
             return 1;
         }
         wire::Request request;
@@ -138,7 +140,13 @@ private:
     void collect() {
         int status = 0;
         if (waitpid(pid_, &status, WNOHANG) != pid_) return;
-        exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        if (WIFSIGNALED(status)) {
+            exit_.set_signal(static_cast<std::uint32_t>(WTERMSIG(status)));
+            exit_code_ = 128 + WTERMSIG(status);
+        } else {
+            exit_.set_code(static_cast<std::uint32_t>(WEXITSTATUS(status)));
+            exit_code_ = WEXITSTATUS(status);
+        }
     }
 
     std::uint32_t job_;
@@ -151,6 +159,7 @@ private:
     bool job_ended_ = false;
     bool is_blind_ = false;
     std::optional<int> exit_code_;
+    wire::ExitStatus exit_;
 };
 
 int run_command(const wire::JobAllocation& allocation, const JobOptions& options,
@@ -172,7 +181,7 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
     if (!options.quiet) {
         print_info(streams, invocation, fmt::format("Relinquishing job allocation {}", job));
     }
-    give_back(job, client);
+    give_back(job, command.exit(), client);
     return code;
 }
 
@@ -181,6 +190,9 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
 int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     Result<Arguments> arguments = parse_job_arguments(kSalloc, invocation.args);
     if (!arguments) return refuse_options(arguments.error(), kTexts.failed, invocation, streams);
+    if (Result<void> ok = refuse_components(*arguments, kSalloc); !ok) {
+        return refuse_options(ok.error(), kTexts.failed, invocation, streams);
+    }
     JobOptions command_line;
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSalloc, current_time());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <thread>
+
 #include "base/text.h"
 #include "cli/common/job_setup.h"
 #include "model/errors.h"
@@ -150,6 +152,18 @@ void print_test_only(const wire::Submitted& answer, const Invocation& invocation
                     answer.nodes(), answer.partition()));
 }
 
+// Compat: a full queue is waited for, each time a second longer.
+Result<wire::Reply> send_patiently(const wire::Request& request, const Invocation& invocation,
+                                   Client& client, Streams& streams) {
+    constexpr int kTriesMost = 15;
+    for (int tries = 1;; ++tries) {
+        Result<wire::Reply> reply = client.call(request);
+        if (reply || reply.error().code != ErrorCode::QueueFull || tries > kTriesMost) return reply;
+        if (tries == 1) print_error(streams, invocation, to_string(reply.error()));
+        std::this_thread::sleep_for(Seconds{tries});
+    }
+}
+
 int submit(Submission& submission, const Invocation& invocation, Client& client, Streams& streams) {
     const JobOptions& options = submission.options;
     if (options.wait) use_twin();  // a long wait may have to look for another controller
@@ -161,7 +175,7 @@ int submit(Submission& submission, const Invocation& invocation, Client& client,
     Result<wire::Request> request = request_for(submission, invocation, **config);
     if (!request) return refuse_options(request.error(), kSubmitting, invocation, streams);
     print_warnings(options, invocation, streams);
-    Result<wire::Reply> reply = client.call(*request);
+    Result<wire::Reply> reply = send_patiently(*request, invocation, client, streams);
     if (!reply) {
         print_refusal(streams, invocation, kSubmitting, reply.error());
         return exit_code_for_error(invocation);
@@ -188,6 +202,9 @@ int submit(Submission& submission, const Invocation& invocation, Client& client,
 int run_sbatch(const Invocation& invocation, Client& client, Streams& streams) {
     Result<Arguments> arguments = parse_job_arguments(kSbatch, invocation.args);
     if (!arguments) return refuse_options(arguments.error(), kSubmitting, invocation, streams);
+    if (Result<void> ok = refuse_components(*arguments, kSbatch); !ok) {
+        return refuse_options(ok.error(), kSubmitting, invocation, streams);
+    }
     JobOptions command_line;
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSbatch, current_time());

@@ -71,6 +71,14 @@ Result<std::vector<std::string>> jobs_named(Session& session, const std::string&
     return jobs;
 }
 
+// "State=SpecialExit", a word that goes before the jobs of requeue and requeuehold.
+const std::string* special_state(const std::vector<std::string>& asked) {
+    for (const std::string& word : asked) {
+        if (named_value(word, {"state"})) return &word;
+    }
+    return nullptr;
+}
+
 struct Failure {
     std::string job;
     Error error;
@@ -140,7 +148,13 @@ int control_jobs(Session& session, const Words& words) {
     for (const Verb& each : kVerbs) {
         if (each.name == words[0]) verb = &each;
     }
-    const std::vector<Failure> failures = perform(session, *verb, job_words(words));
+    const std::vector<std::string> asked = job_words(words);
+    if (const std::string* state = special_state(asked)) {
+        // Without it, the jobs would be requeued into another state than was asked for.
+        if (!session.quiet) session.streams.err(fmt::format("{} is not supported\n", *state));
+        return 1;
+    }
+    const std::vector<Failure> failures = perform(session, *verb, asked);
     if (failures.empty()) return 0;
     if (session.quiet) return 1;
     for (const Failure& failure : failures) {

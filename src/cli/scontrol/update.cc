@@ -1,6 +1,8 @@
 // cli/scontrol/update.cc
 //
 // scontrol update: the words go to the controller as typed; it knows which keys there are.
+#include <algorithm>
+
 #include "base/text.h"
 #include "cli/scontrol/session.h"
 #include "cli/common/listing.h"
@@ -31,8 +33,25 @@ const Entity* find_entity(std::string_view key) {
     return nullptr;
 }
 
-// "update job 12 key=value ..." and "update JobId=12 key=value ...". The entity may stand anywhere
-// among the keys, as "partition" is also a property of a job: the first word decides.
+// What is changed may be named anywhere among the keys; then that comes first. A partition is also a
+// property of jobs and reservations, and a reservation one of jobs.
+Words with_entity_first(Words words) {
+    if (words.size() < 2 || is_reservation_update(words)) return words;
+    auto names = [&](std::string_view key) {
+        return std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
+            return equals_ignoring_case(std::string_view(word).substr(0, word.find('=') + 1), key);
+        });
+    };
+    for (std::string_view key : {"JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {
+        auto named = names(key);
+        if (named == words.end()) continue;
+        std::rotate(words.begin() + 1, named, named + 1);
+        break;
+    }
+    return words;
+}
+
+// "update job 12 key=value ..." and "update JobId=12 key=value ...".
 Result<wire::Update> parse_update(const Words& words) {
     wire::Update update;
     std::size_t next = 1;
@@ -91,7 +110,8 @@ int report(Session& session, const wire::Update& update, const Error& error) {
 
 }  // namespace
 
-int update(Session& session, const Words& words) {
+int update(Session& session, const Words& given) {
+    const Words words = with_entity_first(given);
     if (words.size() < 2) {
         session.streams.err("too few arguments for update keyword\n");
         return 1;

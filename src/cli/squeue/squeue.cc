@@ -1,11 +1,14 @@
 #include "cli/squeue/squeue.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "cli/common/listing.h"
 #include "cli/squeue/options.h"
 #include "model/errors.h"
+#include "os/socket.h"
 #include "os/twin.h"
 #include "surface/format.h"
 #include "surface/job_json.h"
@@ -178,6 +181,48 @@ std::string lines_of(const Sheet& sheet, const SqueueOptions& options, const Lay
     return out;
 }
 
+// -w names nodes or their machines; afterwards `wanted` has nodes only. The first name that is
+// neither comes back.
+Result<std::optional<std::string>> resolve_nodes(Client& client, std::vector<std::string>& wanted) {
+    using N = NodeColumn;
+    const Table table =
+        TRY(fetch_table(client, TableKind::Nodes,
+                        {static_cast<ColumnId>(N::Name), static_cast<ColumnId>(N::Hostname)}, {}));
+    std::set<std::string> nodes;
+    std::multimap<std::string, std::string> by_machine;
+    for (std::size_t i = 0; i < table.rows(); ++i) {
+        nodes.emplace(table.text(i, N::Name));
+        by_machine.emplace(table.text(i, N::Hostname), table.text(i, N::Name));
+    }
+    std::vector<std::string> resolved;
+    for (const std::string& asked : wanted) {
+        const std::string name = asked == "localhost" ? host_name() : asked;
+        if (nodes.contains(name)) {
+            resolved.push_back(name);
+            continue;
+        }
+        auto [begin, end] = by_machine.equal_range(name);
+        if (begin == end) return std::optional<std::string>(asked);
+        for (auto each = begin; each != end; ++each) resolved.push_back(each->second);
+    }
+    wanted = std::move(resolved);
+    return std::optional<std::string>();
+}
+
+// False: a node is unknown or nobody can be asked, and that has been said.
+bool has_known_nodes(const Invocation& invocation, SqueueOptions& options, Client& client,
+                     Streams& streams) {
+    if (options.filter.nodes.empty()) return true;
+    Result<std::optional<std::string>> unknown = resolve_nodes(client, options.filter.nodes);
+    if (unknown && !*unknown) return true;
+    if (unknown) {
+        print_error(streams, invocation, fmt::format("Invalid node name {}", **unknown));
+    } else {
+        print_api_error(streams, "slurm_load_node", unknown.error());
+    }
+    return false;
+}
+
 Result<void> print_once(Time now, const Invocation& invocation, const SqueueOptions& options,
                         const Layout& layout, Client& client, Streams& streams) {
     Table table;
@@ -214,6 +259,7 @@ int run_squeue_at(Time now, const Invocation& invocation, Client& client, Stream
     }
     std::optional<Layout> layout = chosen_layout(invocation, *options, streams);
     if (!layout || !has_configuration(invocation, client, streams)) return 1;
+    if (!has_known_nodes(invocation, *options, client, streams)) return 1;
     if (options->repeat_seconds > 0) use_twin();  // new names may come up when we have printed
     for (;;) {
         Result<void> printed = print_once(now, invocation, *options, *layout, client, streams);

@@ -66,6 +66,13 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     return std::max(tasks_.exit_code(), least_exit_code_);
 }
 
+wire::ExitStatus StepLauncher::exit_status() const {
+    if (least_exit_code_ <= tasks_.exit_code()) return tasks_.worst();
+    wire::ExitStatus own;
+    own.set_code(static_cast<std::uint32_t>(least_exit_code_));
+    return own;
+}
+
 Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& messages) {
     for (const wire::LaunchTasks& message : messages) {
         auto address = std::find_if(

@@ -36,6 +36,8 @@ public:
 
     // Runs the step to its end; srun's exit code.
     int run(const wire::TaskSpec& spec, StepFiles files);
+    // The same, for the job's record.
+    wire::ExitStatus exit_status() const;
     bool launch_failed() const { return launch_failed_; }
 
 private:

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/common/allocate.h"
 #include "cli/common/job_setup.h"
 #include "cli/srun/launcher.h"
@@ -30,6 +32,19 @@ struct Run {
     std::vector<std::string> command;
 };
 
+// Compat: more tasks than so many per node can be: the number of tasks is what counts.
+void settle_tasks_per_node(JobOptions& options) {
+    Shape& shape = options.request.shape;
+    if (!options.nodes_given || !shape.ntasks || !shape.ntasks_per_node) return;
+    const std::uint32_t nodes = shape.nodes_max.value_or(shape.nodes_min);
+    if (*shape.ntasks <= std::uint64_t{*shape.ntasks_per_node} * nodes) return;
+    options.warnings.push_back(fmt::format(
+        "can't honor --ntasks-per-node set to {} which doesn't match the requested tasks {} with "
+        "the number of requested nodes {}. Ignoring --ntasks-per-node.",
+        *shape.ntasks_per_node, *shape.ntasks, nodes));
+    shape.ntasks_per_node.reset();
+}
+
 Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
     const Time now = current_time();
     Run run;
@@ -46,6 +61,7 @@ Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
     if (arguments.operands.empty()) {
         return Error{ErrorCode::ScriptMissing, "fatal: No command given to execute."};
     }
+    if (is_in_job) settle_tasks_per_node(options);
     run.command = arguments.operands;
     if (options.request.name.empty()) options.request.name = base_name(run.command[0]);
     if (options.pty) options.unbuffered = true;
@@ -64,6 +80,20 @@ Result<std::uint32_t> find_job(const std::string& reference, Client& client) {
     Table table = TRY(from_wire(reply.listing()));
     if (table.rows() != 1) return Error{ErrorCode::InvalidJobId, ""};
     return static_cast<std::uint32_t>(table.number(0, JobColumn::Id));
+}
+
+// The script's GPUs are not the step's: its tasks are told their own where they run, if any. In a
+// job without GPUs the variables are the user's.
+void forget_job_gpus(const wire::JobAllocation& job, Environment& environment) {
+    auto has_gpus = [](const wire::NodeShare& node) {
+        return std::any_of(node.gres().begin(), node.gres().end(),
+                           [](const auto& devices) { return devices.name() == "gpu"; });
+    };
+    if (std::none_of(job.nodes().begin(), job.nodes().end(), has_gpus)) return;
+    for (const char* name : {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
+                             "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS"}) {
+        environment.unset(name);
+    }
 }
 
 class Srun {
@@ -135,7 +165,8 @@ private:
             allocate_job(options_, kTexts, invocation_, client_, streams_, signals_);
         if (!allocated.ok) return allocated.exit_code;
         int code = run_step(allocated.allocation.job(), true);
-        give_back(allocated.allocation.job(), client_);
+        if (!is_failure(exit_)) exit_.set_code(static_cast<std::uint32_t>(code));
+        give_back(allocated.allocation.job(), exit_, client_);
         return code;
     }
 
@@ -162,11 +193,16 @@ private:
                                    "nodes are busy)",
                                    job));
         };
-        wire::Reply reply = TRY(client_.call(request, waiting));
+        if (!own_job && options_.immediate_for) waiting.give_up_after = *options_.immediate_for;
+        Result<wire::Reply> reply = client_.call(request, waiting);
+        if (!reply) {
+            bool gave_up = waiting.give_up_after && reply.error().code == ErrorCode::Timeout;
+            return gave_up ? Error{ErrorCode::NodesBusy, ""} : reply.error();
+        }
         if (told && !options_.quiet) {
             print_info(streams_, invocation_, fmt::format("Step created for job {}", job));
         }
-        return std::move(*reply.mutable_step());
+        return std::move(*reply->mutable_step());
     }
 
     int run_step(std::uint32_t job, bool own_job) {
@@ -197,6 +233,7 @@ private:
         }
         StepLauncher launcher(options_, *step, invocation_, client_, streams_);
         int code = launcher.run(spec, std::move(*files));
+        exit_ = launcher.exit_status();
         // Nodes that it did not reach would have it for ever.
         if (launcher.launch_failed()) drop_step(*step, own_job);
         return code;
@@ -220,6 +257,7 @@ private:
         environment.set("SLURM_DISTRIBUTION", step.cyclic() ? "cyclic" : "block");
         environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
         if (own_job) environment.set("SLURM_JOB_NAME", request.name);
+        if (!own_job) forget_job_gpus(step.job(), environment);
         wire::TaskSpec spec;
         spec.mutable_argv()->Add(run_.command.begin(), run_.command.end());
         spec.set_environment(environment.to_bytes());
@@ -252,6 +290,7 @@ private:
     Client& client_;
     Streams& streams_;
     SignalWatch signals_;
+    wire::ExitStatus exit_;  // of the step
 };
 
 }  // namespace
@@ -259,6 +298,9 @@ private:
 int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
     Result<Arguments> arguments = parse_job_arguments(kSrun, invocation.args);
     if (!arguments) return refuse_options(arguments.error(), kTexts.failed, invocation, streams);
+    if (Result<void> ok = refuse_components(*arguments, kSrun); !ok) {
+        return refuse_options(ok.error(), kTexts.failed, invocation, streams);
+    }
     JobOptions command_line;
     Result<void> applied =
         apply_options(command_line, arguments->options, Source::CommandLine, kSrun, current_time());

@@ -74,6 +74,8 @@ TEST(Srun, TheHighestCodeOfTheTasksIsSruns) {
     tasks.on_exited(0, exited(0, 9));
     tasks.on_exited(7, exited(255));  // nobody's
     EXPECT_EQ(tasks.exit_code(), 137);
+    EXPECT_EQ(tasks.worst().signal(), 9u);
+    EXPECT_EQ(tasks.worst().code(), 0u);
     EXPECT_FALSE(tasks.all_exited());
 }
 
@@ -94,6 +96,20 @@ TEST(Srun, UnbufferedOutputIsPassedOnAsItComes) {
     TaskOutput output({.label = false, .unbuffered = true, .tasks = 1}, streams);
     output.write(0, 1, "half");
     EXPECT_EQ(streams.output, "half");
+}
+
+TEST(Srun, AStepThatNamesNoGpusIsToHaveNone) {
+    for (const char* word : {"--gres=none", "--gres=gpu:0", "--gpus=0"}) {
+        Arguments arguments = parse_job_arguments(kSrun, {word}).value();
+        JobOptions options;
+        ASSERT_TRUE(apply_options(options, arguments.options, Source::CommandLine, kSrun, Time{}));
+        ASSERT_TRUE(complete_options(options, kSrun));
+        wire::CreateStep step = step_request(options, 12, false);
+        ASSERT_EQ(step.gres_per_node_size() + step.gpus_size(), 1) << word;
+        EXPECT_EQ((step.gpus_size() ? step.gpus(0) : step.gres_per_node(0)).count(), 0u) << word;
+    }
+    wire::CreateStep plain = step_request(JobOptions{}, 12, false);
+    EXPECT_EQ(plain.gres_per_node_size() + plain.gpus_size(), 0);
 }
 
 TEST(Srun, AStepAsksForWhatItsOptionsSay) {

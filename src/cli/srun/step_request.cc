@@ -63,6 +63,12 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     to_wire(shape.gres_per_node, *step.mutable_gres_per_node());
     to_wire(shape.gpus_per_task, *step.mutable_gpus_per_task());
     to_wire(shape.gpus, *step.mutable_gpus());
+    // --gres=none: said, and so unlike a step that names nothing and has all of the job's.
+    const bool names_nothing = shape.gres_per_node.empty() && shape.gpus_per_task.empty() &&
+                               shape.gpus.empty();
+    if (!own_job && names_nothing && is_given(options, "gres")) {
+        to_wire({{.name = "gpu", .type = "", .count = 0}}, *step.mutable_gres_per_node());
+    }
     step.set_nodelist(shape.nodelist);
     step.set_exclude(shape.exclude);
     // Compat: -c implies --exact.
@@ -71,7 +77,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_overlap(options.overlap);
     if (options.request.time_limit)
         *step.mutable_time_limit() = to_wire(*options.request.time_limit);
-    step.set_immediate(options.request.immediate);
+    step.set_immediate(options.request.immediate || options.immediate_for == Seconds{0});
     step.set_distribution(options.distribution);
     step.set_whole(own_job || options.whole);
     step.set_tres_bind(step_binding(options));

@@ -8,6 +8,14 @@
 
 namespace sluice {
 
+namespace {
+
+int code_of(const wire::ExitStatus& exit) {
+    return exit.signal() ? 128 + static_cast<int>(exit.signal()) : static_cast<int>(exit.code());
+}
+
+}  // namespace
+
 void TaskTable::on_started(std::uint32_t task) {
     if (task < tasks_.size() && tasks_[task].state == State::Waiting) {
         tasks_[task].state = State::Running;
@@ -16,8 +24,10 @@ void TaskTable::on_started(std::uint32_t task) {
 
 void TaskTable::on_exited(std::uint32_t task, const wire::ExitStatus& exit) {
     if (task >= tasks_.size() || tasks_[task].state == State::Exited) return;
-    int code =
-        exit.signal() ? 128 + static_cast<int>(exit.signal()) : static_cast<int>(exit.code());
+    int code = code_of(exit);
+    bool oom_killed = worst_.oom_killed() || exit.oom_killed();
+    if (code > code_of(worst_)) worst_ = exit;
+    worst_.set_oom_killed(oom_killed);
     tasks_[task] = {State::Exited, code};
     ++exited_;
 }

@@ -22,6 +22,8 @@ public:
     bool all_exited() const { return exited_ == tasks_.size(); }
     // The highest code of the tasks; 128 + n for one that a signal n ended.
     int exit_code() const;
+    // The same as code and signal.
+    const wire::ExitStatus& worst() const { return worst_; }
     // "StepId=5.0 tasks 0-1: running": one line per state there is.
     std::vector<std::string> states(const std::string& step_id) const;
 
@@ -33,6 +35,7 @@ private:
     };
     std::vector<Task> tasks_;
     std::size_t exited_ = 0;
+    wire::ExitStatus worst_;
 };
 
 bool is_failure(const wire::ExitStatus& exit);

@@ -217,6 +217,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     auto found = cluster.find_job(event.run.job);
     no_longer_there(cluster, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !found->allocation) return;
+    const bool bad_prolog = is_prolog_failure(event.launch_error);
+    if (bad_prolog && (is_live(*found) || is_completing(*found))) drain_after_prolog(cluster, now, event.node);
     if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
@@ -226,6 +228,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
             job.kill_reason = reason_to_end_preempted(cluster, job);
             JobState after = state_after(*job.kill_reason);
             if (after != job.state) move_to(job, after);
+        } else if (bad_prolog && may_be_requeued(job)) {
+            job.kill_reason = KillReason::RequeueHold;
         } else {
             move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         }
@@ -255,8 +259,13 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     auto found = cluster.find_job(event.run.job);
     bool wanted = found && is_wanted(*found, event.run, event.node);
     if (!wanted && !event.error) return end_stray(cluster, event.node, event.run, effects);
+    const bool bad_prolog = is_prolog_failure(event.error);
+    if (wanted && bad_prolog) drain_after_prolog(cluster, now, event.node);
     if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
-    if (event.run.step != kBatchStep) return step_is_launched(cluster, *found, event, effects);
+    if (event.run.step != kBatchStep) {
+        if (bad_prolog) return step_prolog_failed(cluster, now, *found, effects);
+        return step_is_launched(cluster, *found, event, effects);
+    }
     if (event.error) {
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
     } else if (!found->launched) {
@@ -282,10 +291,12 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
         job.exit = event.exit;
-        move_to(job, ending_of(event.exit));
+        const bool made_room = job.preempt_time && event.exit.failed();  // as for a script that ends
+        if (made_room) job.kill_reason = KillReason::Preempted;
+        move_to(job, made_room ? JobState::Preempted : ending_of(event.exit));
         job.reason = reason_of(job.state, event.exit);
         job.end_time = now;
-        end_steps(cluster, job, now, StepState::Completed);
+        end_steps(cluster, job, now, step_state_after(job.state));
         set_completing(cluster, job, nodes_of(job));
         cluster.jobs_changed_state(job.id);
         std::shared_ptr<const Job> ending = cluster.find_job(job.id);

@@ -4,9 +4,14 @@
 // srun dies before that, nobody else would ever say so, and the step would keep its CPUs from the
 // others of its job. Nodes report what they were brought; a step that one of them has not got in
 // time is ended.
+//
+// A node whose Prolog fails is drained: it would take one job after the other and spoil them all.
+// The job is held, for somebody to look at, and may run again elsewhere.
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/limits/reservations.h"
+#include "model/errors.h"
 
 namespace sluice {
 namespace {
@@ -29,6 +34,34 @@ bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
 }
 
 }  // namespace
+
+bool is_prolog_failure(const std::optional<Error>& error) {
+    return error && error->code == ErrorCode::PrologFailed;
+}
+
+void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index) {
+    Node& node = cluster.edit_node(index);
+    if (node.admin_flags & kNodeDrain) return;  // the reason for that stays
+    node.admin_flags |= kNodeDrain;
+    if (!node.down) {
+        node.reason = "Prolog error";
+        node.reason_time = now;
+        node.reason_user = cluster.settings().slurm_user;
+    }
+    cluster.mark_stored(index);
+    look_after_reservations(cluster, now);
+}
+
+bool may_be_requeued(const Job& job) {
+    return job.request->requeue && job.request->kind == JobKind::Batch;
+}
+
+// The node reports the step's end besides: that is all for a job that cannot run again.
+void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    if (!may_be_requeued(job)) return;
+    cluster.edit_job(job.id).reason = Reason::JobLaunchFailure;
+    end_running(cluster, now, job.id, KillReason::RequeueHold, effects);
+}
 
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request) {
     StepGrant* grant = find_grant(cluster, id, step.id);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/job/verbs.h"
+#include "model/errors.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -78,6 +79,79 @@ TEST(JobLife, FrequenciesThatMeanNothingAreRefused) {
         ASSERT_NE(error, nullptr) << wish;
         EXPECT_NE(error->detail.find("Invalid --gpu-freq argument"), std::string::npos);
     }
+}
+
+// The node says that its Prolog failed, for the script or for a step.
+void fail_prolog(Scenario& world, const std::string& name, const std::string& node, StepId step) {
+    const Job& job = world.cluster().job(world.job(name));
+    const NodeIndex index = *world.cluster().find_node(node);
+    const RunId run{job.id, job.restarts, step};
+    const Error error{ErrorCode::PrologFailed, {}};
+    Effects effects;
+    if (step == kBatchStep) {
+        apply(world.cluster(), world.now(), JobEnded{index, run, {1, 0, false}, error}, effects);
+    } else {
+        apply(world.cluster(), world.now(), LaunchReported{index, run, error}, effects);
+    }
+}
+
+TEST(JobLife, AFailedPrologDrainsTheNodeAndHoldsTheJob) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodelist=n1\n pass\n expect a running n1"), "");
+    fail_prolog(world, "a", "n1", kBatchStep);
+    ASSERT_EQ(world.run(R"(
+        shows   n1 state=IDLE+DRAIN reason=Prolog_error
+        expect  a pending JobHeldUser
+        update  a ReqNodeList=n2
+        release a
+        pass
+        expect  a running n2
+    )"), "");
+    EXPECT_EQ(world.cluster().job(world.job("a")).restarts, 1u);
+}
+
+TEST(JobLife, AJobHeldAfterAFailedPrologSaysSo) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodes=2 tasks=2\n pass"), "");
+    fail_prolog(world, "a", "n1", kBatchStep);
+    ASSERT_EQ(world.run("expect a completing\n clean a n2\n expect a pending JobHeldUser"), "");
+    const Job& job = world.cluster().job(world.job("a"));
+    EXPECT_EQ(print_reason(job.reason, job.reason_detail), "launch failed requeued held");
+    EXPECT_EQ(job.priority, 0u);
+}
+
+TEST(JobLife, AJobThatMayNotRunAgainFailsWithItsProlog) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=1\n submit a norequeue\n pass"), "");
+    fail_prolog(world, "a", "n1", kBatchStep);
+    EXPECT_EQ(world.run(R"(
+        expect  a failed JobLaunchFailure
+        shows   n1 state=IDLE+DRAIN reason=Prolog_error
+    )"), "");
+}
+
+TEST(JobLife, TheDrainThatAFailedPrologFindsKeepsItsReason) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=1\n submit a\n pass\n node n1 State=DRAIN Reason=disk"), "");
+    fail_prolog(world, "a", "n1", kBatchStep);
+    EXPECT_EQ(world.run("shows n1 state=IDLE+DRAIN reason=disk"), "");
+}
+
+TEST(JobLife, AStepsFailedPrologHoldsABatchJobToo) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodes=2 tasks=2\n pass"), "");
+    fail_prolog(world, "a", "n2", StepId{0});
+    ASSERT_EQ(world.run("expect a completing\n clean a n2\n end a code=1\n expect a pending JobHeldUser"), "");
+    const Job& job = world.cluster().job(world.job("a"));
+    EXPECT_EQ(print_reason(job.reason, job.reason_detail), "launch failed requeued held");
+    EXPECT_EQ(world.run("shows n2 state=IDLE+DRAIN reason=Prolog_error\n shows n1 state=IDLE"), "");
+}
+
+TEST(JobLife, AnInteractiveJobOutlivesAStepsFailedProlog) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=1\n submit a interactive\n pass"), "");
+    fail_prolog(world, "a", "n1", StepId{0});
+    EXPECT_EQ(world.run("expect a running n1\n shows n1 reason=Prolog_error"), "");
 }
 
 TEST(JobLife, HeldJobsWaitForTheirRelease) {

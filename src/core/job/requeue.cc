@@ -13,6 +13,8 @@ namespace sluice {
 void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
     Job& job = cluster.edit_job(id);
     CHECK(!is_completing(job));
+    const bool launch_failed =
+        job.kill_reason == KillReason::RequeueHold && job.reason == Reason::JobLaunchFailure;
     move_to(job, JobState::Pending);
     ++job.restarts;
     job.sluid = next_sluid(cluster, job);
@@ -43,7 +45,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         job.priority = 0;
         job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
-        job.reason_detail = "job requeued in held state";
+        job.reason_detail = launch_failed ? "launch failed requeued held" : "job requeued in held state";
     } else if (!job.priority_by_hand) {
         calculate_priority(cluster, job);
     }

@@ -14,15 +14,18 @@ namespace sluice {
 
 namespace {
 
+using Steps = std::vector<std::shared_ptr<const Step>>;
+
 // What other steps of the job hold on a node.
 struct Held {
     std::vector<std::uint32_t> cpus;
     std::vector<std::pair<std::string, std::uint32_t>> devices;  // name, index
+    std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // name, type: without indexes
 };
 
-Held held_on(const Job& job, NodeIndex node) {
+Held held_on(const Steps& others, NodeIndex node) {
     Held held;
-    for (const auto& step : job.steps) {
+    for (const auto& step : others) {
         if (step->state != StepState::Running || step->overlap) continue;
         for (const NodeShare& share : step->nodes) {
             if (share.node != node) continue;
@@ -32,6 +35,7 @@ Held held_on(const Job& job, NodeIndex node) {
             held.cpus.insert(held.cpus.end(), share.cpus.begin(), share.cpus.end());
             for (const auto& devices : share.gres) {
                 for (std::uint32_t index : devices.indexes) held.devices.emplace_back(devices.name, index);
+                if (devices.indexes.empty()) held.counts[{devices.name, devices.type}] += devices.count;
             }
         }
     }
@@ -47,6 +51,24 @@ std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, b
     return free;
 }
 
+// At most so many that are free.
+NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, bool overlap, std::uint64_t most) {
+    NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
+    if (devices.indexes.empty()) {
+        auto taken = held.counts.find({devices.name, devices.type});
+        std::uint64_t used = overlap || taken == held.counts.end() ? 0 : taken->second;
+        picked.count = std::min(most, devices.count - std::min(devices.count, used));
+    }
+    for (std::uint32_t index : devices.indexes) {
+        bool taken = std::find(held.devices.begin(), held.devices.end(), std::pair(devices.name, index)) !=
+                     held.devices.end();
+        if (picked.count == most || (taken && !overlap)) continue;
+        picked.indexes.push_back(index);
+        ++picked.count;
+    }
+    return picked;
+}
+
 // GPUs for a step: as many of the job's as were asked for, free ones; all of them, shared, when the
 // step says nothing.
 Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held, bool overlap,
@@ -59,15 +81,8 @@ Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const 
         for (const NodeShare::Devices& devices : share.gres) {
             if (devices.name != wish.name || (!wish.type.empty() && wish.type != devices.type)) continue;
             owned += devices.count;
-            NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
-            for (std::uint32_t index : devices.indexes) {
-                bool taken = std::find(held.devices.begin(), held.devices.end(),
-                                       std::pair(devices.name, index)) != held.devices.end();
-                if (missing == 0 || (taken && !overlap)) continue;
-                picked.indexes.push_back(index);
-                ++picked.count;
-                --missing;
-            }
+            NodeShare::Devices picked = pick(devices, held, overlap, missing);
+            missing -= picked.count;
             if (picked.count > 0) result.push_back(std::move(picked));
         }
         if (owned < wish.count) return Error{ErrorCode::InvalidGres, {}};
@@ -138,8 +153,8 @@ struct NodeOffer {
     std::uint32_t tasks_max = 0;
 };
 
-NodeOffer offer_of(const Job& job, const NodeShare& share, const StepWish& wish) {
-    Held held = held_on(job, share.node);
+NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& wish) {
+    Held held = held_on(others, share.node);
     NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, wish.overlap), .tasks_max = 0};
     bool all_or_nothing = !wish.exact && !wish.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
@@ -147,6 +162,15 @@ NodeOffer offer_of(const Job& job, const NodeShare& share, const StepWish& wish)
     offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / each;
     if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
     return offer;
+}
+
+// So many of the offers, still in the order of the nodes.
+void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
+    std::stable_sort(offers.begin(), offers.end(),
+                     [](const NodeOffer& a, const NodeOffer& b) { return a.tasks_max > b.tasks_max; });
+    offers.resize(wanted);
+    std::sort(offers.begin(), offers.end(),
+              [](const NodeOffer& a, const NodeOffer& b) { return a.share->node < b.share->node; });
 }
 
 std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, std::size_t nodes) {
@@ -162,7 +186,7 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, std:
     return wishes;
 }
 
-Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepWish& wish) {
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others, const StepWish& wish) {
     std::vector<std::string> named, excluded;
     if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
     if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
@@ -179,20 +203,19 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepWis
     if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
-    // Could it ever fit? Then look at what is free now.
     std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
-    std::uint64_t room = 0;
-    for (const NodeShare* share : nodes) room += share->cpus.size() / each;
-    if (room < tasks) {
-        if (wish.cpus_per_task.value_or(1) > 1 || !wish.overlap) return Error{ErrorCode::TooManyCpus, {}};
-    }
     std::vector<NodeOffer> offers;
+    std::uint64_t offered = 0;
     for (const NodeShare* share : nodes) {
-        if (offers.size() == wanted) break;
-        NodeOffer offer = offer_of(job, *share, wish);
-        if (offer.tasks_max > 0 || !named.empty()) offers.push_back(std::move(offer));
+        // The first ones will do, unless there is more room elsewhere and it is needed.
+        if (offers.size() == wanted && (offered >= tasks || !named.empty())) break;
+        NodeOffer offer = offer_of(others, *share, wish);
+        if (offer.tasks_max == 0 && named.empty()) continue;
+        offered += offer.tasks_max;
+        offers.push_back(std::move(offer));
     }
     if (offers.size() < wanted) return StepPlan{};
+    if (offers.size() > wanted) keep_roomiest(offers, wanted);
     std::vector<std::uint32_t> capacity;
     for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
     std::vector<std::uint32_t> counts = spread(tasks, capacity, wish.cyclic);
@@ -206,7 +229,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepWis
         if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * each));
         if (wish.mem_per_node && *wish.mem_per_node > 0) share.memory = *wish.mem_per_node;
         bool busy = false;
-        Held held = held_on(job, share.node);
+        Held held = held_on(others, share.node);
         share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], offers.size()), busy));
         if (busy) return StepPlan{};
         names.push_back(cluster.node(share.node).config.name);
@@ -254,7 +277,13 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return true;
     }
     if (job->state == JobState::Suspended) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
-    Result<StepPlan> plan = plan_step(cluster, *job, wish);
+    Result<StepPlan> plan = plan_step(cluster, *job, job->steps, wish);
+    if (plan && !plan->step) {
+        // To wait makes sense for what would fit if the job's other steps were gone.
+        Result<StepPlan> alone = plan_step(cluster, *job, {}, wish);
+        if (alone && !alone->step) return refuse(ErrorCode::TooManyCpus);
+        if (!alone) plan = std::move(alone);
+    }
     if (!plan) {
         effects.push_back(Reply{request, std::move(plan).error()});
         return true;

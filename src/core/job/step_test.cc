@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 
+#include "model/errors.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -24,7 +26,7 @@ struct World {
     JobId job() const { return scenario.job("a"); }
     const Job& record() { return scenario.cluster().job(job()); }
 
-    RequestId ask(std::string key) {
+    RequestId ask(std::string key, const std::function<void(StepWish&)>& change = {}) {
         RequestId request{next_request++};
         StepWish wish{.job = job(),
                       .name = "s",
@@ -34,6 +36,7 @@ struct World {
                       .mem_per_node = {},
                       .mem_per_cpu = {}};
         wish.key = std::move(key);
+        if (change) change(wish);
         apply_event(CreateStep{request, {UserId{0}, GroupId{0}}, wish});
         return request;
     }
@@ -44,10 +47,19 @@ struct World {
         }
         return nullptr;
     }
-    std::optional<StepId> step_of(RequestId request) const {
+    const Step* granted(RequestId request) const {
         const Answer* answer = answer_to(request);
         const auto* granted = answer ? std::get_if<StepGranted>(answer) : nullptr;
-        return granted ? std::optional(granted->step->id) : std::nullopt;
+        return granted ? granted->step.get() : nullptr;
+    }
+    bool is_refused(RequestId request, ErrorCode code) const {
+        const Answer* answer = answer_to(request);
+        const auto* error = answer ? std::get_if<Error>(answer) : nullptr;
+        return error && error->code == code;
+    }
+    std::optional<StepId> step_of(RequestId request) const {
+        const Step* step = granted(request);
+        return step ? std::optional(step->id) : std::nullopt;
     }
     std::size_t orders_to_end(StepId step) const {
         return static_cast<std::size_t>(
@@ -92,6 +104,65 @@ TEST(Steps, OneThatWasAskedForAgainOutlivesTheFirstConnection) {
     world.ask("k");
     world.apply_event(RequestDropped{lost});
     EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
+}
+
+constexpr std::string_view kUnevenJob =
+    "nodes n1 cpus=1\nnodes n2 cpus=4\nsubmit a nodes=2 tasks=5 time=60\npass\n"
+    "expect a running n[1-2]";
+
+TEST(Steps, WhatTheWholeJobHasNoRoomForIsRefusedRatherThanKeptWaiting) {
+    World world(kUnevenJob);
+    RequestId too_wide = world.ask("wide", [](StepWish& wish) {
+        wish.nodes_min = wish.nodes_max = 2;
+        wish.ntasks = wish.cpus_per_task = 2;
+        wish.exact = true;
+    });
+    EXPECT_TRUE(world.is_refused(too_wide, ErrorCode::TooManyCpus));
+    RequestId too_thin = world.ask("thin", [](StepWish& wish) {
+        wish.ntasks = 5;
+        wish.ntasks_per_node = 1;
+    });
+    EXPECT_TRUE(world.is_refused(too_thin, ErrorCode::TooManyCpus));
+    RequestId too_many = world.ask("many", [](StepWish& wish) {
+        wish.ntasks = 9;
+        wish.overlap = true;
+    });
+    EXPECT_TRUE(world.is_refused(too_many, ErrorCode::TooManyCpus));
+}
+
+TEST(Steps, WhatFitsOnlyWithoutTheOthersWaitsForThem) {
+    World world(kUnevenJob);
+    world.ask("first");
+    RequestId next = world.ask("next", [](StepWish& wish) { wish.ntasks = 5; });
+    EXPECT_FALSE(world.answer_to(next));
+    for (NodeIndex node : {NodeIndex{0}, NodeIndex{1}})
+        world.apply_event(StepEnded{node, world.run(StepId{0}), {}});
+    EXPECT_EQ(world.step_of(next), StepId{1});
+}
+
+TEST(Steps, ATaskCountThatOnlyALaterNodeHasRoomForGoesThere) {
+    World world(kUnevenJob);
+    RequestId request = world.ask("k", [](StepWish& wish) {
+        wish.nodes_min = wish.nodes_max = 1;
+        wish.ntasks = 4;
+    });
+    ASSERT_TRUE(world.granted(request));
+    EXPECT_EQ(world.granted(request)->node_names, "n2");
+}
+
+TEST(Steps, OneThatAsksForNoGpusHasNone) {
+    World world("nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
+                "expect a running n1");
+    auto none = [](StepWish& wish) {
+        wish.overlap = true;
+        wish.gres_per_node = {{.name = "gpu", .type = "", .count = 0}};
+    };
+    RequestId without = world.ask("none", none);
+    RequestId all = world.ask("all", [](StepWish& wish) { wish.overlap = true; });
+    ASSERT_TRUE(world.granted(without) && world.granted(all));
+    EXPECT_TRUE(world.granted(without)->nodes[0].gres.empty());
+    ASSERT_EQ(world.granted(all)->nodes[0].gres.size(), 1u);
+    EXPECT_EQ(world.granted(all)->nodes[0].gres[0].count, 2u);
 }
 
 TEST(Steps, ANodeThatMissedTheCancellationHearsItAgain) {

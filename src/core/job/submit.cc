@@ -3,6 +3,7 @@
 // A new job: is it possible, and where does it wait? A refusal names what is wrong and changes
 // nothing; an accepted job has its id before anybody hears of it.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/text.h"
@@ -124,27 +125,29 @@ Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
     return {};
 }
 
-// "the largest node of partition gpu has 4 GPUs (h100), 64 CPUs, 512G": by devices, then by CPUs.
-std::string largest_node(const Cluster& cluster, const Partition& partition) {
-    const Node* largest = nullptr;
-    auto size_of = [](const Node& node) {
-        std::uint64_t devices = 0;
-        for (const GresPool& pool : node.gres) devices += pool.count;
-        return std::tuple(devices, std::uint64_t{node.config.cpus}, usable_memory(node));
-    };
+// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the most of each, on any of them.
+std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
+    if (partition.nodes.empty()) return fmt::format("partition {} has no nodes", partition.config.name);
+    std::map<std::pair<std::string, std::string>, std::uint64_t> devices;  // name and type
+    std::uint32_t cpus = 0;
+    Megabytes memory = 0;
     for (NodeIndex index : partition.nodes) {
         const Node& node = cluster.node(index);
-        if (!largest || size_of(node) > size_of(*largest)) largest = &node;
+        for (const GresPool& pool : node.gres) {
+            std::uint64_t& most = devices[{pool.name, pool.type}];
+            most = std::max<std::uint64_t>(most, pool.count);
+        }
+        cpus = std::max(cpus, node.config.cpus);
+        memory = std::max(memory, usable_memory(node));
     }
-    if (!largest) return fmt::format("partition {} has no nodes", partition.config.name);
-    std::string text = fmt::format("the largest node of partition {} has", partition.config.name);
-    for (const GresPool& pool : largest->gres) {
-        text += fmt::format(" {} {}{}{},", pool.count, pool.name == "gpu" ? "GPU" : pool.name, pool.count == 1 ? "" : "s",
-                            pool.type.empty() ? "" : fmt::format(" ({})", pool.type));
+    std::string text = fmt::format("nodes of partition {} have up to", partition.config.name);
+    for (const auto& [device, count] : devices) {
+        const auto& [name, type] = device;
+        text += fmt::format(" {} {}{}{},", count, name == "gpu" ? "GPU" : name, count == 1 ? "" : "s",
+                            type.empty() ? "" : fmt::format(" ({})", type));
     }
-    text += fmt::format(" {} CPU{}, {}", largest->config.cpus, largest->config.cpus == 1 ? "" : "s",
-                        print_memory(usable_memory(*largest)));
-    return text;
+    cpus = std::min(cpus, partition.config.max_cpus_per_node.value_or(cpus));
+    return text + fmt::format(" {} CPU{}, {}", cpus, cpus == 1 ? "" : "s", print_memory(memory));
 }
 
 // What a request that was refused could ask for instead.
@@ -163,28 +166,37 @@ std::string what_is_possible(const Cluster& cluster, const Job& job, const Parti
     if (std::max(1u, job.request->shape.nodes_min) > partition.nodes.size()) {
         return fmt::format("partition {} has {} node{}", config.name, partition.nodes.size(), partition.nodes.size() == 1 ? "" : "s");
     }
-    return largest_node(cluster, partition);
+    return most_on_a_node(cluster, partition);
+}
+
+// Which limit of the partition would be exceeded, if such jobs are refused.
+std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, const Need& need) {
+    const PartitionConfig& config = need.partition->config;
+    bool strict = cluster.settings().enforce_part_limits;
+    if (strict && job.time_limit > config.max_time) return ErrorCode::InvalidTimeLimit;
+    if (strict && config.max_nodes && need.nodes_min > *config.max_nodes) return ErrorCode::InvalidNodeCount;
+    if (over_memory_limit(cluster, config, need)) return ErrorCode::MemoryInvalid;
+    return {};
 }
 
 // Can it ever run, with all nodes up and idle, in one of its partitions?
 Result<void> check_possible(Cluster& cluster, const Job& job) {
     cluster.refresh_layout();
     Error why = refuse(ErrorCode::NodeConfigUnavailable);
+    bool is_possible = false;
     for (const std::string& name : partitions_of(job)) {
         const Partition& partition = *cluster.find_partition(name);
         Need need = TRY(need_of(cluster, job, partition));
-        const PartitionConfig& config = partition.config;
-        bool strict = cluster.settings().enforce_part_limits;
-        if (strict && job.time_limit > config.max_time) {
-            why = refuse(ErrorCode::InvalidTimeLimit);
-        } else if (strict && config.max_nodes && need.nodes_min > *config.max_nodes) {
-            why = refuse(ErrorCode::InvalidNodeCount);
-        } else if (over_memory_limit(cluster, config, need)) {
-            why = refuse(ErrorCode::MemoryInvalid);
-        } else if (!on_idle_nodes(cluster, need).empty()) {
-            return {};
+        std::optional<ErrorCode> limit = limit_exceeded(cluster, job, need);
+        if (limit) why = refuse(*limit);
+        if (limit && cluster.settings().enforce_all_part_limits) {
+            why.hint = what_is_possible(cluster, job, partition, why.code);
+            return why;
         }
+        is_possible = is_possible || (!limit && !on_idle_nodes(cluster, need).empty());
+        if (is_possible && !cluster.settings().enforce_all_part_limits) return {};
     }
+    if (is_possible) return {};
     const Partition& first = *cluster.find_partition(partitions_of(job).front());
     why.hint = what_is_possible(cluster, job, first, why.code);
     return why;

@@ -84,7 +84,7 @@ Result<void> set_time_limit(Draft& draft, const std::string& key, const std::str
     std::string_view text = value;
     int sign = key.ends_with('+') || value.starts_with('+') ? 1 : key.ends_with('-') || value.starts_with('-') ? -1 : 0;
     if (value.starts_with('+') || value.starts_with('-')) text.remove_prefix(1);
-    TimeLimit limit = TRY(parse_time_limit(text));
+    TimeLimit limit = TRY(parse_job_time_limit(text));
     if (sign != 0) {
         if (limit.unlimited() || draft.job.time_limit.unlimited()) return bad(key, value);
         limit = TimeLimit{draft.job.time_limit.length() + sign * limit.length()};
@@ -239,7 +239,7 @@ Result<void> set_admin_comment(Draft& draft, const std::string&, const std::stri
 
 Result<void> set_time_min(Draft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    Result<TimeLimit> least = parse_time_limit(value);
+    Result<TimeLimit> least = parse_job_time_limit(value);
     if (!least) return bad(key, value);
     if (*least > draft.job.time_limit) return Error{ErrorCode::InvalidTimeMin, value};
     draft.request.time_min = *least;

@@ -1,4 +1,5 @@
 // What partitions say about who may use them, and how much.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"
@@ -121,6 +122,28 @@ TEST(PartitionLimits, MaxCpusPerSocket) {
         pass
         holds     a cpus=0-1,4-5
     )");
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=8 cores=4
+        partition p maxsocketcpus=2 default
+        submit    a tasks=6
+        pass
+        expect    a running n[1-2]
+    )");
+}
+
+TEST(PartitionLimits, OfAnyOrOfAllOfAJobsPartitions) {
+    for (const char* rule : {"any", "all"}) {
+        Scenario scenario;
+        EXPECT_EQ(scenario.run(fmt::format(R"(
+            settings  enforce={0}
+            nodes     n1
+            partition short maxtime=10 default
+            partition long
+            submit    one  partition=short time=20 refused
+            submit    both partition=short,long time=20 {1}
+            submit    fits partition=short,long time=5
+        )", rule, rule == std::string_view("all") ? "refused" : "")), "");
+    }
 }
 
 TEST(PartitionLimits, NodesAtLeastAndAtMost) {
@@ -146,6 +169,32 @@ TEST(PartitionLimits, LeastLoadedNodesFirst) {
         expect    a running n1
         expect    b running n2
     )");
+}
+
+TEST(Exclusive, ANodeOfAUserIsForNobodyElse) {
+    for (const char* owner : {"0", "7"}) {
+        Scenario scenario;
+        std::string text = R"(
+            nodes   n1 cpus=4
+            submit  a exclusive=user user=OWNER
+            pass
+            submit  theirs user=1000
+            submit  mine   user=OWNER
+            pass
+            expect  theirs pending Resources
+            expect  mine   running n1
+            submit  later  user=1001
+            pass
+            expect  later  pending
+            end     a
+            end     mine
+            pass
+            expect  theirs running n1
+            expect  later  running n1
+        )";
+        for (std::size_t at; (at = text.find("OWNER")) != text.npos;) text.replace(at, 5, owner);
+        EXPECT_EQ(scenario.run(text), "") << "owner " << owner;
+    }
 }
 
 TEST(PartitionLimits, ExclusiveNodesAndUsers) {

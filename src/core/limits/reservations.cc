@@ -178,6 +178,17 @@ static bool takes_any_partition_of(const Cluster& cluster, const Reservation& re
                        [&](std::string_view name) { return takes_jobs_of(reservation, std::string(name)); });
 }
 
+// Whoever names nodes gets those, so they have to be in it; nodes that do not parse are refused elsewhere.
+static bool has_named_nodes(const Cluster& cluster, const Reservation& reservation, const Shape& shape) {
+    if (shape.nodelist.empty()) return true;
+    Result<Hostlist> named = Hostlist::parse(shape.nodelist);
+    std::vector<std::string> names = named ? named->names() : std::vector<std::string>{};
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+        std::optional<NodeIndex> node = cluster.find_node(name);
+        return node && reservation.has_node(*node);
+    });
+}
+
 Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& wish) {
     if (wish.reservation.empty()) return {};
     bool large_enough = false;
@@ -187,7 +198,8 @@ Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTe
         bool allowed = may_use(*reservation, user, wish) && takes_any_partition_of(cluster, *reservation, wish);
         if (!allowed) return Error{ErrorCode::ReservationAccess, {}};
         large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes | kResvReplace) ||
-                       wish.shape.nodes_min <= reservation->nodes.size();
+                       (wish.shape.nodes_min <= reservation->nodes.size() &&
+                        has_named_nodes(cluster, *reservation, wish.shape));
     }
     if (!large_enough) return Error{ErrorCode::NodeConfigUnavailable, {}};
     return {};

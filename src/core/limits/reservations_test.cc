@@ -39,6 +39,7 @@ TEST(Reservations, AreForTheirJobsOnly) {
         submit  unknown reservation=r9 refused
         submit  stranger user=1001 reservation=r1 refused
         submit  wide nodes=3 reservation=r1 refused
+        submit  elsewhere nodelist=n1 reservation=r1 refused
         submit  early reservation=r1 time=30
         pass
         expect  early pending Reservation

@@ -42,6 +42,17 @@ void watch_node(Cluster& cluster, NodeIndex index) {
     cluster.add_timer({*node.last_seen + timeout, TimerKind::NodeTimeout, index.value});
 }
 
+// With another timeout, and no timers left from the old one. Counted from now: a node that reports as
+// often as the old one asked for is not to be lost before it has heard of the new one.
+void watch_nodes_anew(Cluster& cluster, Time now) {
+    const Seconds timeout = cluster.settings().slurmd_timeout;
+    for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
+        Node& node = cluster.edit_node(index);
+        node.watched = node.last_seen && timeout != Seconds{0};
+        if (node.watched) cluster.add_timer({now + timeout, TimerKind::NodeTimeout, index.value});
+    }
+}
+
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
     cluster.edit_node(index).watched = false;
     const Node& silent = cluster.node(index);

@@ -53,6 +53,48 @@ TEST(NodeTimeout, ANodeThatComesBackIsToldWhatWasGivenUpEvenIfItDoesNotListIt) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{1}).orphans.empty());
 }
 
+void reconfigure_timeout(Scenario& scenario, Seconds timeout) {
+    auto settings = std::make_shared<Settings>(scenario.cluster().settings());
+    settings->slurmd_timeout = timeout;
+    Effects effects;
+    apply(scenario.cluster(), scenario.now(), Reconfigure{RequestId{0}, {}, settings}, effects);
+}
+
+TEST(NodeTimeout, AShorterOneCountsFromTheReconfigurationOn) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\npass\nexpect a running n1\nlost n1\nat 2"), "");
+    reconfigure_timeout(scenario, Minutes{1});
+    // Longer ago than the new timeout, but nobody had asked it to report more often.
+    EXPECT_EQ(scenario.run("expect a running n1\nat 3\npass\nexpect a running n2"), "");
+    EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).down);
+    EXPECT_FALSE(scenario.cluster().node(NodeIndex{1}).down);
+}
+
+TEST(NodeTimeout, ALongerOneIsWaitedFor) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\nlost n1\nat 1"), "");
+    reconfigure_timeout(scenario, Minutes{20});
+    EXPECT_EQ(scenario.run("at 20\nexpect a running n1\nat 21\nexpect a node_fail"), "");
+}
+
+TEST(NodeTimeout, ZeroIsNeverAndCanBeTakenBack) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\nlost n1\nat 1"), "");
+    reconfigure_timeout(scenario, Seconds{0});
+    ASSERT_EQ(scenario.run("at 30\nexpect a running n1"), "");
+    EXPECT_FALSE(scenario.cluster().node(NodeIndex{0}).down);
+    reconfigure_timeout(scenario, Minutes{5});
+    EXPECT_EQ(scenario.run("at 34\nexpect a running n1\nat 35\nexpect a node_fail"), "");
+}
+
+// Else a silent node would never be given up by who reconfigures often.
+TEST(NodeTimeout, TheSameOneGoesOnAsBefore) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nlost n1\nat 4"), "");
+    reconfigure_timeout(scenario, scenario.cluster().settings().slurmd_timeout);
+    EXPECT_EQ(scenario.run("expect a running n1\nat 5\nexpect a node_fail"), "");
+}
+
 // It was told to end the job, but takes its time.
 TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     Scenario scenario;

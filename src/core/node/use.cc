@@ -185,7 +185,9 @@ void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time n
     node.jobs.push_back(job.id);
     node.last_busy = now;
     if (exclusive == Exclusive::Node && !job.cpus_lent) node.exclusive = true;
-    if (exclusive == Exclusive::User) node.exclusive_user = job.user;
+    if (exclusive != Exclusive::User) return;
+    node.exclusive_user = job.user;
+    cluster.users_own_nodes = cluster.schedule_wanted = true;
 }
 
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {

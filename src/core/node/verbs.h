@@ -14,6 +14,7 @@ void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& ev
 
 // fail.cc: the node has been silent for too long, or was declared down.
 void watch_node(Cluster& cluster, NodeIndex index);
+void watch_nodes_anew(Cluster& cluster, Time now);
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 // It is no longer in slurm.conf. Should it be again, it has to register.

@@ -21,7 +21,17 @@ std::uint64_t count_of(const std::vector<GresCount>& wishes) {
 
 std::uint32_t round_up(std::uint32_t number, std::uint32_t unit) { return (number + unit - 1) / unit * unit; }
 
-void fill_tasks(Need& need, const Shape& shape) {
+// Is there a node in the partition that has so many?
+bool one_node_has(const std::vector<GresCount>& wishes, const Partition& partition, const Layout& layout) {
+    return std::any_of(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex node) {
+        return std::all_of(wishes.begin(), wishes.end(), [&](const GresCount& wish) {
+            const NodeKind::Gres* entry = layout.kind(node).find_gres(wish.name, wish.type);
+            return wish.count == 0 || (entry && entry->count >= wish.count);
+        });
+    });
+}
+
+void fill_tasks(Need& need, const Shape& shape, const Layout& layout) {
     need.nodes_min = std::max(1u, shape.nodes_min);
     need.nodes_max = shape.nodes_max;
     std::uint32_t least = need.partition->config.min_nodes;
@@ -62,9 +72,11 @@ void fill_tasks(Need& need, const Shape& shape) {
         wish.count *= shape.sockets_per_node.value_or(1);
         need.gres_per_node.push_back(std::move(wish));
     }
-    // All on one node: no need to spread them.
+    if (need.gpus.empty()) return;
+    // All on one node: no need to spread them. More nodes than tasks only where no node has so many.
     bool one_node = need.nodes_max == 1u || (need.tasks == 1 && need.nodes_min == 1);
-    if (one_node && !need.gpus.empty()) {
+    bool may_spread = need.nodes_max != 1u && !need.tasks_given;
+    if (one_node && !(may_spread && !one_node_has(need.gpus, *need.partition, layout))) {
         need.nodes_max = 1;
         need.gres_per_node.insert(need.gres_per_node.end(), need.gpus.begin(), need.gpus.end());
         need.gpus.clear();
@@ -185,9 +197,6 @@ std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tas
         std::uint32_t cores = (tasks + *shape.ntasks_per_core - 1) / *shape.ntasks_per_core;
         cpus = std::max(cpus, cores * kind.threads);
     }
-    if (shape.cores_per_socket) {
-        cpus = std::max(cpus, *shape.cores_per_socket * shape.sockets_per_node.value_or(1) * kind.threads);
-    }
     if (need.unit == Unit::Socket) return std::min(round_up(cpus, kind.cores_per_socket * kind.threads), std::max(cpus, kind.usable()));
     return need.unit == Unit::Core ? round_up(cpus, kind.threads) : cpus;
 }
@@ -220,6 +229,9 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     std::int32_t cpus = free[Amounts::kCpus];
     if (cpus <= 0) return 0;
     if (auto most = need.partition->config.max_cpus_per_node) cpus = std::min(cpus, static_cast<std::int32_t>(*most));
+    if (auto most = need.partition->config.max_cpus_per_socket) {
+        cpus = std::min(cpus, static_cast<std::int32_t>(*most * kind.sockets));
+    }
     std::uint32_t tasks = static_cast<std::uint32_t>(cpus) / std::max(1u, shape.cpus_per_task);
     if (need.exclusive == Exclusive::Node) tasks = whole_node_cpus(need, kind) / std::max(1u, shape.cpus_per_task);
     tasks = std::min(tasks, need.tasks_per_node.value_or(tasks));
@@ -268,7 +280,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     need.sharers = sharers_in(job, partition.config);
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
-    fill_tasks(need, shape);
+    fill_tasks(need, shape, layout);
     TRY(fill_sizes(need, shape));
     fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));

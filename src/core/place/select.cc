@@ -185,11 +185,16 @@ Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way, 
         groups[leaf].push_back(candidate);
         for (std::uint32_t above : layout.above[leaf]) groups[above].push_back(candidate);
     }
-    // Small groups first: that is the best fit, and leaves come before what is above them.
-    std::vector<std::pair<std::size_t, std::uint32_t>> order;
-    for (const auto& [number, group] : groups) order.emplace_back(group.size(), number);
+    // Those of the cheapest nodes first, then small groups: that is the best fit, and leaves come before
+    // what is above them.
+    std::vector<std::tuple<std::uint32_t, std::size_t, std::uint32_t>> order;
+    for (const auto& [number, group] : groups) {
+        std::uint32_t dearest = 0;
+        for (const Candidate& each : group) dearest = std::max(dearest, layout.weight_of[each.node.value]);
+        order.emplace_back(dearest, group.size(), number);
+    }
     std::sort(order.begin(), order.end());
-    for (const auto& [size, number] : order) {
+    for (const auto& [dearest, size, number] : order) {
         Candidates& group = groups[number];
         std::stable_sort(group.begin(), group.end(), [&](const Candidate& a, const Candidate& b) {
             auto size_of = [&](const Candidate& c) { return in_leaf[layout.leaf_of[c.node.value]]; };

@@ -360,6 +360,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     bool only_new_jobs = !std::exchange(cluster.schedule_wanted, false);
     cluster.has_new_jobs = false;
     cluster.refresh_layout();
+    regroup_queue(cluster);
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();

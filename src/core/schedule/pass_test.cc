@@ -50,6 +50,37 @@ TEST(Pass, NodesAreTakenByWeightThenByTheirPlaceInTheFile) {
     )");
 }
 
+TEST(Pass, TheCheaperLeafOfTheTreeIsTakenFirst) {
+    EXPECT_SCENARIO(R"(
+        switch  s1 nodes=n[1-2]
+        switch  s2 nodes=n[3-4]
+        switch  top switches=s1,s2
+        nodes   n[1-2] cpus=4 weight=10
+        nodes   n[3-4] cpus=4 weight=5
+        submit  a tasks=3
+        submit  b nodes=2 tasks=2 exclusive
+        pass
+        expect  a running n3
+        expect  b running n[1-2]
+    )");
+}
+
+TEST(Pass, MoreGpusThanANodeHasComeFromSeveral) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=4 gres=gpu:4
+        submit  alone gpus=6 tasks=1 refused
+        submit  huge  gpus=9 refused
+        submit  wide  gpus=6
+        pass
+        expect  wide  running n[1-2]
+        end     wide
+        clean   wide n2
+        submit  fits  gpus=4
+        pass
+        expect  fits  running n1
+    )");
+}
+
 TEST(Pass, GpusAreNeverSharedAndTypesMatter) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=8 gres=gpu:a40:2,gpu:h100:1

@@ -39,28 +39,20 @@ bool is_of(const JobClass& job_class, const Job& job, UserId user) {
 }  // namespace
 
 UserId Queue::user_that_matters(const Job& job) const {
-    if (job.request->shape.exclusive == Exclusive::User) return job.user;
-    if (user_partitions_.empty()) return UserId{};
-    for (const std::string& name : partitions_of(job)) {
-        if (user_partitions_.contains(name)) return job.user;
-    }
-    return UserId{};
+    return by_user_ || job.request->shape.exclusive == Exclusive::User ? job.user : kNobody;
 }
 
 void regroup_queue(Cluster& cluster) {
-    std::set<std::string> names;
-    for (const Partition& partition : cluster.partitions()) {
-        if (partition.config.exclusive == "USER") names.insert(partition.config.name);
-    }
     Queue& queue = cluster.scheduler().queue;
-    if (names == queue.user_partitions()) return;
+    if (!cluster.users_own_nodes || queue.is_by_user()) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
         for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.reservations);
     });
     for (const auto& [id, reservations] : waiting) queue.remove({cluster.priority(id), id});
-    queue.set_user_partitions(std::move(names));
+    queue.set_by_user(true);
     for (const auto& [id, reservations] : waiting) add_to_queue(cluster, id, reservations);
+    cluster.scheduler().is_planned = false;
 }
 
 ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {

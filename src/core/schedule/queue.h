@@ -35,7 +35,7 @@ struct JobClass {
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
     std::string reservations;                  // that they may use, asked for or magnetic: "a,b"
-    UserId user;                               // who, where that matters for the place (--exclusive=user)
+    UserId user;                               // whose, where that matters for the place; else kNobody
     std::set<QueueKey> waiting;
     bool is_fresh = true;                      // its first job has not been looked at yet
 
@@ -84,16 +84,16 @@ public:
             if (entry && !entry->waiting.empty()) visit(*entry);
         }
     }
-    // Partitions whose nodes belong to one user at a time: their jobs are told apart by user.
-    const std::set<std::string>& user_partitions() const { return user_partitions_; }
-    void set_user_partitions(std::set<std::string> names) { user_partitions_ = std::move(names); }  // while empty
+    // Nodes belong to users (--exclusive=user): jobs are told apart by user.
+    bool is_by_user() const { return by_user_; }
+    void set_by_user(bool by_user) { by_user_ = by_user; }  // while empty
 
 private:
     static void sort(JobClass& job_class);
     ClassIndex index_of(const Job& job, const std::string& reservations);
     UserId user_that_matters(const Job& job) const;
 
-    std::set<std::string> user_partitions_;
+    bool by_user_ = false;
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
     std::unordered_map<std::uint32_t, ClassIndex> by_job_;
@@ -102,7 +102,9 @@ private:
     std::size_t empty_ = 0;                    // classes that nobody waits in
 };
 
-// Partitions were made or changed: who waits may have to be told apart in another way.
+constexpr UserId kNobody{0xffffffff};
+
+// Once nodes belong to users, those who wait are told apart by user.
 void regroup_queue(Cluster& cluster);
 
 // The needs of a class in each of its partitions, up to date.

@@ -1,9 +1,11 @@
 // sim/traces/sacct.cc
 //
 // What `sacct -P -X -o JobID,Submit,Start,End,Elapsed,Timelimit,ReqTRES,Account,User,Partition,QOS`
-// prints, in any order of columns. Steps are left out, array tasks are jobs like any other, and so
-// are jobs that never started.
+// prints, in any order of columns. Steps are left out, array tasks are jobs like any other. Left out
+// and counted are jobs that never started, and those of which no column says what they had.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "model/errors.h"
@@ -14,17 +16,25 @@
 namespace sluice {
 namespace {
 
+struct Column {
+    std::size_t place;
+    std::string_view name;
+};
+
 struct Columns {
     std::size_t job, submit;
-    std::size_t start, end, elapsed, limit, req_tres, alloc_tres, cpus, nodes;  // may be absent
+    std::size_t start, end, elapsed, limit;  // may be absent
+    std::vector<Column> tres, cpus, nodes;   // those there are, the best first
     std::size_t account, user, partition, qos;
 };
 
-std::size_t first_of(const Header& header, std::initializer_list<std::string_view> names) {
+std::vector<Column> those_in(const Header& header, std::initializer_list<std::string_view> names) {
+    std::vector<Column> found;
     for (std::string_view name : names) {
-        if (header.find(name) != Header::npos) return header.find(name);
+        std::size_t place = header.find(to_lower(name));
+        if (place != Header::npos) found.push_back({place, name});
     }
-    return Header::npos;
+    return found;
 }
 
 Result<Columns> columns_in(const Row& row) {
@@ -36,19 +46,17 @@ Result<Columns> columns_in(const Row& row) {
     columns.end = header.find("end");
     columns.elapsed = header.find("elapsed");
     columns.limit = header.find("timelimit");
-    columns.req_tres = header.find("reqtres");
-    columns.alloc_tres = header.find("alloctres");
-    columns.cpus = first_of(header, {"ncpus", "alloccpus", "reqcpus"});
-    columns.nodes = first_of(header, {"nnodes", "allocnodes", "reqnodes"});
+    // What was asked if that is known, else what was given.
+    columns.tres = those_in(header, {"ReqTRES", "AllocTRES"});
+    columns.cpus = those_in(header, {"NCPUS", "AllocCPUS", "ReqCPUS"});
+    columns.nodes = those_in(header, {"NNodes", "AllocNodes", "ReqNodes"});
     columns.account = header.find("account");
     columns.user = header.find("user");
     columns.partition = header.find("partition");
     columns.qos = header.find("qos");
     if (columns.elapsed == Header::npos) TRY(header.required(row.path, "start"));
     if (columns.elapsed == Header::npos) TRY(header.required(row.path, "end"));
-    if (columns.req_tres == Header::npos && columns.alloc_tres == Header::npos) {
-        TRY(header.required(row.path, "ncpus"));
-    }
+    if (columns.tres.empty() && columns.cpus.empty()) TRY(header.required(row.path, "ncpus"));
     return columns;
 }
 
@@ -93,20 +101,19 @@ Result<std::optional<Seconds>> limit_in(const Row& row, std::size_t column) {
     return std::optional<Seconds>(limit->length());
 }
 
-// What was asked if that is known, else what was given.
-Result<void> read_resources(const Row& row, const Columns& columns, TraceJob& job) {
-    bool asked = !cell_in(row, columns.req_tres).empty();
-    std::size_t column = asked ? columns.req_tres : columns.alloc_tres;
-    if (cell_in(row, column).empty()) {
-        if (columns.cpus == Header::npos) return row.wrong(column, "AllocTRES", "cpu=N,node=N,...");
-        job.cpus = std::max(1u, TRY(row.count(columns.cpus, "NCPUS")));
-        if (columns.nodes != Header::npos) job.nodes = TRY(row.count(columns.nodes, "NNodes"));
-        return {};
+// The first of the columns that says something in this line.
+const Column* first_filled(const Row& row, const std::vector<Column>& columns) {
+    for (const Column& column : columns) {
+        if (!cell_in(row, column.place).empty()) return &column;
     }
-    Result<Tres> tres = parse_tres(cell_in(row, column));
-    if (!tres) return row.wrong(column, asked ? "ReqTRES" : "AllocTRES", "cpu=N,node=N,...");
+    return nullptr;
+}
+
+Result<void> read_tres(const Row& row, const Column& column, TraceJob& job) {
+    Result<Tres> tres = parse_tres(cell_in(row, column.place));
+    if (!tres) return row.wrong(column.place, column.name, "cpu=N,node=N,...");
     for (const auto& [name, count] : *tres) {
-        if (count > 0xffffffff) return row.wrong(column, name, "a count");
+        if (count > 0xffffffff) return row.wrong(column.place, name, "a count");
         auto number = static_cast<std::uint32_t>(count);
         if (name == "cpu") job.cpus = std::max(1u, number);
         if (name == "node") job.nodes = number;
@@ -116,6 +123,21 @@ Result<void> read_resources(const Row& row, const Columns& columns, TraceJob& jo
         job.mem_per_node = memory->second / std::max(1u, job.nodes);
     }
     return {};
+}
+
+// False: no column says what the job had.
+Result<bool> read_resources(const Row& row, const Columns& columns, TraceJob& job) {
+    if (const Column* tres = first_filled(row, columns.tres)) {
+        TRY(read_tres(row, *tres, job));
+        return true;
+    }
+    const Column* cpus = first_filled(row, columns.cpus);
+    if (!cpus) return false;
+    job.cpus = std::max(1u, TRY(row.count(cpus->place, cpus->name)));
+    if (const Column* nodes = first_filled(row, columns.nodes)) {
+        job.nodes = TRY(row.count(nodes->place, nodes->name));
+    }
+    return true;
 }
 
 Result<std::optional<TraceJob>> job_in(const Row& row, const Columns& columns) {
@@ -128,7 +150,7 @@ Result<std::optional<TraceJob>> job_in(const Row& row, const Columns& columns) {
     job.submit = *submit;
     job.duration = *duration;
     job.limit = TRY(limit_in(row, columns.limit));
-    TRY(read_resources(row, columns, job));
+    if (!TRY(read_resources(row, columns, job))) return std::optional<TraceJob>();
     job.account = std::string(cell_in(row, columns.account));
     job.user = std::string(cell_in(row, columns.user));
     job.partition = std::string(cell_in(row, columns.partition));

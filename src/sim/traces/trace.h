@@ -33,7 +33,7 @@ struct TraceJob {
 
 struct Trace {
     std::vector<TraceJob> jobs;  // by submit time
-    std::size_t skipped = 0;     // records of jobs that never ran
+    std::size_t skipped = 0;     // records of jobs that never ran, or that do not say with what
 };
 
 enum class TraceFormat : std::uint8_t { Swf, Csv, Sacct };

@@ -95,10 +95,34 @@ TEST(SacctTrace, LeavesOutStepsAndWhatNeverStarted) {
     EXPECT_FALSE(trace.jobs[1].limit);
 }
 
+TEST(SacctTrace, EmptyCellsSayNothing) {
+    Trace trace = parse_trace("t",
+                              "JobID|Submit|Elapsed|ReqTRES|AllocTRES|NCPUS|AllocCPUS|NNodes\n"
+                              "1|2026-01-31T12:00:00|00:01:00||cpu=3,node=1|4|4|1\n"
+                              "2|2026-01-31T12:00:00|00:01:00|||4|5|2\n"
+                              "3|2026-01-31T12:00:00|00:01:00||||5|\n"
+                              "4|2026-01-31T12:00:00|00:01:00|||||\n",
+                              TraceFormat::Sacct)
+                      .value();
+    ASSERT_EQ(trace.jobs.size(), 3u);
+    EXPECT_EQ(trace.skipped, 1u);
+    EXPECT_EQ(trace.jobs[0].cpus, 3u);
+    EXPECT_EQ(trace.jobs[1].cpus, 4u);
+    EXPECT_EQ(trace.jobs[1].nodes, 2u);
+    EXPECT_EQ(trace.jobs[2].cpus, 5u);
+    EXPECT_EQ(error_of("JobID|Submit|Elapsed|ReqTRES\n1|2026-01-31T12:00:00|00:01:00|\n",
+                       TraceFormat::Sacct),
+              "t: there is no job in it");
+}
+
 TEST(SacctTrace, ErrorsNameLineColumnAndValue) {
     EXPECT_EQ(
         error_of("JobID|Submit|Elapsed|NCPUS\n1|yesterdayish|00:01:00|4\n", TraceFormat::Sacct),
         "t:2: column 2 (Submit): 'yesterdayish': a time such as 2026-01-31T12:00:00 is expected");
+    EXPECT_EQ(error_of("JobID|Submit|Elapsed|ReqTRES|AllocCPUS\n"
+                       "1|2026-01-31T12:00:00|00:01:00||four\n",
+                       TraceFormat::Sacct),
+              "t:2: column 5 (AllocCPUS): 'four': a number is expected");
     EXPECT_EQ(error_of("JobID|Submit|Elapsed\n", TraceFormat::Sacct),
               "t:1: the header line names no column 'ncpus'");
 }

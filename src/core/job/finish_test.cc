@@ -1,0 +1,60 @@
+// core/job/finish_test.cc: interactive jobs end as what ran in them, when their owner gives them back.
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kInteractive =
+    "nodes n1 cpus=4\nsubmit a cpus=4 time=60 interactive\npass\nexpect a running n1";
+
+const Job& give_back(Scenario& scenario, ExitStatus exit) {
+    Effects effects;
+    CompleteJob event{RequestId{1000}, kRoot, scenario.job("a"), exit};
+    apply(scenario.cluster(), scenario.now(), event, effects);
+    return scenario.cluster().job(scenario.job("a"));
+}
+
+TEST(GivenBack, TheExitStatusDecidesTheState) {
+    struct Case {
+        ExitStatus exit;
+        JobState state;
+        Reason reason;
+    };
+    for (const Case& each : {Case{{}, JobState::Completed, Reason::None},
+                             Case{{7, 0, false}, JobState::Failed, Reason::NonZeroExitCode},
+                             Case{{0, 9, false}, JobState::Failed, Reason::RaisedSignal},
+                             Case{{0, 9, true}, JobState::OutOfMemory, Reason::OutOfMemory}}) {
+        Scenario scenario;
+        ASSERT_EQ(scenario.run(kInteractive), "");
+        const Job& job = give_back(scenario, each.exit);
+        EXPECT_EQ(job.state, each.state);
+        EXPECT_EQ(job.reason, each.reason);
+        EXPECT_EQ(job.exit, each.exit);
+    }
+}
+
+TEST(GivenBack, AgainChangesNothing) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run(kInteractive), "");
+    give_back(scenario, {7, 0, false});
+    const Job& job = give_back(scenario, {});
+    EXPECT_EQ(job.state, JobState::Failed);
+    EXPECT_EQ(job.exit, (ExitStatus{7, 0, false}));
+    EXPECT_EQ(scenario.run("clean a n1\nexpect a failed NonZeroExitCode"), "");
+    EXPECT_EQ(give_back(scenario, {}).state, JobState::Failed);
+}
+
+TEST(GivenBack, WhatEndedItBeforeStays) {
+    for (const auto& [line, state] : {std::pair("cancel a", JobState::Cancelled),
+                                      std::pair("at 61", JobState::Timeout)}) {
+        Scenario scenario;
+        ASSERT_EQ(scenario.run(kInteractive), "");
+        ASSERT_EQ(scenario.run(line), "");
+        EXPECT_EQ(give_back(scenario, {0, 15, false}).state, state) << line;
+    }
+}
+
+}  // namespace
+}  // namespace sluice

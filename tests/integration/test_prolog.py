@@ -1,0 +1,89 @@
+"""Prolog and Epilog: what they are told of the job, and what becomes of a node where they fail."""
+
+import pytest
+
+HOOK = """#!/bin/sh
+env > {dir}/work/{name}.$SLURM_JOB_ID
+[ ! -e {dir}/work/broken.$SLURMD_NODENAME ]
+"""
+
+
+@pytest.fixture
+def hooked(make_cluster):
+    """Two nodes with a prolog and an epilog; the prolog fails where there is a file broken.NODE."""
+    cluster = make_cluster(start=False, gpus={"a40": ["n1"]})
+    for name in ("prolog", "epilog"):
+        path = cluster.dir / name
+        path.write_text(HOOK.format(dir=cluster.dir, name=name))
+        path.chmod(0o755)
+    cluster.extra = f"Prolog={cluster.dir}/prolog\nEpilog={cluster.dir}/epilog"
+    cluster.write_config()
+    return cluster.start()
+
+
+def told(cluster, name, job):
+    lines = cluster.wait_file(f"{name}.{job}").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def shown(cluster, job):
+    return cluster.run("squeue", "-h", "-j", job, "-o", "%T %r").stdout.strip()
+
+
+def is_drained(cluster, node):
+    reason = cluster.run("sinfo", "-h", "-n", node, "-o", "%t %E").stdout.strip()
+    return reason == "drain Prolog error"
+
+
+def test_the_programs_are_told_of_the_job(hooked):
+    array = hooked.submit("true", "-a", "5", "--gres=gpu:2")
+    task = hooked.wait_end(f"{array}_5")["JobId"]
+    for name in ("prolog", "epilog"):
+        variables = told(hooked, name, task)
+        wanted = {"SLURM_JOB_ID": task, "SLURM_ARRAY_JOB_ID": array, "SLURM_ARRAY_TASK_ID": "5",
+                  "SLURM_JOB_GPUS": "0,1", "CUDA_VISIBLE_DEVICES": "0,1",
+                  "SLURM_JOB_PARTITION": "debug", "SLURM_JOB_NODELIST": "n1",
+                  "SLURM_JOB_USER": hooked.user, "SLURM_CLUSTER_NAME": "test",
+                  "SLURMD_NODENAME": "n1", "SLURM_SCRIPT_CONTEXT": f"{name}_slurmd"}
+        assert {key: variables.get(key) for key in wanted} == wanted
+
+
+def test_an_epilog_after_a_restart_of_slurmd_knows_as_much(hooked):
+    job = hooked.submit("until [ -e go ]; do sleep 0.1; done", "--gres=gpu:1")
+    hooked.wait_state(job, "RUNNING")
+    hooked.wait_for(lambda: (hooked.dir / "work" / f"slurm-{job}.out").exists(), what="the script")
+    hooked.kill("n1")
+    hooked.start_node("n1")
+    (hooked.dir / "work" / "go").touch()
+    assert hooked.wait_end(job)["JobState"] == "COMPLETED"
+    variables = told(hooked, "epilog", job)
+    assert variables["CUDA_VISIBLE_DEVICES"] == told(hooked, "prolog", job)["CUDA_VISIBLE_DEVICES"]
+    assert variables["SLURM_JOB_PARTITION"] == "debug"
+
+
+def test_a_failed_prolog_drains_the_node_and_holds_the_job(hooked):
+    broken = hooked.dir / "work" / "broken.n1"
+    broken.touch()
+    job = hooked.submit("echo ran", "-w", "n1")
+    hooked.wait_for(lambda: shown(hooked, job) == "PENDING launch failed requeued held",
+                    what="the job to be held")
+    hooked.wait_for(lambda: is_drained(hooked, "n1"), what="n1 to be drained")
+    assert hooked.node_state("n2") == "idle"
+    broken.unlink()
+    hooked.run("scontrol", "update", "NodeName=n1", "State=RESUME")
+    hooked.run("scontrol", "release", job)
+    ended = hooked.wait_end(job)
+    assert ended["JobState"] == "COMPLETED" and ended["Restarts"] == "1"
+    assert hooked.output(job) == "ran\n"
+
+
+def test_jobs_that_cannot_run_again_fail_with_their_prolog(hooked):
+    (hooked.dir / "work" / "broken.n1").touch()
+    job = hooked.submit("echo ran", "-w", "n1", "--no-requeue")
+    ended = hooked.wait_end(job)
+    assert ended["JobState"] == "FAILED" and ended["Reason"].startswith("JobLaunchFailure")
+    hooked.wait_for(lambda: is_drained(hooked, "n1"), what="n1 to be drained")
+    hooked.run("scontrol", "update", "NodeName=n1", "State=RESUME")
+    failed = hooked.run("srun", "-w", "n1", "true", check=False)
+    assert failed.returncode != 0 and "Job prolog failed" in failed.stderr
+    hooked.wait_for(lambda: is_drained(hooked, "n1"), what="n1 to be drained once more")
