@@ -60,6 +60,7 @@ constexpr Entry kSchedulerEntries[] = {
     {"preempt_send_user_signal",  Set, flag<&O::preempt_send_user_signal>, true},
     {"preempt_strict_order",      Natural},
     {"preempt_youngest_first",    Set, flag<&O::preempt_youngest_first>, true},
+    {"enable_user_top",           Elsewhere},
     {"max_script_size",           Elsewhere},
     // Scheduling here follows events, within one thread that nobody waits for: there are no cycles
     // to space out, no locks to yield and no time to run out of.
@@ -110,7 +111,6 @@ constexpr Entry kSchedulerEntries[] = {
     {"disable_hetjob_steps",      None},
     {"disable_job_shrink",        None},
     {"enable_hetjob_steps",       None},
-    {"enable_user_top",           None},
     {"extra_constraints",         None},
     {"ignore_constraint_validation", None},
     {"ignore_numa",               None},

@@ -321,5 +321,26 @@ TEST(Steps, OneThatItsNodesHaveStays) {
     EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
 }
 
+// Two on one node and one on the other: a total is no number for each node.
+TEST(Steps, GpusInAllComeFromWhereTheyAre) {
+    World world("nodes n[1-2] cpus=4 gres=gpu:2\nsubmit a gpus=3\npass\nexpect a running n[1-2]");
+    auto gpus = [&](std::uint64_t count) {
+        const Step* step = world.granted(world.ask(std::to_string(count), [&](StepWish& wish) {
+            wish.gpus = {{"gpu", "", count}};
+            wish.overlap = true;
+        }));
+        std::vector<std::uint64_t> counts;
+        if (!step) return counts;
+        for (const NodeShare& share : step->nodes) {
+            counts.push_back(share.gres.empty() ? 0 : share.gres.front().count);
+        }
+        return counts;
+    };
+    EXPECT_EQ(gpus(3), (std::vector<std::uint64_t>{2, 1}));
+    EXPECT_EQ(gpus(2), (std::vector<std::uint64_t>{1, 1}));
+    EXPECT_EQ(gpus(1), (std::vector<std::uint64_t>{1, 0}));
+    EXPECT_EQ(gpus(4), std::vector<std::uint64_t>{});
+}
+
 }  // namespace
 }  // namespace sluice

@@ -39,15 +39,17 @@ Reason shown_reason(const Job& job, const std::vector<Partition>& partitions, co
     if (const ClassObstacle* obstacle = plan->find_obstacle(job)) {
         return obstacle->head == job.id ? Reason::NodesUnavailable : obstacle->reason;
     }
-    bool evaluated = false;
+    bool evaluated = false, behind_tier = false;
     if (!job.request->reservation.empty()) return reason_in_reservation(job, *plan);
     std::vector<std::string> names = partitions_of(job);
     for (std::size_t i = 0; i < plan->first_blocked.size() && i < partitions.size(); ++i) {
         const auto& blocked = plan->first_blocked[i];
         if (!blocked || std::find(names.begin(), names.end(), partitions[i].config.name) == names.end()) continue;
-        if (*blocked == job.id) return plan->behind_tier[i] ? Reason::NodesUnavailable : Reason::Resources;
+        if (*blocked == job.id && !plan->behind_tier[i]) return Reason::Resources;
+        behind_tier = behind_tier || *blocked == job.id;
         evaluated = true;
     }
+    if (behind_tier) return Reason::NodesUnavailable;
     return evaluated ? Reason::Priority : Reason::None;
 }
 

@@ -46,6 +46,19 @@ TEST(Reasons, RulesOfThePartition) {
     EXPECT_EQ(world.cluster().job(world.job("down")).state, JobState::Running);
 }
 
+TEST(Reasons, FirstInLineInOneOfItsPartitions) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n1 cpus=4
+        partition lo tier=1 default
+        partition hi tier=10
+        submit    all  tasks=4 partition=hi
+        submit    both tasks=4 partition=lo,hi
+        pass
+    )"), "");
+    EXPECT_EQ(shown(world, "both"), "Resources");
+}
+
 TEST(Reasons, QosThatThePartitionNoLongerTakes) {
     Scenario world;
     ASSERT_EQ(world.run(R"(

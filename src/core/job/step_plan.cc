@@ -1,0 +1,266 @@
+#include "core/job/step_plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "model/errors.h"
+#include "model/hostlist.h"
+#include "model/node_counts.h"
+
+namespace sluice {
+
+namespace {
+
+// What other steps of the job hold on a node.
+struct Held {
+    std::vector<std::uint32_t> cpus;
+    std::vector<std::pair<std::string, std::uint32_t>> devices;  // name, index
+    std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // name, type: without indexes
+};
+
+Held held_on(const Steps& others, NodeIndex node) {
+    Held held;
+    for (const auto& step : others) {
+        if (step->state != StepState::Running || step->overlap) continue;
+        for (const NodeShare& share : step->nodes) {
+            if (share.node != node) continue;
+            bool still_there = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) !=
+                               step->nodes_left.end();
+            if (!still_there) continue;
+            held.cpus.insert(held.cpus.end(), share.cpus.begin(), share.cpus.end());
+            for (const auto& devices : share.gres) {
+                for (std::uint32_t index : devices.indexes) held.devices.emplace_back(devices.name, index);
+                if (devices.indexes.empty()) held.counts[{devices.name, devices.type}] += devices.count;
+            }
+        }
+    }
+    return held;
+}
+
+std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, bool overlap) {
+    std::vector<std::uint32_t> free;
+    for (std::uint32_t cpu : share.cpus) {
+        bool taken = std::find(held.cpus.begin(), held.cpus.end(), cpu) != held.cpus.end();
+        if (overlap || !taken) free.push_back(cpu);
+    }
+    return free;
+}
+
+// At most so many that are free.
+NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, bool overlap, std::uint64_t most) {
+    NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
+    if (devices.indexes.empty()) {
+        auto taken = held.counts.find({devices.name, devices.type});
+        std::uint64_t used = overlap || taken == held.counts.end() ? 0 : taken->second;
+        picked.count = std::min(most, devices.count - std::min(devices.count, used));
+    }
+    for (std::uint32_t index : devices.indexes) {
+        bool taken = std::find(held.devices.begin(), held.devices.end(), std::pair(devices.name, index)) !=
+                     held.devices.end();
+        if (picked.count == most || (taken && !overlap)) continue;
+        picked.indexes.push_back(index);
+        ++picked.count;
+    }
+    return picked;
+}
+
+std::uint64_t owned_on(const NodeShare& share, const GresCount& wish) {
+    std::uint64_t owned = 0;
+    for (const NodeShare::Devices& devices : share.gres) {
+        if (devices.name == wish.name && (wish.type.empty() || wish.type == devices.type)) owned += devices.count;
+    }
+    return owned;
+}
+
+// GPUs for a step: as many of the job's as were asked for, free ones; all of them, shared, when the
+// step says nothing.
+Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held, bool overlap,
+                                                  const std::vector<GresCount>& wishes, bool& busy) {
+    if (wishes.empty()) return share.gres;
+    std::vector<NodeShare::Devices> result;
+    for (const GresCount& wish : wishes) {
+        std::uint64_t missing = wish.count;
+        for (const NodeShare::Devices& devices : share.gres) {
+            if (devices.name != wish.name || (!wish.type.empty() && wish.type != devices.type)) continue;
+            NodeShare::Devices picked = pick(devices, held, overlap, missing);
+            missing -= picked.count;
+            if (picked.count > 0) result.push_back(std::move(picked));
+        }
+        if (owned_on(share, wish) < wish.count) return Error{ErrorCode::InvalidGres, {}};
+        if (missing > 0) busy = true;
+    }
+    return result;
+}
+
+std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& job, const StepWish& wish,
+                                           const std::vector<std::string>& named,
+                                           const std::vector<std::string>& excluded) {
+    std::vector<const NodeShare*> nodes;
+    auto has = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const NodeShare& share : job.allocation->nodes) {
+        const std::string& name = cluster.node(share.node).config.name;
+        if (has(excluded, name)) continue;
+        if (named.empty() || has(named, name)) nodes.push_back(&share);
+    }
+    // Named nodes come first; more may be added when more were asked for.
+    if (!named.empty() && nodes.size() < std::max(wish.nodes_min, wish.nodes_max)) {
+        for (const NodeShare& share : job.allocation->nodes) {
+            const std::string& name = cluster.node(share.node).config.name;
+            if (!has(named, name) && !has(excluded, name)) nodes.push_back(&share);
+        }
+    }
+    return nodes;
+}
+
+std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes) {
+    if (wish.ntasks) return *wish.ntasks;
+    if (wish.ntasks_per_node) return *wish.ntasks_per_node * static_cast<std::uint32_t>(nodes);
+    const Shape& shape = job.request->shape;
+    if (shape.ntasks && nodes == job.allocation->nodes.size()) return *shape.ntasks;
+    return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
+}
+
+// Tasks per node: one each, then block (fill from the first) or cyclic (one after another).
+std::vector<std::uint32_t> spread(std::uint32_t tasks, const std::vector<std::uint32_t>& capacity, bool cyclic) {
+    std::vector<std::uint32_t> counts(capacity.size(), 0);
+    std::uint32_t left = tasks;
+    for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
+        if (capacity[i] == 0) continue;
+        counts[i] = 1;
+        --left;
+    }
+    while (left > 0) {
+        std::uint32_t before = left;
+        for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
+            std::uint32_t room = capacity[i] - std::min(capacity[i], counts[i]);
+            std::uint32_t more = std::min({left, room, cyclic ? 1u : room});
+            counts[i] += more;
+            left -= more;
+        }
+        if (left == before) return {};  // no more room anywhere
+    }
+    return counts;
+}
+
+struct NodeOffer {
+    const NodeShare* share = nullptr;
+    std::vector<std::uint32_t> cpus;
+    std::uint32_t tasks_max = 0;
+};
+
+NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& wish) {
+    Held held = held_on(others, share.node);
+    NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, wish.overlap), .tasks_max = 0};
+    bool all_or_nothing = !wish.exact && !wish.overlap;
+    if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
+    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
+    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / each;
+    if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
+    return offer;
+}
+
+// So many of the offers, still in the order of the nodes.
+void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
+    std::stable_sort(offers.begin(), offers.end(),
+                     [](const NodeOffer& a, const NodeOffer& b) { return a.tasks_max > b.tasks_max; });
+    offers.resize(wanted);
+    std::sort(offers.begin(), offers.end(),
+              [](const NodeOffer& a, const NodeOffer& b) { return a.share->node < b.share->node; });
+}
+
+// Totals for the step: one for each node, then as many as the nodes have, from the first on.
+std::vector<std::vector<GresCount>> split_totals(const std::vector<GresCount>& totals,
+                                                 const std::vector<NodeOffer>& offers) {
+    std::vector<std::vector<GresCount>> wishes(offers.size());
+    for (const GresCount& total : totals) {
+        std::uint64_t left = total.count;
+        for (std::size_t i = 0; i < offers.size(); ++i) {
+            std::uint64_t one = std::min({left, owned_on(*offers[i].share, total), std::uint64_t{1}});
+            wishes[i].push_back({total.name, total.type, one});
+            left -= one;
+        }
+        for (std::size_t i = 0; i < offers.size(); ++i) {
+            std::uint64_t more = std::min(left, owned_on(*offers[i].share, total) - wishes[i].back().count);
+            wishes[i].back().count += more;
+            left -= more;
+        }
+        wishes.front().back().count += left;  // more than there are: refused when they are looked for
+    }
+    return wishes;
+}
+
+std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, const std::vector<GresCount>& totals) {
+    std::vector<GresCount> wishes = wish.gres_per_node;
+    for (GresCount each : wish.gpus_per_task) {
+        each.count *= tasks;
+        wishes.push_back(each);
+    }
+    wishes.insert(wishes.end(), totals.begin(), totals.end());
+    return wishes;
+}
+
+}  // namespace
+
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others, const StepWish& wish) {
+    std::vector<std::string> named, excluded;
+    if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
+    if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
+    std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, wish, named, excluded);
+    std::size_t wanted = wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();
+    if (nodes.empty() || nodes.size() < wish.nodes_min) return Error{ErrorCode::NodeConfigUnavailable, {}};
+    wanted = std::min(wanted, nodes.size());
+    std::optional<TaskSet> sizes;
+    if (!wish.node_sizes.empty()) sizes = TRY(parse_node_sizes(wish.node_sizes));
+    if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
+    if (wanted == 0) return Error{ErrorCode::NodeConfigUnavailable, {}};
+    std::uint32_t tasks = task_count(job, wish, wanted);
+    if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
+    if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
+    if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
+
+    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
+    std::vector<NodeOffer> offers;
+    std::uint64_t offered = 0;
+    for (const NodeShare* share : nodes) {
+        // The first ones will do, unless there is more room elsewhere and it is needed.
+        if (offers.size() == wanted && (offered >= tasks || !named.empty())) break;
+        NodeOffer offer = offer_of(others, *share, wish);
+        if (offer.tasks_max == 0 && named.empty()) continue;
+        offered += offer.tasks_max;
+        offers.push_back(std::move(offer));
+    }
+    if (offers.size() < wanted) return StepPlan{};
+    if (offers.size() > wanted) keep_roomiest(offers, wanted);
+    std::vector<std::uint32_t> capacity;
+    for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
+    std::vector<std::uint32_t> counts = spread(tasks, capacity, wish.cyclic);
+    if (counts.empty()) return StepPlan{};
+
+    std::vector<std::vector<GresCount>> totals = split_totals(wish.gpus, offers);
+    Step step{.id = StepId{job.next_step}, .name = wish.name, .user = job.user};
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+        NodeShare share{.node = offers[i].share->node, .tasks = counts[i], .cpus = offers[i].cpus,
+                        .memory = offers[i].share->memory, .gres = {}};
+        if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * each));
+        if (wish.mem_per_node && *wish.mem_per_node > 0) share.memory = *wish.mem_per_node;
+        bool busy = false;
+        Held held = held_on(others, share.node);
+        share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], totals[i]), busy));
+        if (busy) return StepPlan{};
+        names.push_back(cluster.node(share.node).config.name);
+        step.nodes_left.push_back(share.node);
+        step.nodes.push_back(std::move(share));
+    }
+    step.node_names = Hostlist(std::move(names)).to_string();
+    step.tasks = tasks;
+    step.cpus_per_task = each;
+    step.tres_bind = wish.tres_bind;
+    step.overlap = wish.overlap;
+    step.time_limit = wish.time_limit;
+    return StepPlan{std::move(step)};
+}
+
+}  // namespace sluice
