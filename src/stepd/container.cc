@@ -59,7 +59,7 @@ void Container::signal_handlers(int signal) const {
 bool Container::kill_round(bool has_children) {
     if (!has_children && !cgroup_) return true;
     if (!has_children) {
-        oom_killed_ = cgroup_->oom_kills() > 0;
+        oom_kills_ = cgroup_->oom_kills();
         memory_peak_ = cgroup_->memory_peak();
         if (cgroup_->remove()) return true;
     }

@@ -27,12 +27,12 @@ public:
     // rounds.
     bool kill_round(bool has_children);
     // Known once nothing is left.
-    bool oom_killed() const { return oom_killed_; }
+    std::uint64_t oom_kills() const { return oom_kills_; }
     std::uint64_t memory_peak() const { return memory_peak_; }
 
 private:
     std::optional<Cgroup> cgroup_;
-    bool oom_killed_ = false;
+    std::uint64_t oom_kills_ = 0;
     std::uint64_t memory_peak_ = 0;
 };
 

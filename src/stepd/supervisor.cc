@@ -136,6 +136,18 @@ void Supervisor::cleanup_round() {
     round_delay_ = std::min(round_delay_ * 2, kRoundDelayMax);
 }
 
+// srun says it of its tasks itself.
+void Supervisor::note_oom_kills(std::uint64_t count) {
+    end_.mutable_exit()->set_oom_killed(true);
+    if (!work_ || !order_.has_batch()) return;
+    constexpr std::uint32_t kOutOfMemory = 125;  // Compat: shown as the signal, "0:125"
+    end_.mutable_exit()->set_code(0);
+    end_.mutable_exit()->set_signal(kOutOfMemory);
+    work_->say(supervisor_line(
+        fmt::format("Detected {} oom_kill event{} in StepId={}.batch. Some of the step tasks have been OOM Killed.",
+                    count, count == 1 ? "" : "s", order_.run().job())));
+}
+
 void Supervisor::finish() {
     gpu_frequencies_.reset();
     if (work_) *end_.mutable_exit() = work_->exit();
@@ -147,7 +159,7 @@ void Supervisor::finish() {
     std::uint64_t rss = static_cast<std::uint64_t>(usage.ru_maxrss);
     if (container_) rss = std::max(rss, container_->memory_peak() / 1024);
     end_.mutable_usage()->set_rss_max_kb(rss);
-    if (container_ && container_->oom_killed()) end_.mutable_exit()->set_oom_killed(true);
+    if (container_ && container_->oom_kills() > 0) note_oom_kills(container_->oom_kills());
 
     // First the file, then the word: if slurmd is not there, it will look for the file.
     Result<void> written =

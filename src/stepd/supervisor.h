@@ -30,6 +30,7 @@ private:
     void terminate(std::chrono::seconds grace, const std::string& reason_line);
     void reap();
     void on_children();
+    void note_oom_kills(std::uint64_t count);
     void begin_cleanup();
     void cleanup_round();
     void finish();

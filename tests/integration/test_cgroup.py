@@ -40,5 +40,6 @@ def test_a_job_that_takes_more_memory_than_it_has_is_ended(make_cluster, as_root
     else:
         conf = f"ConstrainRAMSpace=yes\nCgroupMountpoint={mounts()['v1']}\n"
     cluster = make_cluster(nodes=1, files={"cgroup.conf": conf})
-    record, _ = cluster.run_job("exec python3 -c 'x = bytearray(400 << 20)'", "--mem=50M")
-    assert record["JobState"] == "OUT_OF_MEMORY"
+    record, output = cluster.run_job("exec python3 -c 'x = bytearray(400 << 20)'", "--mem=50M")
+    assert record["JobState"] == "OUT_OF_MEMORY" and record["ExitCode"] == "0:125"
+    assert f"error: Detected 1 oom_kill event in StepId={record['JobId']}.batch." in output

@@ -38,8 +38,7 @@ Error bad(const std::string& key, const std::string& value) {
 
 Result<void> only_pending(const Draft& draft) {
     if (draft.job.state == JobState::Pending) return {};
-    return Error{is_live(draft.job) ? ErrorCode::JobNotRunning : ErrorCode::JobFinished,
-                 "only a pending job can be changed so"};
+    return Error{is_live(draft.job) ? ErrorCode::JobNotPending : ErrorCode::JobFinished, {}};
 }
 
 Result<std::uint32_t> number(const std::string& key, const std::string& value) {
