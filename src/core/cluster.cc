@@ -81,6 +81,9 @@ void Cluster::order_nodes(Partition& partition) const {
     std::stable_sort(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex a, NodeIndex b) {
         return node(a).config.weight < node(b).config.weight;
     });
+    partition.total_cpus = std::accumulate(
+        partition.nodes.begin(), partition.nodes.end(), 0u,
+        [&](std::uint32_t sum, NodeIndex index) { return sum + node(index).config.cpus; });
 }
 
 void Cluster::nodes_were_reweighted() {
@@ -94,9 +97,6 @@ void Cluster::build_partitions() {
     for (const PartitionConfig& config : settings_->partitions) {
         Partition partition{.config = config, .nodes = {}};
         order_nodes(partition);
-        partition.total_cpus = std::accumulate(
-            partition.nodes.begin(), partition.nodes.end(), 0u,
-            [&](std::uint32_t sum, NodeIndex index) { return sum + node(index).config.cpus; });
         users_own_nodes = users_own_nodes || config.exclusive == "USER";
         partitions.push_back(std::move(partition));
     }

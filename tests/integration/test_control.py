@@ -101,3 +101,14 @@ def test_a_drained_node_stays_drained_when_the_controller_restarts(cluster):
     cluster.wait_for(lambda: cluster.node_state("n1") == "idle", what="n1 to be back")
     assert cluster.node_state("n2").startswith("drain")
     assert "Reason=disk" in cluster.run("scontrol", "show", "node", "n2").stdout
+
+
+def test_nodes_of_a_partition_change_until_slurm_conf_is_read_again(cluster):
+    cluster.run("scontrol", "update", "PartitionName=debug", "Nodes=n2", "MaxTime=5")
+    assert cluster.run("sinfo", "-h", "-o", "%N %l").stdout == "n2 5:00\n"
+    record, _ = cluster.run_job("true")
+    assert record["NodeList"] == "n2"
+    wrong = cluster.run("scontrol", "update", "PartitionName=debug", "MaxNodes=many", check=False)
+    assert wrong.returncode == 1 and "MaxNodes=many: a number or UNLIMITED is needed" in wrong.stderr
+    cluster.run("scontrol", "reconfigure")
+    assert cluster.run("sinfo", "-h", "-o", "%N %l").stdout == "n[1-2] infinite\n"

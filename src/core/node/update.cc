@@ -1,4 +1,4 @@
-// core/node/update.cc: scontrol update NodeName= and PartitionName=.
+// core/node/update.cc: scontrol update NodeName=.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,10 +8,8 @@
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
-#include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
-#include "model/times.h"
 
 namespace sluice {
 
@@ -120,49 +118,6 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     look_after_reservations(cluster, now);
 }
 
-Result<void> change_partition(PartitionConfig& config, const std::string& key, const std::string& value) {
-    if (equals_ignoring_case(key, "State")) {
-        for (std::string_view state : {"UP", "DOWN", "DRAIN", "INACTIVE"}) {
-            if (equals_ignoring_case(state, value)) {
-                config.state = state;
-                return {};
-            }
-        }
-        return bad_value(key, value, "UP, DOWN, DRAIN or INACTIVE");
-    }
-    if (equals_ignoring_case(key, "MaxTime")) {
-        config.max_time = TRY(parse_time_limit(value));
-    } else if (equals_ignoring_case(key, "DefaultTime")) {
-        config.default_time = TRY(parse_time_limit(value));
-    } else if (equals_ignoring_case(key, "MaxNodes")) {
-        config.max_nodes.reset();
-        if (!equals_ignoring_case(value, "UNLIMITED") && !equals_ignoring_case(value, "INFINITE")) {
-            auto count = to_number(value);
-            if (!count) return bad_value(key, value, "a number or UNLIMITED");
-            config.max_nodes = static_cast<std::uint32_t>(*count);
-        }
-    } else if (equals_ignoring_case(key, "MinNodes") || equals_ignoring_case(key, "PriorityTier") ||
-               equals_ignoring_case(key, "PriorityJobFactor")) {
-        auto number = to_number(value);
-        if (!number) return bad_value(key, value, "a number is needed");
-        auto& field = equals_ignoring_case(key, "MinNodes")       ? config.min_nodes
-                      : equals_ignoring_case(key, "PriorityTier") ? config.priority_tier
-                                                                  : config.priority_job_factor;
-        field = static_cast<std::uint32_t>(*number);
-    } else if (equals_ignoring_case(key, "Default") || equals_ignoring_case(key, "Hidden") ||
-               equals_ignoring_case(key, "RootOnly")) {
-        bool yes = equals_ignoring_case(value, "YES");
-        if (!yes && !equals_ignoring_case(value, "NO")) return bad_value(key, value, "YES or NO");
-        auto& field = equals_ignoring_case(key, "Default")  ? config.is_default
-                      : equals_ignoring_case(key, "Hidden") ? config.hidden
-                                                            : config.root_only;
-        field = yes;
-    } else {
-        return Error{ErrorCode::NotSupported, fmt::format("update of partition field {}", key)};
-    }
-    return {};
-}
-
 }  // namespace
 
 Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster, const std::vector<std::string>& names) {
@@ -191,25 +146,6 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     }
     for (NodeIndex index : *meant) change_node(cluster, now, event.caller, index, *change, effects);
     if (change->weight || change->features) cluster.nodes_were_reweighted();
-    unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
-    answer(Done{});
-}
-
-void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event, Effects& effects) {
-    auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
-    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
-    const Partition* partition = cluster.find_partition(event.partition);
-    if (!partition) return answer(Error{ErrorCode::InvalidPartition, event.partition});
-    PartitionConfig changed = partition->config;
-    for (const auto& [key, value] : event.changes) {
-        if (auto done = change_partition(changed, key, value); !done) return answer(done.error());
-    }
-    for (Partition& entry : cluster.edit_partitions()) {
-        if (changed.is_default && entry.config.name != changed.name) entry.config.is_default = false;
-        if (entry.config.name == changed.name) entry.config = changed;
-    }
-    reprioritize_all(cluster, now, true);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     answer(Done{});
