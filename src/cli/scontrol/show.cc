@@ -341,21 +341,22 @@ struct Row {
     std::string_view name;
     std::size_t shortest;                  // as few letters are enough
     int (*show)(Session& session, Id id);  // nullptr: not supported here
+    bool has_json = false;
 };
 
 // Tried in this order: what people abbreviate ("jo", "no", "part", "res") finds the right one.
 constexpr Row kEntities[] = {
-    {"jobs", 1, show_jobs},
-    {"jobid", 4, show_jobs},
-    {"nodes", 1, show_nodes},
-    {"partitions", 1, show_partitions},
+    {"jobs", 1, show_jobs, true},
+    {"jobid", 4, show_jobs, true},
+    {"nodes", 1, show_nodes, true},
+    {"partitions", 1, show_partitions, true},
     {"config", 1, show_configuration},
     {"hostnames", 5, show_hostnames},
     {"hostlist", 5, show_hostlist},
     {"hostlistsorted", 9, show_hostlistsorted},
-    {"steps", 2, show_steps},
-    {"reservations", 1, show_reservations},
-    {"licenses", 2, show_licenses},
+    {"steps", 2, show_steps, true},
+    {"reservations", 1, show_reservations, true},
+    {"licenses", 2, show_licenses, true},
     {"daemons", 2, show_daemons},
     {"topology", 1, show_topology},
     {"federation", 1, show_nothing},
@@ -392,6 +393,11 @@ int show(Session& session, const Words& words) {
     if (!row->show) {
         print_error(session.streams, session.invocation,
                     fmt::format("show {} is not supported", row->name));
+        return 1;
+    }
+    if (session.json && !row->has_json) {
+        print_error(session.streams, session.invocation,
+                    fmt::format("--json is not supported for show {}", row->name));
         return 1;
     }
     // "show jobid=12", "show node NodeName=n1": people paste what was printed.
