@@ -135,7 +135,8 @@ void pending_time(const SheetRow& job, std::string& out) {
     std::int64_t until = to_unix(job.looks().now);
     if (base_state(job) != JobState::Pending && job.has(C::StartTime))
         until = job.number(C::StartTime);
-    append_number(std::max<std::int64_t>(until - job.number(C::SubmitTime), 0), out);
+    const std::int64_t since = job.has(C::SubmitTime) ? job.number(C::SubmitTime) : until;
+    append_number(std::max<std::int64_t>(until - since, 0), out);
 }
 
 std::int64_t memory_key(const SheetRow& job) {
