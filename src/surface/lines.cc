@@ -49,11 +49,11 @@ void Lines::append(const SheetRow& row, std::string& out) {
     above_ = row;
 }
 
-std::vector<SortKey<SheetRow>> keys_that_matter(const std::vector<SheetRow>& rows, const Sheet& sheet,
+std::vector<SortKey<SheetRow>> keys_that_matter(const std::vector<SheetRow>& rows,
+                                                const Sheet& sheet,
                                                 const std::vector<SortKey<SheetRow>>& keys) {
-    const bool has_tasks = std::any_of(rows.begin(), rows.end(), [](const SheetRow& row) {
-        return row.task != kAbsent;
-    });
+    const bool has_tasks = std::any_of(rows.begin(), rows.end(),
+                                       [](const SheetRow& row) { return row.task != kAbsent; });
     std::vector<SortKey<SheetRow>> left;
     for (const SortKey<SheetRow>& key : keys) {
         const auto ids = key.field->needs.all();

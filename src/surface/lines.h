@@ -36,7 +36,8 @@ private:
 };
 
 // Keys by which some of the rows may differ.
-std::vector<SortKey<SheetRow>> keys_that_matter(const std::vector<SheetRow>& rows, const Sheet& sheet,
+std::vector<SortKey<SheetRow>> keys_that_matter(const std::vector<SheetRow>& rows,
+                                                const Sheet& sheet,
                                                 const std::vector<SortKey<SheetRow>>& keys);
 
 }  // namespace sluice

@@ -1,6 +1,5 @@
 // core/node/update_partition.cc: scontrol update PartitionName=. It lasts until slurm.conf is read again.
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
