@@ -206,9 +206,9 @@ Result<void> check_scheduling(Config& config) {
     auto licenses = parse_licenses(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);
     if (!config.gpu_freq_def.empty()) {
-        Result<GpuFreq> freq = parse_gpu_freq(config.gpu_freq_def);
-        std::string why = freq ? "" : freq.error().detail;
-        if (!freq) return refuse(config, fmt::format("GpuFreqDef={}: {}", config.gpu_freq_def, why));
+        if (Result<GpuFreq> freq = parse_gpu_freq(config.gpu_freq_def); !freq) {
+            return refuse(config, fmt::format("GpuFreqDef={}: {}", config.gpu_freq_def, freq.error().detail));
+        }
     }
     TRY(check_topology_plugin(config));
     return check_preemption(config);

@@ -37,13 +37,10 @@ const Entity* find_entity(std::string_view key) {
 // property of jobs and reservations, and a reservation one of jobs.
 Words with_entity_first(Words words) {
     if (words.size() < 2 || is_reservation_update(words)) return words;
-    auto names = [&](std::string_view key) {
-        return std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
+    for (std::string_view key : {"JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {
+        auto named = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
             return equals_ignoring_case(std::string_view(word).substr(0, word.find('=') + 1), key);
         });
-    };
-    for (std::string_view key : {"JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {
-        auto named = names(key);
         if (named == words.end()) continue;
         std::rotate(words.begin() + 1, named, named + 1);
         break;

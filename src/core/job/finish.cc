@@ -199,9 +199,8 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
     end_steps(cluster, job, now, StepState::NodeFail);
     job.cpus_lent = false;
     job.licenses_held.clear();
-    bool again = job.request->requeue && job.request->kind == JobKind::Batch;
     if (!job.end_time) job.end_time = now;
-    if (job.state == JobState::Running && (again || will_run_again(job))) {
+    if (job.state == JobState::Running && (may_be_requeued(job) || will_run_again(job))) {
         return requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
     }
     if (job.state == JobState::Running) {

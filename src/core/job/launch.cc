@@ -5,12 +5,10 @@
 // others of its job. Nodes report what they were brought; a step that one of them has not got in
 // time is ended.
 //
-// A node whose Prolog fails is drained: it would take one job after the other and spoil them all.
-// The job is held, for somebody to look at, and may run again elsewhere.
+// A job whose Prolog fails is held, for somebody to look at, and may run again elsewhere.
 #include <algorithm>
 
 #include "core/job/verbs.h"
-#include "core/limits/reservations.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -37,19 +35,6 @@ bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
 
 bool is_prolog_failure(const std::optional<Error>& error) {
     return error && error->code == ErrorCode::PrologFailed;
-}
-
-void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index) {
-    Node& node = cluster.edit_node(index);
-    if (node.admin_flags & kNodeDrain) return;  // the reason for that stays
-    node.admin_flags |= kNodeDrain;
-    if (!node.down) {
-        node.reason = "Prolog error";
-        node.reason_time = now;
-        node.reason_user = cluster.settings().slurm_user;
-    }
-    cluster.mark_stored(index);
-    look_after_reservations(cluster, now);
 }
 
 bool may_be_requeued(const Job& job) {

@@ -20,8 +20,7 @@ void tell(const Job& job, int signal, Effects& effects) {
 }  // namespace
 
 KillReason reason_to_end_preempted(const Cluster& cluster, const Job& job) {
-    bool again = preempt_rule(cluster, job).mode == PreemptMode::Requeue && job.request->requeue &&
-                 job.request->kind == JobKind::Batch;
+    bool again = preempt_rule(cluster, job).mode == PreemptMode::Requeue && may_be_requeued(job);
     return again ? KillReason::PreemptedRequeue : KillReason::Preempted;
 }
 

@@ -73,9 +73,8 @@ void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, Reques
 void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run);
 void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
 bool is_prolog_failure(const std::optional<Error>& error);
-void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index);
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects);  // live
-bool may_be_requeued(const Job& job);  // by us
+bool may_be_requeued(const Job& job);  // without anybody asking for it
 
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);

@@ -14,8 +14,7 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     for (JobId id : jobs) {
         const Job& job = cluster.job(id);
         if (is_live(job)) {
-            bool again = job.request->requeue && job.request->kind == JobKind::Batch;
-            end_running(cluster, now, id, again ? KillReason::Requeue : KillReason::NodeFail, effects);
+            end_running(cluster, now, id, may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
         // A node that is there was told to end it, and takes nothing new before it has; one that
         // is away will be told when it is back, as an srun may have brought it a step meanwhile.
@@ -31,6 +30,16 @@ void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effe
     cluster.edit_node(index).connected = false;
     const std::string& name = cluster.node(index).config.name;
     effects.push_back(NodeAnswered{name, Error{ErrorCode::InvalidNodeName, name}});
+}
+
+// It would take one job after the other and spoil them all.
+void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index) {
+    Node& node = cluster.edit_node(index);
+    if (node.admin_flags & kNodeDrain) return;  // the reason for that stays
+    node.admin_flags |= kNodeDrain;
+    if (!node.down) set_reason(node, "Prolog error", cluster.settings().slurm_user, now);
+    cluster.mark_stored(index);
+    look_after_reservations(cluster, now);
 }
 
 // One timer per node, due when it will have been silent for too long; hearing from it moves that.
@@ -64,11 +73,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     Node& node = cluster.edit_node(index);
     node.down = true;
     node.connected = false;
-    if (node.reason.empty()) {
-        node.reason = "Not responding";
-        node.reason_time = now;
-        node.reason_user = cluster.settings().slurm_user;
-    }
+    if (node.reason.empty()) set_reason(node, "Not responding", cluster.settings().slurm_user, now);
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);

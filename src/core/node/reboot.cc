@@ -14,12 +14,6 @@ namespace sluice {
 
 namespace {
 
-void set_reason(Node& node, std::string reason, UserId user, Time now) {
-    node.reason = std::move(reason);
-    node.reason_time = now;
-    node.reason_user = user;
-}
-
 // Compat: what the system has to say comes after what somebody wrote.
 void append_reason(Node& node, std::string_view what, Time now) {
     set_reason(node,

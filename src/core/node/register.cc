@@ -41,12 +41,6 @@ std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
     return {};
 }
 
-void set_reason(Node& node, std::string reason, Time now) {
-    node.reason = std::move(reason);
-    node.reason_time = now;
-    node.reason_user = UserId{0};
-}
-
 // ReturnToService decides whether a node that was down may come back by itself.
 void return_to_service(Node& node, const Settings& settings) {
     if (!node.down) return;
@@ -106,7 +100,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     std::string missing = cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
     if (!missing.empty()) {
         node.admin_flags |= kNodeDrain;
-        set_reason(node, missing, now);
+        set_reason(node, missing, UserId{0}, now);
         cluster.mark_stored(*index);
     } else if (node.down && !rebooted) {
         return_to_service(node, cluster.settings());

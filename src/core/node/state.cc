@@ -1,6 +1,7 @@
 // core/node/state.cc: what a node's state is, derived from what happened to it.
 #include "core/cluster.h"
 #include "core/node/use.h"
+#include "core/node/verbs.h"
 
 namespace sluice {
 
@@ -25,6 +26,12 @@ bool may_take_jobs(const Node& node) {
     if (node.reboot && node.reboot->issued) return false;
     return node.facts && node.connected && !node.down && !node.removed && node.orphans.empty() &&
            (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
+}
+
+void set_reason(Node& node, std::string reason, UserId user, Time now) {
+    node.reason = std::move(reason);
+    node.reason_time = now;
+    node.reason_user = user;
 }
 
 }  // namespace sluice

@@ -7,6 +7,8 @@
 
 namespace sluice {
 
+void set_reason(Node& node, std::string reason, UserId user, Time now);  // state.cc
+
 // register.cc
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects);
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects& effects);
@@ -19,6 +21,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 // It is no longer in slurm.conf. Should it be again, it has to register.
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
+void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index);
 
 // stray.cc: runs on a node that nobody waits for any more.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
