@@ -29,6 +29,11 @@ void ControllerLink::start() {
 void ControllerLink::replace_site(std::shared_ptr<const Site> site) {
     site_ = std::move(site);
     attempt_ = 0;
+    // To the controller we are never away: a second connection replaces the first one there.
+    if (registered_) {
+        ++connections_;
+        previous_ = std::move(stream_);
+    }
     retry("");
 }
 
@@ -63,11 +68,15 @@ void ControllerLink::on_connected(Connection connection) {
     loop_.cancel(timer_);
     reader_ = FrameReader();
     welcomed_ = registered_ = false;
-    stream_ = std::make_unique<Stream>(
-        loop_, std::move(connection.fd),
-        Stream::Handlers{[this](std::string_view bytes) { on_data(bytes); },
-                         [this] { retry("connection lost"); },
-                         {}});
+    auto is_current = [this, number = ++connections_] { return number == connections_; };
+    auto on_bytes = [this, is_current](std::string_view bytes) {
+        if (is_current()) on_data(bytes);
+    };
+    auto on_close = [this, is_current] {
+        if (is_current()) retry("connection lost");
+    };
+    stream_ = std::make_unique<Stream>(loop_, std::move(connection.fd),
+                                       Stream::Handlers{on_bytes, on_close, {}});
     greet(connection.local);
 }
 
@@ -125,6 +134,7 @@ void ControllerLink::on_order(const wire::AgentOrder& order) {
         }
         log_info("registered with {} as node {}", endpoint().address, site_->node.name);
         registered_ = true;
+        previous_.reset();
         pause_ = kPauseMin;
         last_failure_.clear();
         std::string frames;
@@ -151,6 +161,7 @@ void ControllerLink::retry(const std::string& why) {
         log_error("slurmctld: {}; trying again", why);  // once, not every five seconds
         last_failure_ = why;
     }
+    if (!why.empty()) previous_.reset();
     registered_ = welcomed_ = false;
     if (connecting_) loop_.forget(connecting_.get());
     connecting_.reset();

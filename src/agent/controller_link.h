@@ -50,6 +50,8 @@ private:
     Handlers handlers_;
     Outbox outbox_;
     std::unique_ptr<Stream> stream_;
+    std::unique_ptr<Stream> previous_;  // deaf; open until there is a new one
+    std::size_t connections_ = 0;
     Fd connecting_;
     FrameReader reader_;
     EventLoop::TimerId timer_ = 0;

@@ -69,11 +69,11 @@ std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJ
 
 }  // namespace
 
-void learn(HookJob& job, const wire::StepOrder& order) {
+void learn(HookJob& job, const wire::StepOrder& order, const wire::JobAllocation& facts) {
     job.key = key_of(order.run()).job;
     job.user = order.user();
     job.group = order.group();
-    if (order.has_batch()) job.variables = facts_of(order.batch().job());
+    job.variables = facts_of(facts);
     for (const wire::NodeShare::Devices& devices : order.share().gres()) {
         if (devices.name() != "gpu") continue;
         job.gpus.insert(devices.indexes().begin(), devices.indexes().end());

@@ -28,9 +28,9 @@ struct HookJob {
     std::vector<std::string> variables = {};  // what else the controller said: "SLURM_JOB_PARTITION=gpu"
 };
 
-// Another run of the job comes here. Only what the controller vouches for is taken: the programs are
-// the administrator's, and what srun says of its job is the user's word.
-void learn(HookJob& job, const wire::StepOrder& order);
+// Another run of the job comes here. `facts` are the controller's, not what srun says of its job:
+// the programs are the administrator's, and that is the user's word.
+void learn(HookJob& job, const wire::StepOrder& order, const wire::JobAllocation& facts);
 
 // What was learned, for a slurmd that is started again before the epilog runs.
 std::string print_learned(const HookJob& job);

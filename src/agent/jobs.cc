@@ -121,7 +121,7 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     wire::StepOrder order = make_order(*credential);
     *order.mutable_batch() = launch;
     order.mutable_batch()->clear_credential();
-    start(std::move(order), std::make_shared<Fd>(),
+    start(std::move(order), launch.job(), std::make_shared<Fd>(),
           [this, key](const Error& error) { report_launch_failure(key, error); });
 }
 
@@ -147,7 +147,7 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
                               fmt::format("step {} was cancelled before it started", print_run(key))});
     }
     const JobHere* here = find(key.job);
-    if (is_over(key.job) || (here && (here->ending || here->closing || here->batch_end))) {
+    if (is_over(key.job, credential->issued()) || (here && (here->ending || here->closing || here->batch_end))) {
         return caller.refuse(std::move(caller.connection),
                              {ErrorCode::LaunchFailed,
                               fmt::format("job {} has ended on this node", key.job.job.value)});
@@ -161,7 +161,7 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
     *order.mutable_tasks() = launch;
     order.mutable_tasks()->clear_credential();
     auto connection = std::make_shared<Fd>(std::move(caller.connection));
-    start(std::move(order), connection,
+    start(std::move(order), credential->job(), connection,
           [this, key, connection, refuse = std::move(caller.refuse)](const Error& error) {
               wire::StepEnd end;
               end.mutable_exit()->set_code(1);
@@ -172,10 +172,11 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
 }
 
 // Known from here on, so that a repeated order does nothing.
-void Jobs::start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse) {
+void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::shared_ptr<Fd> srun,
+                 Refuse refuse) {
     RunKey key = key_of(order.run());
     JobHere& job = jobs_[key.job];
-    learn(job.who, order);
+    learn(job.who, order, facts);
     job.runs[key.step] = Run{};
     auto kept = std::make_shared<wire::StepOrder>(std::move(order));
     with_prolog(key.job, [this, key, kept, srun, refuse](bool ready) {
@@ -252,14 +253,17 @@ void Jobs::drop(const RunKey& key) {
 void Jobs::note_over(const JobKey& key) {
     const auto time = steady_now();
     while (!ends_.empty() && ends_.front().second + kRememberedFor < time) {
-        over_.erase(ends_.front().first);
+        auto known = over_.find(ends_.front().first);
+        if (known != over_.end() && known->second.moment == ends_.front().second) over_.erase(known);
         ends_.pop_front();
     }
-    if (over_.insert(key).second) ends_.emplace_back(key, time);
+    over_[key] = {time, std::time(nullptr)};
+    ends_.emplace_back(key, time);
 }
 
-bool Jobs::is_over(const JobKey& key) const {
-    return over_.contains(key);
+bool Jobs::is_over(const JobKey& key, std::int64_t issued) const {
+    auto end = over_.find(key);
+    return end != over_.end() && issued <= end->second.time;
 }
 
 void Jobs::forget_cancelled_steps(const JobKey& key) {
@@ -342,13 +346,7 @@ void Jobs::order_end(const JobKey& key, Seconds grace, const std::string& reason
         wire::StepCommand command;
         *command.mutable_terminate()->mutable_run() = to_run_id({key, step});
         command.mutable_terminate()->set_grace_seconds(grace.count());
-        std::string line = reason_line;
-        std::size_t cause = line.find(" CANCELLED ");
-        if (step != kBatchStep && cause != std::string::npos) {
-            line = fmt::format("*** STEP {} ON {}{}", print_run({key, step}), site_->node.name,
-                               line.substr(cause));
-        }
-        command.mutable_terminate()->set_reason_line(line);
+        command.mutable_terminate()->set_reason_line(reason_line);
         run.line->send(command);
     }
 }
@@ -360,18 +358,19 @@ void Jobs::close_if_clean(const JobKey& key) {
     job->closing = true;
     hooks_.run(*site_, false, job->who, [this, key](int status) {
         if (status != 0) log_error("epilog of job {} failed", key.job.value);
-        report_end(key);
+        report_end(key, status != 0);
     });
 }
 
-void Jobs::report_end(const JobKey& key) {
+void Jobs::report_end(const JobKey& key, bool epilog_failed) {
     std::optional<wire::StepEnd> batch_end = find(key)->batch_end;
     jobs_.erase(key);
     note_over(key);
     forget_cancelled_steps(key);
-    if (batch_end) return report_job_ended({key, kBatchStep}, *batch_end);
+    if (batch_end) return report_job_ended({key, kBatchStep}, *batch_end, epilog_failed);
     wire::AgentReport report;
     *report.mutable_node_cleaned()->mutable_run() = to_run_id({key, kBatchStep});
+    report.mutable_node_cleaned()->set_epilog_failed(epilog_failed);
     report_(std::move(report));
 }
 
@@ -389,13 +388,14 @@ void Jobs::report_launch_failure(const RunKey& key, const Error& error) {
     report_job_ended(key, end);
 }
 
-void Jobs::report_job_ended(const RunKey& key, const wire::StepEnd& end) {
+void Jobs::report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed) {
     wire::AgentReport report;
     wire::JobEnded& ended = *report.mutable_job_ended();
     *ended.mutable_run() = to_run_id(key);
     *ended.mutable_exit() = end.exit();
     if (end.has_launch_error()) *ended.mutable_launch_error() = end.launch_error();
     *ended.mutable_usage() = end.usage();
+    ended.set_epilog_failed(epilog_failed);
     unacknowledged_.insert(key);
     report_(std::move(report));
 }

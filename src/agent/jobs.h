@@ -67,24 +67,26 @@ private:
 
     Result<wire::LaunchCredential> check(const std::string& credential, const RunKey& key);
     wire::StepOrder make_order(const wire::LaunchCredential& credential) const;
-    void start(wire::StepOrder order, std::shared_ptr<Fd> srun, Refuse refuse);
+    void start(wire::StepOrder order, const wire::JobAllocation& facts, std::shared_ptr<Fd> srun,
+               Refuse refuse);
     void spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
     void with_prolog(const JobKey& key, std::function<void(bool)> next);
     void drop(const RunKey& key);
     void forget_cancelled_steps(const JobKey& key);
     void note_over(const JobKey& key);
-    bool is_over(const JobKey& key) const;
+    // Whether a credential of that time is from before the job's end here: it may have got the node back.
+    bool is_over(const JobKey& key, std::int64_t issued) const;
     StepLine::Handlers handlers_for(const RunKey& key);
     void on_report(const RunKey& key, const wire::StepReport& report);
     void on_end(const RunKey& key, const wire::StepEnd& end);
     void on_gone(const RunKey& key);
     void clear_leftovers(const RunKey& key);
     void close_if_clean(const JobKey& key);
-    void report_end(const JobKey& key);
+    void report_end(const JobKey& key, bool epilog_failed);
     void order_end(const JobKey& key, Seconds grace, const std::string& reason_line);
     void report_launched(const RunKey& key, const Error* error = nullptr);  // or that it was not
     void report_launch_failure(const RunKey& key, const Error& error);
-    void report_job_ended(const RunKey& key, const wire::StepEnd& end);
+    void report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed = false);
     void report_step_ended(const RunKey& key, const wire::StepEnd& end);
     JobHere* find(const JobKey& key);
     Run* find(const RunKey& key);
@@ -101,7 +103,11 @@ private:
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
     // Jobs that are gone from here, and when: an srun with a credential for one may still come.
-    std::set<JobKey> over_;
+    struct End {
+        KnownUsers::Moment moment;
+        std::int64_t time;  // of the wall clock, as credentials have it
+    };
+    std::map<JobKey, End> over_;
     std::deque<std::pair<JobKey, KnownUsers::Moment>> ends_;
 };
 

@@ -34,14 +34,17 @@ protected:
     void TearDown() override { std::filesystem::remove_all(directory_); }
 
     // srun comes with its step 12.0; the answer says why it was refused, empty: it was not.
-    void launch() {
+    void launch(Seconds from_now = Seconds{0}) {
         wire::LaunchCredential credential;
         credential.mutable_run()->set_job(12);
         credential.mutable_run()->set_step(0);
         credential.set_user(getuid());
         credential.add_nodes()->set_name("n1");
+        credential.mutable_job()->set_partition("gpu");
         wire::LaunchTasks launch;
-        launch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
+        launch.mutable_job()->set_partition("what the user says");
+        const Time issued = from_unix(std::time(nullptr)) + from_now;
+        launch.set_credential(signer_->sign(credential, issued, Seconds{60}));
         jobs_->launch_tasks(launch, {{UserId{getuid()}, GroupId{getgid()}},
                                      Fd(dup(0)),
                                      [this](Fd, const Error& error) { refusal_ = error.detail; }});
@@ -104,6 +107,17 @@ TEST_F(JobsHere, AStepsFailedPrologIsReported) {
     EXPECT_TRUE(reports_[2].has_step_ended());
 }
 
+TEST_F(JobsHere, TheProgramsKnowTheJobOfAStepFromTheController) {
+    site_->config.prolog = directory_ + "/prolog";
+    ASSERT_TRUE(write_file_atomically(site_->config.prolog,
+                                      fmt::format("#!/bin/sh\nenv >{}/env\nexit 1\n", directory_),
+                                      {.mode = 0755}));
+    launch();
+    finish_hook();
+    const std::string told = read_file(directory_ + "/env").value();
+    EXPECT_NE(told.find("SLURM_JOB_PARTITION=gpu\n"), std::string::npos) << told;
+}
+
 TEST_F(JobsHere, TheProgramsKnowTheBatchJob) {
     site_->config.prolog = directory_ + "/prolog";
     ASSERT_TRUE(write_file_atomically(site_->config.prolog,
@@ -137,6 +151,37 @@ TEST_F(JobsHere, TheProgramsKnowTheBatchJob) {
     ASSERT_EQ(reports_.size(), 1u);
     EXPECT_EQ(reports_[0].job_ended().launch_error().code(),
               static_cast<std::uint32_t>(ErrorCode::PrologFailed));
+}
+
+TEST_F(JobsHere, AJobThatLeftTheNodeMayComeBackWithANewCredential) {
+    wire::Terminate order;
+    order.mutable_run()->set_job(12);
+    order.mutable_run()->set_step(kBatchStep.value);
+    jobs_->terminate(order);
+    launch(Seconds{-5});
+    EXPECT_EQ(refusal_, "job 12 has ended on this node");
+    refusal_.clear();
+    site_->config.prolog = "/bin/true";
+    launch(Seconds{5});
+    EXPECT_EQ(refusal_, "");
+    EXPECT_EQ(jobs_->known().size(), 1u);
+    cancel_step();
+    finish_hook();
+}
+
+TEST_F(JobsHere, AFailedEpilogIsReported) {
+    site_->config.prolog = "/bin/true";
+    site_->config.epilog = "/bin/false";
+    launch();
+    wire::Terminate order;
+    order.mutable_run()->set_job(12);
+    order.mutable_run()->set_step(kBatchStep.value);
+    jobs_->terminate(order);
+    finish_hook();  // the job was ended meanwhile, so its step does not start
+    finish_hook();
+    ASSERT_FALSE(reports_.empty());
+    EXPECT_TRUE(reports_.back().has_node_cleaned());
+    EXPECT_TRUE(reports_.back().node_cleaned().epilog_failed());
 }
 
 TEST(Hooks, WhatWasLearnedComesBack) {

@@ -19,7 +19,10 @@ struct SchedulerOptions {
     std::uint32_t max_job_test = 0;  // 0: no limit
     std::uint32_t max_job_user = 0;
     std::uint32_t max_job_part = 0;
+    bool disable_job_shrink = false;
+    bool permit_job_expansion = false;
     bool kill_invalid_depend = false;
+    bool nohold_on_prolog_fail = false;
     Seconds max_switch_wait{300};
     // Slurm waits for the credential of the last run to expire (two minutes); ours name the run
     // they are for, so a second is enough to slow a script down that always requeues itself.

@@ -10,13 +10,15 @@ namespace {
 TEST(SchedulerOptions, NumbersAndFlagsReachTheirMembers) {
     Result<SchedulerOptions> options = parse_scheduler_options(
         "bf_window=60,bf_max_job_test=7, BF_Interval=5,kill_invalid_depend,max_switch_wait=10,"
-        "bf_continue,defer",
+        "bf_continue,defer,nohold_on_prolog_fail,disable_job_shrink,permit_job_expansion",
         "youngest_first,send_user_signal");
     ASSERT_TRUE(options);
     EXPECT_EQ(options->window, Seconds{3600});
     EXPECT_EQ(options->max_job_test, 7u);
     EXPECT_EQ(options->interval, Seconds{5});
     EXPECT_TRUE(options->kill_invalid_depend);
+    EXPECT_TRUE(options->nohold_on_prolog_fail);
+    EXPECT_TRUE(options->disable_job_shrink && options->permit_job_expansion);
     EXPECT_EQ(options->max_switch_wait, Seconds{10});
     EXPECT_TRUE(options->preempt_youngest_first);
     EXPECT_TRUE(options->preempt_send_user_signal);

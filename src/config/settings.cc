@@ -58,7 +58,10 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
                          .max_job_user = options.max_job_user,
                          .max_job_part = options.max_job_part};
     settings.preempt = preempt_from(config, options);
+    settings.disable_job_shrink = options.disable_job_shrink;
+    settings.permit_job_expansion = options.permit_job_expansion;
     settings.kill_invalid_depend = options.kill_invalid_depend;
+    settings.hold_on_prolog_failure = !options.nohold_on_prolog_fail;
     settings.max_switch_wait = options.max_switch_wait;
     settings.requeue_delay = options.requeue_delay;
     settings.licenses = TRY(parse_licenses(config.licenses));

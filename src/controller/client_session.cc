@@ -9,6 +9,8 @@
 #include <asio/redirect_error.hpp>
 
 #include "base/log.h"
+#include "base/text.h"
+#include "controller/barred_users.h"
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
@@ -112,6 +114,10 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
     }
     if (auto* submission = std::get_if<SubmitJob>(&incoming->event)) {
         co_await add_groups(submission->caller);
+    } else if (auto* update = std::get_if<UpdateJob>(&incoming->event)) {
+        co_await add_groups(update->caller);  // perhaps it goes to another partition
+    } else if (auto* change = std::get_if<UpdatePartition>(&incoming->event)) {
+        co_await add_job_owners(*change);
     }
     co_await ask(std::move(*incoming), id, std::move(key));
 }
@@ -128,6 +134,18 @@ asio::awaitable<void> ClientSession::add_groups(Caller& caller) {
         return services_.groups.of(caller.user, caller.group, age_max, wall_clock());
     };
     caller.groups = co_await run_on(services_.slow_pool, look_up);
+}
+
+// AllowGroups is also for those who have jobs.
+asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
+    const bool wanted = std::any_of(
+        change.changes.begin(), change.changes.end(),
+        [](const auto& field) { return equals_ignoring_case(field.first, "AllowGroups"); });
+    const bool may = caller_.user.value == 0 ||
+                     caller_.user == services_.published.config.get()->slurm_user;
+    if (!wanted || !may) co_return;
+    const auto look_up = [&] { return job_owners(services_); };
+    change.job_owners = co_await run_on(services_.slow_pool, look_up);
 }
 
 // Who asks again for what we may still do waits for the outcome of that.

@@ -39,6 +39,7 @@ private:
     // `key`: by which the request is known when it comes again; empty: it does not.
     asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
     asio::awaitable<void> add_groups(Caller& caller);
+    asio::awaitable<void> add_job_owners(UpdatePartition& change);
     asio::awaitable<Bytes> query(const wire::Request& request);
     asio::awaitable<Bytes> list(const wire::ListTable& question);
     asio::awaitable<Bytes> batch_script(JobId job);

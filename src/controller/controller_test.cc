@@ -63,7 +63,7 @@ TEST(Settings, TakeUpHowJobsArePlacedAndPreempted) {
     Config config = small_config();
     config.select_type_parameters = "CR_Socket_Memory,CR_LLN,CR_Pack_Nodes";
     config.scheduler_type = "sched/builtin";
-    config.scheduler_parameters = "bf_window=30,kill_invalid_depend";
+    config.scheduler_parameters = "bf_window=30,kill_invalid_depend,nohold_on_prolog_fail";
     config.preempt_type = "preempt/qos";
     config.preempt_mode = "SUSPEND,GANG,WITHIN";
     config.preempt_parameters = "youngest_first";
@@ -76,6 +76,7 @@ TEST(Settings, TakeUpHowJobsArePlacedAndPreempted) {
     EXPECT_FALSE(settings->backfill.enabled);
     EXPECT_EQ(settings->backfill.window, Seconds{1800});
     EXPECT_TRUE(settings->kill_invalid_depend);
+    EXPECT_FALSE(settings->hold_on_prolog_failure);
     EXPECT_EQ(settings->preempt.by, PreemptSettings::By::Qos);
     EXPECT_EQ(settings->preempt.mode, PreemptMode::Suspend);
     EXPECT_TRUE(settings->preempt.gang && settings->preempt.within);

@@ -84,6 +84,17 @@ void fill(const std::vector<Explanation>& answer, const ReplyContext&, wire::Rep
     for (const Explanation& each : answer) *message.add_jobs() = to_wire(each);
 }
 
+// What Prolog and Epilog hear of it, besides a little of the request.
+void describe_facts(const Job& job, wire::JobAllocation& message) {
+    if (job.allocation) message.set_node_names(job.allocation->node_names);
+    if (job.array_job) message.set_array_job(job.array_job->value);
+    if (job.array_task) message.set_array_task(*job.array_task);
+    message.set_partition(job.partition);
+    *message.mutable_time_limit() = to_wire(job.time_limit);
+    if (job.start_time) message.set_start_time(to_unix(*job.start_time));
+    message.set_sluid(print_sluid(job.sluid));
+}
+
 }  // namespace
 
 wire::Reply reply_from(const Answer& answer, const ReplyContext& context) {
@@ -104,21 +115,15 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
     if (job.allocation) {
         describe_shares(job.allocation->nodes, snapshot, *message.mutable_nodes());
         describe_addresses(job.allocation->nodes, snapshot, *message.mutable_addresses());
-        message.set_node_names(job.allocation->node_names);
     }
+    describe_facts(job, message);
     *message.mutable_request() = to_wire(*job.request, *job.details);
     message.set_user(job.user.value);
     message.set_group(job.group.value);
-    if (job.array_job) message.set_array_job(job.array_job->value);
-    if (job.array_task) message.set_array_task(*job.array_task);
-    message.set_partition(job.partition);
-    *message.mutable_time_limit() = to_wire(job.time_limit);
-    if (job.start_time) message.set_start_time(to_unix(*job.start_time));
     *message.mutable_exit() = to_wire(job.exit);
     message.set_restarts(job.restarts);
     message.set_cluster_name(snapshot.settings->cluster_name);
     message.set_reason(static_cast<std::uint32_t>(job.reason));
-    message.set_sluid(print_sluid(job.sluid));
     if (auto memory = memory_in_force(job, snapshot, true)) message.set_default_mem_per_cpu(*memory);
     if (auto memory = memory_in_force(job, snapshot, false)) message.set_default_mem_per_node(*memory);
 }
@@ -133,6 +138,13 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     credential.set_user(job.user.value);
     credential.set_group(job.group.value);
     describe_shares(nodes, context.snapshot, *credential.mutable_nodes());
+    if (step != kBatchStep) {  // whose launch comes from us, and says it all
+        describe_facts(job, *credential.mutable_job());
+        wire::JobRequest& request = *credential.mutable_job()->mutable_request();
+        request.set_account(job.request->account);
+        request.set_qos(job.request->qos);
+        request.set_licenses(job.request->licenses);
+    }
     return context.signer.sign(std::move(credential), context.now, context.credential_lifetime);
 }
 

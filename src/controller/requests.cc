@@ -111,6 +111,20 @@ Result<Event> control(const wire::ControlJobs& message, const Caller& caller, Re
     return Event{std::move(event)};
 }
 
+Result<UpdatePartition::Verb> partition_verb(wire::Update::Verb verb) {
+    switch (verb) {
+        case wire::Update::CHANGE:
+            return UpdatePartition::Verb::Update;
+        case wire::Update::CREATE:
+            return UpdatePartition::Verb::Create;
+        case wire::Update::DELETE:
+            return UpdatePartition::Verb::Delete;
+        default:
+            break;
+    }
+    return Error{ErrorCode::NotSupported, fmt::format("partition verb {}", static_cast<int>(verb))};
+}
+
 Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
     Changes changes;
     for (const wire::KeyValue& change : message.changes()) {
@@ -124,7 +138,11 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
             return Event{UpdateNode{id, caller, TRY(Hostlist::parse(message.name())).names(),
                                     std::move(changes)}};
         case wire::Update::PARTITION:
-            return Event{UpdatePartition{id, caller, message.name(), std::move(changes)}};
+            return Event{UpdatePartition{.request = id,
+                                         .caller = caller,
+                                         .partition = message.name(),
+                                         .changes = std::move(changes),
+                                         .verb = TRY(partition_verb(message.verb()))}};
         default:
             break;
     }
@@ -275,13 +293,15 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
         case wire::AgentReport::kJobEnded: {
             const auto& ended = report.job_ended();
             return Event{JobEnded{node, from_wire(ended.run()), TRY(from_wire(ended.exit())),
-                                  error_in(ended.has_launch_error(), ended.launch_error())}};
+                                  error_in(ended.has_launch_error(), ended.launch_error()),
+                                  ended.epilog_failed()}};
         }
         case wire::AgentReport::kStepEnded:
             return Event{StepEnded{node, from_wire(report.step_ended().run()),
                                    TRY(from_wire(report.step_ended().exit()))}};
         case wire::AgentReport::kNodeCleaned:
-            return Event{NodeCleaned{node, from_wire(report.node_cleaned().run())}};
+            return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),
+                                     report.node_cleaned().epilog_failed()}};
         case wire::AgentReport::kHeartbeat:
             return Event{
                 NodeHeartbeat{node, report.heartbeat().load(), report.heartbeat().free_memory()}};

@@ -9,6 +9,7 @@
 #include <asio/use_awaitable.hpp>
 
 #include "base/log.h"
+#include "controller/barred_users.h"
 #include "os/user.h"
 
 namespace sluice {
@@ -58,10 +59,14 @@ asio::awaitable<void> watch_reserved_groups(Services& services) {
         if (error || services.stopping) co_return;
         const auto snapshot = services.published.snapshot.get();
         const bool wanted =
+            has_barred_users(*snapshot) ||
             std::any_of(snapshot->reservations->begin(), snapshot->reservations->end(),
                         [](const Reservation& each) { return !each.groups.empty(); });
         if (every == kNever || !wanted) continue;
-        asio::post(services.slow_pool, [&services] { refresh_reserved_groups(services); });
+        asio::post(services.slow_pool, [&services] {
+            refresh_reserved_groups(services);
+            refresh_barred_users(services);
+        });
     }
 }
 

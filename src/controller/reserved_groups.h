@@ -13,7 +13,7 @@ namespace sluice {
 // changed. Blocking: for slow_pool.
 void refresh_reserved_groups(Services& services);
 
-// Does so every GroupUpdateTime, for ever.
+// Does so every GroupUpdateTime, for ever; and for those whom partitions bar (barred_users.h).
 asio::awaitable<void> watch_reserved_groups(Services& services);
 
 }  // namespace sluice

@@ -80,6 +80,7 @@ struct Partition {
     PartitionConfig config;
     std::vector<NodeIndex> nodes;        // by weight, then by place in slurm.conf
     std::uint32_t total_cpus = 0;
+    std::set<UserId> barred_users = {};  // have jobs here, and AllowGroups as changed by scontrol leaves them out
 };
 
 template <>
@@ -298,7 +299,7 @@ public:
     std::map<std::pair<UserId, std::string>, NameGroup> name_groups;          // by user and job name
     std::map<std::string, std::uint32_t> licenses_used;                       // core/limits/licenses.cc
     std::set<JobId> license_waiting;                                          // parked for a licence
-    bool users_own_nodes = false;                                             // some have, with --exclusive=user
+    bool users_own_nodes = false;                                             // some do, or are barred from a partition
     std::set<NodeIndex> reboots_wanted;                                       // asked for, not ordered yet
 
     ChangedRecords take_changes();

@@ -26,7 +26,7 @@ using RequestId = Id<struct RequestIdTag, std::uint64_t>;  // whom to answer; ch
 struct Caller {
     UserId user;
     GroupId group;
-    std::vector<std::string> groups = {};  // names, looked up by the shell; for submissions only
+    std::vector<std::string> groups = {};  // names, looked up by the shell where AllowGroups asks for them
     bool sent_by_root = false;             // who may have named somebody else with --uid
 };
 inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
@@ -84,10 +84,13 @@ struct UpdateNode {
 };
 
 struct UpdatePartition {
-    RequestId request;
+    enum class Verb { Update, Create, Delete };
+    RequestId request;             // 0: nobody to answer
     Caller caller;
     std::string partition;
     Changes changes;
+    Verb verb = Verb::Update;
+    std::vector<Caller> job_owners = {};  // and their groups, looked up by the shell: AllowGroups may leave them out
 };
 
 struct StepWish {
@@ -204,6 +207,7 @@ struct JobEnded {
     RunId run;
     ExitStatus exit;
     std::optional<Error> launch_error;
+    bool epilog_failed = false;
 };
 
 struct StepEnded {
@@ -215,6 +219,7 @@ struct StepEnded {
 struct NodeCleaned {
     NodeIndex node;
     RunId run;
+    bool epilog_failed = false;
 };
 
 // ---- from the shell

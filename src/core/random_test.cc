@@ -16,7 +16,7 @@ namespace {
 
 std::string random_line(int step) {
     int job = *rc::gen::inRange(0, step + 1);
-    switch (*rc::gen::inRange(0, 20)) {
+    switch (*rc::gen::inRange(0, 21)) {
         case 0: return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
                                    *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
         case 1: return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
@@ -37,6 +37,7 @@ std::string random_line(int step) {
         case 15: return fmt::format("submit j{} cpus={} time=1", step, *rc::gen::inRange(1, 5));
         case 16: return fmt::format("at {}", step);
         case 17: return fmt::format("update j{} TimeLimit={}", job, *rc::gen::inRange(1, 9));
+        case 18: return fmt::format("update j{} NumNodes=1", job);
         default: return "pass";
     }
 }

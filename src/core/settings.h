@@ -97,7 +97,10 @@ struct Settings {
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
     std::vector<std::string> gres_types;  // GresTypes: every node is shown with a count of each
+    bool disable_job_shrink = false;       // running jobs keep all their nodes
+    bool permit_job_expansion = false;     // --dependency=expand
     bool kill_invalid_depend = false;
+    bool hold_on_prolog_failure = true;    // a requeued job waits for somebody to look at it
     bool config_overrides = false;         // trust slurm.conf over what nodes report
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};

@@ -112,6 +112,7 @@ enum class JobColumn : std::uint16_t {
     TresFreq = 140,   // (t) "gpu:medium,memory=high"
     SchedNodes = 160, // (t) where a waiting job is expected to start, when known
     LastCheckpoint,   // absent: it has told of none
+    AllocLayout = 170, // (t) of each line of AllocDetail: sockets, cores of each, CPUs of a core: "2:8:1\n..."
     PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
 
@@ -253,6 +254,7 @@ enum class ReservationColumn : std::uint16_t {
     QosDenied,        // 1: all but them
     AllowedPartitions,  // (t)
     PartitionsDenied,
+    CoreIds,          // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: not certain ones
 };
 
 }  // namespace sluice

@@ -25,6 +25,7 @@ constexpr KindRow kKinds[] = {
     {DependencyKind::AfterNotOk, "afternotok"},
     {DependencyKind::AfterOk, "afterok"},
     {DependencyKind::Singleton, "singleton"},
+    {DependencyKind::Expand, "expand"},
 };
 
 constexpr std::uint64_t kJobIdMax = 0xfffffff0;
@@ -100,10 +101,6 @@ Result<Dependency> parse_dependency(std::string_view text) {
     dependency.any = text.find('?') != std::string_view::npos;
     if (dependency.any && text.find(',') != std::string_view::npos) return problem(text);
     for (std::string_view part : split(text, dependency.any ? '?' : ',')) {
-        std::size_t colon = part.find(':');
-        if (equals_ignoring_case(part.substr(0, colon), "expand")) {
-            return Error{ErrorCode::NotSupported, fmt::format("--dependency={}", text)};
-        }
         std::vector<Condition> read;
         if (!read_condition(part, read)) return problem(text);
         for (const Condition& condition : read) {

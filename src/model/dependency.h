@@ -24,6 +24,7 @@ enum class DependencyKind : std::uint8_t {
     AfterNotOk,        // it has ended, and not well
     AfterOk,           // it has completed
     Singleton,         // no earlier job of the same user and name is left
+    Expand,            // it runs; its nodes are to be that job's (core/job/resize.h)
 };
 
 struct Condition {

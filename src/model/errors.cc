@@ -89,6 +89,7 @@ constexpr Row kRows[] = {
     {ErrorCode::ReservationCoresFixed, "Core-based reservation can not be updated"},
     {ErrorCode::ReservationCoreCounts, "Core count for reservation node list is not consistent!"},
     {ErrorCode::PrologFailed,          "Job prolog failed"},
+    {ErrorCode::PartitionInUse,        "Partition is in use"},
 };
 // clang-format on
 
@@ -96,7 +97,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::PrologFailed) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::PartitionInUse) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

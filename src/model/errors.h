@@ -88,6 +88,7 @@ enum class ErrorCode : unsigned short {
     ReservationCoresFixed,    // a reservation of cores cannot have others
     ReservationCoreCounts,    // not one for each node
     PrologFailed,             // the node must not be used as it is
+    PartitionInUse,           // by jobs or reservations
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -131,7 +131,7 @@ struct NodeShare {
 };
 
 struct Allocation {
-    std::vector<NodeShare> nodes;  // in the order of the node table
+    std::vector<NodeShare> nodes;  // in the order of the node table; a batch script's node is the first even if nodes were added
     std::string node_names;        // compact list, made once
     std::uint8_t sharers = 1;      // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
     std::uint32_t cpus() const;

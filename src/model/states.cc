@@ -94,6 +94,7 @@ constexpr ReasonRow kReasons[] = {
     {Reason::NodesUnavailable,
      "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"},
     {Reason::QosNotAllowed,            "QOSNotAllowed"},
+    {Reason::MaxMemPerLimit,           "MaxMemPerLimit"},
 };
 
 struct NodeRow {

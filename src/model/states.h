@@ -48,9 +48,9 @@ enum class Reason : std::uint8_t {
     InvalidAccount, InvalidQos, QosUsageThreshold, RaisedSignal, OutOfMemory, BadConstraints,
     JobArrayTaskLimit, DependencyNeverSatisfied, JobHoldMaxRequeue, PartitionConfig, Cleaning,
     AccountNotAllowed, DeadlinePassed, InvalidWorkDir, FileError, UserUnknown,
-    ReservationDeleted, NodesUnavailable, QosNotAllowed,
+    ReservationDeleted, NodesUnavailable, QosNotAllowed, MaxMemPerLimit,
 };
-constexpr int kReasonCount = 43;
+constexpr int kReasonCount = 44;
 
 // "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; our own later ones too.
 std::string_view reason_name(Reason reason);

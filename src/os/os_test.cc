@@ -188,6 +188,7 @@ TEST(Socket, LocalPeersKnowEachOther) {
         connect_to({"localhost", port, "test"}, std::chrono::milliseconds{1000});
     ASSERT_TRUE(connection) << connection.error().detail;
     EXPECT_TRUE(connection->local);
+    EXPECT_EQ(own_address(*connection, "127.0.0.1"), "127.0.0.1");
     Fd accepted = accept_connection(*local);
     ASSERT_TRUE(accepted);
     EXPECT_EQ(peer_of(accepted)->uid, getuid());
@@ -195,6 +196,7 @@ TEST(Socket, LocalPeersKnowEachOther) {
     connection = connect_to({"127.0.0.1", port, "test"}, std::chrono::milliseconds{1000});
     ASSERT_TRUE(connection);
     EXPECT_FALSE(connection->local);
+    EXPECT_EQ(own_address(*connection, "not asked"), "127.0.0.1");
 }
 
 TEST(Socket, PathsMayBeLongerThanTheKernelAllows) {

@@ -271,6 +271,21 @@ std::string peer_address(const Fd& fd) {
     return fmt::format("{}:{}", host, port);
 }
 
+std::string own_address(const Connection& connection, const std::string& address) {
+    Address own;
+    own.length = sizeof own.storage;
+    if (connection.local) {  // by TCP it would be the address that was called
+        Result<std::vector<Address>> called = resolve(address, 0, 0);
+        if (!called || called->empty()) return "";
+        own = called->front();
+    } else if (getsockname(connection.fd.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) {
+        return "";
+    }
+    char host[NI_MAXHOST];
+    if (getnameinfo(own.get(), own.length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) return "";
+    return host;
+}
+
 void set_blocking(const Fd& fd, bool blocking) {
     int flags = fcntl(fd.get(), F_GETFL);
     fcntl(fd.get(), F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);

@@ -63,6 +63,8 @@ Result<Fd> connect_at(const std::string& path);
 
 std::optional<Peer> peer_of(const Fd& fd);  // nothing for TCP
 std::string peer_address(const Fd& fd);     // "10.0.0.7:51234", "local"
+// Our own IP address as the other end sees it, "" if there is none; `address` is where that was reached.
+std::string own_address(const Connection& connection, const std::string& address);
 void set_blocking(const Fd& fd, bool blocking);
 
 bool is_local_address(std::string_view address);

@@ -54,6 +54,8 @@ Result<NodeShare> from_wire(const wire::NodeShare& share);
 // What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were asked
 // for, else one for as many CPUs as a task has.
 std::uint32_t tasks_announced(const wire::NodeShare& share, const wire::Shape& shape);
+// SLURM_TRES_PER_TASK: "cpu=2,gres/gpu:a40=1"; empty: nothing was asked for by task.
+std::string tres_per_task(const wire::Shape& shape);
 
 wire::ExitStatus to_wire(const ExitStatus& exit);
 Result<ExitStatus> from_wire(const wire::ExitStatus& exit);

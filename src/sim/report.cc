@@ -142,6 +142,12 @@ std::string print_comparison(const std::vector<Named>& summaries) {
     return text;
 }
 
+std::string print_left_out(const Trace& trace) {
+    if (trace.skipped == 0) return "";
+    return fmt::format("\nleft out: {} records of jobs that never ran or do not say with what\n",
+                       trace.skipped);
+}
+
 std::string print_jobs_csv(const Trace& trace, const Outcome& outcome) {
     std::string text =
         "job,account,user,partition,submit,start,end,wait,slowdown,cpus,gpus,nodes,state,"

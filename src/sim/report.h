@@ -19,6 +19,9 @@ struct Named {
 // Side by side, with the ratio of each to the first.
 std::string print_comparison(const std::vector<Named>& summaries);
 
+// How many records of the trace had no part in it; nothing where all had.
+std::string print_left_out(const Trace& trace);
+
 // A line per job of the trace.
 std::string print_jobs_csv(const Trace& trace, const Outcome& outcome);
 

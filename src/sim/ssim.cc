@@ -74,9 +74,7 @@ Result<int> run(const SimOptions& options) {
         std::string title = std::filesystem::path(options.trace).filename().string();
         TRY(write_file(options.html_file, print_html(title, trace, outcome, summary)));
     }
-    print(print_summary(summary));
-    if (trace.skipped > 0)
-        print(fmt::format("\nleft out: {} records of jobs that never ran or do not say with what\n", trace.skipped));
+    print(print_summary(summary) + print_left_out(trace));
     return 0;
 }
 
@@ -96,7 +94,7 @@ Result<int> compare(const SimOptions& options) {
             summaries[i].name += fmt::format("({})", i + 1);
         }
     }
-    print(print_comparison(summaries));
+    print(print_comparison(summaries) + print_left_out(trace));
     return 0;
 }
 

@@ -114,6 +114,10 @@ void BatchWork::say(const std::string& line) {
     write_all(err_ ? err_.get() : out_.get(), line);
 }
 
+void BatchWork::announce(const std::string& reason_line) {
+    say(supervisor_line(reason_line));
+}
+
 void BatchWork::signal(const wire::SignalJob& order) {
     if (order.children() && order.if_handled()) {
         container_.signal_handlers(order.signal());

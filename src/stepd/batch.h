@@ -21,6 +21,7 @@ public:
     bool finished() const override { return finished_; }
     wire::ExitStatus exit() const override { return exit_; }
     void say(const std::string& line) override;
+    void announce(const std::string& reason_line) override;
     void signal(const wire::SignalJob& order) override;
     void wind_up(const wire::StepEnd&) override {}
     bool wound_up() override { return true; }

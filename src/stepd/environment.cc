@@ -119,12 +119,6 @@ void set_if(Environment& environment, std::string_view name, const std::string& 
     if (!value.empty()) environment.set(name, value);
 }
 
-std::uint64_t total(const google::protobuf::RepeatedPtrField<wire::Gres>& wishes) {
-    std::uint64_t sum = 0;
-    for (const wire::Gres& wish : wishes) sum += wish.count();
-    return sum;
-}
-
 // As --gpus was written: "2", "a40:2,h100:1".
 std::string print_gpus(const google::protobuf::RepeatedPtrField<wire::Gres>& wishes) {
     std::string text;
@@ -192,17 +186,24 @@ void set_array(Environment& environment, const wire::JobAllocation& job) {
     set_number(environment, "SLURM_ARRAY_TASK_STEP", step);
 }
 
+void set_cpus_per_node(Environment& environment, const wire::JobAllocation& job) {
+    std::vector<std::uint32_t> cpus;
+    for (const wire::NodeShare& share : job.nodes()) {
+        cpus.push_back(static_cast<std::uint32_t>(share.cpus_size()));
+    }
+    environment.set("SLURM_JOB_CPUS_PER_NODE", print_per_node(cpus));
+}
+
 void set_nodes(Environment& environment, const wire::JobAllocation& job) {
     environment.set("SLURM_JOB_NODELIST", job.node_names());
     environment.set("SLURM_NODELIST", job.node_names());
     set_number(environment, "SLURM_JOB_NUM_NODES", job.nodes_size());
     set_number(environment, "SLURM_NNODES", job.nodes_size());
-    std::vector<std::uint32_t> cpus, tasks;
+    std::vector<std::uint32_t> tasks;
     for (const wire::NodeShare& share : job.nodes()) {
-        cpus.push_back(static_cast<std::uint32_t>(share.cpus_size()));
         tasks.push_back(tasks_announced(share, job.request().shape()));
     }
-    environment.set("SLURM_JOB_CPUS_PER_NODE", print_per_node(cpus));
+    set_cpus_per_node(environment, job);
     environment.set("SLURM_TASKS_PER_NODE", print_per_node(tasks));
 }
 
@@ -243,17 +244,11 @@ void set_wishes(Environment& environment, const wire::JobAllocation& job) {
         set_number(environment, "SLURM_NTASKS_PER_NODE", shape.ntasks_per_node());
     }
     set_sizes(environment, shape);
-    std::string tres_per_task;
     if (shape.cpus_per_task_set()) {
         set_number(environment, "SLURM_CPUS_PER_TASK", shape.cpus_per_task());
-        tres_per_task = fmt::format("cpu={}", shape.cpus_per_task());
     }
-    if (shape.gpus_per_task_size() > 0) {
-        environment.set("SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task()));
-        tres_per_task += fmt::format("{}gres/gpu={}", tres_per_task.empty() ? "" : ",",
-                                     total(shape.gpus_per_task()));
-    }
-    set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task);
+    set_if(environment, "SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task()));
+    set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task(shape));
     if (shape.gpus_size() > 0) environment.set("SLURM_GPUS", print_gpus(shape.gpus()));
     constexpr std::string_view kGpuBind = "gres/gpu:";
     if (const std::string& bind = job.request().tres_bind(); bind.starts_with(kGpuBind)) {
@@ -357,6 +352,7 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order,
     environment.set("SLURM_JOB_NODELIST", job.node_names());
     environment.set("SLURM_NODELIST", job.node_names());
     set_number(environment, "SLURM_JOB_NUM_NODES", std::max(1, job.nodes_size()));
+    set_cpus_per_node(environment, job);
     set_number(environment, "SLURM_STEP_ID", order.run().step());
     set_number(environment, "SLURM_STEPID", order.run().step());
     environment.set("SLURM_STEP_NODELIST", launch.step_nodes());
@@ -371,6 +367,9 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order,
     set_number(environment, "SLURM_NPROCS", launch.total_tasks());
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
     environment.set("SLURM_JOB_GROUP", fmt::format("{}", order.group()));
+    // Our srun listens on no port: there is no SLURM_SRUN_COMM_PORT to tell.
+    set_if(environment, "SLURM_LAUNCH_NODE_IPADDR", launch.srun_address());
+    set_if(environment, "SLURM_SRUN_COMM_HOST", launch.srun_address());
 
     const auto& ids = launch.task_ids();
     set_position(environment, ids[static_cast<int>(local)], static_cast<std::uint32_t>(local),

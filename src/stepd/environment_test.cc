@@ -109,6 +109,21 @@ TEST(Environment, MemoryIsToldAlsoWhereItIsADefault) {
     EXPECT_FALSE(without.has("SLURM_MEM_PER_CPU") || without.has("SLURM_MEM_PER_NODE"));
 }
 
+TEST(Environment, SizesByTaskKeepTheTypesOfGpus) {
+    wire::StepOrder order = batch_order();
+    wire::Shape& shape = *order.mutable_batch()->mutable_job()->mutable_request()->mutable_shape();
+    shape.set_cpus_per_task(2);
+    shape.set_cpus_per_task_set(true);
+    wire::Gres& gpus = *shape.add_gpus_per_task();
+    gpus.set_name("gpu");
+    gpus.set_type("a40");
+    gpus.set_count(1);
+    Environment environment;
+    set_batch_variables(environment, order, "ada");
+    EXPECT_EQ(environment.get("SLURM_GPUS_PER_TASK"), "a40:1");
+    EXPECT_EQ(environment.get("SLURM_TRES_PER_TASK"), "cpu=2,gres/gpu:a40=1");
+}
+
 TEST(Environment, WhatWasNotAskedForIsNotSet) {
     Environment environment;
     set_batch_variables(environment, batch_order(), "ada");
@@ -159,6 +174,18 @@ TEST(Environment, TaskKnowsItsPlaceInTheStep) {
     EXPECT_EQ(environment.get("SLURM_NTASKS"), "6");
     EXPECT_EQ(environment.get("SLURM_STEP_NUM_NODES"), "3");
     EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "2,3");
+}
+
+TEST(Environment, TaskKnowsWhereItWasLaunchedFrom) {
+    wire::StepOrder order = step_order();
+    *order.mutable_tasks()->mutable_job()->add_nodes() = share_of(4, {});
+    *order.mutable_tasks()->mutable_job()->add_nodes() = share_of(1, {});
+    order.mutable_tasks()->set_srun_address("10.0.0.7");
+    Environment environment;
+    set_task_variables(environment, order, "ada", 1, {});
+    EXPECT_EQ(environment.get("SLURM_LAUNCH_NODE_IPADDR"), "10.0.0.7");
+    EXPECT_EQ(environment.get("SLURM_SRUN_COMM_HOST"), "10.0.0.7");
+    EXPECT_EQ(environment.get("SLURM_JOB_CPUS_PER_NODE"), "2(x2),4,1");
 }
 
 TEST(Environment, ABoundTaskSeesItsOwnGpus) {

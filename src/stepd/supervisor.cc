@@ -18,6 +18,7 @@ namespace sluice {
 namespace {
 
 constexpr std::chrono::milliseconds kRoundDelayMax{250};
+constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // said of one step
 
 std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000u +
@@ -92,13 +93,15 @@ void Supervisor::on_command(const wire::StepCommand& command) {
     if (command.has_signal() && work_) {
         work_->signal(command.signal());
     } else if (command.has_terminate()) {
-        terminate(Seconds{command.terminate().grace_seconds()}, command.terminate().reason_line());
+        const wire::Terminate& order = command.terminate();
+        terminate(Seconds{order.grace_seconds()},
+                  order.only_step() ? kStepCancelled : order.reason_line());
     }
 }
 
 void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason_line) {
     if (cleaning_) return;
-    if (!terminating_ && !reason_line.empty() && work_) work_->say(supervisor_line(reason_line));
+    if (!terminating_ && !reason_line.empty() && work_) work_->announce(reason_line);
     // A second order may shorten the time that is left, and repeats the signals.
     terminating_ = true;
     if (grace.count() <= 0) return begin_cleanup();
@@ -120,7 +123,9 @@ void Supervisor::reap() {
 
 void Supervisor::on_children() {
     reap();
-    if (work_ && work_->finished()) begin_cleanup();
+    if (!work_ || !work_->finished()) return;
+    // Compat: who is told to end has the grace time, also if the script or task that started it is gone.
+    if (!terminating_ || !has_children_) begin_cleanup();
 }
 
 void Supervisor::begin_cleanup() {

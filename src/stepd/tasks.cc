@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 
 #include "base/text.h"
@@ -30,6 +31,13 @@ constexpr std::size_t kBacklogMax = 1u << 20;       // towards srun, before task
 constexpr std::size_t kInputBacklogMax = 4u << 20;  // towards a task, before srun must wait
 constexpr std::chrono::milliseconds kExitDelay{100};
 constexpr std::uint32_t kAllTasks = 0xffffffff;
+constexpr const char* kTaskFailed = " DUE TO TASK FAILURE";
+
+// " DUE TO TIME LIMIT" of "*** JOB 1 ON n1 CANCELLED AT ... DUE TO TIME LIMIT ***".
+std::string cause_in(const std::string& reason_line) {
+    const std::size_t start = std::min(reason_line.find(" DUE "), reason_line.size());
+    return reason_line.substr(start, reason_line.rfind(" ***") - start);
+}
 
 bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
     auto code = [](const wire::ExitStatus& exit) {
@@ -227,10 +235,7 @@ void TaskWork::tell_exit(Task& task) {
     bool bad = task.exit.code() != 0 || task.exit.signal() != 0;
     if (!bad || !spec_.kill_on_bad_exit() || bad_exit_handled_ || running_ == 0) return;
     bad_exit_handled_ = true;
-    Time now = from_unix(std::time(nullptr));
-    say(supervisor_line(fmt::format("*** STEP {}.{} ON {} CANCELLED AT {} DUE TO TASK FAILURE ***",
-                                    order_.run().job(), order_.run().step(), order_.node(),
-                                    print_moment(now))));
+    say_cancelled(kTaskFailed);
     terminate_();
 }
 
@@ -240,8 +245,32 @@ void TaskWork::say(const std::string& line) {
     send(output);
 }
 
+// srun says that it waits, whichever node it hears it from.
+void TaskWork::announce(const std::string& reason_line) {
+    wire::StepOutput output;
+    output.mutable_aborted();
+    send(output);
+    say_cancelled(cause_in(reason_line));
+}
+
+// One node speaks for all of the step, and once of each cause.
+void TaskWork::say_cancelled(const std::string& cause) {
+    if (order_.tasks().node_rank() != 0 || running_ == 0 || cause == cause_said_) return;
+    cause_said_ = cause;
+    say(supervisor_line(fmt::format("*** STEP {}.{} ON {} CANCELLED AT {}{} ***",
+                                    order_.run().job(), order_.run().step(), order_.node(),
+                                    print_moment(from_unix(std::time(nullptr))), cause)));
+}
+
+void TaskWork::pass_signal(int signal, bool task_failed) {
+    if ((signal == SIGTERM || signal == SIGKILL) && cause_said_.empty()) {
+        say_cancelled(task_failed ? kTaskFailed : fmt::format(" DUE to SIGNAL {}", strsignal(signal)));
+    }
+    signal_all_(signal);
+}
+
 void TaskWork::signal(const wire::SignalJob& order) {
-    if (order.steps() || order.children()) signal_all_(order.signal());
+    if (order.steps() || order.children()) pass_signal(order.signal(), false);
 }
 
 void TaskWork::send(const wire::StepOutput& output) {
@@ -263,7 +292,7 @@ void TaskWork::handle(const wire::StepInput& input) {
     if (input.has_input()) {
         feed(input.input());
     } else if (input.body_case() == wire::StepInput::kSignal) {
-        signal_all_(input.signal());
+        pass_signal(input.signal(), input.task_failed());
     } else if (input.has_window() && !tasks_.empty() && tasks_[0]->out && spec_.pty()) {
         if (tasks_[0]->out->closed()) return;
         Fd terminal(fcntl(tasks_[0]->out->fd(), F_DUPFD_CLOEXEC, 3));

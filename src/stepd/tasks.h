@@ -29,6 +29,7 @@ public:
     bool finished() const override { return running_ == 0; }
     wire::ExitStatus exit() const override { return worst_; }
     void say(const std::string& line) override;
+    void announce(const std::string& reason_line) override;
     void signal(const wire::SignalJob& order) override;
     void wind_up(const wire::StepEnd& end) override;
     bool wound_up() override;
@@ -53,6 +54,8 @@ private:
     Result<Fd> open_output(Task& task, int stream, std::unique_ptr<Stream>& to_srun);
     std::unique_ptr<Stream> read_output(Task& task, Fd fd, std::uint32_t stream);
     void tell_exit(Task& task);
+    void say_cancelled(const std::string& cause);
+    void pass_signal(int signal, bool task_failed);
     void send(const wire::StepOutput& output);
     void on_input(std::string_view bytes);
     void handle(const wire::StepInput& input);
@@ -75,6 +78,7 @@ private:
     bool paused_ = false;
     bool done_sent_ = false;
     bool bad_exit_handled_ = false;
+    std::string cause_said_;
 };
 
 }  // namespace sluice

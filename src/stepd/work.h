@@ -22,6 +22,7 @@ public:
     virtual bool finished() const = 0;                     // the rest may be killed
     virtual wire::ExitStatus exit() const = 0;             // the worst
     virtual void say(const std::string& line) = 0;         // to the job's stderr
+    virtual void announce(const std::string& reason_line) = 0;  // the controller ends it
     virtual void signal(const wire::SignalJob& order) = 0;
     // Everything is dead: send out what is left. True once all of it has gone.
     virtual void wind_up(const wire::StepEnd& end) = 0;

@@ -60,7 +60,7 @@ Result<void> read_dependency(const wire::Dependency& wire, Dependency& dependenc
     dependency.any = wire.any();
     for (const wire::Dependency::Condition& row : wire.left()) {
         Condition condition;
-        condition.kind = TRY(checks::one_of("dependency", row.kind(), DependencyKind::Singleton));
+        condition.kind = TRY(checks::one_of("dependency", row.kind(), DependencyKind::Expand));
         condition.job = JobId{row.job()};
         if (row.has_task()) condition.task = row.task();
         condition.all_tasks = row.all_tasks();

@@ -58,7 +58,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.licenses_held = text();
     job.reservation = text();
     for (std::uint32_t i = number(3); i > 0; --i) {
-        Condition condition{.kind = one_of(DependencyKind::Singleton), .job = JobId{number(1000)}};
+        Condition condition{.kind = one_of(DependencyKind::Expand), .job = JobId{number(1000)}};
         condition.task = maybe_number();
         condition.all_tasks = coin();
         condition.delay = Minutes{number(1000)};

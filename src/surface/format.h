@@ -77,6 +77,7 @@ Format<Row> parse_short_format(std::string_view text, std::span<const Field<Row>
     return format;
 }
 
+// Compat: of an unknown name, what follows it is printed.
 template <typename Row>
 Format<Row> parse_long_format(std::string_view text, std::span<const Field<Row>> fields) {
     Format<Row> format;
@@ -85,6 +86,7 @@ Format<Row> parse_long_format(std::string_view text, std::span<const Field<Row>>
             format.cells.push_back({field, word.width, word.right, std::string(word.suffix)});
         } else {
             format.unknown.emplace_back(word.name);
+            (format.cells.empty() ? format.prefix : format.cells.back().suffix) += word.suffix;
         }
     }
     return format;

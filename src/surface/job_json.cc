@@ -4,10 +4,10 @@
 
 #include "base/text.h"
 #include "model/columns.h"
-#include "model/hostlist.h"
 #include "model/job_id.h"
 #include "model/signals.h"
 #include "surface/jobs.h"
+#include "surface/record.h"
 #include "surface/steps.h"
 
 namespace sluice {
@@ -149,35 +149,49 @@ void hold(const SheetRow& job, Json& json, Key key) {
     json.boolean(key, base_state(job) == JobState::Pending && job.number(C::Priority) == 0);
 }
 
-// "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)": one line per group of nodes.
-std::string_view detail_value(std::string_view line, std::string_view name) {
-    for (std::string_view word : words(line)) {
-        if (word.starts_with(name)) return word.substr(name.size());
-    }
-    return {};
-}
-
 void gres_detail(const SheetRow& job, Json& json, Key key) {
     json.open_list(key);
     for (std::string_view line : split(job.text(C::AllocDetail), '\n')) {
-        std::string_view gres = detail_value(line, "GRES=");
+        std::string_view gres = word_value(line, "GRES=");
         if (!gres.empty()) json.element(gres);
     }
     json.close();
 }
 
-std::int64_t count_of(std::string_view ids) {
-    Result<TaskSet> set = TaskSet::parse(ids);
-    return set ? static_cast<std::int64_t>(set->size()) : 0;
+// Every core of a node, held or not: CPUs are numbered through its cores, and those through its
+// sockets. `layout` is "sockets:cores of each:CPUs of a core".
+void sockets(Json& json, const TaskSet& held, std::string_view layout) {
+    std::vector<std::uint64_t> sizes;
+    for (std::string_view size : split(layout, ':')) sizes.push_back(to_number(size).value_or(0));
+    sizes.resize(3);
+    std::uint32_t cpu = 0;
+    json.open_list("sockets");
+    for (std::uint64_t socket = 0; socket < sizes[0]; ++socket) {
+        json.open_object();
+        json.number("index", static_cast<std::int64_t>(socket));
+        json.open_list("cores");
+        for (std::uint64_t core = 0; core < sizes[1]; ++core) {
+            bool is_held = false;
+            for (std::uint64_t i = 0; i < sizes[2]; ++i) is_held |= held.contains(cpu++);
+            json.open_object();
+            json.number("index", static_cast<std::int64_t>(core));
+            json.texts("status", {is_held ? "ALLOCATED" : "UNALLOCATED"});
+            json.close();
+        }
+        json.close();
+        json.close();
+    }
+    json.close();
 }
 
-void allocated_node(Json& json, std::int64_t index, std::string_view name, std::string_view line) {
-    const std::int64_t cpus = count_of(detail_value(line, "CPU_IDs="));
-    const auto memory =
-        static_cast<std::int64_t>(to_number(detail_value(line, "Mem=")).value_or(0));
+void allocated_node(Json& json, std::int64_t index, std::string_view line, std::string_view layout) {
+    const Result<TaskSet> ids = TaskSet::parse(word_value(line, "CPU_IDs="));
+    const TaskSet held = ids ? *ids : TaskSet{};
+    const auto cpus = static_cast<std::int64_t>(held.size());
+    const auto memory = static_cast<std::int64_t>(to_number(word_value(line, "Mem=")).value_or(0));
     json.open_object();
     json.number("index", index);
-    json.text("name", name);
+    json.text("name", word_value(line, "Nodes="));
     json.open_object("cpus");
     json.number("count", cpus);
     json.number("used", cpus);
@@ -186,12 +200,14 @@ void allocated_node(Json& json, std::int64_t index, std::string_view name, std::
     json.number("used", memory);
     json.number("allocated", memory);
     json.close();
-    json.texts("sockets", {});
+    sockets(json, held, layout);
     json.close();
 }
 
 void job_resources(const SheetRow& job, Json& json, Key key) {
-    std::string_view detail = job.text(C::AllocDetail);
+    const std::vector<std::string_view> lines = split(job.text(C::AllocDetail), '\n');
+    std::vector<std::string_view> layouts = split(job.text(C::AllocLayout), '\n');
+    layouts.resize(lines.size());
     if (job.text(C::NodeList).empty()) return json.null(key);
     json.open_object(key);
     json.texts("select_type", {"CPU", "CORE", "MEMORY"});
@@ -201,11 +217,9 @@ void job_resources(const SheetRow& job, Json& json, Key key) {
     json.text("list", job.text(C::NodeList));
     json.boolean("whole", exclusive_word(job) == "NODE");
     json.open_list("allocation");
-    std::int64_t index = 0;
-    for (std::string_view line : split(detail, '\n')) {
-        Result<Hostlist> hosts = Hostlist::parse(detail_value(line, "Nodes="));
-        if (!hosts) continue;
-        for (const std::string& name : hosts->names()) allocated_node(json, index++, name, line);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].empty()) continue;
+        allocated_node(json, static_cast<std::int64_t>(i), lines[i], layouts[i]);
     }
     json.close();
     json.close();

@@ -210,8 +210,9 @@ Result<void> settle_gpu_sizes(JobOptions& options, Tool tool) {
 // -B with cores asks for a task on each thread, where nobody said how many tasks there are.
 Result<void> settle_layout(JobOptions& options) {
     Shape& shape = options.request.shape;
+    // A hint that a step inherits from its job gives way to what its srun is told.
     for (const char* other : {"cores-per-socket", "sockets-per-node", "extra-node-info"}) {
-        if (is_given(options, "hint") && is_given(options, other)) {
+        if (is_given(options, "hint") && source_of(options, "hint") == source_of(options, other)) {
             return fatal(fmt::format("--hint and --{} are mutually exclusive", other));
         }
     }
@@ -273,6 +274,8 @@ Result<void> settle_nodes(JobOptions& options, Tool tool) {
 }  // namespace
 
 Result<void> complete_options(JobOptions& options, Tool tool) {
+    // On the command line it was answered before; a script or a variable cannot ask.
+    if (options.gres_help) return Error{ErrorCode::InvalidGres, ""};
     TRY(settle_exclusions(options, tool));
     TRY(settle_gpu_sizes(options, tool));
     TRY(settle_layout(options));

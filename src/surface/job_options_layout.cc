@@ -47,21 +47,23 @@ Result<void> set_threads_per_core(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
+// Compat: a hint is a layout that is asked for, and replaces an earlier one.
 Result<void> set_hint(JobOptions& options, const OptionUse& use) {
     struct Hint {
         std::string_view word;
-        bool one_thread_per_core;
-        bool one_task_per_socket;
+        std::optional<std::uint32_t> cores_per_socket, threads_per_core;
     };
-    constexpr Hint kHints[] = {{"compute_bound", true, false},
-                               {"memory_bound", true, true},
-                               {"multithread", false, false},
-                               {"nomultithread", true, false}};
+    constexpr Hint kHints[] = {{"compute_bound", {}, 1},
+                               {"memory_bound", 1, 1},
+                               {"multithread", {}, {}},
+                               {"nomultithread", {}, 1}};
     for (const Hint& hint : kHints) {
         if (!equals_ignoring_case(use.value, hint.word)) continue;
         options.hint = hint.word;
-        options.request.shape.one_thread_per_core = hint.one_thread_per_core;
-        if (hint.one_task_per_socket) options.request.shape.ntasks_per_socket = 1;
+        Shape& shape = options.request.shape;
+        shape.cores_per_socket = hint.cores_per_socket;
+        shape.threads_per_core = hint.threads_per_core;
+        shape.one_thread_per_core = hint.threads_per_core == 1u;
         return {};
     }
     return Error{ErrorCode::InvalidCpuCount,
@@ -102,13 +104,11 @@ Result<void> set_switches(JobOptions& options, const OptionUse& use) {
     std::string_view text = use.value.substr(0, at);
     std::optional<std::uint64_t> count = to_number(text);
     if (at != 0) {
-        if (!count || *count > 65535) return invalid_number(use);
-        shape.switches_max = static_cast<std::uint32_t>(*count);
-        if (*count == 0) {
-            shape.switches_max.reset();
-            shape.switches_wait = Seconds{0};
-            return {};
+        if (!count || *count == 0 || *count > 65535) {
+            return Error{ErrorCode::InvalidNodeCount,
+                         fmt::format("Invalid numeric value \"{}\" for --switches.", text)};
         }
+        shape.switches_max = static_cast<std::uint32_t>(*count);
     }
     if (at == std::string_view::npos) {
         if (shape.switches_wait == Seconds{0}) shape.switches_wait = kAsLongAsAllowed;

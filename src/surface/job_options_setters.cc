@@ -112,13 +112,25 @@ Result<void> set_cpus_per_task(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
+// Over nodes, sockets and cores, and whether to pack. Kept as steps are told of it: in small
+// letters, and with the defaults' names.
 Result<void> set_distribution(JobOptions& options, const OptionUse& use) {
-    std::string_view nodes = use.value.substr(0, use.value.find_first_of(":,"));
-    if (is_one_of(nodes, {"arbitrary", "plane"}) || nodes.starts_with("plane=")) {
+    const std::string text = to_lower(use.value);
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::vector<std::string_view> parts = split(std::string_view(text).substr(0, comma), ':');
+    if (is_one_of(parts[0], {"arbitrary", "plane"}) || parts[0].starts_with("plane=")) {
         return unsupported(use);
     }
-    if (!is_one_of(nodes, {"block", "cyclic", "*"})) return invalid(use);
-    options.distribution = nodes == "*" ? "" : to_lower(nodes);
+    if (parts.size() > 1 && parts.back().empty()) parts.pop_back();
+    std::string_view packing = std::string_view(text).substr(comma);
+    bool is_valid = parts.size() <= 3 && is_one_of(parts[0], {"*", "block", "cyclic"}) &&
+                    is_one_of(packing, {"", ",pack", ",nopack"});
+    for (std::size_t i = 0; i < parts.size() && is_valid; ++i) {
+        is_valid = is_one_of(parts[i], {"*", "block", "cyclic", "fcyclic"});
+        if (parts[i] == "*") parts[i] = i == 0 ? "block" : i == 1 ? "cyclic" : parts[1];
+    }
+    if (!is_valid) return invalid(use);
+    options.distribution = fmt::format("{}{}", fmt::join(parts, ":"), packing);
     return {};
 }
 
@@ -160,6 +172,8 @@ Result<void> set_gpus_per_task(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_gres(JobOptions& options, const OptionUse& use) {
+    options.gres_help = use.value == "help";
+    if (options.gres_help) return {};
     Result<std::vector<GresCount>> gres = parse_gres(use.value);
     if (!gres) return refused(ErrorCode::InvalidGres);
     options.gres = std::move(*gres);
@@ -348,6 +362,7 @@ Result<void> set_tmp(JobOptions& options, const OptionUse& use) {
 // "cpu=4,gres/gpu:h100=1"; the colon form of the counts is taken too.
 Result<void> set_tres_per_task(JobOptions& options, const OptionUse& use) {
     Shape& shape = options.request.shape;
+    std::vector<GresCount> wished;
     for (std::string_view word : split(use.value, ',')) {
         if (word.starts_with("cpu=") || word.starts_with("cpu:")) {
             std::optional<std::uint64_t> cpus = to_number(word.substr(4));
@@ -360,11 +375,12 @@ Result<void> set_tres_per_task(JobOptions& options, const OptionUse& use) {
             std::replace(rest.begin(), rest.end(), '=', ':');
             Result<std::vector<GresCount>> gpus = parse_gpus(rest.substr(1));
             if (!gpus || gpus->empty()) return invalid(use);
-            shape.gpus_per_task.push_back(gpus->front());
+            wished.push_back(gpus->front());
         } else {
             return unsupported(use);
         }
     }
+    if (!wished.empty()) shape.gpus_per_task = std::move(wished);
     return {};
 }
 

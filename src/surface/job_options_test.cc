@@ -129,7 +129,13 @@ TEST(JobOptions, HintsAndThreadsSayHowCoresAreUsed) {
     EXPECT_TRUE(read(kSbatch, {"--hint=nomultithread"})->request.shape.one_thread_per_core);
     EXPECT_TRUE(read(kSbatch, {"--threads-per-core=1"})->request.shape.one_thread_per_core);
     EXPECT_FALSE(read(kSbatch, {"--hint=multithread"})->request.shape.one_thread_per_core);
-    EXPECT_EQ(read(kSbatch, {"--hint=memory_bound"})->request.shape.ntasks_per_socket, 1u);
+    EXPECT_EQ(read(kSbatch, {"--hint=nomultithread"})->request.shape.threads_per_core, 1u);
+    EXPECT_EQ(read(kSbatch, {"--hint=memory_bound"})->request.shape.cores_per_socket, 1u);
+    EXPECT_FALSE(read(kSbatch, {"--hint=memory_bound"})->request.shape.ntasks_per_socket);
+    const std::vector<std::string> inherited = {"SLURM_HINT=nomultithread", "SLURM_THREADS_PER_CORE=1"};
+    EXPECT_TRUE(read(kSrun, {"true"}, inherited)->request.shape.one_thread_per_core);
+    EXPECT_FALSE(read(kSrun, {"--hint=multithread", "true"}, inherited)->request.shape.threads_per_core);
+    EXPECT_EQ(read(kSrun, {"--cores-per-socket=2", "true"}, inherited)->request.shape.cores_per_socket, 2u);
     EXPECT_EQ(read(kSbatch, {}, {"SLURM_HINT=compute_bound"})->hint, "compute_bound");
     EXPECT_EQ(refusal(kSbatch, {"--hint=compute_bound", "--cores-per-socket=2"}),
               "fatal: --hint and --cores-per-socket are mutually exclusive");
@@ -142,7 +148,27 @@ TEST(JobOptions, SwitchesAndTheirWaitMayComeApart) {
     EXPECT_EQ(shape.switches_wait, Seconds{300});
     EXPECT_EQ(read(kSbatch, {}, {"SBATCH_WAIT4SWITCH=5"})->request.shape.switches_wait, Seconds{0});
     EXPECT_EQ(refusal(kSbatch, {"--switches=@5"}), "Invalid numeric value \"\" for --switches.");
+    EXPECT_EQ(refusal(kSbatch, {"--switches=0@5"}), "Invalid numeric value \"0\" for --switches.");
     EXPECT_EQ(refusal(kSbatch, {"--switches=x"}), "Invalid numeric value \"x\" for --switches.");
+}
+
+TEST(JobOptions, DistributionsAreKeptWhole) {
+    const std::pair<const char*, const char*> kWritten[] = {
+        {"*", "block"}, {"BLOCK:Cyclic", "block:cyclic"}, {"block:", "block"},
+        {"cyclic:*:*", "cyclic:cyclic:cyclic"}, {"*:block:fcyclic,Pack", "block:block:fcyclic,pack"},
+        {"cyclic,nopack", "cyclic,nopack"}};
+    for (auto [text, kept] : kWritten) EXPECT_EQ(read(kSbatch, {"-m", text})->distribution, kept) << text;
+    for (const char* bad : {"fcyclic", "block:bad", "block:block:block:block", "block,foo", ",pack"}) {
+        EXPECT_EQ(refusal(kSbatch, {"-m", bad}), "Invalid --distribution specification") << bad;
+    }
+}
+
+TEST(JobOptions, SizesByTaskReplaceEarlierOnes) {
+    const std::vector<std::string> inherited = {"SLURM_GPUS_PER_TASK=a40:1", "SLURM_TRES_PER_TASK=cpu=2,gres/gpu:a40=1"};
+    EXPECT_EQ(read(kSrun, {"-n2", "true"}, inherited)->request.shape.gpus_per_task,
+              (std::vector<GresCount>{{"gpu", "a40", 1}}));
+    EXPECT_EQ(read(kSrun, {"-n2", "--tres-per-task=gres/gpu=3", "true"}, inherited)->request.shape.gpus_per_task,
+              (std::vector<GresCount>{{"gpu", "", 3}}));
 }
 
 TEST(JobOptions, ContradictionsAreRefused) {

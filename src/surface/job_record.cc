@@ -3,9 +3,11 @@
 // scontrol show job and show step. Compat: the order of lines and words is what people's scripts
 // know; optional lines come only when set.
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "model/columns.h"
+#include "model/hostlist.h"
 #include "model/quantity.h"
 #include "surface/jobs.h"
 #include "surface/record.h"
@@ -124,6 +126,27 @@ std::string total_gres(std::string_view detail) {
     return print_gres(total);
 }
 
+// Compat: neighbours that give the same share one line: "Nodes=n[1-2] CPU_IDs=0 Mem=100 GRES=".
+std::vector<std::string> merged_details(std::string_view detail) {
+    std::vector<std::string> lines, names;
+    std::string_view given;  // by each of the names
+    const auto end_line = [&] {
+        if (names.empty()) return;
+        const Hostlist hosts(std::exchange(names, {}));
+        lines.push_back(fmt::format("Nodes={}{}", hosts.to_string(), given));
+    };
+    for (std::string_view line : split(detail, '\n')) {
+        const std::string_view name = word_value(line, "Nodes=");
+        if (name.empty()) continue;
+        const std::string_view gives = line.substr(line.find(name) + name.size());
+        if (gives != given) end_line();
+        given = gives;
+        names.emplace_back(name);
+    }
+    end_line();
+    return lines;
+}
+
 std::string or_star(const SheetRow& job, C column) {
     return job.has(column) ? fmt::format("{}", job.number(column)) : "*";
 }
@@ -199,9 +222,7 @@ void add_sizes(const SheetRow& job, const RecordStyle& style, Record& record) {
     if (style.details && !detail.empty()) {
         const std::string gres = total_gres(detail);
         record.line("JOB_GRES={}", or_null(gres));
-        for (std::string_view line : split(detail, '\n')) {
-            if (!line.empty()) record.line("{}{}", style.one_line ? "" : "  ", line);
-        }
+        for (const std::string& line : merged_details(detail)) record.line("  {}", line);
     }
     add_memory(job, record);
 }

@@ -138,7 +138,7 @@ void write_json_meta(Json& json, const JsonMeta& meta) {
     json.open_object("plugin");
     json.text("type", "");
     json.text("name", "");
-    json.text("data_parser", "data_parser/v0.0.45");
+    json.text("data_parser", kDataParser);
     json.text("accounting_storage", "");
     json.close();
     json.open_object("client");
@@ -162,6 +162,10 @@ void write_json_meta(Json& json, const JsonMeta& meta) {
     json.close();
     json.texts("errors", {});
     json.texts("warnings", {});
+}
+
+bool is_data_parser(std::string_view name) {
+    return name == kDataParser || name == kDataParser.substr(kDataParser.find('/') + 1);
 }
 
 bool wants_compact_json(std::string_view slurm_json) {

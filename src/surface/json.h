@@ -47,6 +47,10 @@ private:
     std::vector<Level> levels_;
 };
 
+// The shape of the documents, as --json=NAME may ask for it, with or without what is before the /.
+inline constexpr std::string_view kDataParser = "data_parser/v0.0.45";
+bool is_data_parser(std::string_view name);
+
 // The end of every document: meta, errors, warnings.
 struct JsonMeta {
     std::string_view tool;

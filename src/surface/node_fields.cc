@@ -48,8 +48,7 @@ void partition_name(const NodeGroup& group, std::string& out) {
 }
 
 void avail(const NodeGroup& group, std::string& out) {
-    std::string state = to_lower(partition_text(group, P::State));
-    out += state == "inactive" ? "inact" : state;
+    out += to_lower(partition_text(group, P::State));
 }
 
 template <P Column>

@@ -105,10 +105,12 @@ void append_partition_record(const SheetRow& part, const RecordStyle& style, std
     Record record(out, style);
     record.add("PartitionName={}", part.text(P::Name));
     record.line("AllowGroups={}", text(P::AllowGroups, "ALL"));
-    const bool denies_accounts = !part.text(P::DenyAccounts).empty();
+    // Where a list of the allowed is given, the list of the denied does not count.
+    const bool denies_accounts =
+        !part.text(P::DenyAccounts).empty() && text(P::AllowAccounts, "ALL") == "ALL";
     record.add(" {}={}", denies_accounts ? "DenyAccounts" : "AllowAccounts",
                denies_accounts ? part.text(P::DenyAccounts) : text(P::AllowAccounts, "ALL"));
-    const bool denies_qos = !part.text(P::DenyQos).empty();
+    const bool denies_qos = !part.text(P::DenyQos).empty() && text(P::AllowQos, "ALL") == "ALL";
     record.add(" {}={}", denies_qos ? "DenyQos" : "AllowQos",
                denies_qos ? part.text(P::DenyQos) : text(P::AllowQos, "ALL"));
     record.line("AllocNodes={}", text(P::AllocNodes, "ALL"));
@@ -129,7 +131,7 @@ void append_partition_record(const SheetRow& part, const RecordStyle& style, std
                 yes_no(part.number(P::RootOnly)), yes_no(part.number(P::ReqResv)),
                 text(P::OverSubscribe, "NO"));
     const std::int64_t over = part.number(P::OverTimeLimit);
-    record.line("OverTimeLimit={} PreemptMode={}", over == 0 ? "NONE" : number_or(over, "NONE"),
+    record.line("OverTimeLimit={} PreemptMode={}", over == 0 ? "NONE" : number_or(over, "UNLIMITED"),
                 text(P::PreemptMode, "OFF"));
     record.line("State={} TotalCPUs={} TotalNodes={} SelectTypeParameters=NONE",
                 text(P::State, "UP"), or_zero(part.number(P::TotalCpus)),

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "surface/records.h"
 
 namespace sluice {
@@ -35,6 +36,14 @@ private:
     std::string& out_;
     const RecordStyle& style_;
 };
+
+// Of "Nodes=n1 Mem=4096", the value that follows "Mem=".
+inline std::string_view word_value(std::string_view line, std::string_view name) {
+    for (std::string_view word : words(line)) {
+        if (word.starts_with(name)) return word.substr(name.size());
+    }
+    return {};
+}
 
 inline std::string_view or_null(std::string_view text) {
     return text.empty() ? "(null)" : text;

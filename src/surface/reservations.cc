@@ -60,6 +60,12 @@ std::string length_of(const SheetRow& reservation) {
                               "");
 }
 
+// "NodeName=n1 CoreIDs=0-1", of each node of a reservation of certain cores.
+std::vector<std::string_view> core_lines(const SheetRow& reservation) {
+    const std::string_view text = reservation.text(C::CoreIds);
+    return text.empty() ? std::vector<std::string_view>{} : split(text, '\n');
+}
+
 void write_json(const SheetRow& reservation, Json& json) {
     json.open_object();
     json.text("accounts", accounts_text(reservation));
@@ -68,6 +74,12 @@ void write_json(const SheetRow& reservation, Json& json) {
     json.text("comment", reservation.text(C::Comment));
     json.number("core_count", reservation.number(C::CoreCount));
     json.open_list("core_specializations");
+    for (std::string_view line : core_lines(reservation)) {
+        json.open_object();
+        json.text("node", word_value(line, "NodeName="));
+        json.text("core", word_value(line, "CoreIDs="));
+        json.close();
+    }
     json.close();
     json.optional_number("end_time", reservation.number(C::EndTime));
     json.text("features", reservation.text(C::Features));
@@ -106,6 +118,7 @@ void append_reservation_record(const SheetRow& reservation, const RecordStyle& s
                 or_null(reservation.text(C::Nodes)), reservation.number(C::NodeCount),
                 reservation.number(C::CoreCount), or_null(reservation.text(C::Features)),
                 or_null(reservation.text(C::Partition)), reservation.text(C::Flags));
+    for (std::string_view line : core_lines(reservation)) record.line("  {}", line);
     record.line("TRES={}", or_null(reservation.text(C::Tres)));
     record.line("AllowedPartitions={} QOS={}", or_null(partitions_text(reservation)),
                 or_null(qos_text(reservation)));

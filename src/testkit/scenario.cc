@@ -58,6 +58,14 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
         shape.mem_per_node.reset();
         shape.mem_per_cpu = as_number(options.at("memcpu"));
     }
+    constexpr std::pair<const char*, std::optional<std::uint32_t> Shape::*> kNumbers[] = {
+        {"nodetasks", &Shape::ntasks_per_node}, {"mincpus", &Shape::cpus_min_per_node},
+        {"sockets", &Shape::sockets_per_node}, {"socketcores", &Shape::cores_per_socket},
+        {"corethreads", &Shape::threads_per_core}};
+    for (const auto& [key, member] : kNumbers) {
+        if (options.contains(key)) shape.*member = as_number(options.at(key));
+    }
+    if (options.contains("socketgpus")) shape.gpus_per_socket = parse_gpus(options.at("socketgpus")).value();
     if (options.contains("threadspec")) shape.thread_spec = as_number(options.at("threadspec"));
     if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
     shape.oversubscribe = options.contains("share");
@@ -142,6 +150,14 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
         node.real_memory = as_number(option(options, "mem", "1000"));
         node.weight = as_number(option(options, "weight", "1"));
         if (options.contains("gres")) node.gres = parse_gres(options.at("gres")).value();
+        if (options.contains("gpucores")) {  // as many GPUs on each of the lists of cores
+            const std::vector<std::string_view> lists = split(options.at("gpucores"), '|');
+            for (std::string_view cores : lists) {
+                settings_.gres[name].push_back({.name = "gpu", .type = node.gres.at(0).type, .files = {},
+                                                .count = node.gres.at(0).count / lists.size(),
+                                                .cores = std::string(cores), .links = {}, .flags = {}});
+            }
+        }
         if (options.contains("feature")) node.features = {options.at("feature")};
         settings_.nodes.push_back(std::move(node));
     }
@@ -269,6 +285,9 @@ std::string Scenario::change_settings(const Words& options) {
     }
     if (options.contains("arraymax")) settings_.max_array_size = as_number(options.at("arraymax"));
     settings_.kill_invalid_depend = options.contains("killdep");
+    settings_.disable_job_shrink = options.contains("noshrink");
+    settings_.permit_job_expansion = options.contains("expansion");
+    settings_.hold_on_prolog_failure = !options.contains("nohold");
     settings_.enforce_part_limits = options.contains("enforce");
     settings_.enforce_all_part_limits = option(options, "enforce") == "all";
     settings_.backfill.enabled = option(options, "backfill") != "off";
@@ -380,6 +399,11 @@ std::string Scenario::holds(const std::string& name, const Words& options) {
     if (options.contains("mem") && as_number(options.at("mem")) != share.memory) {
         return fmt::format("holds {} MB", share.memory);
     }
+    TaskSet gpus;
+    for (const NodeShare::Devices& devices : share.gres) {
+        for (std::uint32_t index : devices.indexes) gpus.insert(index);
+    }
+    if (options.contains("gpus") && options.at("gpus") != gpus.to_string()) return "holds GPUs " + gpus.to_string();
     return {};
 }
 

@@ -13,19 +13,21 @@
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
 //   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
-//   settings  licenses=matlab:2 [killdep] [arraymax=N]  before nodes are used; later: a reconfiguration
+//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion]  before nodes are used; later: a reconfiguration
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE
 //   rebooted  NODE                              back, with a new boot
 //   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
 //   shows     NODE [state=IDLE+DRAIN] [reason=..]   "_" is a blank in reasons
+//   nodes     ... [gpucores=0-3|4-7]            which cores its GPUs are close to, as many for each list
+//   submit    ... [nodetasks=N] [mincpus=N] [sockets=N] [socketcores=N] [corethreads=N] [socketgpus=..]
 //   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]
 //             [maxmemcpu=MB] [maxmemnode=MB]
 //   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [refused=PART OF THE TEXT]
-//   holds     NAME [cpus=0-3] [mem=MB]          on its first node
+//   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.

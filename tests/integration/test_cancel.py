@@ -38,6 +38,15 @@ def test_a_job_that_ignores_term_is_killed_after_killwait(shared):
     assert shared.wait_end(job)["JobState"] == "CANCELLED"
 
 
+def test_children_that_outlive_the_script_have_the_grace_time_too(shared):
+    job = shared.submit("(trap 'sleep 0.5; echo saved; exit' TERM; echo up; while :; do sleep 0.1; done)\necho after")
+    shared.wait_file(f"slurm-{job}.out")
+    shared.run("scancel", job)
+    shared.wait_for(lambda: "saved\n" in shared.output(job), what="the child's last words")
+    assert shared.wait_end(job)["JobState"] == "CANCELLED"
+    assert "after" not in shared.output(job)
+
+
 def test_several_by_id_by_name_by_state(shared):
     one, two = sleeper(shared), sleeper(shared)
     named, held = sleeper(shared, "-J", "by-name"), shared.submit("true", "--hold")

@@ -132,6 +132,19 @@ def test_bindings_that_mean_nothing_are_refused(four, option, words):
         assert result.returncode != 0 and f"{tool}: error: {words}" in result.stderr
 
 
+def test_gpus_of_each_socket(make_cluster):
+    cluster = make_cluster(start=False, nodes=1, gpus={"a40": ["n1"], "h100": ["n1"]},
+                           node_extra={"n1": "Sockets=2 CoresPerSocket=2 ThreadsPerCore=1"})
+    text = cluster.gres_text().replace("Type=a40", "Type=a40 Cores=0-1")
+    (cluster.dir / "etc" / "gres.conf").write_text(text.replace("Type=h100", "Type=h100 Cores=2-3"))
+    cluster.start()
+    _, output = cluster.run_job("echo $SLURM_JOB_GPUS $SLURM_GPUS_PER_SOCKET", "--gpus-per-socket=1",
+                                "--sockets-per-node=2", "-n2")
+    assert output == "0,2 1\n"
+    result = cluster.run("sbatch", "--gpus-per-socket=3", "--sockets-per-node=1", "--wrap", "true", check=False)
+    assert result.returncode == 1 and "Requested node configuration is not available" in result.stderr
+
+
 def test_a_node_without_gpus_is_shown_with_none(four):
     shown = four.run("scontrol", "-d", "show", "node", "n2").stdout
     assert "\n   Gres=(null)\n" in shown and "\n   GresUsed=gpu:0\n" in shown

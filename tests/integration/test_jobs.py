@@ -110,9 +110,12 @@ def test_the_script_can_be_read_back(shared):
 def test_test_only_submits_nothing(shared):
     before = shared.run("squeue", "-h", "-t", "all", "-o", "%A").stdout.split()
     result = shared.run("sbatch", "--test-only", "--wrap", "true")
-    assert re.search(r"sbatch: Job \d+ to start at \S+ a using 1 processors on nodes n\d "
+    line = re.search(r"sbatch: Job (\d+) to start at \S+ a using 1 processors on nodes n\d "
                      r"in partition debug", result.stderr)
     assert shared.run("squeue", "-h", "-t", "all", "-o", "%A").stdout.split() == before
+    job = shared.submit("true")  # the number that was shown is used up, as Slurm does
+    assert int(job) == int(line[1]) + 1
+    shared.wait_end(job)
 
 
 def test_the_interpreter_line_is_honoured(shared):

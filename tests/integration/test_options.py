@@ -69,11 +69,28 @@ def test_jobs_find_their_wishes_in_the_environment(shared):
         assert line in output.splitlines()
 
 
+@pytest.mark.parametrize("hint, threads", [("nomultithread", "1"), ("memory_bound", "1"), ("multithread", "")])
+def test_a_hint_is_handed_on_to_the_steps(shared, hint, threads):
+    told = "echo $SLURM_HINT:$SLURM_THREADS_PER_CORE:$SLURM_DISTRIBUTION"
+    _, output = shared.run_job(f"{told}; srun -n1 sh -c '{told}'", f"--hint={hint}", "-n3", "-m", "block:*")
+    assert output.splitlines() == [f"{hint}:{threads}:block:cyclic"] * 2
+    result = shared.run("salloc", f"--hint={hint}", "-m", "*:block", "sh", "-c", told)
+    assert result.stdout == f"{hint}:{threads}:block:block\n"
+
+
+def test_generic_resources_are_listed(shared):
+    for tool in ("sbatch", "srun", "salloc"):
+        result = shared.run(tool, "--gres=help")
+        assert result.stdout == "Valid gres options are:\ngpu[[:type]:count]\n"
+
+
 @pytest.mark.parametrize("options, words", [
     (["-C", "common*1&last*1"], "Invalid feature specification"),
     (["-C", "common&nosuch"], "Invalid feature specification"),
     (["--prefer=nosuch"], "Invalid preferred feature specification"),
     (["--time-min=10", "-t", "5"], "Invalid time-min specification"),
+    (["--time-min=0"], "Invalid time-min specification"),
+    (["--switches=0"], 'Invalid numeric value "0" for --switches'),
     (["--deadline=now+1minute", "-t", "10"], "Requested time limit is invalid"),
     (["--gpus=1", "--mem=1G", "--mem-per-gpu=1G"], "mutually exclusive"),
     (["--thread-spec=1", "-S1"], "--thread-spec")])

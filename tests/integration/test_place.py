@@ -56,6 +56,44 @@ def test_what_can_never_run_is_refused(shared, options, words):
     assert words in result.stderr
 
 
+@pytest.mark.parametrize("options, words", [
+    (["-c", "64"], "CPU count per node"), (["--mem=1T"], "Memory specification"),
+    (["-n2", "--ntasks-per-node=5"], "CPU count per node"), (["--tmp=1T"], "Temporary disk specification"),
+    (["--sockets-per-node=9"], "Socket, core and/or thread specification"),
+    (["-C", "last", "--mem=1T"], "Memory specification"), (["-N1", "-n5"], "")])
+def test_a_refusal_names_what_no_node_has(shared, options, words):
+    for tool, failed in (("sbatch", "Batch job submission failed"), ("srun", "Unable to allocate resources"),
+                         ("salloc", "Job submit/allocate failed")):
+        result = shared.run(tool, *options, *(["--wrap"] if tool == "sbatch" else []), "true", check=False)
+        lines = result.stderr.splitlines()
+        assert result.returncode == 1
+        if words:
+            assert lines.pop(0) == f"{tool}: error: {words} can not be satisfied"
+        assert lines[0] == f"{tool}: error: {failed}: Requested node configuration is not available"
+        assert len(lines) == 2 and lines[1].startswith(f"{tool}: ")
+
+
+def test_a_job_beyond_the_limits_of_its_partition_waits_or_is_refused(make_cluster):
+    small = "PartitionName=small Nodes=ALL Default=YES MaxNodes=1 MaxMemPerNode=1000"
+    cluster = make_cluster(partitions=small)
+    jobs = {("-N1-2",): "PartitionNodeLimit", ("--mem=1001",): "MaxMemPerLimit", ("--mem=0",): "MaxMemPerLimit"}
+    waiting = {cluster.submit("true", *options): reason for options, reason in jobs.items()}
+    for job, reason in waiting.items():
+        cluster.wait_for(lambda job=job, reason=reason: cluster.job(job)["Reason"] == reason, what=reason)
+    cluster.run("scontrol", "update", "PartitionName=small", "MaxNodes=2", "MaxMemPerNode=UNLIMITED")
+    for job in waiting:
+        assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    strict = make_cluster(partitions=small, extra="EnforcePartLimits=ALL")
+    for options, words in ((["-N1-2"], "Node count specification invalid"),
+                           (["--mem=1001"], "Memory required by task is not available"),
+                           (["-n99"], "More processors requested than permitted")):
+        result = strict.run("sbatch", *options, "--wrap", "true", check=False)
+        assert result.returncode == 1
+        lines = result.stderr.splitlines()
+        assert lines[0] == f"sbatch: error: Batch job submission failed: {words}"
+        assert lines[1].startswith("sbatch: partition small ") and len(lines) == 2
+
+
 @pytest.mark.parametrize("options", [["-N", "100"], ["-n", "1000"]])
 def test_more_than_the_partition_has_is_refused_or_waits_with_a_reason(shared, options):
     result = shared.run("sbatch", "--parsable", *options, "--wrap", "true", check=False)

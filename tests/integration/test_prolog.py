@@ -4,17 +4,17 @@ import pytest
 
 HOOK = """#!/bin/sh
 env > {dir}/work/{name}.$SLURM_JOB_ID
-[ ! -e {dir}/work/broken.$SLURMD_NODENAME ]
+[ ! -e {dir}/work/{broken}.$SLURMD_NODENAME ]
 """
 
 
 @pytest.fixture
 def hooked(make_cluster):
-    """Two nodes with a prolog and an epilog; the prolog fails where there is a file broken.NODE."""
+    """Two nodes with a prolog, which fails where there is a file broken.NODE, and an epilog (dirty.NODE)."""
     cluster = make_cluster(start=False, gpus={"a40": ["n1"]})
-    for name in ("prolog", "epilog"):
+    for name, broken in (("prolog", "broken"), ("epilog", "dirty")):
         path = cluster.dir / name
-        path.write_text(HOOK.format(dir=cluster.dir, name=name))
+        path.write_text(HOOK.format(dir=cluster.dir, name=name, broken=broken))
         path.chmod(0o755)
     cluster.extra = f"Prolog={cluster.dir}/prolog\nEpilog={cluster.dir}/epilog"
     cluster.write_config()
@@ -30,9 +30,9 @@ def shown(cluster, job):
     return cluster.run("squeue", "-h", "-j", job, "-o", "%T %r").stdout.strip()
 
 
-def is_drained(cluster, node):
-    reason = cluster.run("sinfo", "-h", "-n", node, "-o", "%t %E").stdout.strip()
-    return reason == "drain Prolog error"
+def is_drained(cluster, node, reason="Prolog error"):
+    shows = cluster.run("sinfo", "-h", "-n", node, "-o", "%t %E").stdout.strip()
+    return shows == f"drain {reason}"
 
 
 def test_the_programs_are_told_of_the_job(hooked):
@@ -46,6 +46,15 @@ def test_the_programs_are_told_of_the_job(hooked):
                   "SLURM_JOB_USER": hooked.user, "SLURM_CLUSTER_NAME": "test",
                   "SLURMD_NODENAME": "n1", "SLURM_SCRIPT_CONTEXT": f"{name}_slurmd"}
         assert {key: variables.get(key) for key in wanted} == wanted
+
+
+@pytest.mark.parametrize("command", [["srun", "-w", "n1"], ["salloc", "-w", "n1", "srun"]])
+def test_they_know_as_much_of_an_interactive_job(hooked, command):
+    job = hooked.run(*command, "sh", "-c", "echo $SLURM_JOB_ID").stdout.strip()
+    for name in ("prolog", "epilog"):
+        variables = told(hooked, name, job)
+        assert (variables["SLURM_JOB_PARTITION"], variables["SLURM_JOB_NODELIST"]) == ("debug", "n1")
+        assert int(variables["SLURM_JOB_START_TIME"]) > 0
 
 
 def test_an_epilog_after_a_restart_of_slurmd_knows_as_much(hooked):
@@ -75,6 +84,28 @@ def test_a_failed_prolog_drains_the_node_and_holds_the_job(hooked):
     ended = hooked.wait_end(job)
     assert ended["JobState"] == "COMPLETED" and ended["Restarts"] == "1"
     assert hooked.output(job) == "ran\n"
+
+
+def test_a_failed_epilog_drains_the_node_and_the_job_ends_as_it_would(hooked):
+    for node in ("n1", "n2"):
+        (hooked.dir / "work" / f"dirty.{node}").touch()
+    job = hooked.submit("srun true", "-N2", "-n2")
+    assert hooked.wait_end(job)["JobState"] == "COMPLETED"
+    for node in ("n1", "n2"):
+        hooked.wait_for(lambda: is_drained(hooked, node, "Epilog error"), what=f"{node} to be drained")
+
+
+def test_with_nohold_a_job_whose_prolog_failed_runs_elsewhere(hooked):
+    hooked.extra += "\nSchedulerParameters=nohold_on_prolog_fail"
+    hooked.write_config()
+    hooked.run("scontrol", "reconfigure")
+    (hooked.dir / "work" / "broken.n1").touch()
+    hooked.run("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=test")
+    job = hooked.submit("true")
+    hooked.wait_for(lambda: is_drained(hooked, "n1"), what="n1 to be drained")
+    hooked.run("scontrol", "update", "NodeName=n2", "State=RESUME")
+    ended = hooked.wait_end(job)
+    assert (ended["JobState"], ended["BatchHost"], ended["Restarts"]) == ("COMPLETED", "n2", "1")
 
 
 def test_jobs_that_cannot_run_again_fail_with_their_prolog(hooked):

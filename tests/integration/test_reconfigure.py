@@ -17,6 +17,19 @@ def test_a_new_partition_appears(cluster):
     assert "extra" in cluster.run("sinfo", "-h", "-o", "%R").stdout
 
 
+def test_nodes_are_not_away_meanwhile(cluster):
+    log = cluster.dir / "log" / "n1.log"
+    seen = log.read_text().count("registered with")
+
+    def is_back():
+        assert cluster.node_state("n1") == "idle"
+        return log.read_text().count("registered with") > seen
+
+    cluster.run("scontrol", "reconfigure")
+    cluster.wait_for(is_back, what="n1 to register again")
+    assert cluster.node_state("n1") == "idle"
+
+
 def test_a_bad_file_changes_nothing(cluster):
     job = cluster.submit("sleep 1000")
     cluster.wait_state(job, "RUNNING")

@@ -151,7 +151,11 @@ def test_the_flags_of_a_reservation_are_shown(cluster):
     assert "Flags=OVERLAP,TIME_FLOAT,REPLACE_DOWN,PURGE_COMP=00:05:00,MAGNETIC\n" in record
     create(cluster, "g", "Users=root", "StartTime=now+30minutes", "Duration=10", "NodeCnt=1", "CoreCnt=1",
            "Flags=FIRST_CORES,OVERLAP")
-    assert "Flags=OVERLAP,FIRST_CORES\n" in cluster.run("scontrol", "show", "reservation", "g").stdout
+    record = cluster.run("scontrol", "show", "reservation", "g").stdout
+    node = record.split("Nodes=")[1].split()[0]
+    assert f"Flags=OVERLAP,FIRST_CORES\n     NodeName={node} CoreIDs=0\n   TRES=cpu=1\n" in record
+    listed = json.loads(cluster.run("scontrol", "show", "reservation", "g", "--json").stdout)
+    assert listed["reservations"][0]["core_specializations"] == [{"node": node, "core": "0"}]
     refused = cluster.run("scontrol", "update", "reservation=g", "Flags-=FIRST_CORES", check=False)
     assert refused.returncode == 1 and "Error parsing flags -FIRST_CORES" in refused.stderr
     delete(cluster, "g")

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 
 import pytest
@@ -21,6 +22,18 @@ def test_inside_a_job_it_uses_the_jobs_nodes(shared):
     assert sorted(line.rsplit(".", 1)[0] for line in output.splitlines()) == \
         [f"{job}.0.{rank}.{rank // 2}" for rank in range(4)]
     assert len(nodes) == 2
+
+
+def test_tasks_know_where_they_were_launched_from(shared):
+    told = dict(line.split("=", 1) for line in shared.run("srun", "-l", "env").stdout.splitlines() if "=" in line)
+    told = {name.removeprefix("0: "): value for name, value in told.items()}
+    assert told["SLURM_LAUNCH_NODE_IPADDR"] == told["SLURM_SRUN_COMM_HOST"] == "127.0.0.1"
+    assert (told["SLURM_JOB_CPUS_PER_NODE"], told["SLURM_LABELIO"]) == ("1", "1")
+
+
+def test_a_node_too_small_for_a_task_is_left_out(cluster):
+    result = cluster.run("salloc", "-N2", "-n5", "srun", "-n2", "-c2", "sh", "-c", "echo $SLURMD_NODENAME")
+    assert result.stdout == "n1\nn1\n"
 
 
 def test_steps_are_numbered(shared):
@@ -118,6 +131,59 @@ def test_kill_on_bad_exit(shared):
     result = shared.run("srun", "-n2", "-K", "sh", "-c",
                         "[ $SLURM_PROCID = 0 ] && exit 5; sleep 1000", check=False)
     assert result.returncode != 0
+
+
+def count_of(line, text):
+    return len(re.findall(f"^{line}$", text, re.MULTILINE))
+
+
+def cancelled(step, cause):
+    return rf"\[\S+\] error: \*\*\* STEP {step} ON n1 CANCELLED AT \S+ {cause} \*\*\*"
+
+
+@pytest.mark.parametrize("how, is_told", [(["{}"], True), (["{}.0"], True), (["-s", "TERM", "{}.0"], False)])
+def test_what_it_says_when_its_step_is_cancelled(shared, how, is_told):
+    step = shared.popen("srun", "-w", "n1,n2", "-n2", "sh", "-c", "echo $SLURM_JOB_ID; exec sleep 1000")
+    job = {step.stdout.readline().strip() for _ in range(2)}.pop()
+    shared.run("scancel", *(word.format(job) for word in how))
+    said = step.communicate(timeout=30)[1]
+    assert step.returncode == 143
+    assert count_of(cancelled(f"{job}.0", "DUE to SIGNAL Terminated"), said) == 1, said
+    assert said.count("*** STEP") == 1
+    for node, task in (("n1", 0), ("n2", 1)):
+        assert count_of(f"srun: error: {node}: task {task}: Terminated", said) == 1, said
+    # Who is not told that the step is ended finds out from its tasks.
+    aborted = "srun: Job step aborted: Waiting up to 4 seconds for job step to finish."
+    assert count_of(aborted, said) == is_told, said
+    assert count_of(f"srun: Force Terminated StepId={job}.0", said) == (not is_told), said
+    shared.wait_for(lambda: shared.job(job, "-d")["DerivedExitCode"] == "0:15", what="the step's exit")
+
+
+def test_of_a_task_that_fails_one_node_speaks_for_all(shared):
+    body = ("touch up.$SLURM_PROCID; [ $SLURM_PROCID = 1 ] || exec sleep 1000\n"
+            "until [ -e up.0 ] && [ -e up.2 ]; do sleep 0.05; done; exit 5")
+    result = shared.run("srun", "-K", "-w", "n1,n2", "-n4", "-m", "cyclic", "sh", "-c", body, check=False)
+    assert result.returncode == 143
+    assert count_of(cancelled(r"\d+\.0", "DUE TO TASK FAILURE"), result.stderr) == 1, result.stderr
+    assert result.stderr.count("*** STEP") == 1
+    assert count_of(r"srun: Terminating StepId=\d+\.0", result.stderr) == 1
+    assert count_of(r"srun: Force Terminated StepId=\d+\.0", result.stderr) == 1
+
+
+def test_quiet_leaves_the_errors(shared):
+    result = shared.run("srun", "-Q", "sh", "-c", "kill -TERM $$", check=False)
+    assert re.fullmatch(r"srun: error: n\d: task 0: Terminated\n", result.stderr)
+
+
+def test_inside_a_cancelled_script_it_says_the_same(shared):
+    job = shared.submit("srun sh -c 'echo up; exec sleep 1000'", "-N2", "-n2", "-w", "n1,n2")
+    shared.wait_for(lambda: shared.wait_file(f"slurm-{job}.out").count("up\n") == 2, what="the tasks")
+    shared.run("scancel", job)
+    shared.wait_for(lambda: "n2: task 1: Terminated" in shared.output(job), what="srun's last words")
+    said = shared.output(job)
+    assert count_of("srun: Job step aborted: Waiting up to 4 seconds for job step to finish.", said) == 1
+    assert count_of(cancelled(f"{job}.0", "DUE to SIGNAL Terminated"), said) == 1, said
+    assert said.count("*** STEP") == 1
 
 
 def test_interrupt_twice_ends_the_tasks(shared):

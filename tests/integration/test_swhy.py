@@ -36,6 +36,7 @@ def test_swhy_of_jobs_that_do_not_wait_or_exist(cluster):
 def test_a_refusal_says_what_would_be_possible(cluster):
     refused = cluster.run("sbatch", "-c", "99", "--wrap", "true", check=False)
     lines = refused.stderr.splitlines()
-    assert lines[0] == ("sbatch: error: Batch job submission failed: "
+    assert lines[0] == "sbatch: error: CPU count per node can not be satisfied"
+    assert lines[1] == ("sbatch: error: Batch job submission failed: "
                         "Requested node configuration is not available")
-    assert lines[1].startswith("sbatch: nodes of partition ")
+    assert lines[2].startswith("sbatch: nodes of partition ")

@@ -11,18 +11,24 @@ while :; do sleep 1; done
 
 
 def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
-    cluster = make_cluster(nodes=1, cpus=4)
+    cluster = make_cluster(nodes=1, cpus=5)
     plain = cluster.submit("sleep 1000", "--time=1")
     stubborn = cluster.submit(STUBBORN.format(name="stubborn"), "--time=1")
     warned = cluster.submit("trap 'echo warned; exit 0' USR1; sleep 1000 & wait", "--time=1",
                             "--signal=B:USR1@50")
+    stepped = cluster.submit("srun sleep 1000", "--time=1")
     longer = cluster.submit("sleep 1000", "--time=2")
 
     assert cluster.wait_end(warned, timeout=90)["JobState"] == "COMPLETED"
     assert cluster.output(warned) == "warned\n"
-    for job in (plain, stubborn):
+    for job in (plain, stubborn, stepped):
         assert cluster.wait_end(job, timeout=120)["JobState"] == "TIMEOUT"
         assert "DUE TO TIME LIMIT ***" in cluster.output(job)
+    cluster.wait_for(lambda: "task 0: Terminated" in cluster.output(stepped), what="srun's last words")
+    said = cluster.output(stepped)
+    assert said.count("*** STEP") == 1 and said.count("DUE TO TIME LIMIT ***") == 2
+    assert said.count("srun: Job step aborted: Waiting up to 4 seconds for job step to finish.\n") == 1
+    cluster.wait_for(lambda: cluster.job(stepped, "-d")["DerivedExitCode"] == "0:15", what="the step's exit")
     pids = {int(pid) for pid in (cluster.dir / "work" / "stubborn.pids").read_text().split()}
     assert len(pids) == 4
     cluster.wait_for(lambda: not pids & set(cluster.processes()), what="the end of its processes")

@@ -173,17 +173,29 @@ Result<void> refuse_components(const Arguments& arguments, Tool tool) {
     return Error{ErrorCode::NotSupported, "heterogeneous jobs are not supported by Sluice"};
 }
 
-bool print_help_if_asked(const JobOptions& options, Tool tool, Streams& streams) {
+std::optional<int> print_help_if_asked(const JobOptions& options, Tool tool,
+                                       const Invocation& invocation, Client& client,
+                                       Streams& streams) {
     if (options.version) {
         print_version(streams);
     } else if (options.help) {
         streams.out(print_help(tool));
     } else if (options.usage) {
         streams.out(print_usage(tool));
+    } else if (options.gres_help) {
+        Result<const Config*> config = client.config();
+        if (!config) {
+            print_fatal(streams, invocation, config.error().detail);
+            return 1;
+        }
+        streams.out("Valid gres options are:\n");
+        for (std::string_view name : split((*config)->gres_types, ',')) {
+            if (!trim(name).empty()) streams.out(fmt::format("{}[[:type]:count]\n", trim(name)));
+        }
     } else {
-        return false;
+        return {};
     }
-    return true;
+    return 0;
 }
 
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,

@@ -4,6 +4,7 @@
 // facts of the submitting process, and the environment that the job will see.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,10 @@ int refuse_options(const Error& error, std::string_view submitting, const Invoca
 // to run the first one alone would be the wrong job.
 Result<void> refuse_components(const Arguments& arguments, Tool tool);
 
-// --help, --usage, --version: done when there is something in it.
-bool print_help_if_asked(const JobOptions& options, Tool tool, Streams& streams);
+// --help, --usage, --version, --gres=help: the exit code when there is nothing else to do.
+std::optional<int> print_help_if_asked(const JobOptions& options, Tool tool,
+                                       const Invocation& invocation, Client& client,
+                                       Streams& streams);
 
 // Fills in what the user need not say: directories, host, session, umask, limits, names in files.
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,

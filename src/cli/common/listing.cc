@@ -7,6 +7,7 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
+#include "surface/json.h"
 
 namespace sluice {
 
@@ -18,7 +19,7 @@ constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInva
                                      static_cast<ColumnId>(PartitionColumn::TresBillingWeights),
                                      static_cast<ColumnId>(StepColumn::ExitCode),
                                      static_cast<ColumnId>(LicenseColumn::Reserved),
-                                     static_cast<ColumnId>(ReservationColumn::PartitionsDenied)};
+                                     static_cast<ColumnId>(ReservationColumn::CoreIds)};
 
 }  // namespace
 
@@ -28,7 +29,7 @@ std::vector<ColumnId> all_columns(TableKind kind) {
     if (kind == TableKind::Jobs) {
         for (JobColumn each : {JobColumn::TresBind, JobColumn::ThreadSpec, JobColumn::NodeSizes,
                                JobColumn::TresFreq, JobColumn::SchedNodes,
-                               JobColumn::LastCheckpoint}) {
+                               JobColumn::LastCheckpoint, JobColumn::AllocLayout}) {
             columns.push_back(static_cast<ColumnId>(each));
         }
     }
@@ -50,6 +51,11 @@ Result<Table> fetch_table(Client& client, TableKind kind, std::vector<ColumnId> 
     wire::Reply reply = TRY(client.call(request));
     if (!reply.has_listing()) return Error{ErrorCode::ProtocolError, "no listing in the answer"};
     return from_wire(reply.listing());
+}
+
+void print_data_parsers(Streams& streams) {
+    streams.err("Possible data_parser plugins:\n");
+    streams.out(fmt::format("{}\n", kDataParser));
 }
 
 Looks looks_for(const Invocation& invocation, Client& client, Time now) {

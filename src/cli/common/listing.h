@@ -25,6 +25,9 @@ std::vector<ColumnId> all_columns(TableKind kind);
 // SLURM_TIME_FORMAT, SLURM_BITSTR_LEN; the cluster's name only where the configuration can be read.
 Looks looks_for(const Invocation& invocation, Client& client, Time now);
 
+// --json=list: the names on standard output, a heading beside it.
+void print_data_parsers(Streams& streams);
+
 // False: slurm.conf cannot be read, and that has been said.
 bool has_configuration(const Invocation& invocation, Client& client, Streams& streams);
 

@@ -36,10 +36,8 @@ void set_shape_variables(Environment& environment, const wire::Shape& shape) {
         set_number("SLURM_NPROCS", shape.ntasks());
     }
     if (shape.has_ntasks_per_node()) set_number("SLURM_NTASKS_PER_NODE", shape.ntasks_per_node());
-    if (shape.cpus_per_task_set()) {
-        set_number("SLURM_CPUS_PER_TASK", shape.cpus_per_task());
-        environment.set("SLURM_TRES_PER_TASK", fmt::format("cpu={}", shape.cpus_per_task()));
-    }
+    if (shape.cpus_per_task_set()) set_number("SLURM_CPUS_PER_TASK", shape.cpus_per_task());
+    set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task(shape));
     if (shape.has_ntasks_per_socket()) {
         set_number("SLURM_NTASKS_PER_SOCKET", shape.ntasks_per_socket());
     }

@@ -170,6 +170,7 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
     set_job_variables(environment, allocation);
     environment.set("SLURM_SUBMIT_DIR", invocation.directory);
     if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
+    if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
     streams.flush();
     if (!options.request.work_dir.empty() && chdir(options.request.work_dir.c_str()) != 0) {
         print_error(streams, invocation,
@@ -197,7 +198,8 @@ int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSalloc, current_time());
     if (!applied) return refuse_options(applied.error(), kTexts.failed, invocation, streams);
-    if (print_help_if_asked(command_line, kSalloc, streams)) return 0;
+    std::optional<int> told = print_help_if_asked(command_line, kSalloc, invocation, client, streams);
+    if (told) return *told;
     Result<JobOptions> read = read_options(*arguments, invocation);
     if (!read) return refuse_options(read.error(), kTexts.failed, invocation, streams);
     JobOptions& options = *read;

@@ -209,7 +209,8 @@ int run_sbatch(const Invocation& invocation, Client& client, Streams& streams) {
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSbatch, current_time());
     if (!applied) return refuse_options(applied.error(), kSubmitting, invocation, streams);
-    if (print_help_if_asked(command_line, kSbatch, streams)) return 0;
+    std::optional<int> told = print_help_if_asked(command_line, kSbatch, invocation, client, streams);
+    if (told) return *told;
     Result<Submission> submission = read_submission(*arguments, command_line, invocation, streams);
     if (!submission) return refuse_options(submission.error(), kSubmitting, invocation, streams);
     return submit(*submission, invocation, client, streams);

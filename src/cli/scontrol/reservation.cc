@@ -366,16 +366,6 @@ int report(Session& session, std::string_view doing, std::string_view not_done,
 }  // namespace
 
 int create_reservation(Session& session, const Words& words) {
-    if (words.size() < 2) {
-        session.streams.err("too few arguments for create keyword\n");
-        return 1;
-    }
-    if (!names_reservation(words[1])) {
-        print_error(
-            session.streams, session.invocation,
-            fmt::format("create {} is not supported", words[1].substr(0, words[1].find('='))));
-        return 1;
-    }
     Result<ReservationChange> change = parse_change(session, Verb::Create, words);
     if (!change) return report(session, "creating", "created", change.error());
     Result<std::string> name = send(session, *change);
@@ -393,7 +383,7 @@ int create_reservation(Session& session, const Words& words) {
     return 1;
 }
 
-bool is_reservation_update(const Words& words) {
+bool is_about_reservation(const Words& words) {
     return words.size() > 1 && names_reservation(words[1]);
 }
 
@@ -411,16 +401,6 @@ int update_reservation(Session& session, const Words& words) {
 }
 
 int delete_reservation(Session& session, const Words& words) {
-    if (words.size() < 2) {
-        session.streams.err("too few arguments for delete keyword\n");
-        return 1;
-    }
-    if (!names_reservation(words[1])) {
-        print_error(
-            session.streams, session.invocation,
-            fmt::format("delete {} is not supported", words[1].substr(0, words[1].find('='))));
-        return 1;
-    }
     Result<ReservationChange> change = parse_change(session, Verb::Delete, words);
     Result<std::string> gone =
         change ? send(session, *change) : Result<std::string>(change.error());

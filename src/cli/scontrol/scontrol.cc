@@ -11,6 +11,7 @@
 #include "model/hostlist.h"
 #include "os/twin.h"
 #include "surface/arguments.h"
+#include "surface/json.h"
 
 namespace sluice {
 
@@ -84,8 +85,8 @@ constexpr std::size_t kMany = 1000;
 // clang-format off
 constexpr Command kCommands[] = {
     {"all",          3, 0, 0,     set_mode<&Session::all>},
-    {"create",       2, 0, kMany, create_reservation},
-    {"delete",       3, 0, kMany, delete_reservation},
+    {"create",       2, 0, kMany, create},
+    {"delete",       3, 0, kMany, remove},
     {"details",      1, 0, 0,     set_style<&RecordStyle::details>},
     {"exit",         1, 0, 0,     set_mode<&Session::over>},
     {"getaddrs",     4, 1, 1,     show_addresses},
@@ -278,7 +279,11 @@ std::optional<int> apply_option(Session& session, const GivenOption& option) {
         case kUid:
             return refuse("-u (--uid)");
         case kJson:
-            if (option.value && *option.value != "v0.0.45") {
+            if (option.value == "list") {
+                print_data_parsers(session.streams);
+                return 0;
+            }
+            if (option.value && !is_data_parser(*option.value)) {
                 return refuse(fmt::format("--json={}", *option.value));
             }
             session.json = true;

@@ -33,16 +33,22 @@ int show_hosts(Session& session, std::string_view entity, const std::string* lis
 int control_jobs(Session& session, const Words& words);                              // control.cc
 int write_script(Session& session, const Words& words);                              // control.cc
 int update(Session& session, const Words& words);                                    // update.cc
+int create(Session& session, const Words& words);                                    // update.cc
+int remove(Session& session, const Words& words);                                    // update.cc
+int write_resize_scripts(Session& session, const wire::Update& update);              // resize.cc
 int create_reservation(Session& session, const Words& words);  // reservation.cc
 int update_reservation(Session& session, const Words& words);  // reservation.cc
 int delete_reservation(Session& session, const Words& words);  // reservation.cc
 int reboot(Session& session, const Words& words);              // reboot.cc
 int cancel_reboot(Session& session, const Words& words);       // reboot.cc
-bool is_reservation_update(const Words& words);                // reservation.cc
+bool is_about_reservation(const Words& words);                 // reservation.cc
 int ping(Session& session);                                 // controllers.cc
 int reconfigure(Session& session);                          // controllers.cc
 int shut_down(Session& session);                            // controllers.cc
 int show_config(Session& session, const std::string* key);  // controllers.cc
+
+enum class Shell : std::uint8_t { Bourne, C };
+std::string resize_script(const wire::JobAllocation& job, Shell shell);  // resize.cc
 
 // Lines about the state of the controllers; false: none answers.
 bool append_controllers(Session& session, std::string& out);  // controllers.cc

@@ -1,6 +1,7 @@
 // cli/scontrol/update.cc
 //
-// scontrol update: the words go to the controller as typed; it knows which keys there are.
+// scontrol update, create and delete: the words go to the controller as typed; it knows which keys
+// there are.
 #include <algorithm>
 
 #include "base/text.h"
@@ -33,10 +34,15 @@ const Entity* find_entity(std::string_view key) {
     return nullptr;
 }
 
+// "PartitionName=x", "partition"
+const Entity* entity_in(std::string_view word) {
+    return find_entity(word.substr(0, word.find('=')));
+}
+
 // What is changed may be named anywhere among the keys; then that comes first. A partition is also a
 // property of jobs and reservations, and a reservation one of jobs.
 Words with_entity_first(Words words) {
-    if (words.size() < 2 || is_reservation_update(words)) return words;
+    if (words.size() < 2 || is_about_reservation(words)) return words;
     for (std::string_view key : {"JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {
         auto named = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
             return equals_ignoring_case(std::string_view(word).substr(0, word.find('=') + 1), key);
@@ -53,7 +59,7 @@ Result<wire::Update> parse_update(const Words& words) {
     wire::Update update;
     std::size_t next = 1;
     const std::size_t equals = words[1].find('=');
-    const Entity* entity = find_entity(std::string_view(words[1]).substr(0, equals));
+    const Entity* entity = entity_in(words[1]);
     if (!entity) return Error{ErrorCode::NotFound, words[1]};
     update.set_entity(entity->entity);
     if (equals != std::string::npos) {
@@ -93,15 +99,37 @@ bool lacks_reason(const wire::Update& update) {
     return update.entity() == wire::Update::NODE && needs_reason;
 }
 
-int report(Session& session, const wire::Update& update, const Error& error) {
+Result<wire::Reply> send(Session& session, const wire::Update& update) {
+    wire::Request request;
+    *request.mutable_update() = update;
+    return session.client.call(request);
+}
+
+int too_few(Session& session, std::string_view keyword) {
+    session.streams.err(fmt::format("too few arguments for {} keyword\n", keyword));
+    return 1;
+}
+
+bool is_wrong_word(const Error& error) {
+    return error.code == ErrorCode::BadArgument || error.code == ErrorCode::NotSupported;
+}
+
+// A wrong word is the tool's own error; any other is that of `request`.
+int refuse(Session& session, std::string_view request, const Error& error) {
     if (session.quiet) return 1;
-    if (error.code == ErrorCode::BadArgument || error.code == ErrorCode::NotSupported) {
+    if (is_wrong_word(error)) {
         print_error(session.streams, session.invocation, to_string(error));
-    } else if (update.entity() == wire::Update::JOB) {
-        session.streams.err(fmt::format("{} for job {}\n", to_string(error), update.name()));
     } else {
-        print_api_error(session.streams, "slurm_update", error);
+        session.streams.err(fmt::format("{}: {}\n", request, to_string(error)));
     }
+    return 1;
+}
+
+int report(Session& session, const wire::Update& update, const Error& error) {
+    if (session.quiet || is_wrong_word(error) || update.entity() != wire::Update::JOB) {
+        return refuse(session, "slurm_update error", error);
+    }
+    session.streams.err(fmt::format("{} for job {}\n", to_string(error), update.name()));
     return 1;
 }
 
@@ -109,11 +137,8 @@ int report(Session& session, const wire::Update& update, const Error& error) {
 
 int update(Session& session, const Words& given) {
     const Words words = with_entity_first(given);
-    if (words.size() < 2) {
-        session.streams.err("too few arguments for update keyword\n");
-        return 1;
-    }
-    if (is_reservation_update(words)) return update_reservation(session, words);
+    if (words.size() < 2) return too_few(session, "update");
+    if (is_about_reservation(words)) return update_reservation(session, words);
     Result<wire::Update> update = parse_update(words);
     if (!update && update.error().code == ErrorCode::NotFound) {
         session.streams.err(
@@ -127,14 +152,21 @@ int update(Session& session, const Words& given) {
                         update.error().detail));
         return 1;
     }
+    if (update->changes().empty()) {
+        constexpr std::string_view kNone = "No changes specified";
+        if (update->entity() == wire::Update::PARTITION) {
+            print_error(session.streams, session.invocation, kNone);
+        } else {
+            session.streams.err(fmt::format("{}\n", kNone));
+        }
+        return 1;
+    }
     if (lacks_reason(*update)) {
         session.streams.err(
             "You must specify a reason when DOWNING or DRAINING a node. Request denied\n");
         return 1;
     }
-    wire::Request request;
-    *request.mutable_update() = *update;
-    Result<wire::Reply> reply = session.client.call(request);
+    Result<wire::Reply> reply = send(session, *update);
     if (!reply) return report(session, *update, reply.error());
     int code = 0;
     for (const wire::JobResult& result : reply->results().results()) {
@@ -142,7 +174,53 @@ int update(Session& session, const Words& given) {
         code = report(session, *update,
                       {static_cast<ErrorCode>(result.error().code()), result.error().detail()});
     }
-    return code;
+    return code == 0 ? write_resize_scripts(session, *update) : code;
+}
+
+int create(Session& session, const Words& given) {
+    constexpr std::string_view kRequest = "Error creating the partition";
+    const Words words = with_entity_first(given);
+    if (words.size() < 2) return too_few(session, "create");
+    if (is_about_reservation(words)) return create_reservation(session, words);
+    const Entity* entity = entity_in(words[1]);
+    if (!entity || entity->entity == wire::Update::JOB) {
+        print_error(session.streams, session.invocation,
+                    fmt::format("Invalid creation entity: {}", words[1]));
+        return 1;
+    }
+    if (entity->entity == wire::Update::NODE) {
+        return refuse(session, kRequest, {ErrorCode::NotSupported, "create " + words[1]});
+    }
+    Result<wire::Update> wanted = parse_update(words);
+    if (!wanted) return refuse(session, kRequest, {ErrorCode::BadArgument, wanted.error().detail});
+    wanted->set_verb(wire::Update::CREATE);
+    Result<wire::Reply> reply = send(session, *wanted);
+    return reply ? 0 : refuse(session, kRequest, reply.error());
+}
+
+int remove(Session& session, const Words& words) {
+    if (words.size() < 2) return too_few(session, "delete");
+    if (is_about_reservation(words)) return delete_reservation(session, words);
+    const Entity* entity = entity_in(words[1]);
+    const std::size_t words_needed = words[1].find('=') == std::string::npos ? 3 : 2;
+    if (!entity || entity->entity == wire::Update::JOB || words.size() > words_needed) {
+        session.streams.err(fmt::format("Invalid deletion entity: {}\n", words[1]));
+        return 1;
+    }
+    const std::string request =
+        fmt::format("delete_partition {}", fmt::join(words.begin() + 1, words.end(), " "));
+    if (entity->entity == wire::Update::NODE) {
+        return refuse(session, request, {ErrorCode::NotSupported, "delete " + words[1]});
+    }
+    if (words.size() < words_needed) {
+        print_error(session.streams, session.invocation,
+                    "Proper format is 'delete <ENTITY>=<ID>' or 'delete <ENTITY> <ID>'");
+        return 1;
+    }
+    wire::Update unwanted = parse_update(words).value();
+    unwanted.set_verb(wire::Update::DELETE);
+    Result<wire::Reply> reply = send(session, unwanted);
+    return reply ? 0 : refuse(session, request, reply.error());
 }
 
 }  // namespace sluice

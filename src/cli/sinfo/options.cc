@@ -6,6 +6,7 @@
 #include "cli/common/listing.h"
 #include "model/hostlist.h"
 #include "surface/arguments.h"
+#include "surface/json.h"
 #include "surface/nodes.h"
 
 namespace sluice {
@@ -58,7 +59,7 @@ Complaint set_repeat(SinfoOptions& options, const std::string& value) {
     return {};
 }
 Complaint set_json(SinfoOptions& options, const std::string& value) {
-    if (!value.empty() && value != "v0.0.45") {
+    if (!value.empty() && !is_data_parser(value)) {
         return fmt::format("Unable to find plugin: data_parser/{}", value);
     }
     options.json = true;
@@ -159,6 +160,11 @@ std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, St
     for (const GivenOption& option : given->options) {
         if (option.id >= kHelp) {
             print_ending(option.id, streams);
+            exit_code = 0;
+            return {};
+        }
+        if (kOptions[option.id].set == set_json && option.value == "list") {
+            print_data_parsers(streams);
             exit_code = 0;
             return {};
         }

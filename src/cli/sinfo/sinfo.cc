@@ -1,6 +1,7 @@
 #include "cli/sinfo/sinfo.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "base/text.h"
@@ -70,12 +71,23 @@ std::string with_widths(std::string_view format, const Tables& tables) {
     return text;
 }
 
+// -O's names; "All" among them stands for all letters.
+Format<NodeGroup> named_format(std::string_view names) {
+    Format<NodeGroup> format;
+    for (std::string_view name : split(names, ',')) {
+        const bool all = equals_ignoring_case(name.substr(0, name.find(':')), "all");
+        Format<NodeGroup> part = all ? parse_short_format(kAllLetters, node_fields())
+                                     : parse_long_format(name, node_fields());
+        (format.cells.empty() ? format.prefix : format.cells.back().suffix) += part.prefix;
+        std::ranges::move(part.cells, std::back_inserter(format.cells));
+        std::ranges::move(part.unknown, std::back_inserter(format.unknown));
+    }
+    return format;
+}
+
 Format<NodeGroup> chosen_format(const Invocation& invocation, const SinfoOptions& options,
                                 const Tables& tables) {
-    if (options.long_format && equals_ignoring_case(*options.long_format, "all")) {
-        return parse_short_format(kAllLetters, node_fields());
-    }
-    if (options.long_format) return parse_long_format(*options.long_format, node_fields());
+    if (options.long_format) return named_format(*options.long_format);
     std::optional<std::string_view> text;
     if (options.format) text = *options.format;
     if (!text) text = invocation.environment.find("SINFO_FORMAT");

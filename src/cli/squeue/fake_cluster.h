@@ -276,7 +276,8 @@ inline void add_fake_jobs(std::vector<FakeRow>& jobs) {
         .set(C::SubmitLine, "sbatch -p short -J train /tmp/qjob.sh a b");
     train.set(C::StdOut, "/tmp/q-%j.out").set(C::ReqTres, "cpu=4,mem=4G,node=1,billing=4");
     train.set(C::AllocTres, "cpu=4,mem=4G,node=1,billing=4");
-    train.set(C::AllocDetail, "Nodes=gpua1 CPU_IDs=0-1,8-9 Mem=4096 GRES=gpu:a40:2(IDX:0-1)\n");
+    train.set(C::AllocDetail, "Nodes=gpua1 CPU_IDs=0-1,8-9 Mem=4096 GRES=gpu:a40:2(IDX:0-1)")
+        .set(C::AllocLayout, "2:8:1");
     FakeRow held = fake_job(2, "held", "short", ShownState::Pending);
     held.set(C::Priority, 0).set(C::Reason, static_cast<std::int64_t>(Reason::JobHeldUser));
     held.set(C::TimeLimit, 86400)
@@ -312,6 +313,8 @@ inline void add_fake_jobs(std::vector<FakeRow>& jobs) {
         .set(C::BatchHost, "cpu2");
     whole.set(C::NodeList, "cpu2,gpua2").set(C::AllocTres, "cpu=32,mem=32000M,node=2,billing=32");
     whole.set(C::ReqTres, "cpu=2,mem=2000M,node=2,billing=2");
+    whole.set(C::AllocDetail, "Nodes=cpu2 CPU_IDs=0-15 Mem=16000 GRES=\n"
+                              "Nodes=gpua2 CPU_IDs=0-15 Mem=16000 GRES=");
     FakeRow failed = fake_job(6, "done", "short", ShownState::Failed);
     failed.set(C::Reason, static_cast<std::int64_t>(Reason::NonZeroExitCode)).set(C::ExitCode, 768);
     failed.set(C::StartTime, start)

@@ -11,6 +11,7 @@
 #include "model/times.h"
 #include "os/user.h"
 #include "surface/arguments.h"
+#include "surface/json.h"
 #include "surface/jobs.h"
 #include "surface/steps.h"
 
@@ -139,7 +140,7 @@ Outcome set_running(Reader& reader, const std::string& value) {
 }
 
 Outcome set_json(Reader& reader, const std::string& value) {
-    if (!value.empty() && value != "v0.0.45") {
+    if (!value.empty() && !is_data_parser(value)) {
         return Complaint{fmt::format("Unable to find plugin: data_parser/{}", value)};
     }
     reader.options.json = true;
@@ -322,6 +323,11 @@ std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, 
     for (const GivenOption& option : given->options) {
         if (option.id >= kHelp) {
             print_ending(option.id, options.steps, streams);
+            exit_code = 0;
+            return {};
+        }
+        if (kOptions[option.id].set == set_json && option.value == "list") {
+            print_data_parsers(streams);
             exit_code = 0;
             return {};
         }

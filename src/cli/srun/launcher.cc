@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/srun/step_request.h"
 #include "cli/srun/terminal.h"
@@ -41,8 +42,9 @@ StepLauncher::StepLauncher(const JobOptions& options, const wire::StepCreated& s
 
 int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     signal(SIGPIPE, SIG_IGN);
-    loop_.on_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH},
-                     [this](int number) { on_signal(number); });
+    loop_.on_signals(
+        {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT},
+        [this](int number) { on_signal(number); });
     if (files.out) output_.use_file(1, std::move(files.out));
     if (files.err) output_.use_file(2, std::move(files.err));
     if (files.err_is_out) output_.share_output_file();
@@ -83,6 +85,8 @@ Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& message
                          fmt::format("no address for node {}", message.node())};
         }
         Connection connection = TRY(client_.connect_node(*address, wire::CHANNEL_STEP));
+        const std::string& called = address->address().empty() ? address->name() : address->address();
+        const std::string own = own_address(connection, called);
         set_blocking(connection.fd, false);
         Node& node = *nodes_.emplace_back(std::make_unique<Node>());
         node.name = message.node();
@@ -93,6 +97,7 @@ Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& message
                              [this, &node] { on_closed(node); }, [this] { pace_input(); }});
         wire::StepInput input;
         *input.mutable_launch() = message;
+        input.mutable_launch()->set_srun_address(own);
         std::string frame;
         append_frame(frame, input);
         node.stream->send(frame);
@@ -138,6 +143,8 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
             return finish(node);
         case wire::StepOutput::kMessage:
             return streams_.err(output.message() + "\n");
+        case wire::StepOutput::kAborted:
+            return say_aborted();
         case wire::StepOutput::BODY_NOT_SET:
             return;
     }
@@ -155,8 +162,8 @@ void StepLauncher::on_exited(Node& node, const wire::TaskExited& exited) {
     bool kills = options_.kill_on_bad_exit.value_or(false) && is_failure(exited.exit());
     if (kills && !terminating_ && !tasks_.all_exited()) {
         tell_ends(node);
-        print_info(streams_, invocation_, fmt::format("Terminating StepId={}", step_id_));
-        terminate();
+        inform(fmt::format("Terminating StepId={}", step_id_));
+        terminate(true);
     }
 }
 
@@ -165,26 +172,18 @@ void StepLauncher::on_first_exit() {
     if (!options_.wait_after_first_exit || *options_.wait_after_first_exit == Seconds{0}) return;
     loop_.after(*options_.wait_after_first_exit, [this] {
         if (tasks_.all_exited() || terminating_) return;
-        print_info(
-            streams_, invocation_,
-            fmt::format("First task exited {}s ago", options_.wait_after_first_exit->count()));
+        inform(fmt::format("First task exited {}s ago", options_.wait_after_first_exit->count()));
         print_states();
-        print_info(streams_, invocation_, fmt::format("Terminating StepId={}", step_id_));
+        inform(fmt::format("Terminating StepId={}", step_id_));
+        say_aborted();
         terminate();
     });
 }
 
 void StepLauncher::tell_ends(Node& node) {
     node.telling = false;
-    bool was_killed = false;
-    for (const TaskEnd& end : node.untold) was_killed = was_killed || end.exit.signal() == SIGKILL;
-    if (!options_.quiet || was_killed) {
-        for (const std::string& line : exit_lines(node.name, node.untold)) {
-            print_error(streams_, invocation_, line);
-        }
-    }
-    if (was_killed && !terminating_ && !aborting_) {
-        print_info(streams_, invocation_, fmt::format("Force Terminated StepId={}", step_id_));
+    for (const std::string& line : exit_lines(node.name, node.untold)) {
+        print_error(streams_, invocation_, line);
     }
     node.untold.clear();
 }
@@ -204,7 +203,12 @@ void StepLauncher::finish(Node& node) {
     tell_ends(node);
     bool all_done = std::all_of(nodes_.begin(), nodes_.end(),
                                 [](const std::unique_ptr<Node>& each) { return each->done; });
-    if (all_done) loop_.stop();
+    if (!all_done) return;
+    // Compat: not of tasks that ended by other signals, nor if it was said that the step is ended.
+    if (tasks_.any_killed() && !aborting_ && !abort_said_) {
+        inform(fmt::format("Force Terminated StepId={}", step_id_));
+    }
+    loop_.stop();
 }
 
 void StepLauncher::fail_launch(const std::string& node, const Error& error) {
@@ -247,9 +251,10 @@ void StepLauncher::pace_input() {
     is_full ? pump_->pause() : pump_->resume();
 }
 
-void StepLauncher::signal_tasks(int number) {
+void StepLauncher::signal_tasks(int number, bool task_failed) {
     wire::StepInput input;
     input.set_signal(number);
+    input.set_task_failed(task_failed);
     send_to_all(input);
 }
 
@@ -261,10 +266,11 @@ void StepLauncher::on_signal(int number) {
         if (options_.pty) send_to_all(input);
         return;
     }
+    if (number == SIGCONT) return inform("got SIGCONT");
     if (number == SIGUSR1 || number == SIGUSR2 || number == SIGALRM) return signal_tasks(number);
     if (aborting_) return loop_.stop();
     aborting_ = true;
-    print_info(streams_, invocation_, "forcing job termination");
+    inform("forcing job termination");
     terminate();
 }
 
@@ -285,18 +291,25 @@ void StepLauncher::on_interrupt() {
     terminate();
 }
 
-void StepLauncher::terminate() {
+Seconds StepLauncher::grace_time() {
+    Result<const Config*> config = client_.config();
+    return config ? (*config)->kill_wait : Seconds{30};
+}
+
+// Every node of a step that the controller ends says so.
+void StepLauncher::say_aborted() {
+    if (std::exchange(abort_said_, true)) return;
+    inform(fmt::format("Job step aborted: Waiting up to {} seconds for job step to finish.",
+                       (grace_time() + kWaitAfterKill).count()));
+}
+
+void StepLauncher::terminate(bool task_failed) {
     if (terminating_) return;
     terminating_ = true;
-    Result<const Config*> config = client_.config();
-    Seconds grace = config ? (*config)->kill_wait : Seconds{30};
-    if (aborting_) {
-        print_info(streams_, invocation_,
-                   fmt::format("Job step aborted: Waiting up to {} seconds for job step to finish.",
-                               (grace + kWaitAfterKill).count()));
-    }
+    const Seconds grace = grace_time();
+    if (aborting_) say_aborted();
     signal_tasks(SIGCONT);
-    signal_tasks(SIGTERM);
+    signal_tasks(SIGTERM, task_failed);
     loop_.after(grace, [this] { signal_tasks(SIGKILL); });
     loop_.after(grace + 5 * kWaitAfterKill, [this] {
         print_error(streams_, invocation_, "Timed out waiting for job step to complete");
@@ -306,7 +319,12 @@ void StepLauncher::terminate() {
 }
 
 void StepLauncher::print_states() {
-    for (const std::string& line : tasks_.states(step_id_)) print_info(streams_, invocation_, line);
+    for (const std::string& line : tasks_.states(step_id_)) inform(line);
+}
+
+// Compat: --quiet leaves the errors.
+void StepLauncher::inform(const std::string& text) {
+    if (!options_.quiet) print_info(streams_, invocation_, text);
 }
 
 }  // namespace sluice

@@ -65,8 +65,11 @@ private:
     void finish(Node& node);
     void tell_ends(Node& node);
     void send_to_all(const wire::StepInput& input);
-    void signal_tasks(int signal);
-    void terminate();  // CONT, TERM, and KILL when the grace time is over
+    void signal_tasks(int signal, bool task_failed = false);
+    void say_aborted();
+    Seconds grace_time();
+    void terminate(bool task_failed = false);  // CONT, TERM, and KILL when the grace time is over
+    void inform(const std::string& text);
     void print_states();
     void pace_input();
 
@@ -83,7 +86,8 @@ private:
     std::unique_ptr<InputPump> pump_;
     std::optional<std::uint32_t> input_task_;
     std::optional<std::chrono::steady_clock::time_point> last_interrupt_;
-    bool aborting_ = false;
+    bool aborting_ = false;    // by us
+    bool abort_said_ = false;
     bool launch_failed_ = false;
     bool terminating_ = false;
     int least_exit_code_ = 0;  // of srun itself, when the step could not run properly

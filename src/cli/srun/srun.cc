@@ -254,8 +254,11 @@ private:
         environment.set_default("SLURM_SUBMIT_HOST", request.submit_host);
         environment.set("SLURM_UMASK", fmt::format("{:04o}", request.umask));
         environment.set("SLURM_PRIO_PROCESS", fmt::format("{}", nice(0)));
-        environment.set("SLURM_DISTRIBUTION", step.cyclic() ? "cyclic" : "block");
+        environment.set("SLURM_DISTRIBUTION", !options_.distribution.empty() ? options_.distribution
+                                              : step.cyclic()                ? "cyclic"
+                                                                             : "block");
         environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
+        if (options_.label) environment.set("SLURM_LABELIO", "1");
         if (own_job) environment.set("SLURM_JOB_NAME", request.name);
         if (!own_job) forget_job_gpus(step.job(), environment);
         wire::TaskSpec spec;
@@ -305,7 +308,8 @@ int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
     Result<void> applied =
         apply_options(command_line, arguments->options, Source::CommandLine, kSrun, current_time());
     if (!applied) return refuse_options(applied.error(), kTexts.failed, invocation, streams);
-    if (print_help_if_asked(command_line, kSrun, streams)) return 0;
+    std::optional<int> told = print_help_if_asked(command_line, kSrun, invocation, client, streams);
+    if (told) return *told;
     Result<Run> run = read_run(*arguments, invocation);
     if (!run) return refuse_options(run.error(), kTexts.failed, invocation, streams);
     return Srun(*run, invocation, client, streams).run();

@@ -68,6 +68,7 @@ TEST(Srun, TheHighestCodeOfTheTasksIsSruns) {
     tasks.on_started(0);
     tasks.on_exited(1, exited(4));
     EXPECT_EQ(tasks.exit_code(), 4);
+    EXPECT_FALSE(tasks.any_killed());
     EXPECT_EQ(tasks.states("5.0"),
               (std::vector<std::string>{"StepId=5.0 task 2: unknown", "StepId=5.0 task 0: running",
                                         "StepId=5.0 task 1: exited"}));
@@ -75,6 +76,7 @@ TEST(Srun, TheHighestCodeOfTheTasksIsSruns) {
     tasks.on_exited(7, exited(255));  // nobody's
     EXPECT_EQ(tasks.exit_code(), 137);
     EXPECT_EQ(tasks.worst().signal(), 9u);
+    EXPECT_TRUE(tasks.any_killed());
     EXPECT_EQ(tasks.worst().code(), 0u);
     EXPECT_FALSE(tasks.all_exited());
 }
@@ -110,6 +112,20 @@ TEST(Srun, AStepThatNamesNoGpusIsToHaveNone) {
     }
     wire::CreateStep plain = step_request(JobOptions{}, 12, false);
     EXPECT_EQ(plain.gres_per_node_size() + plain.gpus_size(), 0);
+}
+
+TEST(Srun, OfTheNodesOfItsJobAStepMayLeaveSomeOut) {
+    JobOptions options;
+    auto find = [](std::string_view name) -> std::optional<std::string_view> {
+        if (name == "SLURM_JOB_NUM_NODES") return "2";
+        return {};
+    };
+    ASSERT_TRUE(apply_environment(options, find, kSrun, Time{}));
+    EXPECT_EQ(step_request(options, 12, false).nodes_min(), 1u);
+    EXPECT_EQ(step_request(options, 12, false).nodes_max(), 2u);
+    Arguments arguments = parse_job_arguments(kSrun, {"-N2"}).value();
+    ASSERT_TRUE(apply_options(options, arguments.options, Source::CommandLine, kSrun, Time{}));
+    EXPECT_EQ(step_request(options, 12, false).nodes_min(), 2u);
 }
 
 TEST(Srun, AStepAsksForWhatItsOptionsSay) {

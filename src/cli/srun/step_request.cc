@@ -27,6 +27,12 @@ void add_sizes_by_gpu(const Shape& shape, wire::CreateStep& step) {
     if (shape.mem_per_gpu && per_node > 0) step.set_mem_per_node(*shape.mem_per_gpu * per_node);
 }
 
+// The number of the job's nodes, which the environment hands on: a step may do with fewer.
+bool has_inherited_nodes(const JobOptions& options) {
+    const std::size_t nodes = option_index("nodes");
+    return nodes < options.sources.size() && options.sources[nodes] == Source::Environment;
+}
+
 }  // namespace
 
 std::string step_binding(const JobOptions& options) {
@@ -48,7 +54,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     step.set_name(options.request.name);
     step.set_idempotency_key(idempotency_key());
     if (options.nodes_given) {
-        step.set_nodes_min(shape.nodes_min);
+        step.set_nodes_min(!own_job && has_inherited_nodes(options) ? 1 : shape.nodes_min);
         if (shape.nodes_max) step.set_nodes_max(*shape.nodes_max);
         step.set_node_sizes(shape.node_sizes);
     } else if (!shape.nodelist.empty()) {
@@ -78,7 +84,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     if (options.request.time_limit)
         *step.mutable_time_limit() = to_wire(*options.request.time_limit);
     step.set_immediate(options.request.immediate || options.immediate_for == Seconds{0});
-    step.set_distribution(options.distribution);
+    step.set_distribution(options.distribution.substr(0, options.distribution.find_first_of(":,")));
     step.set_whole(own_job || options.whole);
     step.set_tres_bind(step_binding(options));
     return step;

@@ -1,6 +1,7 @@
 #include "cli/srun/task_table.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <string.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@ void TaskTable::on_exited(std::uint32_t task, const wire::ExitStatus& exit) {
     bool oom_killed = worst_.oom_killed() || exit.oom_killed();
     if (code > code_of(worst_)) worst_ = exit;
     worst_.set_oom_killed(oom_killed);
+    killed_ = killed_ || exit.signal() == SIGTERM || exit.signal() == SIGKILL;
     tasks_[task] = {State::Exited, code};
     ++exited_;
 }

@@ -20,6 +20,7 @@ public:
 
     bool any_exited() const { return exited_ > 0; }
     bool all_exited() const { return exited_ == tasks_.size(); }
+    bool any_killed() const { return killed_; }  // by TERM or KILL
     // The highest code of the tasks; 128 + n for one that a signal n ended.
     int exit_code() const;
     // The same as code and signal.
@@ -35,6 +36,7 @@ private:
     };
     std::vector<Task> tasks_;
     std::size_t exited_ = 0;
+    bool killed_ = false;
     wire::ExitStatus worst_;
 };
 

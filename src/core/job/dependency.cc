@@ -60,6 +60,10 @@ Target look_at_task(const Cluster& cluster, JobId array, std::uint32_t task) {
     return target;
 }
 
+bool awaits_start(const Condition& condition) {
+    return condition.kind == DependencyKind::After || condition.kind == DependencyKind::Expand;
+}
+
 // The tasks that started last are the likeliest to be running: looking at them first keeps this
 // short until the array is over.
 Target look_at_array(const Cluster& cluster, const Condition& condition) {
@@ -68,7 +72,7 @@ Target look_at_array(const Cluster& cluster, const Condition& condition) {
     if (record && is_array_record(*record)) add(target, *record);
     auto members = cluster.array_members.find(condition.job.value);
     if (members == cluster.array_members.end()) return target;
-    bool start_matters = condition.kind == DependencyKind::After;
+    bool start_matters = awaits_start(condition);
     for (auto id = members->second.rbegin(); id != members->second.rend(); ++id) {
         add(target, cluster.job(*id));
         if (start_matters ? !target.started : !target.ended) break;
@@ -110,6 +114,9 @@ Verdict judge(Cluster& cluster, Time now, const Job& job, Condition& condition,
     switch (condition.kind) {
         case DependencyKind::Singleton:
             return may_run_alone(cluster, job) ? Verdict::Fulfilled : Verdict::Waiting;
+        case DependencyKind::Expand:
+            if (target.ended) return Verdict::Never;
+            [[fallthrough]];
         case DependencyKind::After:
             return judge_start(cluster, now, job, condition, target);
         case DependencyKind::AfterAny:
@@ -391,9 +398,7 @@ void tell_of_start(Cluster& cluster, Time now, JobId id) {
         std::shared_ptr<const Job> job = cluster.find_job(dependent);
         for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
             Condition condition = job->dependency.left[i];
-            if (condition.kind != DependencyKind::After || condition.due ||
-                key_of(condition) != key)
-                continue;
+            if (!awaits_start(condition) || condition.due || key_of(condition) != key) continue;
             judge_start(cluster, now, *job, condition, look_at(cluster, *job, condition));
             if (condition.due) cluster.edit_job(dependent).dependency.left[i] = condition;
         }

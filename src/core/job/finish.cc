@@ -22,6 +22,10 @@ namespace sluice {
 
 namespace {
 
+// What the node shows.
+constexpr const char* kPrologError = "Prolog error";
+constexpr const char* kEpilogError = "Epilog error";
+
 JobState state_after(KillReason reason) {
     switch (reason) {
         case KillReason::Cancelled: return JobState::Cancelled;
@@ -192,6 +196,16 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
 }
 
+void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    move_to(job, JobState::Completed);
+    job.end_time = now;
+    job.allocation.reset();
+    cluster.jobs_changed_state(id);
+    retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
+    settle(cluster, now, id, effects);
+}
+
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
     Job& job = cluster.edit_job(id);
     job.completing_nodes.clear();
@@ -214,10 +228,13 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
 
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
+    if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !found->allocation) return;
     const bool bad_prolog = is_prolog_failure(event.launch_error);
-    if (bad_prolog && (is_live(*found) || is_completing(*found))) drain_after_prolog(cluster, now, event.node);
+    if (bad_prolog && (is_live(*found) || is_completing(*found))) {
+        drain_after_hook(cluster, now, event.node, kPrologError);
+    }
     if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
@@ -228,7 +245,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
             JobState after = state_after(*job.kill_reason);
             if (after != job.state) move_to(job, after);
         } else if (bad_prolog && may_be_requeued(job)) {
-            job.kill_reason = KillReason::RequeueHold;
+            job.kill_reason = reason_after_prolog(cluster);
         } else {
             move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         }
@@ -249,6 +266,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
 
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
+    if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !is_completing(*found)) return;
     node_is_clean(cluster, now, found->id, event.node, effects);
@@ -259,7 +277,7 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     bool wanted = found && is_wanted(*found, event.run, event.node);
     if (!wanted && !event.error) return end_stray(cluster, event.node, event.run, effects);
     const bool bad_prolog = is_prolog_failure(event.error);
-    if (wanted && bad_prolog) drain_after_prolog(cluster, now, event.node);
+    if (wanted && bad_prolog) drain_after_hook(cluster, now, event.node, kPrologError);
     if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
     if (event.run.step != kBatchStep) {
         if (bad_prolog) return step_prolog_failed(cluster, now, *found, effects);

@@ -5,7 +5,8 @@
 // others of its job. Nodes report what they were brought; a step that one of them has not got in
 // time is ended.
 //
-// A job whose Prolog fails is held, for somebody to look at, and may run again elsewhere.
+// A job whose Prolog fails is held, for somebody to look at, and may run again elsewhere; with
+// nohold_on_prolog_fail it does so by itself.
 #include <algorithm>
 
 #include "core/job/verbs.h"
@@ -37,6 +38,10 @@ bool is_prolog_failure(const std::optional<Error>& error) {
     return error && error->code == ErrorCode::PrologFailed;
 }
 
+KillReason reason_after_prolog(const Cluster& cluster) {
+    return cluster.settings().hold_on_prolog_failure ? KillReason::RequeueHold : KillReason::Requeue;
+}
+
 bool may_be_requeued(const Job& job) {
     return job.request->requeue && job.request->kind == JobKind::Batch;
 }
@@ -45,7 +50,7 @@ bool may_be_requeued(const Job& job) {
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!may_be_requeued(job)) return;
     cluster.edit_job(job.id).reason = Reason::JobLaunchFailure;
-    end_running(cluster, now, job.id, KillReason::RequeueHold, effects);
+    end_running(cluster, now, job.id, reason_after_prolog(cluster), effects);
 }
 
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request) {

@@ -120,6 +120,34 @@ TEST(JobLife, AJobHeldAfterAFailedPrologSaysSo) {
     EXPECT_EQ(job.priority, 0u);
 }
 
+TEST(JobLife, WithNoholdAJobWhosePrologFailedRunsElsewhere) {
+    for (StepId step : {kBatchStep, StepId{0}}) {
+        Scenario world;
+        ASSERT_EQ(world.run("settings nohold\n nodes n[1-2] cpus=1\n submit a\n pass\n expect a running n1"), "");
+        fail_prolog(world, "a", "n1", step);
+        if (step != kBatchStep) {
+            ASSERT_EQ(world.run("clean a n1"), "");
+        }
+        EXPECT_EQ(world.run(R"(
+            shows   n1 state=IDLE+DRAIN reason=Prolog_error
+            at      1
+            pass
+            expect  a running n2
+        )"), "");
+    }
+}
+
+TEST(JobLife, AFailedEpilogDrainsTheNodeAndTheJobEndsAsItWould) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodes=2 tasks=2\n pass"), "");
+    const RunId run{world.job("a"), 0, kBatchStep};
+    Effects effects;
+    apply(world.cluster(), world.now(), JobEnded{NodeIndex{0}, run, {}, {}, true}, effects);
+    ASSERT_EQ(world.run("expect a completing\n shows n1 state=IDLE+DRAIN reason=Epilog_error"), "");
+    apply(world.cluster(), world.now(), NodeCleaned{NodeIndex{1}, run, true}, effects);
+    EXPECT_EQ(world.run("expect a completed\n shows n2 state=IDLE+DRAIN reason=Epilog_error"), "");
+}
+
 TEST(JobLife, AJobThatMayNotRunAgainFailsWithItsProlog) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n1 cpus=1\n submit a norequeue\n pass"), "");

@@ -145,7 +145,10 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         if (changed->nodes_left.empty() && changed->state == StepState::Running) {
             changed->state = changed->exit.failed() ? StepState::Failed : StepState::Completed;
             changed->end_time = now;
-            if (severity(changed->exit) > severity(job.derived_exit)) job.derived_exit = changed->exit;
+        }
+        // Also of a step that was ended with its job.
+        if (changed->nodes_left.empty() && severity(changed->exit) > severity(job.derived_exit)) {
+            job.derived_exit = changed->exit;
         }
         step = std::move(changed);
         break;

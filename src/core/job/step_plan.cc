@@ -114,12 +114,26 @@ std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& jo
     return nodes;
 }
 
+// A job that was resized has another number of tasks than it asked for.
+bool has_its_tasks(const Job& job) {
+    std::uint32_t tasks = 0;
+    for (const NodeShare& share : job.allocation->nodes) tasks += share.tasks;
+    return tasks == job.request->shape.ntasks;
+}
+
 std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes) {
     if (wish.ntasks) return *wish.ntasks;
     if (wish.ntasks_per_node) return *wish.ntasks_per_node * static_cast<std::uint32_t>(nodes);
     const Shape& shape = job.request->shape;
-    if (shape.ntasks && nodes == job.allocation->nodes.size()) return *shape.ntasks;
+    if (nodes == job.allocation->nodes.size() && has_its_tasks(job)) return *shape.ntasks;
     return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
+}
+
+// Those with room for a task, if nothing else were there. A step does without the others.
+std::size_t count_large(const std::vector<const NodeShare*>& nodes, std::uint32_t cpus_per_task) {
+    return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
+        return share->cpus.size() >= cpus_per_task;
+    }));
 }
 
 // Tasks per node: one each, then block (fill from the first) or cyclic (one after another).
@@ -218,9 +232,10 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     std::uint32_t tasks = task_count(job, wish, wanted);
     if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
     if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
+    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
+    if (named.empty()) wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, each)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
-    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
     std::vector<NodeOffer> offers;
     std::uint64_t offered = 0;
     for (const NodeShare* share : nodes) {

@@ -130,6 +130,35 @@ TEST(Steps, WhatTheWholeJobHasNoRoomForIsRefusedRatherThanKeptWaiting) {
     EXPECT_TRUE(world.is_refused(too_many, ErrorCode::TooManyCpus));
 }
 
+TEST(Steps, ANodeTooSmallForATaskIsLeftOut) {
+    for (std::uint32_t least : {0u, 1u}) {
+        World world(kUnevenJob);
+        RequestId request = world.ask("k", [&](StepWish& wish) {
+            wish.nodes_min = least;
+            if (least > 0) wish.nodes_max = 2;
+            wish.ntasks = wish.cpus_per_task = 2;
+            wish.exact = true;
+        });
+        ASSERT_TRUE(world.granted(request));
+        EXPECT_EQ(world.granted(request)->node_names, "n2");
+        EXPECT_EQ(world.granted(request)->nodes.front().tasks, 2u);
+    }
+}
+
+TEST(Steps, WhatFitsOnNoNodeIsRefused) {
+    World world(kUnevenJob);
+    RequestId request = world.ask("k", [](StepWish& wish) { wish.cpus_per_task = 5; });
+    EXPECT_TRUE(world.is_refused(request, ErrorCode::TooManyCpus));
+}
+
+TEST(Steps, TheJobRemembersHowAStepEndedThatWasEndedWithIt) {
+    World world(kOneJob);
+    world.ask("k");
+    ASSERT_EQ(world.scenario.run("cancel a"), "");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 15, false}});
+    EXPECT_EQ(world.record().derived_exit.signal, 15);
+}
+
 TEST(Steps, WhatFitsOnlyWithoutTheOthersWaitsForThem) {
     World world(kUnevenJob);
     world.ask("first");

@@ -3,12 +3,13 @@
 // A new job: is it possible, and where does it wait? A refusal names what is wrong and changes
 // nothing; an accepted job has its id before anybody hears of it.
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "base/text.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/resize.h"
+#include "core/job/possible.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
 #include "core/limits/licenses.h"
@@ -115,7 +116,8 @@ TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
 
 // Is there time enough for it? A deadline that cannot be met is no use to anybody.
 Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
-    if (wish.time_min && *wish.time_min > limit) return refuse(ErrorCode::InvalidTimeMin);
+    bool no_time = wish.time_min && !wish.time_min->unlimited() && wish.time_min->length().count() == 0;
+    if (no_time || (wish.time_min && *wish.time_min > limit)) return refuse(ErrorCode::InvalidTimeMin);
     if (!wish.deadline) return {};
     TimeLimit least = wish.time_min.value_or(wish.time_limit.value_or(TimeLimit{}));
     Seconds length = least.unlimited() ? Seconds{1} : least.length();
@@ -123,83 +125,6 @@ Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
         return refuse(ErrorCode::InvalidTimeLimit);
     }
     return {};
-}
-
-// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the most of each, on any of them.
-std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
-    if (partition.nodes.empty()) return fmt::format("partition {} has no nodes", partition.config.name);
-    std::map<std::pair<std::string, std::string>, std::uint64_t> devices;  // name and type
-    std::uint32_t cpus = 0;
-    Megabytes memory = 0;
-    for (NodeIndex index : partition.nodes) {
-        const Node& node = cluster.node(index);
-        for (const GresPool& pool : node.gres) {
-            std::uint64_t& most = devices[{pool.name, pool.type}];
-            most = std::max<std::uint64_t>(most, pool.count);
-        }
-        cpus = std::max(cpus, node.config.cpus);
-        memory = std::max(memory, usable_memory(node));
-    }
-    std::string text = fmt::format("nodes of partition {} have up to", partition.config.name);
-    for (const auto& [device, count] : devices) {
-        const auto& [name, type] = device;
-        text += fmt::format(" {} {}{}{},", count, name == "gpu" ? "GPU" : name, count == 1 ? "" : "s",
-                            type.empty() ? "" : fmt::format(" ({})", type));
-    }
-    cpus = std::min(cpus, partition.config.max_cpus_per_node.value_or(cpus));
-    return text + fmt::format(" {} CPU{}, {}", cpus, cpus == 1 ? "" : "s", print_memory(memory));
-}
-
-// What a request that was refused could ask for instead.
-std::string what_is_possible(const Cluster& cluster, const Job& job, const Partition& partition, ErrorCode code) {
-    const PartitionConfig& config = partition.config;
-    if (code == ErrorCode::InvalidTimeLimit) {
-        return fmt::format("partition {} allows {} at most", config.name, print_time_limit(config.max_time));
-    }
-    if (code == ErrorCode::InvalidNodeCount) {
-        return fmt::format("partition {} allows {} nodes at most", config.name, config.max_nodes.value_or(0));
-    }
-    if (code == ErrorCode::MemoryInvalid) {
-        auto most = config.max_mem_per_node ? config.max_mem_per_node : cluster.settings().max_mem_per_node;
-        return fmt::format("partition {} allows {} of memory per node at most", config.name, print_memory(most.value_or(0)));
-    }
-    if (std::max(1u, job.request->shape.nodes_min) > partition.nodes.size()) {
-        return fmt::format("partition {} has {} node{}", config.name, partition.nodes.size(), partition.nodes.size() == 1 ? "" : "s");
-    }
-    return most_on_a_node(cluster, partition);
-}
-
-// Which limit of the partition would be exceeded, if such jobs are refused.
-std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, const Need& need) {
-    const PartitionConfig& config = need.partition->config;
-    bool strict = cluster.settings().enforce_part_limits;
-    if (strict && job.time_limit > config.max_time) return ErrorCode::InvalidTimeLimit;
-    if (strict && config.max_nodes && need.nodes_min > *config.max_nodes) return ErrorCode::InvalidNodeCount;
-    if (over_memory_limit(cluster, config, need)) return ErrorCode::MemoryInvalid;
-    return {};
-}
-
-// Can it ever run, with all nodes up and idle, in one of its partitions?
-Result<void> check_possible(Cluster& cluster, const Job& job) {
-    cluster.refresh_layout();
-    Error why = refuse(ErrorCode::NodeConfigUnavailable);
-    bool is_possible = false;
-    for (const std::string& name : partitions_of(job)) {
-        const Partition& partition = *cluster.find_partition(name);
-        Need need = TRY(need_of(cluster, job, partition));
-        std::optional<ErrorCode> limit = limit_exceeded(cluster, job, need);
-        if (limit) why = refuse(*limit);
-        if (limit && cluster.settings().enforce_all_part_limits) {
-            why.hint = what_is_possible(cluster, job, partition, why.code);
-            return why;
-        }
-        is_possible = is_possible || (!limit && !on_idle_nodes(cluster, need).empty());
-        if (is_possible && !cluster.settings().enforce_all_part_limits) return {};
-    }
-    if (is_possible) return {};
-    const Partition& first = *cluster.find_partition(partitions_of(job).front());
-    why.hint = what_is_possible(cluster, job, first, why.code);
-    return why;
 }
 
 Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
@@ -215,11 +140,9 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
     TRY(check_times(now, wish, job.time_limit));
     job.request = with_cpus_for_memory(cluster, job);
-    if (auto possible = check_possible(cluster, job); !possible) {
-        bool for_memory = job.request != event.wish && possible.error().code == ErrorCode::NodeConfigUnavailable;
-        return for_memory ? refuse(ErrorCode::MemoryInvalid) : possible.error();
-    }
+    TRY(check_possible(cluster, job));
     job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
+    TRY(check_expansion(cluster, job, wish.dependency));
     TRY(check_deadline(wish, now));
     TRY(check_licenses(cluster, wish.licenses));
     TRY(check_reservations(cluster, event.caller.user, wish));
@@ -254,8 +177,9 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     }
 }
 
+// Compat: who only asks when a job would start uses up a number, too.
 Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
-    Submitted answer{.job = JobId{0}, .warnings = {}};
+    Submitted answer{.job = cluster.take_job_id(), .warnings = {}};
     auto estimate = estimate_start(cluster, now, job);
     if (!estimate) return answer;
     answer.partition = estimate->partition;

@@ -8,7 +8,9 @@
 #include "core/job/update_shape.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/resize.h"
 #include "core/job/verbs.h"
+#include "core/limits/access.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
@@ -28,6 +30,7 @@ struct Draft {
     bool privileged = false;
     Time now;
     const Cluster& cluster;
+    std::optional<JobId> handed_to = {};  // the job that gets all its nodes
 };
 
 using Setter = Result<void> (*)(Draft& draft, const std::string& key, const std::string& value);
@@ -155,6 +158,7 @@ Result<void> set_begin(Draft& draft, const std::string&, const std::string& valu
 Result<void> set_dependency(Draft& draft, const std::string&, const std::string& value) {
     if (draft.job.state != JobState::Pending) return Error{ErrorCode::JobNotPending, {}};
     draft.job.dependency = TRY(resolve_dependency(draft.cluster, value, draft.job.array_job.value_or(draft.job.id)));
+    TRY(check_expansion(draft.cluster, draft.job, value));
     draft.request.dependency = value;
     if (draft.job.priority > 0) draft.job.reason = Reason::None;
     return {};
@@ -173,6 +177,11 @@ Result<void> set_throttle(Draft& draft, const std::string& key, const std::strin
 }
 
 Result<void> set_nodes(Draft& draft, const std::string& key, const std::string& value) {
+    if (is_live(draft.job) && value == "0") {
+        draft.handed_to = TRY(job_to_expand(draft.cluster, draft.job));
+        return {};
+    }
+    if (is_live(draft.job)) return keep_first_nodes(draft.cluster, draft.job, value);
     TRY(only_pending(draft));
     Result<WantedNodes> counts = parse_node_counts(value);
     if (!counts) return counts.error().code == ErrorCode::BadArgument ? bad(key, value) : counts.error();
@@ -180,6 +189,11 @@ Result<void> set_nodes(Draft& draft, const std::string& key, const std::string& 
     draft.request.shape.nodes_max = counts->max;
     draft.request.shape.node_sizes = counts->sizes;
     return {};
+}
+
+Result<void> set_node_list(Draft& draft, const std::string& key, const std::string& value) {
+    if (is_live(draft.job)) return keep_named_nodes(draft.cluster, draft.job, value);
+    return set_shape_text<&Shape::nodelist>(draft, key, value);
 }
 
 Result<void> set_tasks(Draft& draft, const std::string& key, const std::string& value) {
@@ -277,12 +291,13 @@ constexpr Row kRows[] = {
     {"MinMemoryNode", set_mem_node},
     {"Name", set_text<&JobRequest::name>},
     {"Nice", set_nice},
+    {"NodeList", set_node_list},
     {"NumNodes", set_nodes},
     {"NumTasks", set_tasks},
     {"Partition", set_partition},
     {"Priority", set_priority},
     {"QOS", set_text<&JobRequest::qos>},
-    {"ReqNodeList", set_shape_text<&Shape::nodelist>},
+    {"ReqNodeList", set_node_list},
     {"ReqNodes", set_nodes},
     {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
@@ -311,6 +326,17 @@ Result<void> set_field(Draft& draft, const std::string& key, const std::string& 
         return update_shape(draft.request.shape, name, value);
     }
     return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
+}
+
+// Only to where the owner could have sent it.
+Result<void> may_move(const Cluster& cluster, const Caller& caller, const Draft& draft) {
+    if (draft.privileged) return {};
+    for (const std::string& name : partitions_of(draft.job)) {
+        const Partition* partition = cluster.find_partition(name);
+        if (!partition) return Error{ErrorCode::InvalidPartition, name};
+        TRY(may_use(cluster, partition->config, caller, *draft.job.request));
+    }
+    return {};
 }
 
 Result<void> check_draft(Cluster& cluster, const Draft& draft) {
@@ -347,6 +373,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));
     bool asks_for_the_same = draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
+    if (draft.job.partition != job->partition) TRY(may_move(cluster, event.caller, draft));
     if (!asks_for_the_same) TRY(check_draft(cluster, draft));
     // Compat: one that was held because no nodes would do is looked at anew after any change.
     bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints;
@@ -356,6 +383,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     Job& changed = cluster.edit_job(id);
     changed = std::move(draft.job);
     job_is_here(cluster, changed);
+    const bool is_smaller = changed.allocation != job->allocation;
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
     bool counts = is_let_go || is_calculated(changed);
@@ -368,6 +396,8 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (changed.dependency.empty()) enqueue(cluster, changed, now);
     else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
     if (array && limit != job->array_limit) share_array_limit(cluster, now, *array, limit);
+    if (is_smaller) leave_nodes(cluster, now, id, *job->allocation, effects);
+    if (draft.handed_to) hand_over_nodes(cluster, now, id, *draft.handed_to, effects);
     return {};
 }
 

@@ -31,6 +31,9 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
 // Nothing of the job is left on this node (or the node itself is gone).
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 
+// A live job whose nodes are another's from now on: it is over, with nothing to wait for.
+void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects);
+
 // Its nodes are no longer in slurm.conf: it is over, or runs again elsewhere. For a restart, when nothing is held yet.
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects);
 
@@ -73,6 +76,7 @@ void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, Reques
 void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run);
 void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
 bool is_prolog_failure(const std::optional<Error>& error);
+KillReason reason_after_prolog(const Cluster& cluster);  // of a job that may be requeued
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects);  // live
 bool may_be_requeued(const Job& job);  // without anybody asking for it
 

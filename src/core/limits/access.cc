@@ -27,14 +27,6 @@ bool takes_jobs(const PartitionConfig& partition) {
     return partition.state != "DRAIN" && partition.state != "INACTIVE";
 }
 
-bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller) {
-    if (caller.user.value == 0 || caller.user == cluster.settings().slurm_user) return true;
-    if (allows(partition.allow_groups, "")) return true;
-    return std::any_of(caller.groups.begin(), caller.groups.end(), [&](const std::string& group) {
-        return contains(partition.allow_groups, group);
-    });
-}
-
 // Hosts are known by their short names; a client may give the long one.
 bool host_allowed(const PartitionConfig& partition, const std::string& host) {
     return allows(partition.allow_alloc_nodes, host) ||
@@ -82,9 +74,24 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
     return {};
 }
 
+bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller) {
+    if (caller.user.value == 0 || caller.user == cluster.settings().slurm_user) return true;
+    if (allows(partition.allow_groups, "")) return true;
+    return std::any_of(caller.groups.begin(), caller.groups.end(), [&](const std::string& group) {
+        return contains(partition.allow_groups, group);
+    });
+}
+
 bool takes_qos(const PartitionConfig& partition, const std::string& qos) {
     bool denied = partition.allow_qos.empty() && contains(partition.deny_qos, qos);
     return !denied && allows(partition.allow_qos, qos);
+}
+
+bool takes_node_count(const PartitionConfig& partition, const Shape& shape) {
+    bool is_list = !shape.node_sizes.empty();
+    std::uint32_t wanted = is_list ? shape.nodes_min : shape.nodes_max.value_or(shape.nodes_min);
+    bool too_many = std::max(wanted, shape.nodes_min) > partition.max_nodes.value_or(~0u);
+    return !too_many && shape.nodes_max.value_or(~0u) >= partition.min_nodes;
 }
 
 const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition) {

@@ -6,6 +6,7 @@
 
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
+#include "core/schedule/planner.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 
@@ -42,6 +43,17 @@ std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation, co
     return used;
 }
 
+// How many of its own the reservation keeps from the job at any of its times.
+std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, const Job& job, const std::string& name) {
+    std::uint32_t reserved = reserved_in(reservation, name);
+    if (reserved == 0 || names_reservation(*job.request, reservation.name) || job.reservation == reservation.name) return 0;
+    return reserved - std::min(reserved, used_in(cluster, reservation, name));
+}
+
+Seconds length_of(const Job& job) {
+    return job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
+}
+
 // What was accepted once may be gone from slurm.conf since: then there are none.
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
@@ -67,16 +79,13 @@ std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job&
 
 std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name) {
     std::vector<LicensesKept> found;
-    Seconds length = job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
     for (const Reservation& each : cluster.reservations()) {
-        std::uint32_t reserved = reserved_in(each, name);
-        if (reserved == 0 || names_reservation(*job.request, each.name) || job.reservation == each.name) continue;
         std::vector<Interval> times = intervals_of(each);
         bool meets = std::any_of(times.begin(), times.end(), [&](const Interval& time) {
-            return time.start < now + length && now < time.end;
+            return time.start < now + length_of(job) && now < time.end;
         });
-        std::uint32_t used = meets ? std::min(reserved, used_in(cluster, each, name)) : reserved;
-        if (used < reserved) found.push_back({&each, reserved - used});
+        std::uint32_t count = meets ? kept_by(cluster, each, job, name) : 0;
+        if (count > 0) found.push_back({&each, count});
     }
     return found;
 }
@@ -143,6 +152,88 @@ void give_licenses(Cluster& cluster, Time now, const Job& job) {
     cluster.license_waiting.clear();
     for (JobId id : waiting) {
         if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
+    }
+}
+
+std::vector<JobId> license_holders(const Cluster& cluster) {
+    std::vector<JobId> holders;
+    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+        for (JobId id : cluster.node(NodeIndex{i}).jobs) {
+            if (!cluster.job(id).licenses_held.empty()) holders.push_back(id);
+        }
+    }
+    std::sort(holders.begin(), holders.end());
+    holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
+    return holders;
+}
+
+LicensePlan::Line& LicensePlan::line_of(const std::string& name) {
+    auto [entry, is_new] = lines_.try_emplace(name);
+    Line& line = entry->second;
+    if (!is_new) return line;
+    line[now_] = total_of(cluster_, name).value_or(0);
+    for (JobId id : license_holders(cluster_)) {
+        const Job& job = cluster_.job(id);
+        std::uint32_t held = count_in(licenses_held_by(job), name);
+        line[now_] -= held;
+        line[expected_end(cluster_, job, now_)] += held;
+    }
+    return line;
+}
+
+std::optional<Time> LicensePlan::earliest(const Job& job, const LicenseCount& wanted, Time from) {
+    Line line = line_of(wanted.name);
+    for (const Reservation& each : cluster_.reservations()) {
+        std::uint32_t kept = kept_by(cluster_, each, job, wanted.name);
+        if (kept == 0) continue;
+        for (const Interval& time : intervals_of(each)) {
+            line[std::max(now_, time.start)] -= kept;
+            line[std::max(now_, time.end)] += kept;
+        }
+    }
+    std::optional<Time> since;
+    std::int64_t free = 0;
+    for (const auto& [at, change] : line) {
+        if (since && at >= *since + length_of(job)) break;
+        free += change;
+        if (free < wanted.count) since.reset();
+        else if (!since) since = std::max(at, from);
+    }
+    return since;
+}
+
+std::optional<Time> LicensePlan::earliest(const Job& job, Time from) {
+    Result<LicenseWish> wish = parse_licenses(job.request->licenses);
+    if (!wish) return {};
+    std::optional<Time> first;
+    if (wish->any) {
+        for (const LicenseCount& wanted : wish->wanted) {
+            auto at = earliest(job, wanted, from);
+            if (at && (!first || *at < *first)) first = at;
+        }
+        return first;
+    }
+    for (bool is_settled = false; !is_settled;) {  // all of them at the same moment
+        is_settled = true;
+        for (const LicenseCount& wanted : wish->wanted) {
+            auto at = earliest(job, wanted, from);
+            if (!at) return {};
+            is_settled = is_settled && *at == from;
+            from = *at;
+        }
+    }
+    return from;
+}
+
+void LicensePlan::take(const Job& job, Time start) {
+    Result<LicenseWish> wish = parse_licenses(job.request->licenses);
+    if (!wish) return;
+    for (const LicenseCount& wanted : wish->wanted) {
+        if (wish->any && earliest(job, wanted, start) != start) continue;
+        Line& line = line_of(wanted.name);
+        line[start] -= wanted.count;
+        line[start + length_of(job)] += wanted.count;
+        if (wish->any) return;
     }
 }
 

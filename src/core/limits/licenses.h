@@ -3,9 +3,11 @@
 // Licences: counted by name, taken when a job starts, given back when its last node is clean.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/cluster.h"
 #include "model/license.h"
@@ -34,5 +36,27 @@ std::string choose_licenses(const Cluster& cluster, const Job& job, Time now);
 std::vector<LicenseCount> licenses_held_by(const Job& job);
 void hold_licenses(Cluster& cluster, const Job& job);  // job.licenses_held
 void give_licenses(Cluster& cluster, Time now, const Job& job);
+std::vector<JobId> license_holders(const Cluster& cluster);  // any licences, in the order of their ids
+
+// How many will be free when: holders give theirs back at their time limit, reservations keep theirs, and
+// whoever is foretold a start takes for as long as it may run.
+class LicensePlan {
+public:
+    LicensePlan(const Cluster& cluster, Time now) : cluster_(cluster), now_(now) {}
+
+    // The first moment not before `from` at which all it asks for is free to the end of its time; none: never.
+    std::optional<Time> earliest(const Job& job, Time from);
+    void take(const Job& job, Time start);
+
+private:
+    using Line = std::map<Time, std::int64_t>;  // by how many the number of free ones changes when
+
+    Line& line_of(const std::string& name);
+    std::optional<Time> earliest(const Job& job, const LicenseCount& wanted, Time from);
+
+    const Cluster& cluster_;
+    Time now_;
+    std::map<std::string, Line> lines_;
+};
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 
@@ -55,15 +56,29 @@ std::shared_ptr<const JobTerms> with_cpus_for_memory(const Cluster& cluster, con
     return job.request;
 }
 
-bool over_memory_limit(const Cluster& cluster, const PartitionConfig& partition, const Need& need) {
-    Megabytes most = limits_in(cluster, partition).per_node;
+Megabytes max_memory_per_node(const Cluster& cluster, const PartitionConfig& partition) {
+    return limits_in(cluster, partition).per_node;
+}
+
+// Compat: memory that comes with GPUs is not looked at, and all of a node (0) is too much.
+bool over_memory_limit(const Cluster& cluster, const Need& need) {
+    const Megabytes most = max_memory_per_node(cluster, need.partition->config);
     if (most == 0) return false;
-    if (need.mem_per_node) return *need.mem_per_node > most;
+    if (need.mem_per_node) return *need.mem_per_node == 0 || *need.mem_per_node > most;
+    if (!need.mem_per_cpu) return false;
     const Shape& shape = *need.shape;
-    std::uint64_t cpus = std::max<std::uint64_t>(
-        std::uint64_t{shape.cpus_per_task} * shape.ntasks_per_node.value_or(1),
-        shape.cpus_min_per_node.value_or(1));
-    return need.mem_per_cpu && *need.mem_per_cpu > most / cpus;
+    std::uint32_t tasks = shape.ntasks_per_node.value_or(1);
+    if (shape.ntasks && shape.nodes_max) {
+        tasks = std::max(tasks, (*shape.ntasks + *shape.nodes_max - 1) / std::max(1u, *shape.nodes_max));
+    }
+    const std::vector<NodeKind>& kinds = cluster.scheduler().layout.kinds;
+    bool usable = false;
+    for (std::uint32_t k = 0; k < kinds.size(); ++k) {
+        if (!need.may_use_kind(k)) continue;
+        usable = true;
+        if (*need.mem_per_cpu <= most / cpus_for(need, kinds[k], tasks, 0)) return false;
+    }
+    return usable;
 }
 
 }  // namespace sluice

@@ -1,7 +1,8 @@
 // core/limits/memory.h
 //
 // MaxMemPerCPU and MaxMemPerNode, of the partition or else of the cluster. Who asks for more memory
-// per CPU than is allowed gets more CPUs instead; who asks for more per node is refused.
+// per CPU than is allowed gets more CPUs instead; who asks for more per node waits in vain, or is
+// refused where limits are enforced at submission.
 #pragma once
 
 #include "core/cluster.h"
@@ -12,6 +13,7 @@ namespace sluice {
 // The job's request, with as many CPUs as its memory calls for in the strictest of its partitions.
 std::shared_ptr<const JobTerms> with_cpus_for_memory(const Cluster& cluster, const Job& job);
 
-bool over_memory_limit(const Cluster& cluster, const PartitionConfig& partition, const Need& need);
+Megabytes max_memory_per_node(const Cluster& cluster, const PartitionConfig& partition);  // 0: no limit
+bool over_memory_limit(const Cluster& cluster, const Need& need);
 
 }  // namespace sluice

@@ -23,6 +23,20 @@ TEST(PartitionAccess, GroupsAreThoseOfTheSubmitterAndRootNeedsNone) {
     )");
 }
 
+TEST(PartitionAccess, AUserMovesAJobOnlyToWhereItCouldHaveBeenSent) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\npartition open default\npartition lab groups=ml\nsubmit a hold\npass"), "");
+    const JobId id = world.job("a");
+    auto moved_by = [&](const Caller& caller) {
+        Effects effects;
+        const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
+        apply(world.cluster(), world.now(), UpdateJob{RequestId{1}, caller, ref, {{"Partition", "lab"}}}, effects);
+        return world.cluster().job(id).partition;
+    };
+    EXPECT_EQ(moved_by({UserId{1000}, GroupId{100}, {"users"}}), "open");
+    EXPECT_EQ(moved_by({UserId{1000}, GroupId{100}, {"ml"}}), "lab");
+}
+
 TEST(PartitionAccess, AccountsAllowedAndDenied) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=8
@@ -72,8 +86,8 @@ TEST(PartitionLimits, MemoryPerCpuBeyondTheLimitBecomesMoreCpus) {
         submit    a memcpu=2500
         submit    b mem=3000
         submit    c memcpu=500
-        submit    d memcpu=9000 refused=Memory
-        submit    e mem=9000 refused=Memory
+        submit    d memcpu=9000 refused=CPU
+        submit    e mem=9000 refused=CPU
         pass
         holds     a cpus=0-2 mem=2502
         holds     b cpus=3-5 mem=3000
@@ -81,14 +95,16 @@ TEST(PartitionLimits, MemoryPerCpuBeyondTheLimitBecomesMoreCpus) {
     )");
 }
 
-TEST(PartitionLimits, MemoryPerNodeBeyondTheLimitIsRefused) {
+TEST(PartitionLimits, MemoryPerNodeBeyondTheLimitIsNotHad) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=8 mem=8000
         partition p maxmemnode=4000 default
-        submit    a mem=4001 refused=Memory
-        submit    b memcpu=1001 cpus=4 refused=Memory
+        submit    a mem=4001
+        submit    b memcpu=1001 cpus=4
         submit    c memcpu=1000 cpus=4
         pass
+        expect    a pending MaxMemPerLimit
+        expect    b pending MaxMemPerLimit
         expect    c running n1
     )");
 }

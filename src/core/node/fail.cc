@@ -33,11 +33,11 @@ void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effe
 }
 
 // It would take one job after the other and spoil them all.
-void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index) {
+void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string reason) {
     Node& node = cluster.edit_node(index);
     if (node.admin_flags & kNodeDrain) return;  // the reason for that stays
     node.admin_flags |= kNodeDrain;
-    if (!node.down) set_reason(node, "Prolog error", cluster.settings().slurm_user, now);
+    if (!node.down) set_reason(node, std::move(reason), cluster.settings().slurm_user, now);
     cluster.mark_stored(index);
     look_after_reservations(cluster, now);
 }

@@ -1,4 +1,5 @@
-// scontrol update PartitionName=: fields take effect on jobs that wait; what is wrong changes nothing.
+// scontrol create, update and delete PartitionName=: fields take effect on jobs that wait; what is wrong
+// changes nothing.
 #include <gtest/gtest.h>
 
 #include "model/errors.h"
@@ -10,12 +11,27 @@ namespace {
 using Changes = std::vector<std::pair<std::string, std::string>>;
 
 // Empty: done.
-std::string update(Scenario& world, const std::string& partition, Changes changes) {
+std::string change(Scenario& world, const UpdatePartition& event) {
     Effects effects;
-    UpdatePartition event{RequestId{1}, {UserId{0}, GroupId{0}}, partition, std::move(changes)};
     apply(world.cluster(), world.now(), event, effects);
     const auto* error = std::get_if<Error>(&std::get<Reply>(effects.back()).answer);
     return error ? to_string(*error) : "";
+}
+
+std::string update(Scenario& world, const std::string& partition, Changes changes) {
+    return change(world, {RequestId{1}, kRoot, partition, std::move(changes)});
+}
+
+std::string create(Scenario& world, const std::string& partition, Changes changes) {
+    return change(world, {RequestId{1}, kRoot, partition, std::move(changes), UpdatePartition::Verb::Create});
+}
+
+std::string remove(Scenario& world, const std::string& partition) {
+    return change(world, {RequestId{1}, kRoot, partition, {}, UpdatePartition::Verb::Delete});
+}
+
+const PartitionConfig& config_of(Scenario& world, const std::string& partition) {
+    return world.cluster().find_partition(partition)->config;
 }
 
 TEST(PartitionUpdate, NodesComeAndGo) {
@@ -60,6 +76,146 @@ TEST(PartitionUpdate, WhatIsWrongChangesNothing) {
     EXPECT_NE(update(world, "p", {{"Hidden", "1"}}), "");
     EXPECT_NE(update(world, "p", {{"Frobs", "1"}}).find("Frobs"), std::string::npos);
     EXPECT_NE(update(world, "q", {{"Hidden", "YES"}}), "");
+    const std::pair<const char*, const char*> wrong[] = {
+        {"AllocNodes", "l[1"},          {"Alternate", "q"},    {"CpuBind", "core"},       {"Exclusive", "TOPO"},
+        {"ExclusiveUser", "1"},         {"JobDefaults", "Foo=1"}, {"JobDefaults", "DefCpuPerGPU"}, {"OverSubscribe", "NO:2"},
+        {"OverSubscribe", "FORCE:0"},   {"OverTimeLimit", "5"},   {"PreemptMode", "HARD"},   {"Priority", "65534"},
+        {"PriorityTier", "70000"},      {"QOS", "q"},             {"Shared", "SOME"},        {"TRESBillingWeights", "cpu=1"}};
+    const PartitionConfig before = config_of(world, "p");
+    for (const auto& [key, value] : wrong) {
+        const std::string said = update(world, "p", {{"MaxNodes", "3"}, {key, value}});
+        EXPECT_NE(said.find(std::string(key) + "=" + value), std::string::npos) << said;
+    }
+    EXPECT_EQ(config_of(world, "p"), before);
+}
+
+TEST(PartitionUpdate, EveryOtherField) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\npartition p default\npartition q\npass"), "");
+    EXPECT_EQ(update(world, "p", {{"allocnodes", "l[1-2]"}, {"Alternate", "q"}, {"Priority", "7"}, {"PriorityTier", "8"},
+                                  {"JobDefaults", "defcpupergpu=2,DefMemPerGPU=100"}, {"PreemptMode", "cancel"},
+                                  {"Shared", "yes"}, {"Exclusive", "user"}}),
+              "");
+    const PartitionConfig& p = config_of(world, "p");
+    EXPECT_EQ(p.allow_alloc_nodes, (std::vector<std::string>{"l1", "l2"}));
+    EXPECT_EQ(p.alternate, "q");
+    EXPECT_EQ(p.priority_job_factor, 7u);
+    EXPECT_EQ(p.priority_tier, 8u);
+    EXPECT_EQ(p.job_defaults, "DefCpuPerGPU=2,DefMemPerGPU=100");
+    EXPECT_EQ(p.def_cpus_per_gpu, 2u);
+    EXPECT_EQ(p.def_mem_per_gpu, Megabytes{100});
+    EXPECT_EQ(p.preempt_mode, "CANCEL");
+    EXPECT_EQ(p.oversubscribe, "YES:4");
+    EXPECT_EQ(p.exclusive, "USER");
+    EXPECT_EQ(update(world, "p", {{"AllocNodes", "ALL"}, {"Alternate", "NONE"}, {"JobDefaults", ""}, {"PreemptMode", ""},
+                                  {"OverSubscribe", "EXCLUSIVE"}, {"Nodes", ""}}),
+              "");
+    const PartitionConfig& again = config_of(world, "p");
+    EXPECT_TRUE(again.allow_alloc_nodes.empty() && again.alternate.empty() && again.job_defaults.empty());
+    EXPECT_TRUE(again.preempt_mode.empty() && again.nodes.empty() && !again.def_mem_per_gpu);
+    EXPECT_EQ(again.exclusive, "NODE");
+    EXPECT_EQ(update(world, "p", {{"OverSubscribe", "NO"}}), "");
+    EXPECT_EQ(config_of(world, "p").exclusive, "NO");
+}
+
+// Compat: who has begun alone stays alone.
+TEST(PartitionUpdate, SharingIsForThoseWhoStartFromNowOn) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=2\npartition p default\nsubmit a cpus=2\nsubmit b cpus=2\npass\n"
+                        "expect a running n1\nexpect b pending"),
+              "");
+    EXPECT_EQ(update(world, "p", {{"OverSubscribe", "FORCE:2"}}), "");
+    EXPECT_EQ(world.run("pass\nexpect a running n1\nexpect b pending\nend a\nsubmit c cpus=2\npass\n"
+                        "expect b running n1\nexpect c running n1"),
+              "");
+    EXPECT_EQ(update(world, "p", {{"OverSubscribe", "NO"}}), "");
+    EXPECT_EQ(world.run("submit d cpus=2\nend b\npass\nexpect c running n1\nexpect d pending"), "");
+}
+
+TEST(PartitionUpdate, NodesForOneUserAtATime) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=2\npartition p default state=DOWN\nsubmit a\nsubmit b user=1001\npass"), "");
+    EXPECT_EQ(update(world, "p", {{"ExclusiveUser", "YES"}, {"State", "UP"}}), "");
+    EXPECT_EQ(world.run("pass\nexpect a running n1\nexpect b pending"), "");
+}
+
+TEST(PartitionUpdate, WhetherRunningJobsHaveToMakeRoom) {
+    Scenario world;
+    ASSERT_EQ(world.run("settings preempt=partition mode=REQUEUE\nnodes n1 cpus=1\npartition low default tier=1 mode=OFF\n"
+                        "partition high tier=2\nsubmit a\npass\nsubmit b partition=high\npass\n"
+                        "expect a running n1\nexpect b pending"),
+              "");
+    EXPECT_EQ(update(world, "low", {{"PreemptMode", "CANCEL"}}), "");
+    EXPECT_EQ(world.run("pass\nexpect a completing"), "");
+}
+
+// Compat: they wait for as long as it lasts (PartitionConfig); what runs goes on.
+TEST(PartitionUpdate, GroupsAreAlsoForThoseWhoWait) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=4\npartition p default\nsubmit r\npass\nexpect r running\n"), "");
+    EXPECT_EQ(update(world, "p", {{"State", "DOWN"}}), "");
+    ASSERT_EQ(world.run("submit a\nsubmit b user=1001\nsubmit c user=0\npass\nexpect a pending PartitionDown"), "");
+    UpdatePartition event{RequestId{1}, kRoot, "p", {{"State", "UP"}, {"AllowGroups", "lab"}}};
+    event.job_owners = {{UserId{1000}, GroupId{100}, {"users"}}, {UserId{1001}, GroupId{100}, {"users", "lab"}}, kRoot};
+    EXPECT_EQ(change(world, event), "");
+    EXPECT_EQ(world.run("pass\nexpect r running\nexpect a pending PartitionConfig\nexpect b running\n"
+                        "expect c running\nsubmit d groups=users refused=AllowGroups=lab\nsubmit e user=1001 groups=lab"),
+              "");
+    auto why = world.why(std::to_string(world.job("a").value));
+    ASSERT_TRUE(why && why->front().partitions.size() == 1);
+    EXPECT_EQ(why->front().partitions.front().text, "it is for the groups lab");
+
+    event.changes.clear();  // the shell has looked again
+    event.job_owners = {{UserId{1000}, GroupId{100}, {"lab"}}};
+    EXPECT_EQ(change(world, event), "");
+    EXPECT_EQ(world.run("pass\nexpect a running"), "");
+}
+
+TEST(PartitionUpdate, AReservationOfItsNodesFollows) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2]\npartition p default nodes=n1\n"
+                        "reserve r start=10 length=60 partition=p nodes=ALL users=1000 flags=PART_NODES"),
+              "");
+    EXPECT_EQ(update(world, "p", {{"Nodes", "n2"}}), "");
+    EXPECT_EQ(world.cluster().reservations().front().nodes, std::vector<NodeIndex>{NodeIndex{1}});
+    EXPECT_EQ(remove(world, "p"), "Partition is in use");
+}
+
+TEST(PartitionCreate, TakesJobsAtOnceAndMayBeTheDefault) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2]\npartition p default nodes=n1\npass"), "");
+    EXPECT_EQ(create(world, "fresh", {{"Nodes", "n2"}, {"MaxTime", "30"}, {"Default", "YES"}}), "");
+    EXPECT_EQ(world.run("submit a\nsubmit b partition=p\npass\nexpect a running n2\nexpect b running n1"), "");
+    EXPECT_FALSE(config_of(world, "p").is_default);
+    EXPECT_EQ(config_of(world, "fresh").min_nodes, 1u);
+    EXPECT_EQ(create(world, "empty", {}), "");
+    EXPECT_TRUE(config_of(world, "empty").nodes.empty());
+}
+
+TEST(PartitionCreate, WhatIsWrongMakesNone) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\npartition p default\npass"), "");
+    EXPECT_EQ(create(world, "p", {}), "Invalid partition name specified: p exists");
+    EXPECT_EQ(create(world, "new", {{"Nodes", "n9"}}), "Invalid node name specified: n9");
+    EXPECT_NE(create(world, "new", {{"State", "ASLEEP"}}).find("State=ASLEEP"), std::string::npos);
+    for (const char* name : {"", "DEFAULT", "a,b", "a b", "a=b"}) EXPECT_NE(create(world, name, {}), "") << name;
+    UpdatePartition others{RequestId{1}, {UserId{1000}, GroupId{100}}, "new", {}, UpdatePartition::Verb::Create};
+    EXPECT_EQ(change(world, others), "Access/permission denied");
+    EXPECT_EQ(world.cluster().partitions().size(), 1u);
+}
+
+TEST(PartitionDelete, OnlyWhereNobodyWaitsOrRuns) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=2\npartition q\npartition p default\nsubmit a partition=p,q hold\nsubmit b cpus=2\n"
+                        "submit c\npass\nexpect b running\nexpect c pending"),
+              "");
+    EXPECT_EQ(remove(world, "q"), "Partition is in use");
+    EXPECT_EQ(remove(world, "p"), "Partition is in use");
+    EXPECT_EQ(remove(world, "none"), "Invalid partition name specified");
+    ASSERT_EQ(world.run("cancel a"), "");
+    EXPECT_EQ(remove(world, "q"), "");
+    EXPECT_FALSE(world.cluster().find_partition("q"));
+    EXPECT_EQ(world.run("pass\nexpect c pending\nend b\npass\nexpect c running n1\nsubmit d partition=q refused"), "");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 // It is no longer in slurm.conf. Should it be again, it has to register.
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
-void drain_after_prolog(Cluster& cluster, Time now, NodeIndex index);
+void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string reason);  // Prolog or Epilog failed
 
 // stray.cc: runs on a node that nobody waits for any more.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);

@@ -1,5 +1,7 @@
 #include "core/place/layout.h"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -17,20 +19,32 @@ std::int32_t clamped(std::uint64_t amount) {
     return static_cast<std::int32_t>(std::min<std::uint64_t>(amount, std::numeric_limits<std::int32_t>::max() / 4));
 }
 
+// By socket: the devices of the pool that are close to it alone.
+std::vector<std::uint64_t> devices_on_sockets(const NodeKind& kind, const GresPool& pool) {
+    std::vector<std::uint64_t> counts(kind.sockets);
+    for (std::uint32_t slot = 0; slot < pool.cores.size(); ++slot) {
+        if (auto socket = kind.socket_of(pool, slot)) ++counts[*socket];
+    }
+    return counts;
+}
+
 // One entry per pool; names with several types get one more for all of them together.
-std::vector<NodeKind::Gres> gres_entries(const std::vector<GresPool>& pools) {
+std::vector<NodeKind::Gres> gres_entries(const NodeKind& kind, const std::vector<GresPool>& pools) {
     std::vector<NodeKind::Gres> entries;
-    for (const GresPool& pool : pools) entries.push_back({pool.name, pool.type, pool.count});
+    for (const GresPool& pool : pools) {
+        entries.push_back({pool.name, pool.type, pool.count, devices_on_sockets(kind, pool)});
+    }
     for (std::size_t i = 0; i < pools.size(); ++i) {
-        std::uint64_t sum = 0;
+        NodeKind::Gres sum{pools[i].name, {}, 0, std::vector<std::uint64_t>(kind.sockets)};
         std::size_t types = 0, first = pools.size();
         for (std::size_t j = 0; j < pools.size(); ++j) {
             if (pools[j].name != pools[i].name) continue;
             first = std::min(first, j);
-            sum += pools[j].count;
+            sum.count += pools[j].count;
+            for (std::uint32_t s = 0; s < kind.sockets; ++s) sum.on_socket[s] += entries[j].on_socket[s];
             ++types;
         }
-        if (types > 1 && first == i) entries.push_back({pools[i].name, {}, sum});
+        if (types > 1 && first == i) entries.push_back(std::move(sum));
     }
     return entries;
 }
@@ -41,7 +55,7 @@ void add_partition_limits(std::vector<NodeKind::Gres>& entries, const Cluster& c
     for (std::size_t p = 0; p < in_partition.size(); ++p) {
         const PartitionConfig& config = cluster.partitions()[p].config;
         if (!in_partition[p][node.value] || !config.max_cpus_per_node) continue;
-        entries.push_back({std::string(NodeKind::kPartitionCpus), config.name, *config.max_cpus_per_node});
+        entries.push_back({std::string(NodeKind::kPartitionCpus), config.name, *config.max_cpus_per_node, {}});
     }
 }
 
@@ -52,10 +66,9 @@ NodeKind kind_of(const Node& node, const Cluster& cluster, const std::vector<std
     kind.cpus = config.cpus;
     kind.sockets = std::max(1u, config.sockets);
     kind.cores_per_socket = std::max(1u, config.cores_per_socket);
-    bool threads_are_cpus = config.cpus > kind.sockets * kind.cores_per_socket;
-    kind.threads = threads_are_cpus ? std::max(1u, config.threads_per_core) : 1;
+    kind.threads = cpus_per_core(config);
     kind.tmp_disk = config.tmp_disk;
-    kind.gres = gres_entries(node.gres);
+    kind.gres = gres_entries(kind, node.gres);
     add_partition_limits(kind.gres, cluster, node.index, in_partition);
     kind.total[Amounts::kCpus] = clamped(usable_cpus(node));
     kind.reserved = node.cpu_reserved;
@@ -72,7 +85,9 @@ std::string key_of(const NodeKind& kind) {
     for (std::size_t cpu = 0; cpu < kind.reserved.size(); ++cpu) {
         if (kind.reserved[cpu]) key += fmt::format(" -{}", cpu);
     }
-    for (const NodeKind::Gres& entry : kind.gres) key += fmt::format(" {}:{}:{}", entry.name, entry.type, entry.count);
+    for (const NodeKind::Gres& entry : kind.gres) {
+        key += fmt::format(" {}:{}:{}({})", entry.name, entry.type, entry.count, fmt::join(entry.on_socket, ","));
+    }
     return key + "|" + join(kind.features, ",");
 }
 
@@ -108,6 +123,11 @@ void add_switches(Layout& layout, const Cluster& cluster) {
 
 }  // namespace
 
+std::uint32_t cpus_per_core(const NodeConfig& config) {
+    const std::uint32_t cores = std::max(1u, config.sockets) * std::max(1u, config.cores_per_socket);
+    return config.cpus > cores ? std::max(1u, config.threads_per_core) : 1;
+}
+
 const NodeKind::Gres* NodeKind::find_gres(const std::string& name, const std::string& type) const {
     const Gres* found = nullptr;
     for (const Gres& entry : gres) {
@@ -116,6 +136,21 @@ const NodeKind::Gres* NodeKind::find_gres(const std::string& name, const std::st
         if (type.empty() && !found) found = &entry;  // the only type it has
     }
     return found;
+}
+
+std::optional<std::uint32_t> NodeKind::socket_of(const GresPool& pool, std::uint32_t slot) const {
+    if (slot >= pool.cores.size() || pool.cores[slot].empty()) return {};
+    return std::min(pool.cores[slot].front() / cores_per_socket, sockets - 1);
+}
+
+bool NodeKind::Gres::has_on_sockets(std::uint64_t each, std::uint32_t sockets) const {
+    std::vector<std::uint64_t> there = on_socket;
+    std::sort(there.begin(), there.end(), std::greater{});
+    there.resize(std::max<std::size_t>(there.size(), sockets));
+    std::uint64_t missing = 0, tied = 0;
+    for (std::uint32_t s = 0; s < sockets; ++s) missing += each - std::min(each, there[s]);
+    for (std::uint64_t devices : there) tied += devices;
+    return missing + tied <= count;
 }
 
 void NodeKind::add_gres(Amounts& amounts, const std::string& name, const std::string& type,

@@ -5,6 +5,7 @@
 // the configuration, features or devices change; what is in use is not part of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,11 @@
 namespace sluice {
 
 class Cluster;
+struct GresPool;
 struct Node;
+
+// CPUs per core, as they are counted: threads may be CPUs, or cores only.
+std::uint32_t cpus_per_core(const NodeConfig& config);
 
 struct NodeKind {
     std::vector<std::string> features;
@@ -27,11 +32,17 @@ struct NodeKind {
         std::string name;
         std::string type;                // empty: all types of the name together
         std::uint64_t count = 0;
+        std::vector<std::uint64_t> on_socket;  // of these, by gres.conf's Cores=; the rest is close to all
+
+        // So many on each of so many sockets: those of other sockets do not help.
+        bool has_on_sockets(std::uint64_t each, std::uint32_t sockets) const;
     };
     std::vector<Gres> gres;              // at Amounts::kFirstGres + its index here
 
     std::uint32_t cores() const { return std::max(1u, cpus / threads); }
     std::uint32_t usable() const { return static_cast<std::uint32_t>(total[Amounts::kCpus]); }
+    // Whose cores the device is close to, the first of them; absent: all are the same to it.
+    std::optional<std::uint32_t> socket_of(const GresPool& pool, std::uint32_t slot) const;
     // Where a wish of this name and type is counted; nullptr: the kind has none of it.
     const Gres* find_gres(const std::string& name, const std::string& type) const;
     std::size_t place_of(const Gres& entry) const {

@@ -1,6 +1,8 @@
 #include "core/place/need.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
@@ -54,7 +56,11 @@ void fill_tasks(Need& need, const Shape& shape, const Layout& layout) {
     } else {
         need.tasks = std::max(1u, shape.ntasks_per_node.value_or(1)) * need.nodes_min;
     }
-    need.gres_per_node = shape.gres_per_node;
+    for (GresCount wish : shape.gpus_per_socket) {
+        wish.count *= shape.sockets_per_node.value_or(1);
+        need.gres_per_node.push_back(std::move(wish));
+    }
+    need.gres_per_node.insert(need.gres_per_node.end(), shape.gres_per_node.begin(), shape.gres_per_node.end());
     need.gpus = shape.gpus;
     if (shape.ntasks && shape.ntasks_per_gpu && gpus == 0 && count_of(shape.gres_per_node) == 0) {
         need.gpus = {{"gpu", "", (need.tasks + *shape.ntasks_per_gpu - 1) / *shape.ntasks_per_gpu}};
@@ -68,10 +74,6 @@ void fill_tasks(Need& need, const Shape& shape, const Layout& layout) {
         if (!need.tasks_given) need.tasks = std::max(need.tasks, need.nodes_min);
     }
     if (per_node > 0 || !shape.gpus_per_task.empty()) need.gpus.clear();
-    for (GresCount wish : shape.gpus_per_socket) {
-        wish.count *= shape.sockets_per_node.value_or(1);
-        need.gres_per_node.push_back(std::move(wish));
-    }
     if (need.gpus.empty()) return;
     // All on one node: no need to spread them. More nodes than tasks only where no node has so many.
     bool one_node = need.nodes_max == 1u || (need.tasks == 1 && need.nodes_min == 1);
@@ -160,11 +162,52 @@ Result<void> fill_features(Need& need, const Shape& shape, const Layout& layout)
     return {};
 }
 
-// Sockets, cores and threads as -B asks for them, at least.
-bool is_large_enough(const Shape& shape, const NodeKind& kind) {
-    return kind.sockets >= shape.sockets_per_node.value_or(1) &&
-           kind.cores_per_socket >= shape.cores_per_socket.value_or(1) &&
-           kind.threads >= shape.threads_per_core.value_or(1) && kind.tmp_disk >= shape.tmp_min.value_or(0);
+// What a node must have, whatever is in use on it. Compat: in this order the first one that no node
+// meets is named; --ntasks-per-node counts even where -n asks for fewer.
+struct Requirement {
+    std::string_view unmet;
+    bool (*is_met)(const Need&, const NodeKind&);
+};
+
+constexpr Requirement kRequirements[] = {
+    {"CPU count per node can not be satisfied",
+     [](const Need& need, const NodeKind& kind) {
+         const Shape& shape = *need.shape;
+         std::uint64_t cpus = std::uint64_t{shape.cpus_per_task} * shape.ntasks_per_node.value_or(1);
+         return std::max<std::uint64_t>(cpus, shape.cpus_min_per_node.value_or(1)) <= kind.cpus;
+     }},
+    {"Memory specification can not be satisfied",
+     [](const Need& need, const NodeKind& kind) {
+         Megabytes least = std::max(need.mem_per_node.value_or(0), need.mem_per_cpu.value_or(0));
+         return !need.memory_counts || least <= static_cast<Megabytes>(kind.total[Amounts::kMemory]);
+     }},
+    {"Temporary disk specification can not be satisfied",
+     [](const Need& need, const NodeKind& kind) { return need.shape->tmp_min.value_or(0) <= kind.tmp_disk; }},
+    {"Socket, core and/or thread specification can not be satisfied",
+     [](const Need& need, const NodeKind& kind) {
+         const Shape& shape = *need.shape;
+         return shape.sockets_per_node.value_or(1) <= kind.sockets &&
+                shape.cores_per_socket.value_or(1) <= kind.cores_per_socket &&
+                shape.threads_per_core.value_or(1) <= kind.threads;
+     }},
+};
+
+bool is_large_enough(const Need& need, const NodeKind& kind) {
+    return std::all_of(std::begin(kRequirements), std::end(kRequirements),
+                       [&](const Requirement& each) { return each.is_met(need, kind); });
+}
+
+bool has_devices(const Need& need, const NodeKind& kind) {
+    const Shape& shape = *need.shape;
+    for (const auto* wishes : {&need.gres_per_node, &need.gpus, &shape.gpus_per_task}) {
+        for (const GresCount& wish : *wishes) {
+            if (wish.count > 0 && !kind.find_gres(wish.name, wish.type)) return false;
+        }
+    }
+    return std::all_of(shape.gpus_per_socket.begin(), shape.gpus_per_socket.end(), [&](const GresCount& wish) {
+        const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+        return wish.count == 0 || entry->has_on_sockets(wish.count, shape.sockets_per_node.value_or(1));
+    });
 }
 
 }  // namespace
@@ -260,6 +303,21 @@ bool Need::is_uniform() const {
 
 std::uint32_t Need::tasks_on_each() const { return std::max(1u, tasks / nodes_min); }
 
+std::string_view what_no_node_has(const Need& need, const Layout& layout) {
+    std::set<std::uint32_t> kinds;
+    for (NodeIndex node : need.partition->nodes) {
+        std::uint32_t kind = layout.kind_of[node.value];
+        bool wanted = std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[kind]; });
+        if (wanted && !need.excludes(node)) kinds.insert(kind);
+    }
+    if (kinds.empty()) return {};
+    for (const Requirement& each : kRequirements) {
+        std::erase_if(kinds, [&](std::uint32_t kind) { return !each.is_met(need, layout.kinds[kind]); });
+        if (kinds.empty()) return each.unmet;
+    }
+    return {};
+}
+
 // Worked out once: searches ask for it of every node.
 static void fill_least(Need& need, const Layout& layout) {
     std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
@@ -287,15 +345,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     TRY(fill_features(need, shape, layout));
     std::uint32_t most_on_a_node = 0;
     for (const NodeKind& kind : layout.kinds) {
-        bool has_devices = true;
-        for (const auto* wishes : std::initializer_list<const std::vector<GresCount>*>{
-                 &need.gres_per_node, &need.gpus, &shape.gpus_per_task}) {
-            for (const GresCount& wish : *wishes) {
-                const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-                has_devices = has_devices && (wish.count == 0 || entry);
-            }
-        }
-        std::uint32_t tasks = has_devices && is_large_enough(shape, kind) ? tasks_that_fit(need, kind, kind.total) : 0;
+        std::uint32_t tasks = has_devices(need, kind) && is_large_enough(need, kind) ? tasks_that_fit(need, kind, kind.total) : 0;
         need.possible.push_back(tasks > 0);
         most_on_a_node = std::max(most_on_a_node, tasks);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/cluster.h"
@@ -40,7 +41,7 @@ struct Need {
     std::optional<Megabytes> mem_per_node;  // 0: all of it
     std::optional<Megabytes> mem_per_gpu;
     std::optional<std::uint32_t> cpus_per_gpu;
-    std::vector<GresCount> gres_per_node;
+    std::vector<GresCount> gres_per_node;   // those of --gpus-per-socket, for all sockets together, first
     std::vector<GresCount> gpus;            // of the whole job, to be spread over its nodes
     std::vector<NodeIndex> required;        // in the order of the request
     std::vector<bool> excluded;             // by node index; empty: none
@@ -60,6 +61,9 @@ struct Need {
 };
 
 Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition);
+
+// Which wish none of the partition's nodes can ever meet, in Slurm's words; empty: it is not as simple as that.
+std::string_view what_no_node_has(const Need& need, const Layout& layout);
 
 // What `tasks` tasks take on a node of the kind, with that many of the whole job's GPUs (as many
 // as need.gpus has wishes, or none).

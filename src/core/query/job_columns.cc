@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/place/layout.h"
 #include "core/query/columns_of.h"
 #include "core/query/listing.h"
 #include "core/query/reason.h"
@@ -44,10 +45,19 @@ std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
     return scratch = Hostlist(std::move(names)).sorted().to_string();
 }
 
-std::int64_t end_of(const Job& job, View) {
+// When it ended, or will at the latest if it starts as expected.
+std::int64_t end_of(const Job& job, View view) {
     if (job.end_time) return to_unix(*job.end_time);
-    if (!job.start_time || job.time_limit.unlimited()) return kAbsent;
-    return to_unix(limit_end(job));
+    if (job.time_limit.unlimited()) return kAbsent;
+    if (job.start_time) return to_unix(limit_end(job));
+    const std::int64_t start = start_of(job, view);
+    return start == kAbsent ? kAbsent : start + job.time_limit.length().count();
+}
+
+// Compat: the nodes that were named for or against are listed in order, each once.
+std::string_view in_order(const std::string& named, Scratch scratch) {
+    Result<Hostlist> hosts = Hostlist::parse(named);
+    return hosts ? std::string_view(scratch = hosts->united({}).to_string()) : std::string_view(named);
 }
 
 std::int64_t exit_of(const ExitStatus& exit) { return exit.code * 256 + exit.signal; }
@@ -138,6 +148,17 @@ std::string_view alloc_detail(const Job& job, View view, Scratch scratch) {
     return scratch;
 }
 
+std::string_view alloc_layout(const Job& job, View view, Scratch scratch) {
+    scratch.clear();
+    if (!job.allocation) return scratch;
+    for (const NodeShare& share : job.allocation->nodes) {
+        const NodeConfig& config = node_of(view, share.node).config;
+        scratch += fmt::format("{}:{}:{}\n", config.sockets, config.cores_per_socket, cpus_per_core(config));
+    }
+    scratch.pop_back();
+    return scratch;
+}
+
 std::string_view std_out(const Job& job, View, Scratch) {
     if (job.request->kind != JobKind::Batch) return {};
     std::string_view asked = job.details->text(&JobDetails::std_out);
@@ -145,13 +166,14 @@ std::string_view std_out(const Job& job, View, Scratch) {
     return job.array_job ? "slurm-%A_%a.out" : "slurm-%j.out";
 }
 
-// Compat: jobs that are held or wait for their begin time are not listed with their factors, except
-// that with ACCRUE_ALWAYS the latter are.
+// Compat: jobs that are held, or wait for others or for their begin time, are not listed with their
+// factors, except that with ACCRUE_ALWAYS the latter two are.
 std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
     scratch.clear();
     const PriorityScale& scale = *view.priority_scale;
     if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor) return scratch;
-    if (job.eligible_time > view.time && !scale.accrue_always) return scratch;
+    const bool is_eligible = job.eligible_time <= view.time && job.dependency.empty();
+    if (!is_eligible && !scale.accrue_always) return scratch;
     for (std::string& name : partitions_of(job)) {
         PriorityLine line{.partition = std::move(name), .total = static_cast<double>(view.priorities.of(job)),
                           .by_hand = job.priority_by_hand, .factors = {}};
@@ -205,8 +227,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::SuspendedSeconds, [](const Job& j, View) -> std::int64_t { return j.suspended.count(); }},
     {C::AllocNode,        wish<&JobTerms::submit_host>},
     {C::AllocSid,         [](const Job& j, View) -> std::int64_t { return j.details->submit_sid(); }},
-    {C::ReqNodes,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).nodelist; }},
-    {C::ExcNodes,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).exclude; }},
+    {C::ReqNodes,         [](const Job& j, View, Scratch s) { return in_order(shape_of(j).nodelist, s); }},
+    {C::ExcNodes,         [](const Job& j, View, Scratch s) { return in_order(shape_of(j).exclude, s); }},
     {C::NodeList,         [](const Job& j, View, Scratch) -> std::string_view { return j.allocation ? std::string_view(j.allocation->node_names) : ""; }},
     {C::CompletingNodes,  completing_nodes},
     {C::BatchHost,        batch_host},
@@ -246,6 +268,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Sluid,            [](const Job& j, View, Scratch s) -> std::string_view { return s = print_sluid(j.sluid); }},
     {C::KilledBy,         [](const Job& j, View) { return j.killed_by ? std::int64_t{j.killed_by->value} : kAbsent; }},
     {C::AllocDetail,      alloc_detail},
+    {C::AllocLayout,      alloc_layout},
     {C::OpenMode, [](const Job& j, View) { return static_cast<std::int64_t>(j.request->open_mode); }},
     {C::NtasksPerSocket,  shape_number<&Shape::ntasks_per_socket>},
     {C::NtasksPerCore,    shape_number<&Shape::ntasks_per_core>},

@@ -139,7 +139,26 @@ std::string_view node_names(const Partition& partition, View view, Scratch scrat
     return scratch = Hostlist(std::move(names)).sorted().to_string();
 }
 
+std::string_view alloc_nodes(const Partition& partition, View, Scratch scratch) {
+    const std::vector<std::string>& hosts = partition.config.allow_alloc_nodes;
+    return scratch = hosts.empty() ? "ALL" : Hostlist(hosts).to_string();
+}
+
+// Its own, or the cluster's.
+std::string_view preempt_mode(const Partition& partition, View view, Scratch) {
+    if (!partition.config.preempt_mode.empty()) return partition.config.preempt_mode;
+    const bool gang = view.settings->preempt.gang;
+    switch (view.settings->preempt.mode) {
+        case PreemptMode::Cancel: return gang ? "GANG,CANCEL" : "CANCEL";
+        case PreemptMode::Requeue: return gang ? "GANG,REQUEUE" : "REQUEUE";
+        case PreemptMode::Suspend: return "GANG,SUSPEND";  // it needs GANG
+        case PreemptMode::Off: break;
+    }
+    return gang ? "GANG" : "OFF";
+}
+
 Tres partition_tres(const Partition& partition, View view) {
+    if (partition.nodes.empty()) return {};
     Tres tres{{"cpu", partition.total_cpus}, {"node", partition.nodes.size()}};
     for (NodeIndex index : partition.nodes) {
         for (const auto& [name, count] : cfg_tres(*view.nodes.find(index.value))) {
@@ -198,16 +217,16 @@ const std::vector<ColumnSource<Partition>> kPartitionColumns = {
     {PartitionColumn::DenyAccounts,      denied<&PartitionConfig::deny_accounts>},
     {PartitionColumn::AllowQos,          allowed<&PartitionConfig::allow_qos>},
     {PartitionColumn::DenyQos,           denied<&PartitionConfig::deny_qos>},
-    {PartitionColumn::AllocNodes,        allowed<&PartitionConfig::allow_alloc_nodes>},
+    {PartitionColumn::AllocNodes,        alloc_nodes},
     {PartitionColumn::Alternate,         setting<&PartitionConfig::alternate>},
     {PartitionColumn::Qos,               setting<&PartitionConfig::qos>},
     {PartitionColumn::OverSubscribe,     setting<&PartitionConfig::oversubscribe>},
     {PartitionColumn::Exclusive,         setting<&PartitionConfig::exclusive>},
-    {PartitionColumn::PreemptMode,       [](const Partition& p, View, Scratch) -> std::string_view { return p.config.preempt_mode.empty() ? "OFF" : std::string_view(p.config.preempt_mode); }},
+    {PartitionColumn::PreemptMode,       preempt_mode},
     {PartitionColumn::GraceTime,         [](const Partition& p, View) -> std::int64_t { return p.config.grace_time.count(); }},
     {PartitionColumn::PriorityJobFactor, number<&PartitionConfig::priority_job_factor>},
     {PartitionColumn::PriorityTier,      number<&PartitionConfig::priority_tier>},
-    {PartitionColumn::OverTimeLimit,     number<&PartitionConfig::over_time_limit>},
+    {PartitionColumn::OverTimeLimit,     [](const Partition& p, View) { return p.config.over_time_limit == 0xffffffff ? kUnlimited : std::int64_t{p.config.over_time_limit}; }},
     {PartitionColumn::JobDefaults,       setting<&PartitionConfig::job_defaults>},
     {PartitionColumn::Tres,              [](const Partition& p, View v, Scratch s) -> std::string_view { return s = print_tres(partition_tres(p, v)); }},
     {PartitionColumn::TresBillingWeights, setting<&PartitionConfig::tres_billing_weights>},

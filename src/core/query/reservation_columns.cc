@@ -1,4 +1,6 @@
 // core/query/reservation_columns.cc: the facts of reservations, by column.
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -36,6 +38,20 @@ std::string_view tres_of(const R& reservation, View view, Scratch scratch) {
         words.push_back(fmt::format("gres/{}{}{}={}", gres.name, gres.type.empty() ? "" : ":", gres.type, gres.count));
     }
     return scratch = join(words, ",");
+}
+
+// Only those with FIRST_CORES have certain cores: others have so many, wherever they are.
+std::string_view core_ids(const R& reservation, View view, Scratch scratch) {
+    scratch.clear();
+    if (!reservation.has(kResvFirstCores) || reservation.cores.empty()) return scratch;
+    for (NodeIndex node : reservation.nodes) {
+        const NodeConfig& config = view.nodes.find(node.value)->config;
+        std::vector<std::uint32_t> first(reservation.cores_of(config.name, cores_in(config)));
+        std::iota(first.begin(), first.end(), 0);
+        if (!scratch.empty()) scratch += '\n';
+        scratch += fmt::format("NodeName={} CoreIDs={}", config.name, print_indexes(first));
+    }
+    return scratch;
 }
 
 std::string_view groups_of(const R& reservation, View, Scratch scratch) {
@@ -76,6 +92,7 @@ const std::vector<ColumnSource<R>> kColumns = {
     {C::QosDenied,      [](const R& r, View) -> std::int64_t { return r.qos_denied; }},
     {C::AllowedPartitions, [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.allowed_partitions, ","); }},
     {C::PartitionsDenied, [](const R& r, View) -> std::int64_t { return r.partitions_denied; }},
+    {C::CoreIds,        core_ids},
 };
 // clang-format on
 

@@ -1,5 +1,7 @@
 #include "core/schedule/estimate.h"
 
+#include <algorithm>
+
 #include "core/limits/reservations.h"
 #include "core/schedule/pass.h"
 #include "core/schedule/spot.h"
@@ -19,16 +21,43 @@ std::vector<Spot> spots_ahead(const Cluster& cluster, const Partition& partition
     return spots;
 }
 
+// With --array=...%N: when one more of its tasks may run.
+Time array_slot_free_at(const Cluster& cluster, Time now, const Job& job) {
+    if (!array_limit_reached(cluster, job)) return now;
+    std::vector<Time> ends;
+    for (JobId id : cluster.array_members.at(job.array_job->value)) {
+        const Job& task = cluster.job(id);
+        if (is_live(task) || is_completing(task)) ends.push_back(expected_end(cluster, task, now));
+    }
+    if (ends.size() < job.array_limit) return now;
+    auto last = ends.begin() + static_cast<std::ptrdiff_t>(ends.size() - job.array_limit);
+    std::nth_element(ends.begin(), last, ends.end());
+    return *last;
+}
+
+// Nodes and licences at the same moment.
+Start find_with_licenses(const Planner& planner, const Job& job, Search search, StartFinder& finder,
+                         LicensePlan& licenses) {
+    constexpr int kRoundsMost = 16;
+    for (int round = 0; round < kRoundsMost; ++round) {
+        auto licensed = licenses.earliest(job, planner.time(search.from));
+        if (!licensed) return {};
+        search.from = planner.tick(*licensed);
+        Start start = finder.find(search);
+        if (start.nodes.empty() || licenses.earliest(job, planner.time(start.at)) == planner.time(start.at)) return start;
+        search.from = start.at;
+    }
+    return {};
+}
+
 }  // namespace
 
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job) {
-    Scheduler& scheduler = cluster.scheduler();
-    cluster.refresh_layout();
-    Planner& planner = scheduler.planner;
-    if (!scheduler.is_planned) planner.reset(cluster, now);
+std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job, StartFinder& finder,
+                                       LicensePlan& licenses) {
+    Planner& planner = cluster.scheduler().planner;
     auto own = planner.find_booking(job.id);
     if (own) planner.lift(*own);
-    StartFinder finder(planner, scheduler.layout);
+    Time first = std::max(job.eligible_time, array_slot_free_at(cluster, now, job));
     std::optional<Estimate> best;
     for (const std::string& name : partitions_of(job)) {
         const Partition* partition = cluster.find_partition(name);
@@ -37,12 +66,13 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
         if (!need) continue;
         for (const Spot& spot : spots_ahead(cluster, *partition, job)) {
             planner.open_reservation(cluster, spot.reservation, now);
-            PlanTime from = planner.tick(std::max(now, job.eligible_time));
+            PlanTime from = planner.tick(std::max(now, first));
             bool waits = spot.reservation && !spot.reservation->has(kResvFlex);
             if (waits) from = std::max(from, planner.tick(spot.reservation->start));
             PlanTime length = length_in(spot.reservation, planner, from, length_of(job.time_limit));
-            Start start = finder.find({.need = *need, .nodes = spot.nodes(), .from = from, .length = length,
-                                       .options = {.least_loaded = cluster.settings().least_loaded}});
+            Search search{.need = *need, .nodes = spot.nodes(), .from = from, .length = length,
+                          .options = {.least_loaded = cluster.settings().least_loaded}};
+            Start start = find_with_licenses(planner, job, search, finder, licenses);
             if (start.nodes.empty() || (best && best->start <= planner.time(start.at))) continue;
             best = Estimate{planner.time(start.at), std::move(start.nodes), name};
         }
@@ -50,6 +80,15 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
     if (own) planner.lay(*own);
     planner.open_reservation(cluster, nullptr, now);
     return best;
+}
+
+std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job) {
+    Scheduler& scheduler = cluster.scheduler();
+    cluster.refresh_layout();
+    if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
+    StartFinder finder(scheduler.planner, scheduler.layout);
+    LicensePlan licenses(cluster, now);
+    return estimate_start(cluster, now, job, finder, licenses);
 }
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "core/limits/licenses.h"
 #include "core/schedule/start_finder.h"
 
 namespace sluice {
@@ -16,7 +17,11 @@ struct Estimate {
     std::string partition;
 };
 
-// The earliest start in any of its partitions, behind all that is booked.
+// The earliest start in any of its partitions, behind all that is booked: once licences are free, tasks of its
+// array have ended, its reservation has begun.
 std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job);
+// For many jobs: what one has found out helps the next, and who is foretold a start takes its licences.
+std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job, StartFinder& finder,
+                                       LicensePlan& licenses);
 
 }  // namespace sluice

@@ -100,6 +100,9 @@ void add_start(const Question& question, Explanation& out) {
     auto view = question.cluster.plan();
     if (const StartEstimate* estimate = view ? view->find(question.job.id) : nullptr) {
         out.start = std::max(question.now, estimate->start);
+        Choice nodes;
+        for (NodeIndex node : estimate->nodes) nodes.push_back({.node = node});
+        out.start_nodes = names_of(question.cluster, nodes);
         return;
     }
     if (auto estimate = estimate_start(question.cluster, question.now, question.job)) {
@@ -204,8 +207,7 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     }
     if (!job.dependency.empty()) return out;
     if (scheduler.queue.contains(id)) add_ahead(question, out);
-    bool waits_for_room = out.hold == Reason::None && out.licenses.empty() && out.array_limit == 0;
-    if (waits_for_room && !open.empty()) add_start(question, out);
+    if (out.hold == Reason::None && !open.empty()) add_start(question, out);
     add_room(question, open, out);
     return out;
 }

@@ -7,9 +7,11 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/memory.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/explain.h"
 #include "model/errors.h"
+#include "model/quantity.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -57,16 +59,10 @@ void add_dependencies(const Question& question, Explanation& out) {
     }
 }
 
-std::vector<Explanation::Holder> license_holders(const Question& question, const std::string& name) {
-    std::set<JobId> live;
-    for (std::uint32_t i = 0; i < question.cluster.node_count(); ++i) {
-        const Node& node = question.cluster.node(NodeIndex{i});
-        live.insert(node.jobs.begin(), node.jobs.end());
-    }
+std::vector<Explanation::Holder> holders_of_license(const Question& question, const std::string& name) {
     std::vector<Explanation::Holder> holders;
-    for (JobId id : live) {
+    for (JobId id : license_holders(question.cluster)) {
         const Job& job = question.cluster.job(id);
-        if (job.licenses_held.empty()) continue;
         for (const LicenseCount& held : licenses_held_by(job)) {
             if (held.name != name) continue;
             holders.push_back(holder_of(question, job));
@@ -96,7 +92,7 @@ void add_licenses(const Question& question, Explanation& out) {
             kept += each.count;
         }
         if (kept + shortage.used + shortage.wanted <= shortage.total) continue;
-        shortage.holders = license_holders(question, wanted.name);
+        shortage.holders = holders_of_license(question, wanted.name);
         out.licenses.push_back(std::move(shortage));
     }
 }
@@ -109,15 +105,22 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
             return fmt::format("jobs may run for {} there, this one asks for {}", print_time_limit(config.max_time),
                                print_time_limit(question.job.time_limit));
         case Reason::PartitionNodeLimit:
-            if (config.max_nodes && shape.nodes_min > *config.max_nodes) {
-                return fmt::format("jobs may have {} nodes there, this one asks for {}", *config.max_nodes, shape.nodes_min);
+            if (config.max_nodes && shape.nodes_max.value_or(shape.nodes_min) > *config.max_nodes) {
+                return fmt::format("jobs may have {} nodes there, this one asks for {}", *config.max_nodes,
+                                   shape.nodes_max.value_or(shape.nodes_min));
             }
             if (shape.nodes_min > partition.nodes.size()) {
                 return fmt::format("it has {} nodes, this one asks for {}", partition.nodes.size(), shape.nodes_min);
             }
             return fmt::format("jobs must have {} nodes there, this one asks for {}", config.min_nodes,
                                shape.nodes_max.value_or(shape.nodes_min));
+        case Reason::MaxMemPerLimit:
+            return fmt::format("jobs may have {} of a node's memory there, this one asks for more",
+                               print_memory(max_memory_per_node(question.cluster, config)));
         case Reason::PartitionConfig:
+            if (partition.barred_users.contains(question.job.user)) {
+                return fmt::format("it is for the groups {}", join(config.allow_groups, ","));
+            }
             return "it is for jobs with a --reservation";
         case Reason::QosNotAllowed: return fmt::format("it is not for QOS {}", question.job.request->qos);
         default: return fmt::format("it is {}", config.state);
@@ -170,7 +173,8 @@ void explain_rules(const Question& question, Explanation& out) {
 // Which of its partitions let it in; the obstacles of the others are noted.
 std::vector<const Partition*> open_partitions(const Question& question, Explanation& out) {
     std::vector<const Partition*> open;
-    JobClass probe{.sample = question.job.request, .partition = {}, .time_limit = question.job.time_limit};
+    JobClass probe{.sample = question.job.request, .partition = {}, .time_limit = question.job.time_limit,
+                   .reservations = {}, .user = question.job.user, .waiting = {}};
     for (const std::string& name : partitions_of(question.job)) {
         const Partition* partition = question.cluster.find_partition(name);
         if (!partition) {
@@ -180,7 +184,7 @@ std::vector<const Partition*> open_partitions(const Question& question, Explanat
         Result<Need> need = need_of(question.cluster, question.job, *partition);
         if (!need) {
             out.partitions.push_back({name, Reason::BadConstraints, to_string(need.error())});
-        } else if (auto reason = partition_forbids(probe, *partition)) {
+        } else if (auto reason = partition_forbids(question.cluster, probe, *need)) {
             out.partitions.push_back({name, *reason, obstacle_text(question, *partition, *reason)});
         } else {
             open.push_back(partition);

@@ -99,6 +99,24 @@ TEST(Explain, ListsEveryObstacleAndNotTheFirstOnly) {
     EXPECT_TRUE(why.now_if.empty());  // no change of size helps a job that is held
 }
 
+TEST(Explain, OffersFewerLicences) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        settings licenses=matlab:4
+        nodes    n1 cpus=4
+        submit   first  licenses=matlab:2 time=60
+        pass
+        submit   waits  licenses=matlab:3 time=60
+        pass
+        expect   waits  pending Licenses starts=60
+    )"), "");
+    Explanation why = explained(world, "waits");
+    EXPECT_TRUE(why.room_now);
+    EXPECT_EQ(why.start, world.now() + Minutes{60});
+    EXPECT_EQ(options_of(why), (std::vector<std::string>{"--licenses=matlab:2", "without --licenses=matlab:3"}));
+    EXPECT_EQ(world.run("submit changed licenses=matlab:2\n pass\n expect changed running"), "");
+}
+
 TEST(Explain, NamesTheStateOfWhatItDependsOn) {
     Scenario world;
     ASSERT_EQ(world.run(R"(

@@ -17,6 +17,7 @@
 #include "core/limits/access.h"
 #include "core/limits/first_cores.h"
 #include "core/limits/licenses.h"
+#include "core/limits/memory.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
 #include "core/schedule/gang.h"
@@ -36,17 +37,19 @@ constexpr std::uint32_t kBookingsPerClass = 64;
 
 }  // namespace
 
-std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition) {
+std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& job_class, const Need& need) {
+    const Partition& partition = *need.partition;
     const PartitionConfig& config = partition.config;
     if (config.state == "DOWN" || config.state == "INACTIVE") {
         return config.state == "DOWN" ? Reason::PartitionDown : Reason::PartitionInactive;
     }
     if (job_class.time_limit > config.max_time) return Reason::PartitionTimeLimit;
     const Shape& shape = job_class.sample->shape;
-    bool too_many = config.max_nodes && shape.nodes_min > *config.max_nodes;
-    bool too_few = shape.nodes_max && *shape.nodes_max < config.min_nodes;
-    if (too_many || too_few || shape.nodes_min > partition.nodes.size()) return Reason::PartitionNodeLimit;
+    bool too_many = shape.nodes_min > partition.nodes.size();
+    if (too_many || !takes_node_count(config, shape)) return Reason::PartitionNodeLimit;
+    if (over_memory_limit(cluster, need)) return Reason::MaxMemPerLimit;
     if (config.req_resv && job_class.sample->reservation.empty()) return Reason::PartitionConfig;
+    if (partition.barred_users.contains(job_class.user)) return Reason::PartitionConfig;
     if (!takes_qos(config, job_class.sample->qos)) return Reason::QosNotAllowed;
     return {};
 }
@@ -56,6 +59,10 @@ std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config)
     std::string list = join(allows ? config.allow_qos : config.deny_qos, ",");
     return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})", config.name,
                        allows ? "allows" : "denies", list, allows ? "not" : "including", wish.qos);
+}
+
+bool comes_in_time(Reason reason) {
+    return reason == Reason::Licenses || reason == Reason::JobArrayTaskLimit || reason == Reason::Reservation;
 }
 
 bool array_limit_reached(const Cluster& cluster, const Job& job) {
@@ -119,7 +126,7 @@ std::vector<Pass::Entry> Pass::entries() {
         std::size_t before = found.size();
         for (JobClass::InPartition& in : needs_of(cluster_, job_class)) {
             const Partition& partition = cluster_.partitions()[in.partition];
-            auto reason = in.error ? std::optional(Reason::BadConstraints) : partition_forbids(job_class, partition);
+            auto reason = in.error ? std::optional(Reason::BadConstraints) : partition_forbids(cluster_, job_class, in.need);
             std::string why;
             if (reason == Reason::QosNotAllowed) why = qos_not_allowed(*job_class.sample, partition.config);
             if (!reason) {
@@ -141,7 +148,7 @@ std::vector<Pass::Entry> Pass::entries() {
     });
     for (auto& [job, reason, detail] : to_park) {
         if (reason == Reason::BadConstraints) give_up_on(job);
-        else park(cluster_, job, reason, detail);
+        else park_here(job, reason, std::move(detail));
     }
     return found;
 }
@@ -170,15 +177,21 @@ bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::option
     return true;
 }
 
+void Pass::park_here(JobId id, Reason reason, std::string detail) {
+    park(cluster_, id, reason, std::move(detail));
+    std::shared_ptr<const PlanView> before = cluster_.plan();
+    if (comes_in_time(reason) && (!before || !before->find(id))) has_new_parked_ = true;
+}
+
 // May it run as far as limits go that are no question of place?
 bool Pass::may_run(const Job& job) {
     if (array_limit_reached(cluster_, job)) {
-        park(cluster_, job.id, Reason::JobArrayTaskLimit, {});
+        park_here(job.id, Reason::JobArrayTaskLimit, {});
         cluster_.array_waiting[job.array_job->value].insert(job.id);
         return false;
     }
     if (auto reason = licenses_missing(cluster_, job, now_)) {
-        park(cluster_, job.id, *reason, {});
+        park_here(job.id, *reason, {});
         cluster_.license_waiting.insert(job.id);
         return false;
     }
@@ -343,8 +356,8 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
     show_no_starts();
     scheduler_.is_planned = true;
     scheduler_.planned_at = now_;
-    scheduler_.plan_steps = finder_.steps;
     publish(true);
+    scheduler_.plan_steps = finder_.steps;
 }
 
 // An array that waits is one record: each of its tasks may have a booking.
@@ -364,7 +377,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
-    if (scheduler.queue.empty()) {
+    if (scheduler.queue.empty() && cluster.parked.empty()) {
         scheduler.is_planned = false;
         scheduler.planner.lose_track();
         cluster.publish_plan(nullptr);

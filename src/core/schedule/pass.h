@@ -48,6 +48,7 @@ private:
     Search search_for(const Entry& entry, const Job& job) const;
 
     bool may_run(const Job& job);
+    void park_here(JobId id, Reason reason, std::string detail);
     Outcome try_start(Entry& entry, JobId id);
     Choice at_once(Entry& entry, const Search& search);
     bool waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const;
@@ -70,6 +71,8 @@ private:
     bool book(Entry& entry, const Job& job);
     // What squeue --start shows: bookings; those behind them in rounds of as many.
     std::shared_ptr<const std::vector<StartEstimate>> estimates();
+    // Of those that wait for something other than a place which will come in its time.
+    void foretell_parked(std::vector<StartEstimate>& found);
     std::vector<bool> planned_nodes() const;
     std::vector<bool> behind_tier() const;
     void publish(bool with_estimates);
@@ -89,6 +92,7 @@ private:
     std::map<ClassIndex, Obstacle> no_start_;
     std::vector<std::optional<JobId>> heads_;          // by partition: first in line, even if it waits in vain
     bool is_full_ = false;
+    bool has_new_parked_ = false;                      // who have not been foretold a start yet
     std::vector<bool> stopped_;                        // by partition: strictly in order, and one waits
     std::uint32_t booked_ = 0;
     std::vector<std::uint32_t> booked_in_;                        // by partition
@@ -104,9 +108,11 @@ Time switches_until(const Cluster& cluster, const Job& job);  // how long --swit
 SelectOptions select_options(const Cluster& cluster, Time now, const Need& need, const Job& job);
 
 // Why jobs of the class may not run in the partition, whatever is free.
-std::optional<Reason> partition_forbids(const JobClass& job_class, const Partition& partition);
+std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& job_class, const Need& need);
 // The sentence that stands for QosNotAllowed.
 std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config);
+// Whether that for which a job is parked will come as time goes by.
+bool comes_in_time(Reason reason);
 bool array_limit_reached(const Cluster& cluster, const Job& job);
 // Nodes that are named and cannot be had now, as squeue shows them; empty: none.
 std::string unavailable_nodes(const Cluster& cluster, const Need& need);

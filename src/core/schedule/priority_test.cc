@@ -259,6 +259,24 @@ TEST(Priority, OfSeveralPartitionsTheHighestCountsAndEachIsListed) {
     EXPECT_EQ(lines->at(1).factors.partition.raw, 1);
 }
 
+// As a real cluster lists them: 1 is eligible, 2 waits for it.
+TEST(Priority, WhoWaitsForOthersIsListedOnlyWithAccrueAlways) {
+    for (bool always : {false, true}) {
+        Settings settings = small_site();
+        settings.priority.weight_partition = 1000;
+        if (always) settings.priority.flags = {"ACCRUE_ALWAYS"};
+        Site site(settings);
+        JobRequest later = asks("long");
+        later.dependency = fmt::format("afterok:{}", site.submit(asks("long")).value);
+        site.submit(later);
+        auto table = list_rows(*site.cluster.take_snapshot(site.now), TableKind::Jobs,
+                               {static_cast<ColumnId>(JobColumn::PriorityFactors)}, {});
+        ASSERT_TRUE(table);
+        EXPECT_NE(table->text(0, JobColumn::PriorityFactors), "");
+        EXPECT_EQ(!table->text(1, JobColumn::PriorityFactors).empty(), always);
+    }
+}
+
 TEST(Priority, SetByHandStaysUntilHeldAndReleased) {
     Settings settings = small_site();
     settings.priority.weight_partition = 1000;

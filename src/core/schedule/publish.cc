@@ -3,9 +3,12 @@
 // What readers see of the plan: estimated starts, planned nodes, who is first in line.
 #include <algorithm>
 
+#include "core/schedule/estimate.h"
 #include "core/schedule/pass.h"
 
 namespace sluice {
+
+constexpr std::uint64_t kStepsForParked = 500'000;  // nodes looked at: about 10 ms
 
 std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
     auto found = std::make_shared<std::vector<StartEstimate>>();
@@ -28,8 +31,31 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
             }
         }
     });
+    foretell_parked(*found);
     std::sort(found->begin(), found->end(), [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
     return found;
+}
+
+// They are booked nowhere: until then others may use the nodes. In the order of their priority, so that the first
+// has the first licence; no more of them than a pass has time for.
+void Pass::foretell_parked(std::vector<StartEstimate>& found) {
+    constexpr std::size_t kMost = 500;
+    std::vector<QueueKey> waiting;
+    for (JobId id : cluster_.parked) {
+        if (comes_in_time(cluster_.job(id).reason)) waiting.push_back({cluster_.priority(id), id});
+    }
+    std::sort(waiting.begin(), waiting.end());
+    LicensePlan licenses(cluster_, now_);
+    std::uint64_t steps_most = finder_.steps + kStepsForParked;
+    for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most; ++i) {
+        const Job& job = cluster_.job(waiting[i].job);
+        auto estimate = estimate_start(cluster_, now_, job, finder_, licenses);
+        if (!estimate) continue;
+        licenses.take(job, estimate->start);
+        StartEstimate start{job.id, estimate->start, {}};
+        for (const Chosen& chosen : estimate->nodes) start.nodes.push_back(chosen.node);
+        found.push_back(std::move(start));
+    }
 }
 
 // Compat: what sinfo shows as planned: nodes that the first waiting job of a partition is booked on.
@@ -60,6 +86,7 @@ std::vector<bool> Pass::behind_tier() const {
 
 void Pass::publish(bool with_estimates) {
     clear_old_reasons();
+    with_estimates = with_estimates || has_new_parked_;
     std::vector<ClassObstacle> kept_back = obstacles();
     std::shared_ptr<const PlanView> before = cluster_.plan();
     if (!with_estimates && before && before->first_blocked == first_blocked_ &&

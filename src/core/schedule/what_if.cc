@@ -1,18 +1,14 @@
-// core/schedule/what_if.cc
-//
-// What if it asked for less? Each candidate is a whole request that is placed on the live plan like
-// any other, so what is suggested would really start now.
+// core/schedule/what_if.cc: the drafts that are tried.
+#include "core/schedule/what_if.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
-#include "core/place/place.h"
-#include "core/schedule/explain.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -21,119 +17,10 @@ namespace {
 
 constexpr std::size_t kChangesMost = 6;
 constexpr Megabytes kGigabyte = 1024;
-constexpr std::uint64_t kStepsMost = 150'000;  // nodes looked at: about 5 ms
 constexpr std::uint64_t kYearInMinutes = 366 * 24 * 60;
 
 // How much is given up, for what cannot be said as a part of what was asked: tried in this order.
 constexpr double kOtherPartition = 0.2, kOtherType = 0.3, kDroppedWish = 0.4;
-
-struct Draft {
-    std::shared_ptr<JobTerms> request;
-    TimeLimit time_limit;
-    std::vector<std::string> partitions;
-    Shape& shape() { return request->shape; }
-};
-
-struct Way {
-    double given_up;             // between 0 and 1
-    Explanation::Change change;
-};
-
-class WhatIf {
-public:
-    explicit WhatIf(const Question& question)
-        : question_(question), roomy_(nodes_with_room(question)),
-          behind_(question.cluster.scheduler().planner, bookings_behind(question, roomy_)),
-          finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
-
-    std::vector<Explanation::Change> answer();
-    bool has_room() { return try_now(draft()).has_value(); }
-
-private:
-    using Edit = std::function<void(Draft&, std::uint64_t)>;
-    using Print = std::function<std::string(Draft&)>;
-
-    Draft draft() const;
-    std::optional<Explanation::Change> try_now(const Draft& draft);
-    Choice choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit);
-    bool add(Draft draft, std::string option, double given_up);
-    // The most of something, below what was asked for, with which it starts now.
-    void add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print);
-    void add_shorter();
-    void add_devices();
-    void add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index, std::string_view option);
-    void add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index, std::string_view option);
-    void add_less_memory();
-    void add_fewer_tasks();
-    void add_dropped();
-    void add_partitions();
-    void add_reservations();
-    void add_halved();
-
-    static std::vector<bool> nodes_with_room(const Question& question);
-    static std::vector<Planner::Number> bookings_behind(const Question& question, const std::vector<bool>& nodes);
-    const std::vector<NodeIndex>& nodes_of(const Spot& spot);
-
-    const Question& question_;
-    std::vector<bool> roomy_;        // by node index
-    Lifted behind_;                  // whoever gives way to the job
-    StartFinder finder_;
-    std::map<const Partition*, std::vector<NodeIndex>> roomy_in_;
-    std::vector<Way> found_;
-};
-
-// The nodes that any variation could start on: something of all it wants is free. The others need
-// not be looked at again and again. Those of reservations may be free for who may use them.
-std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
-    const Cluster& cluster = question.cluster;
-    const Layout& layout = cluster.scheduler().layout;
-    const Planner& planner = cluster.scheduler().planner;
-    const Shape& shape = question.job.request->shape;
-    PlanTime now = planner.tick(question.now);
-    std::vector<bool> nodes(cluster.node_count());
-    auto has_some = [&](const NodeKind& kind, const Amounts& free, const std::string& name) {
-        return std::any_of(kind.gres.begin(), kind.gres.end(), [&](const NodeKind::Gres& entry) {
-            return entry.name == name && (!kind.is_planned(entry) || free[kind.place_of(entry)] > 0);
-        });
-    };
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        NodeIndex node{i};
-        if (planner.plan().is_closed(node)) continue;
-        Amounts free = planner.plan().window(node, now, 1).free;
-        bool any = free[Amounts::kCpus] > 0;
-        for (const auto* wishes : {&shape.gres_per_node, &shape.gpus_per_task}) {
-            for (const GresCount& wish : *wishes) any = any && has_some(layout.kind(node), free, wish.name);
-        }
-        nodes[i] = any;
-    }
-    for (const Reservation& each : cluster.reservations()) {
-        for (NodeIndex node : each.nodes) nodes[node.value] = true;
-    }
-    return nodes;
-}
-
-std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question, const std::vector<bool>& nodes) {
-    const Planner& planner = question.cluster.scheduler().planner;
-    std::set<Planner::Number> found;
-    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        if (!nodes[i]) continue;
-        for (Planner::Number number : planner.bookings_on(NodeIndex{i})) {
-            if (!planner.booking(number).lifted && gives_way(question, planner.booking(number))) found.insert(number);
-        }
-    }
-    return {found.begin(), found.end()};
-}
-
-const std::vector<NodeIndex>& WhatIf::nodes_of(const Spot& spot) {
-    if (spot.reservation) return spot.nodes();
-    auto [entry, is_new] = roomy_in_.try_emplace(spot.partition);
-    if (is_new) {
-        for (NodeIndex node : spot.partition->nodes) {
-            if (roomy_[node.value]) entry->second.push_back(node);
-        }
-    }
-    return entry->second;
-}
 
 std::string devices_text(std::string_view option, const std::vector<GresCount>& wishes) {
     if (option == "--gres") return fmt::format("{}={}", option, print_gres(wishes));
@@ -150,70 +37,7 @@ std::string nodes_text(const Shape& shape) {
     return range ? fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max) : fmt::format("--nodes={}", shape.nodes_min);
 }
 
-Draft WhatIf::draft() const {
-    return {std::make_shared<JobTerms>(*question_.job.request), question_.job.time_limit, partitions_of(question_.job)};
-}
-
-// Where the draft would start, if it can at once.
-std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
-    Cluster& cluster = question_.cluster;
-    Job job{.id = question_.job.id, .request = draft.request, .user = question_.job.user};
-    job.eligible_time = question_.job.eligible_time;
-    JobClass probe{.sample = draft.request, .partition = {}, .time_limit = draft.time_limit};
-    std::string reservations = usable_reservations(cluster, job);
-    for (const std::string& name : draft.partitions) {
-        const Partition* partition = cluster.find_partition(name);
-        if (!partition || partition_forbids(probe, *partition)) continue;
-        Result<Need> need = need_of(cluster, job, *partition);
-        if (!need || !unavailable_nodes(cluster, *need).empty()) continue;
-        bool outside = draft.request->reservation.empty();
-        for (const Spot& spot : spots_in(cluster, question_.now, *partition, reservations, outside)) {
-            Choice choice = choose(spot, *need, job, draft.time_limit);
-            if (choice.empty()) continue;
-            return Explanation::Change{.option = {}, .partition = name, .nodes = names_of(cluster, choice)};
-        }
-    }
-    return {};
-}
-
-Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit) {
-    Cluster& cluster = question_.cluster;
-    Planner& planner = cluster.scheduler().planner;
-    planner.open_reservation(cluster, spot.reservation, question_.now);
-    PlanTime from = planner.tick(question_.now);
-    if (finder_.steps > kStepsMost) return {};
-    Choice choice = finder_.at_once({.need = need, .nodes = nodes_of(spot), .from = from,
-                                     .length = length_in(spot.reservation, planner, from, length_of(limit)),
-                                     .options = select_options(cluster, question_.now, need, job)});
-    planner.open_reservation(cluster, nullptr, question_.now);
-    return !choice.empty() && allocate(cluster, need, choice) ? choice : Choice{};
-}
-
-bool WhatIf::add(Draft draft, std::string option, double given_up) {
-    auto change = try_now(draft);
-    if (!change) return false;
-    change->option = std::move(option);
-    found_.push_back({given_up, *std::move(change)});
-    return true;
-}
-
-void WhatIf::add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print) {
-    auto with = [&](std::uint64_t units) {
-        Draft changed = draft();
-        edit(changed, units * unit);
-        return changed;
-    };
-    if (wanted <= unit || !try_now(with(1))) return;
-    std::uint64_t works = 1, too_much = (wanted + unit - 1) / unit;
-    while (too_much - works > 1) {
-        std::uint64_t middle = works + (too_much - works) / 2;
-        (try_now(with(middle)) ? works : too_much) = middle;
-    }
-    Draft most = with(works);
-    double part = static_cast<double>(works * unit) / static_cast<double>(wanted);
-    std::string option = print(most);
-    add(std::move(most), std::move(option), 1 - part);
-}
+}  // namespace
 
 // Whole minutes, as they are written.
 void WhatIf::add_shorter() {
@@ -315,14 +139,33 @@ void WhatIf::add_fewer_tasks() {
              [](Draft& draft) { return fmt::format("--ntasks={}", *draft.shape().ntasks); });
 }
 
+void WhatIf::add_fewer_licenses() {
+    LicenseWish wish = parse_licenses(question_.job.request->licenses).value();  // checked when it came
+    if (wish.any) return;
+    for (std::size_t i = 0; i < wish.wanted.size(); ++i) {
+        add_most(wish.wanted[i].count, 1,
+                 [&](Draft& draft, std::uint64_t count) {
+                     std::vector<LicenseCount> fewer = wish.wanted;
+                     fewer[i].count = static_cast<std::uint32_t>(count);
+                     draft.request->licenses = print_licenses(fewer);
+                 },
+                 [](Draft& draft) { return "--licenses=" + draft.request->licenses; });
+    }
+}
+
 void WhatIf::add_dropped() {
     const Shape& shape = question_.job.request->shape;
-    auto without = [&](bool given, std::string option, auto edit) {
+    auto try_without = [&](bool given, std::string option, auto edit) {
         if (!given) return;
         Draft changed = draft();
-        edit(changed.shape());
+        edit(*changed.request);
         add(std::move(changed), "without " + option, kDroppedWish);
     };
+    auto without = [&](bool given, std::string option, auto edit) {
+        try_without(given, std::move(option), [&](JobTerms& terms) { edit(terms.shape); });
+    };
+    const std::string& licenses = question_.job.request->licenses;
+    try_without(!licenses.empty(), "--licenses=" + licenses, [](JobTerms& terms) { terms.licenses.clear(); });
     without(shape.exclusive != Exclusive::No, shape.exclusive == Exclusive::User ? "--exclusive=user" : "--exclusive",
             [](Shape& changed) { changed.exclusive = Exclusive::No; });
     without(!shape.constraint.empty(), "--constraint=" + shape.constraint, [](Shape& changed) { changed.constraint.clear(); });
@@ -394,6 +237,7 @@ std::vector<Explanation::Change> WhatIf::answer() {
     add_devices();
     add_less_memory();
     add_fewer_tasks();
+    add_fewer_licenses();
     add_dropped();
     add_partitions();
     add_reservations();
@@ -406,13 +250,11 @@ std::vector<Explanation::Change> WhatIf::answer() {
     return changes;
 }
 
-}  // namespace
-
 void explain_changes(const Question& question, Explanation& out) {
     WhatIf what_if(question);
     out.room_now = what_if.has_room();
-    bool others_keep_it = out.hold != Reason::None || out.begin || !out.licenses.empty() || out.array_limit > 0;
-    if (!out.room_now && !others_keep_it) out.now_if = what_if.answer();
+    bool others_keep_it = out.hold != Reason::None || out.begin || out.array_limit > 0;
+    if ((!out.room_now || !out.licenses.empty()) && !others_keep_it) out.now_if = what_if.answer();
 }
 
 }  // namespace sluice

@@ -1,0 +1,125 @@
+#include "core/job/possible.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/limits/access.h"
+#include "core/limits/memory.h"
+#include "core/node/use.h"
+#include "core/place/place.h"
+#include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
+#include "model/errors.h"
+#include "model/quantity.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the most of each, on any of them.
+std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
+    if (partition.nodes.empty()) return fmt::format("partition {} has no nodes", partition.config.name);
+    std::map<std::pair<std::string, std::string>, std::uint64_t> devices;  // name and type
+    std::uint32_t cpus = 0;
+    Megabytes memory = 0;
+    for (NodeIndex index : partition.nodes) {
+        const Node& node = cluster.node(index);
+        for (const GresPool& pool : node.gres) {
+            std::uint64_t& most = devices[{pool.name, pool.type}];
+            most = std::max<std::uint64_t>(most, pool.count);
+        }
+        cpus = std::max(cpus, node.config.cpus);
+        memory = std::max(memory, usable_memory(node));
+    }
+    std::string text = fmt::format("nodes of partition {} have up to", partition.config.name);
+    for (const auto& [device, count] : devices) {
+        const auto& [name, type] = device;
+        text += fmt::format(" {} {}{}{},", count, name == "gpu" ? "GPU" : name, count == 1 ? "" : "s",
+                            type.empty() ? "" : fmt::format(" ({})", type));
+    }
+    cpus = std::min(cpus, partition.config.max_cpus_per_node.value_or(cpus));
+    return text + fmt::format(" {} CPU{}, {}", cpus, cpus == 1 ? "" : "s", print_memory(memory));
+}
+
+std::string count_of(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::uint64_t cpus_in(const Cluster& cluster, const Partition& partition) {
+    std::uint64_t cpus = 0;
+    for (NodeIndex node : partition.nodes) cpus += cluster.node(node).config.cpus;
+    return cpus;
+}
+
+// What a request that was refused could ask for instead.
+std::string what_is_possible(const Cluster& cluster, const Shape& shape, const Partition& partition, ErrorCode code) {
+    const PartitionConfig& config = partition.config;
+    if (code == ErrorCode::InvalidTimeLimit) {
+        return fmt::format("partition {} allows {} at most", config.name, print_time_limit(config.max_time));
+    }
+    if (code == ErrorCode::TooManyCpus) {
+        return fmt::format("partition {} has {}", config.name, count_of(cpus_in(cluster, partition), "CPU"));
+    }
+    if (code == ErrorCode::MemoryInvalid) {
+        return fmt::format("partition {} allows {} of memory per node at most", config.name,
+                           print_memory(max_memory_per_node(cluster, config)));
+    }
+    if (std::max(1u, shape.nodes_min) > partition.nodes.size()) {
+        return fmt::format("partition {} has {}", config.name, count_of(partition.nodes.size(), "node"));
+    }
+    if (code == ErrorCode::InvalidNodeCount) {
+        bool too_few = shape.nodes_min < config.min_nodes;
+        return fmt::format("partition {} {}", config.name,
+                           too_few ? fmt::format("wants {} at least", count_of(config.min_nodes, "node"))
+                                   : fmt::format("allows {} at most", count_of(config.max_nodes.value_or(0), "node")));
+    }
+    return most_on_a_node(cluster, partition);
+}
+
+// Which limit of the partition would be exceeded, if such jobs are refused.
+std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, const Need& need) {
+    if (!cluster.settings().enforce_part_limits) return {};
+    const Partition& partition = *need.partition;
+    const Shape& shape = *need.shape;
+    if (job.time_limit > partition.config.max_time) return ErrorCode::InvalidTimeLimit;
+    std::uint64_t cpus = std::uint64_t{need.tasks} * shape.cpus_per_task;
+    if (std::max<std::uint64_t>(cpus, need.nodes_min) > cpus_in(cluster, partition)) return ErrorCode::TooManyCpus;
+    // Compat: here the least of -N counts too, which may be raised where limits are not enforced.
+    bool too_few = shape.nodes_max && shape.nodes_min < partition.config.min_nodes;
+    bool too_many = shape.nodes_min > partition.nodes.size();
+    if (too_few || too_many || !takes_node_count(partition.config, shape)) return ErrorCode::InvalidNodeCount;
+    if (over_memory_limit(cluster, need)) return ErrorCode::MemoryInvalid;
+    return {};
+}
+
+Error refusal(const Cluster& cluster, const Need& need, ErrorCode code) {
+    Error why{code, {}};
+    if (code == ErrorCode::NodeConfigUnavailable) why.detail = what_no_node_has(need, cluster.scheduler().layout);
+    why.hint = what_is_possible(cluster, *need.shape, *need.partition, code);
+    return why;
+}
+
+}  // namespace
+
+Result<void> check_possible(Cluster& cluster, const Job& job) {
+    cluster.refresh_layout();
+    const bool all_count = cluster.settings().enforce_all_part_limits;
+    std::optional<Error> why;
+    bool is_possible = false;
+    for (const std::string& name : partitions_of(job)) {
+        Need need = TRY(need_of(cluster, job, *cluster.find_partition(name)));
+        std::optional<ErrorCode> limit = limit_exceeded(cluster, job, need);
+        if (limit && all_count) return refusal(cluster, need, *limit);
+        bool fits = !limit && !on_idle_nodes(cluster, need).empty();
+        if (fits && !all_count) return {};
+        is_possible = is_possible || fits;
+        if (!fits && !why) why = refusal(cluster, need, limit.value_or(ErrorCode::NodeConfigUnavailable));
+    }
+    if (is_possible) return {};
+    return *std::move(why);
+}
+
+}  // namespace sluice

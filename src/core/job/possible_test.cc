@@ -1,0 +1,69 @@
+// What can never run is refused, in Slurm's words.
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(Possible, TheFirstWishThatNoNodeMeetsIsNamed) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 cores=4 mem=8000 feature=small
+        nodes     n2 cpus=8 cores=4 mem=20000
+        submit    a cpus=9 refused=CPU
+        submit    b mincpus=9 refused=CPU
+        submit    c tasks=2 nodetasks=9 refused=CPU
+        submit    d cpus=9 mem=30000 sockets=3 refused=CPU
+        submit    e mem=30000 sockets=3 refused=Memory
+        submit    f memcpu=30000 refused=Memory
+        submit    g sockets=3 refused=Socket
+        submit    h mem=10000 feature=small refused=Memory
+        submit    i mem=10000
+    )");
+}
+
+TEST(Possible, LimitsOfThePartitionRefuseWhereTheyAreEnforced) {
+    EXPECT_SCENARIO(R"(
+        settings  enforce=all
+        nodes     n[1-4] cpus=2 mem=8000
+        partition p minnodes=2 maxnodes=3 maxmemnode=4000 maxtime=10 default
+        submit    a sizes=2-4 refused=Node
+        submit    b nodes=1 refused=Node
+        submit    c sizes=1-3 refused=Node
+        submit    d nodes=5 refused=Node
+        submit    e tasks=9 refused=processors
+        submit    f nodes=2 mem=4001 refused=Memory
+        submit    g nodes=2 time=20 refused=time
+        submit    h nodes=2 time=5 mem=4000
+        submit    i tasks=1
+    )");
+}
+
+TEST(Possible, LimitsOfThePartitionKeepWaitingWhereTheyAreNotEnforced) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-4] cpus=2 mem=8000
+        partition p maxnodes=2 maxmemnode=4000 default
+        submit    a sizes=1-4
+        submit    b mem=4001
+        submit    c mem=0
+        submit    d memcpu=2500 tasks=2 nodes=1
+        submit    e memcpu=2500 tasks=2 nodes=2
+        pass
+        expect    a pending PartitionNodeLimit
+        expect    b pending MaxMemPerLimit
+        expect    c pending MaxMemPerLimit
+        expect    d pending MaxMemPerLimit
+        expect    e running n[1-2]
+    )");
+}
+
+TEST(Possible, ATimeMinOfZeroIsNone) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1
+        submit    a time=10 mintime=0 refused=time-min
+        submit    b time=10 mintime=1
+    )");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,86 @@
+// Which CPUs and devices of a node a job gets.
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+TEST(GpusPerSocket, AreTakenOnEachOfTheSockets) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=16 cores=8 gres=gpu:a40:8 gpucores=0-7|8-15
+        submit    a socketgpus=2 sockets=2 tasks=1
+        pass
+        submit    b socketgpus=2 sockets=2 tasks=2
+        pass
+        holds     a cpus=0 gpus=0-1,4-5
+        holds     b cpus=1,8 gpus=2-3,6-7
+        submit    c socketgpus=1 sockets=1
+        pass
+        expect    c pending Resources
+    )");
+}
+
+TEST(GpusPerSocket, WhatNoSocketHasIsRefusedHoweverManyTheNodeHas) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=16 cores=8 gres=gpu:a40:8 gpucores=0-7|8-15
+        submit    a socketgpus=5 sockets=1 refused
+        submit    b socketgpus=a40:5 sockets=2 refused
+        submit    c socketgpus=1 sockets=3 refused=Socket
+        submit    d socketgpus=4 sockets=2
+        pass
+        holds     d gpus=0-7
+    )");
+}
+
+TEST(GpusPerSocket, AreThoseOfTheSocketThatHasJustEnough) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=16 cores=8 gres=gpu:a40:8 gpucores=0-7|8-15
+        submit    x gres=gpu:3
+        pass
+        submit    y socketgpus=1 sockets=1
+        pass
+        holds     x gpus=0-2
+        holds     y cpus=1 gpus=3
+        submit    z socketgpus=2 sockets=2
+        pass
+        expect    z pending
+        end       x
+        pass
+        holds     z gpus=0-1,4-5
+    )");
+}
+
+TEST(GpusPerSocket, DevicesWithoutCoresAreCloseToAllSockets) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 cores=4 gres=gpu:4
+        submit    a socketgpus=1 sockets=2
+        submit    b socketgpus=3 sockets=2 refused
+        submit    c socketgpus=2 sockets=1
+        pass
+        holds     a gpus=0-1
+        holds     c gpus=2-3
+    )");
+}
+
+// --hint=memory_bound is one core of each socket and one thread of each core, while there are sockets.
+TEST(OneCorePerSocket, CpusAreTakenFromAllSocketsInTurn) {
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=16 cores=4 threads=2
+        submit    a tasks=3 socketcores=1 corethreads=1
+        pass
+        holds     a cpus=0-3,8-9
+    )");
+    EXPECT_SCENARIO(R"(
+        nodes     n1 cpus=8 cores=4
+        submit    x cpus=3
+        pass
+        submit    a tasks=4 socketcores=1
+        pass
+        holds     x cpus=0-2
+        holds     a cpus=3-6
+    )");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,35 @@
+#include "sim/ssim.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace sluice {
+namespace {
+
+std::string written(const std::string& name, std::string_view text) {
+    std::string path = testing::TempDir() + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+}
+
+TEST(Ssim, BothReportsTellOfRecordsThatHadNoPart) {
+    const std::string conf = written("ssim_test.conf",
+                                     "ClusterName=c\nSlurmctldHost=h\nNodeName=n1 CPUs=4\n"
+                                     "PartitionName=p Nodes=n1 Default=YES\n");
+    const std::string trace = written("ssim_test.swf",
+                                      "1 10 0 50 4 -1 -1 4 60 -1 1 7 3 -1 -1 -1 -1 -1\n"
+                                      "2 70 0 -1 4 -1 -1 4 60 -1 5 7 3 -1 -1 -1 -1 -1\n");
+    for (const std::vector<std::string>& args :
+         {std::vector<std::string>{"run", "--conf", conf, trace},
+          std::vector<std::string>{"compare", "--conf", conf, "--conf", conf, trace}}) {
+        testing::internal::CaptureStdout();
+        EXPECT_EQ(run_ssim(args), 0);
+        const std::string said = testing::internal::GetCapturedStdout();
+        EXPECT_NE(said.find("\nleft out: 1 records of jobs that never ran"), std::string::npos)
+            << said;
+    }
+}
+
+}  // namespace
+}  // namespace sluice
