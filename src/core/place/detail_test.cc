@@ -51,6 +51,20 @@ TEST(GpusPerSocket, AreThoseOfTheSocketThatHasJustEnough) {
     )");
 }
 
+TEST(GpusPerSocket, AreTakenOnAnotherNodeWhereTheSocketsOfTheFirstAreTooFull) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=16 cores=8 gres=gpu:a40:8 gpucores=0-7|8-15
+        submit    x gres=gpu:3 nodelist=n1
+        pass
+        submit    y socketgpus=2 sockets=2
+        pass
+        expect    y running n2
+        submit    z socketgpus=2 sockets=2 nodelist=n1
+        pass
+        expect    z pending
+    )");
+}
+
 TEST(GpusPerSocket, DevicesWithoutCoresAreCloseToAllSockets) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=8 cores=4 gres=gpu:4

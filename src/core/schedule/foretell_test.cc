@@ -6,13 +6,8 @@
 namespace sluice {
 namespace {
 
-void holds(const char* script) {
-    Scenario world;
-    EXPECT_EQ(world.run(script), "");
-}
-
 TEST(Foretell, WhenLicencesAreGivenBack) {
-    holds(R"(
+    EXPECT_SCENARIO(R"(
         settings licenses=matlab:3,ansys:1
         nodes   n1 cpus=8
         submit  a licenses=matlab:2 time=30
@@ -31,7 +26,7 @@ TEST(Foretell, WhenLicencesAreGivenBack) {
 }
 
 TEST(Foretell, LicencesAndNodesAtTheSameMoment) {
-    holds(R"(
+    EXPECT_SCENARIO(R"(
         settings licenses=matlab:1
         nodes   n1 cpus=4
         submit  a licenses=matlab time=10
@@ -48,7 +43,7 @@ TEST(Foretell, LicencesAndNodesAtTheSameMoment) {
 }
 
 TEST(Foretell, NothingIsKeptForThem) {
-    holds(R"(
+    EXPECT_SCENARIO(R"(
         settings licenses=matlab:1
         nodes   n1 cpus=2
         submit  a licenses=matlab time=10
@@ -63,7 +58,7 @@ TEST(Foretell, NothingIsKeptForThem) {
 }
 
 TEST(Foretell, LicencesThatAReservationKeeps) {
-    holds(R"(
+    EXPECT_SCENARIO(R"(
         settings licenses=matlab:4
         nodes    n1 cpus=4
         reserve  course start=30 length=60 nodes=n1 users=1000 licenses=matlab:3 flags=LICENSE_ONLY
@@ -74,7 +69,7 @@ TEST(Foretell, LicencesThatAReservationKeeps) {
 }
 
 TEST(Foretell, WhenTasksOfItsArrayEnd) {
-    holds(R"(
+    EXPECT_SCENARIO(R"(
         nodes   n1 cpus=8
         submit  a array=1-4%2 time=20
         pass
@@ -83,7 +78,7 @@ TEST(Foretell, WhenTasksOfItsArrayEnd) {
 }
 
 TEST(Foretell, WhenItsReservationBegins) {
-    holds(R"(
+    EXPECT_SCENARIO(R"(
         nodes    n1 cpus=4
         reserve  course start=30 length=60 nodes=n1 users=1000
         submit   waits reservation=course time=10

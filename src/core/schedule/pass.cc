@@ -177,6 +177,21 @@ bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::option
     return true;
 }
 
+bool Pass::start_in(const Entry& entry, JobId id, const Search& search, const Choice& choice) {
+    if (choice.empty()) return false;
+    if (start(entry, id, choice)) return true;
+    std::vector<NodeIndex> able;
+    for (NodeIndex node : search.nodes) {
+        bool has_room = finder_.has_room(search.need, node, search.from);
+        if (has_room && allocate(cluster_, search.need, finder_.one_node(search, node))) able.push_back(node);
+    }
+    finder_.steps += search.nodes.size();
+    if (able.empty()) return false;
+    Search among{.need = search.need, .nodes = able, .from = search.from, .length = search.length, .options = search.options};
+    Choice other = finder_.at_once(among);
+    return !other.empty() && start(entry, id, other);
+}
+
 void Pass::park_here(JobId id, Reason reason, std::string detail) {
     park(cluster_, id, reason, std::move(detail));
     std::shared_ptr<const PlanView> before = cluster_.plan();
@@ -292,8 +307,8 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);
         if (own) planner.lift(*own);
-        Choice choice = at_once(entry, search_for(entry, *job));
-        bool started = !choice.empty() && start(entry, id, choice);
+        Search search = search_for(entry, *job);
+        bool started = start_in(entry, id, search, at_once(entry, search));
         started = started || start_shortened(entry, id) || start_shared(entry, id);
         if (own && started) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);

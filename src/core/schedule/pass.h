@@ -54,6 +54,8 @@ private:
     bool waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const;
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
     bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
+    // Where `choice` says; if counts alone promised too much there (sockets, bindings), where they hold.
+    bool start_in(const Entry& entry, JobId id, const Search& search, const Choice& choice);
     bool start_shortened(Entry& entry, JobId id);
     void note_blocked(Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);

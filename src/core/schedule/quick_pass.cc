@@ -91,8 +91,7 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
                   .options = search.options};
     auto own = planner.find_booking(job->id);
     if (own) planner.lift(*own);
-    Choice choice = finder_.at_once(narrow);
-    bool started = !choice.empty() && start(entry, job->id, choice);
+    bool started = start_in(entry, job->id, narrow, finder_.at_once(narrow));
     started = started || (is_fresh && start_shortened(entry, job->id)) || start_shared(entry, job->id);
     if (own && started) planner.drop_lifted(*own);
     else if (own) planner.lay(*own);

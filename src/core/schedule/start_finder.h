@@ -48,6 +48,8 @@ public:
     bool is_single(const Search& search) const;
     // Whether the node could take a share of it at this moment, whatever is booked later.
     bool has_room(const Need& need, NodeIndex node, PlanTime at) const;
+    // Its share of one node, the least there can be.
+    Choice one_node(const Search& search, NodeIndex node) const;
     // Where it can start at `search.from` exactly; empty: nowhere.
     Choice at_once(const Search& search);
 
@@ -63,7 +65,6 @@ private:
     Start sweep(const Search& search);
     std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
     PlanTime earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before = kForever) const;
-    Choice one_node(const Search& search, NodeIndex node) const;
     std::vector<NodeIndex> gaps_first(const Search& search);
 
     // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since when).
