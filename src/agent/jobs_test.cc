@@ -184,6 +184,41 @@ TEST_F(JobsHere, AFailedEpilogIsReported) {
     EXPECT_TRUE(reports_.back().node_cleaned().epilog_failed());
 }
 
+TEST_F(JobsHere, TheEpilogRunsOnceAlsoWhereNothingOfTheJobRan) {
+    site_->config.epilog = directory_ + "/epilog";
+    ASSERT_TRUE(write_file_atomically(site_->config.epilog,
+                                      fmt::format("#!/bin/sh\nenv >>{}/env\n", directory_),
+                                      {.mode = 0755}));
+    wire::Terminate order;
+    order.mutable_run()->set_job(12);
+    order.mutable_run()->set_step(kBatchStep.value);
+    order.mutable_job()->set_user(getuid());
+    order.mutable_job()->set_partition("gpu");
+    order.mutable_job()->set_node_names("n[0-1]");
+    wire::NodeShare& share = *order.mutable_job()->add_nodes();
+    share.set_name("n1");
+    share.add_gres()->set_name("gpu");
+    share.mutable_gres(0)->add_indexes(2);
+    jobs_->terminate(order);
+    jobs_->terminate(order);
+    launch();
+    EXPECT_EQ(refusal_, "job 12 has ended on this node");
+    EXPECT_TRUE(reports_.empty());  // the node is not clean before the epilog is done
+    finish_hook();
+    ASSERT_EQ(reports_.size(), 1u);
+    EXPECT_TRUE(reports_[0].has_node_cleaned());
+    jobs_->terminate(order);  // the controller had not heard of it yet
+    ASSERT_EQ(reports_.size(), 2u);
+    EXPECT_TRUE(reports_[1].has_node_cleaned());
+    const std::string told = read_file(directory_ + "/env").value();
+    for (const char* line : {"SLURM_JOB_ID=12\n", "SLURM_JOB_PARTITION=gpu\n", "SLURM_JOB_GPUS=2\n",
+                             "SLURM_JOB_NODELIST=n[0-1]\n", "SLURM_SCRIPT_CONTEXT=epilog_slurmd\n"}) {
+        const std::size_t first = told.find(line);
+        EXPECT_NE(first, std::string::npos) << line;
+        EXPECT_EQ(told.find(line, first + 1), std::string::npos) << line;
+    }
+}
+
 TEST(Hooks, WhatWasLearnedComesBack) {
     HookJob job{.gpus = {0, 12}, .variables = {"SLURM_JOB_PARTITION=gpu", "SLURM_JOB_QOS=a\nb"}};
     HookJob back;

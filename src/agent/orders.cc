@@ -10,7 +10,17 @@ namespace sluice {
 
 namespace {
 constexpr std::uint32_t kAllSteps = 0xffffffff;
+
+// What the epilog hears of a job of which nothing ran here.
+void learn_from(const wire::Terminate& order, HookJob& job) {
+    wire::StepOrder here;
+    *here.mutable_run() = order.run();
+    here.set_user(order.job().user());
+    here.set_group(order.job().group());
+    if (order.job().nodes_size() > 0) *here.mutable_share() = order.job().nodes(0);
+    learn(job, here, order.job());
 }
+}  // namespace
 
 void Jobs::signal(const wire::SignalJob& order) {
     RunKey key = key_of(order.run());
@@ -49,10 +59,15 @@ void Jobs::terminate(const wire::Terminate& order) {
         return;
     }
     JobHere* job = find(key.job);
+    const bool end_is_reported = unacknowledged_.contains({key.job, kBatchStep});
+    if (!job && order.has_job() && !end_is_reported && !over_.contains(key.job)) {
+        job = &jobs_[key.job];
+        learn_from(order, job->who);
+    }
     if (!job) {
         forget_cancelled_steps(key.job);
         note_over(key.job);
-        if (unacknowledged_.contains({key.job, kBatchStep})) return;  // JobEnded says as much
+        if (end_is_reported) return;  // JobEnded says as much
         wire::AgentReport report;
         *report.mutable_node_cleaned()->mutable_run() = to_run_id({key.job, kBatchStep});
         return report_(std::move(report));

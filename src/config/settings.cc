@@ -130,6 +130,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
                                                                   : config.over_time_limit.length();
     settings.reboot_program = config.reboot_program;
     settings.resume_timeout = config.resume_timeout;
+    settings.has_epilog = !config.epilog.empty();
     settings.resv_over_run = config.resv_over_run.unlimited() ? Seconds{3'155'760'000}
                                                               : config.resv_over_run.length();
     settings.priority = priority_from(config);

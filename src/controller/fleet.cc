@@ -43,13 +43,16 @@ wire::AgentOrder order_from(const SignalJob& order) {
     return message;
 }
 
-wire::AgentOrder order_from(const TerminateJob& order) {
+wire::AgentOrder order_from(const TerminateJob& order, const Snapshot& snapshot) {
     wire::AgentOrder message;
     wire::Terminate& terminate = *message.mutable_terminate();
     to_wire(order.run, *terminate.mutable_run());
     terminate.set_grace_seconds(order.grace.count());
     terminate.set_reason_line(order.reason_line);
     terminate.set_only_step(order.only_step);
+    if (order.for_epilog) {
+        describe_for_epilog(*order.for_epilog, order.node, snapshot, *terminate.mutable_job());
+    }
     return message;
 }
 
@@ -171,7 +174,8 @@ void Fleet::carry_out(NodeOrder& order) {
         return send(node, order_from(*signal));
     if (const auto* reboot = std::get_if<RebootNode>(&order.order))
         return send(node, order_from(*reboot));
-    send(node, order_from(std::get<TerminateJob>(order.order)));
+    const auto snapshot = services_.published.snapshot.get();
+    send(node, order_from(std::get<TerminateJob>(order.order), *snapshot));
 }
 
 void Fleet::welcome(const Node& node, const NodeWelcome& answer) {

@@ -95,6 +95,14 @@ void describe_facts(const Job& job, wire::JobAllocation& message) {
     message.set_sluid(print_sluid(job.sluid));
 }
 
+// That little of the request.
+void describe_wishes(const Job& job, wire::JobAllocation& message) {
+    wire::JobRequest& request = *message.mutable_request();
+    request.set_account(job.request->account);
+    request.set_qos(job.request->qos);
+    request.set_licenses(job.request->licenses);
+}
+
 }  // namespace
 
 wire::Reply reply_from(const Answer& answer, const ReplyContext& context) {
@@ -128,6 +136,17 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
     if (auto memory = memory_in_force(job, snapshot, false)) message.set_default_mem_per_node(*memory);
 }
 
+void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,
+                         wire::JobAllocation& message) {
+    describe_facts(job, message);
+    describe_wishes(job, message);
+    message.set_user(job.user.value);
+    message.set_group(job.group.value);
+    if (const NodeShare* share = job.allocation ? job.allocation->find(node) : nullptr) {
+        describe_shares({*share}, snapshot, *message.mutable_nodes());
+    }
+}
+
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
                              const ReplyContext& context) {
     wire::LaunchCredential credential;
@@ -140,10 +159,7 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     describe_shares(nodes, context.snapshot, *credential.mutable_nodes());
     if (step != kBatchStep) {  // whose launch comes from us, and says it all
         describe_facts(job, *credential.mutable_job());
-        wire::JobRequest& request = *credential.mutable_job()->mutable_request();
-        request.set_account(job.request->account);
-        request.set_qos(job.request->qos);
-        request.set_licenses(job.request->licenses);
+        describe_wishes(job, *credential.mutable_job());
     }
     return context.signer.sign(std::move(credential), context.now, context.credential_lifetime);
 }

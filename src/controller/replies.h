@@ -26,6 +26,9 @@ wire::Reply reply_from(const Answer& answer, const ReplyContext& context);
 wire::Reply error_reply(const Error& error);
 
 void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& message);
+// What the job's Epilog on this node is told.
+void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,
+                         wire::JobAllocation& message);
 
 // The right to run this on these nodes, signed.
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,

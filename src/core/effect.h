@@ -77,6 +77,8 @@ struct TerminateJob {
     Seconds grace{30};                   // between TERM and KILL
     std::string reason_line;             // for the job's output, empty: nothing to say
     bool only_step = false;
+    // The whole job, when there is an epilog: it runs also where nothing of the job ran, and is told of it.
+    std::shared_ptr<const Job> for_epilog = nullptr;
 };
 
 struct RebootNode {

@@ -31,6 +31,7 @@ struct ClassObstacle {
 };
 
 struct PlanView {
+    Time pass_time;  // of the pass that published this: when those in the queue were last looked at, or a little earlier
     std::vector<std::optional<JobId>> first_blocked;  // by partition: waits for resources, those behind it for it
     std::vector<bool> behind_tier;  // by partition: that job waits behind one of a higher tier for the same nodes
     std::map<std::string, JobId> first_in_reservation;  // the same for those who wait in one

@@ -119,6 +119,7 @@ struct Settings {
     Seconds max_switch_wait{300};          // --switches waits no longer
     std::string reboot_program;            // run by slurmd; empty: nodes cannot be rebooted
     Seconds resume_timeout{60};            // what a reboot may take
+    bool has_epilog = false;               // to be run by slurmd on every node of a job
 };
 
 }  // namespace sluice

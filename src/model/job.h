@@ -160,6 +160,7 @@ struct Step {
     std::uint32_t tasks = 0;
     std::uint32_t cpus_per_task = 1;
     std::string tres_bind;           // "gres/gpu:per_task:1"
+    std::string tres_per_node;       // "gres/gpu:a40:2": what it asked for
     bool overlap = false;            // does not hold the resources it uses
     StepState state = StepState::Running;
     Time start_time;

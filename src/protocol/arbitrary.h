@@ -183,6 +183,7 @@ inline Step step(std::uint32_t node_count) {
     step.tasks = number(1000);
     step.cpus_per_task = number(1000);
     step.tres_bind = text();
+    step.tres_per_node = text();
     step.overlap = coin();
     step.state = one_of(StepState::NodeFail);
     step.start_time = time();

@@ -102,6 +102,7 @@ wire::Step to_wire(const Step& step) {
     out.set_cpus_per_task(step.cpus_per_task);
     out.set_overlap(step.overlap);
     out.set_tres_bind(step.tres_bind);
+    out.set_tres_per_node(step.tres_per_node);
     out.set_state(static_cast<std::uint32_t>(step.state));
     out.set_start_time(to_unix(step.start_time));
     if (step.end_time) out.set_end_time(to_unix(*step.end_time));
@@ -125,6 +126,7 @@ Result<Step> from_wire(const wire::Step& wire) {
     step.cpus_per_task = TRY(checks::count("CPUs per task", wire.cpus_per_task()));
     step.overlap = wire.overlap();
     step.tres_bind = TRY(checks::text("tres-bind", wire.tres_bind()));
+    step.tres_per_node = TRY(checks::text("tres-per-node", wire.tres_per_node()));
     step.state = TRY(checks::one_of("step state", wire.state(), StepState::NodeFail));
     step.start_time = TRY(checks::moment("start", wire.start_time()));
     if (wire.has_end_time()) step.end_time = TRY(checks::moment("end", wire.end_time()));

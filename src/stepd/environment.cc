@@ -341,12 +341,11 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
     environment.set_default("TMPDIR", "/tmp");
 }
 
-void set_task_variables(Environment& environment, const wire::StepOrder& order,
-                        std::string_view user_name, std::size_t local,
-                        const std::vector<std::uint32_t>& gpus) {
+void set_task_variables(Environment& environment, const wire::StepOrder& order, const User& user,
+                        std::size_t local, const std::vector<std::uint32_t>& gpus) {
     const wire::LaunchTasks& launch = order.tasks();
     const wire::JobAllocation& job = launch.job();
-    set_identity(environment, order, job, user_name);
+    set_identity(environment, order, job, user.name);
     set_times(environment, job);
     set_array(environment, job);
     environment.set("SLURM_JOB_NODELIST", job.node_names());
@@ -366,7 +365,7 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order,
     set_number(environment, "SLURM_NTASKS", launch.total_tasks());
     set_number(environment, "SLURM_NPROCS", launch.total_tasks());
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
-    environment.set("SLURM_JOB_GROUP", fmt::format("{}", order.group()));
+    environment.set("SLURM_JOB_GROUP", user.group_name);
     // Our srun listens on no port: there is no SLURM_SRUN_COMM_PORT to tell.
     set_if(environment, "SLURM_LAUNCH_NODE_IPADDR", launch.srun_address());
     set_if(environment, "SLURM_SRUN_COMM_HOST", launch.srun_address());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "order.pb.h"
+#include "os/user.h"
 
 namespace sluice {
 
@@ -39,9 +40,8 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
                          std::string_view user_name);
 
 // One task of a step, which sees these GPUs. `local` is its place in the order's list of tasks.
-void set_task_variables(Environment& environment, const wire::StepOrder& order,
-                        std::string_view user_name, std::size_t local,
-                        const std::vector<std::uint32_t>& gpus);
+void set_task_variables(Environment& environment, const wire::StepOrder& order, const User& user,
+                        std::size_t local, const std::vector<std::uint32_t>& gpus);
 
 // The share's GPUs by the node's numbers, and by those that programs of the step know them under.
 std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share);

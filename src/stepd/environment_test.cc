@@ -55,6 +55,10 @@ wire::StepOrder step_order() {
     return order;
 }
 
+User ada() {
+    return {1000, 100, "ada", "/home/u", "/bin/sh", {100}, "staff"};
+}
+
 TEST(Environment, KeepsOneValuePerName) {
     Environment environment = Environment::parse(std::string_view("A=1\0B=x=y\0\0=bad\0C\0", 18));
     environment.set("A", "2");
@@ -166,7 +170,7 @@ TEST(Environment, OpenModeIsHandedOnToTheSteps) {
 
 TEST(Environment, TaskKnowsItsPlaceInTheStep) {
     Environment environment;
-    set_task_variables(environment, step_order(), "ada", 1, {2, 3});
+    set_task_variables(environment, step_order(), ada(), 1, {2, 3});
     EXPECT_EQ(environment.get("SLURM_PROCID"), "5");
     EXPECT_EQ(environment.get("SLURM_LOCALID"), "1");
     EXPECT_EQ(environment.get("SLURM_NODEID"), "2");
@@ -174,6 +178,7 @@ TEST(Environment, TaskKnowsItsPlaceInTheStep) {
     EXPECT_EQ(environment.get("SLURM_NTASKS"), "6");
     EXPECT_EQ(environment.get("SLURM_STEP_NUM_NODES"), "3");
     EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "2,3");
+    EXPECT_EQ(environment.get("SLURM_JOB_GROUP"), "staff");
 }
 
 TEST(Environment, TaskKnowsWhereItWasLaunchedFrom) {
@@ -182,7 +187,7 @@ TEST(Environment, TaskKnowsWhereItWasLaunchedFrom) {
     *order.mutable_tasks()->mutable_job()->add_nodes() = share_of(1, {});
     order.mutable_tasks()->set_srun_address("10.0.0.7");
     Environment environment;
-    set_task_variables(environment, order, "ada", 1, {});
+    set_task_variables(environment, order, ada(), 1, {});
     EXPECT_EQ(environment.get("SLURM_LAUNCH_NODE_IPADDR"), "10.0.0.7");
     EXPECT_EQ(environment.get("SLURM_SRUN_COMM_HOST"), "10.0.0.7");
     EXPECT_EQ(environment.get("SLURM_JOB_CPUS_PER_NODE"), "2(x2),4,1");
@@ -197,12 +202,12 @@ TEST(Environment, ABoundTaskSeesItsOwnGpus) {
               "gpu-bind: usable_gres=0x8; bit_alloc=0xC; local_inx=0; global_list=3; "
               "local_list=3\n");
     Environment environment;
-    set_task_variables(environment, order, "ada", 1, devices.gpus);
+    set_task_variables(environment, order, ada(), 1, devices.gpus);
     EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "3");
     EXPECT_EQ(environment.get("SLURM_STEP_GPUS"), "3");
     EXPECT_EQ(environment.get("SLURM_GPUS_ON_NODE"), "2");
     order.mutable_confinement()->set_devices_constrained(true);
-    set_task_variables(environment, order, "ada", 1, devices.gpus);
+    set_task_variables(environment, order, ada(), 1, devices.gpus);
     EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "1");
 }
 

@@ -27,7 +27,7 @@ std::uint64_t microseconds(const timeval& time) {
 
 User user_from(const wire::UserRecord& record) {
     return {record.user(), record.group(), record.name(), record.home(), record.shell(),
-            {record.groups().begin(), record.groups().end()}};
+            {record.groups().begin(), record.groups().end()}, record.group_name()};
 }
 
 wire::UserRecord record_of(const User& user) {
@@ -38,6 +38,7 @@ wire::UserRecord record_of(const User& user) {
     record.set_home(user.home);
     record.set_shell(user.shell);
     record.mutable_groups()->Add(user.groups.begin(), user.groups.end());
+    record.set_group_name(user.group_name);
     return record;
 }
 
@@ -68,6 +69,7 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
 Result<void> Supervisor::start(Fd srun) {
     user_ = order_.has_known_user() ? user_from(order_.known_user())
                                     : find_user_with_groups(order_.user(), order_.group());
+    if (user_ && user_->group_name.empty()) user_->group_name = group_name(order_.group());
     // The connection must be answered in any case, so the work takes it before anything can fail.
     if (order_.has_tasks()) {
         work_ = std::make_unique<TaskWork>(

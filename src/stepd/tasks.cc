@@ -87,7 +87,7 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
     environment.add_missing(minimal_environment(*user_));
     const TaskDevices devices = TRY(devices_of_task(order_, local));
     for (const std::string& complaint : devices.complaints) say(supervisor_line(complaint));
-    set_task_variables(environment, order_, user_->name, local, devices.gpus);
+    set_task_variables(environment, order_, *user_, local, devices.gpus);
     ProcessSpec spec;
     spec.argv = {spec_.argv().begin(), spec_.argv().end()};
     {

@@ -29,7 +29,7 @@ struct JobOptions {
     JobRequest request;
 
     bool help = false, usage = false, version = false, quiet = false;
-    bool gres_help = false;  // --gres=help
+    bool gres_help = false;  // --gres=help, wherever it was said
     unsigned verbose = 0;
     std::optional<std::uint32_t> nodes_given;  // -N was given: its minimum
     std::string export_list;                   // --export; empty: ALL

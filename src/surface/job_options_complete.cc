@@ -274,8 +274,6 @@ Result<void> settle_nodes(JobOptions& options, Tool tool) {
 }  // namespace
 
 Result<void> complete_options(JobOptions& options, Tool tool) {
-    // On the command line it was answered before; a script or a variable cannot ask.
-    if (options.gres_help) return Error{ErrorCode::InvalidGres, ""};
     TRY(settle_exclusions(options, tool));
     TRY(settle_gpu_sizes(options, tool));
     TRY(settle_layout(options));

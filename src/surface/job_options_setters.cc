@@ -172,8 +172,11 @@ Result<void> set_gpus_per_task(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_gres(JobOptions& options, const OptionUse& use) {
-    options.gres_help = use.value == "help";
-    if (options.gres_help) return {};
+    // Compat: whoever asks is answered, whatever a stronger source says.
+    if (use.value == "help") {
+        options.gres_help = true;
+        return {};
+    }
     Result<std::vector<GresCount>> gres = parse_gres(use.value);
     if (!gres) return refused(ErrorCode::InvalidGres);
     options.gres = std::move(*gres);

@@ -288,6 +288,7 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.disable_job_shrink = options.contains("noshrink");
     settings_.permit_job_expansion = options.contains("expansion");
     settings_.hold_on_prolog_failure = !options.contains("nohold");
+    settings_.has_epilog = options.contains("epilog");
     settings_.enforce_part_limits = options.contains("enforce");
     settings_.enforce_all_part_limits = option(options, "enforce") == "all";
     settings_.backfill.enabled = option(options, "backfill") != "off";

@@ -13,7 +13,7 @@
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
 //   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
-//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion]  before nodes are used; later: a reconfiguration
+//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]  before nodes are used; later: a reconfiguration
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE

@@ -82,6 +82,12 @@ def test_generic_resources_are_listed(shared):
     for tool in ("sbatch", "srun", "salloc"):
         result = shared.run(tool, "--gres=help")
         assert result.stdout == "Valid gres options are:\ngpu[[:type]:count]\n"
+    for tool, variable in (("sbatch", "SBATCH_GRES"), ("srun", "SLURM_GRES"), ("salloc", "SALLOC_GRES")):
+        result = shared.run(tool, *(["--wrap=true"] if tool == "sbatch" else ["true"]), env={variable: "help"})
+        assert result.stdout == "Valid gres options are:\ngpu[[:type]:count]\n"
+    script = shared.dir / "work" / "help.sh"
+    script.write_text("#!/bin/sh\n#SBATCH --gres=help\n")
+    assert shared.run("sbatch", script).stdout == "Valid gres options are:\ngpu[[:type]:count]\n"
 
 
 @pytest.mark.parametrize("options, words", [

@@ -95,6 +95,23 @@ def test_a_failed_epilog_drains_the_node_and_the_job_ends_as_it_would(hooked):
         hooked.wait_for(lambda: is_drained(hooked, node, "Epilog error"), what=f"{node} to be drained")
 
 
+def test_the_epilog_runs_on_every_node_of_a_job_without_steps(make_cluster):
+    cluster = make_cluster(start=False, gpus={"a40": ["n1", "n2"]})
+    epilog = cluster.dir / "epilog"
+    epilog.write_text(f"#!/bin/sh\nenv > {cluster.dir}/work/epilog.$SLURMD_NODENAME.$SLURM_JOB_ID\n")
+    epilog.chmod(0o755)
+    cluster.extra = f"Epilog={epilog}"
+    cluster.write_config()
+    cluster.start()
+    job = cluster.submit("true", "-N2", "--gres=gpu:1")
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    for node in ("n1", "n2"):
+        variables = told(cluster, f"epilog.{node}", job)
+        wanted = {"SLURM_JOB_ID": job, "SLURM_JOB_PARTITION": "debug", "SLURM_JOB_NODELIST": "n[1-2]",
+                  "SLURM_JOB_GPUS": "0", "SLURM_JOB_USER": cluster.user, "SLURMD_NODENAME": node}
+        assert {key: variables.get(key) for key in wanted} == wanted
+
+
 def test_with_nohold_a_job_whose_prolog_failed_runs_elsewhere(hooked):
     hooked.extra += "\nSchedulerParameters=nohold_on_prolog_fail"
     hooked.write_config()

@@ -182,18 +182,23 @@ std::optional<int> print_help_if_asked(const JobOptions& options, Tool tool,
         streams.out(print_help(tool));
     } else if (options.usage) {
         streams.out(print_usage(tool));
-    } else if (options.gres_help) {
-        Result<const Config*> config = client.config();
-        if (!config) {
-            print_fatal(streams, invocation, config.error().detail);
-            return 1;
-        }
-        streams.out("Valid gres options are:\n");
-        for (std::string_view name : split((*config)->gres_types, ',')) {
-            if (!trim(name).empty()) streams.out(fmt::format("{}[[:type]:count]\n", trim(name)));
-        }
     } else {
-        return {};
+        return list_gres_if_asked(options, invocation, client, streams);
+    }
+    return 0;
+}
+
+std::optional<int> list_gres_if_asked(const JobOptions& options, const Invocation& invocation,
+                                      Client& client, Streams& streams) {
+    if (!options.gres_help) return {};
+    Result<const Config*> config = client.config();
+    if (!config) {
+        print_fatal(streams, invocation, config.error().detail);
+        return 1;
+    }
+    streams.out("Valid gres options are:\n");
+    for (std::string_view name : split((*config)->gres_types, ',')) {
+        if (!trim(name).empty()) streams.out(fmt::format("{}[[:type]:count]\n", trim(name)));
     }
     return 0;
 }

@@ -28,6 +28,10 @@ std::optional<int> print_help_if_asked(const JobOptions& options, Tool tool,
                                        const Invocation& invocation, Client& client,
                                        Streams& streams);
 
+// --gres=help, which a script and a variable may ask for as well.
+std::optional<int> list_gres_if_asked(const JobOptions& options, const Invocation& invocation,
+                                      Client& client, Streams& streams);
+
 // Fills in what the user need not say: directories, host, session, umask, limits, names in files.
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
                                  const Config& config);

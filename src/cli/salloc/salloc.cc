@@ -203,6 +203,8 @@ int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     Result<JobOptions> read = read_options(*arguments, invocation);
     if (!read) return refuse_options(read.error(), kTexts.failed, invocation, streams);
     JobOptions& options = *read;
+    told = list_gres_if_asked(options, invocation, client, streams);
+    if (told) return *told;
     Result<const Config*> config = client.config();
     if (!config) {
         print_fatal(streams, invocation, config.error().detail);

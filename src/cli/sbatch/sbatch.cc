@@ -213,7 +213,8 @@ int run_sbatch(const Invocation& invocation, Client& client, Streams& streams) {
     if (told) return *told;
     Result<Submission> submission = read_submission(*arguments, command_line, invocation, streams);
     if (!submission) return refuse_options(submission.error(), kSubmitting, invocation, streams);
-    return submit(*submission, invocation, client, streams);
+    told = list_gres_if_asked(submission->options, invocation, client, streams);
+    return told ? *told : submit(*submission, invocation, client, streams);
 }
 
 }  // namespace sluice

@@ -312,7 +312,8 @@ int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
     if (told) return *told;
     Result<Run> run = read_run(*arguments, invocation);
     if (!run) return refuse_options(run.error(), kTexts.failed, invocation, streams);
-    return Srun(*run, invocation, client, streams).run();
+    told = list_gres_if_asked(run->options, invocation, client, streams);
+    return told ? *told : Srun(*run, invocation, client, streams).run();
 }
 
 }  // namespace sluice

@@ -95,6 +95,7 @@ void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex 
     TerminateJob order{.node = node, .run = {job.id, job.restarts, kBatchStep}};
     order.grace = cluster.settings().kill_wait;
     if (job.kill_reason) order.reason_line = reason_line(cluster, job, now, node);
+    if (cluster.settings().has_epilog) order.for_epilog = cluster.find_job(job.id);
     effects.push_back(std::move(order));
 }
 

@@ -148,6 +148,36 @@ TEST(JobLife, AFailedEpilogDrainsTheNodeAndTheJobEndsAsItWould) {
     EXPECT_EQ(world.run("expect a completed\n shows n2 state=IDLE+DRAIN reason=Epilog_error"), "");
 }
 
+std::vector<TerminateJob> orders_for(const Scenario& world, NodeIndex node) {
+    std::vector<TerminateJob> orders;
+    for (const Effect& effect : world.effects()) {
+        const auto* order = std::get_if<TerminateJob>(&effect);
+        if (order && order->node == node) orders.push_back(*order);
+    }
+    return orders;
+}
+
+TEST(JobLife, TheEpilogOfEveryNodeIsToldOfTheJob) {
+    for (const char* end : {"end wide", "cancel wide", "update wide NumNodes=1", "lost n2\n end wide\n back n2"}) {
+        Scenario world;
+        ASSERT_EQ(world.run("settings epilog\n nodes n[1-2] cpus=1\n submit wide nodes=2 tasks=2\n pass"), "");
+        ASSERT_EQ(world.run(end), "");
+        const std::vector<TerminateJob> orders = orders_for(world, NodeIndex{1});
+        ASSERT_FALSE(orders.empty()) << end;
+        ASSERT_NE(orders.back().for_epilog, nullptr) << end;
+        EXPECT_EQ(orders.back().for_epilog->id, world.job("wide"));
+        EXPECT_NE(orders.back().for_epilog->allocation->find(NodeIndex{1}), nullptr);
+    }
+}
+
+TEST(JobLife, WithoutAnEpilogNoNodeIsToldOfTheJob) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit wide nodes=2 tasks=2\n pass\n end wide"), "");
+    const std::vector<TerminateJob> orders = orders_for(world, NodeIndex{1});
+    ASSERT_EQ(orders.size(), 1u);
+    EXPECT_EQ(orders[0].for_epilog, nullptr);
+}
+
 TEST(JobLife, AJobThatMayNotRunAgainFailsWithItsProlog) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n1 cpus=1\n submit a norequeue\n pass"), "");

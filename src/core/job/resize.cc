@@ -168,16 +168,18 @@ Result<void> keep_named_nodes(const Cluster& cluster, Job& draft, const std::str
     return keep(cluster, draft, std::move(nodes));
 }
 
-void leave_nodes(Cluster& cluster, Time now, JobId id, const Allocation& before, Effects& effects) {
+void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& before, Effects& effects) {
+    const JobId id = before->id;
     std::shared_ptr<const Job> job = cluster.find_job(id);
-    for (const NodeShare& share : before.nodes) {
+    const std::shared_ptr<const Job> for_epilog = cluster.settings().has_epilog ? before : nullptr;
+    for (const NodeShare& share : before->allocation->nodes) {
         if (job->allocation->find(share.node)) continue;
         for (const auto& step : job->steps) {
             if (runs_on(*step, share.node))
                 leave_step(cluster, now, id, *step, share.node, effects);
         }
         give_back_share(cluster, *job, share, now);
-        end_stray(cluster, share.node, {id, job->restarts, kBatchStep}, effects);
+        end_stray(cluster, share.node, {id, job->restarts, kBatchStep}, effects, for_epilog);
     }
     retry_waiting_steps(cluster, now, id, effects);
 }

@@ -273,6 +273,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     step.tasks = tasks;
     step.cpus_per_task = each;
     step.tres_bind = wish.tres_bind;
+    step.tres_per_node = print_tres_per(wish.gres_per_node);
     step.overlap = wish.overlap;
     step.time_limit = wish.time_limit;
     return StepPlan{std::move(step)};

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <csignal>
 #include <functional>
+#include <set>
 
+#include "core/query/listing.h"
 #include "model/errors.h"
 #include "testkit/scenario.h"
 
@@ -192,6 +194,19 @@ TEST(Steps, OneThatAsksForNoGpusHasNone) {
     EXPECT_TRUE(world.granted(without)->nodes[0].gres.empty());
     ASSERT_EQ(world.granted(all)->nodes[0].gres.size(), 1u);
     EXPECT_EQ(world.granted(all)->nodes[0].gres[0].count, 2u);
+}
+
+TEST(Steps, ListingsSayWhatOneAskedForOnEachNode) {
+    World world("nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
+                "expect a running n1");
+    world.ask("one", [](StepWish& wish) { wish.gres_per_node = {{"gpu", "", 1}}; });
+    Cluster& cluster = world.scenario.cluster();
+    auto table = list_rows(*cluster.take_snapshot(world.scenario.now()), TableKind::Steps,
+                           {static_cast<ColumnId>(StepColumn::TresPerNode)}, {});
+    ASSERT_TRUE(table);
+    std::set<std::string> shown;
+    for (std::size_t row = 0; row < table->rows(); ++row) shown.emplace(table->text(row, StepColumn::TresPerNode));
+    EXPECT_TRUE(shown.contains("gres/gpu:1"));
 }
 
 TEST(Steps, ANodeThatMissedTheCancellationHearsItAgain) {

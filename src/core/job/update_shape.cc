@@ -106,12 +106,12 @@ Result<void> set_spec(Shape& shape, const Change& change) {
     return {};
 }
 
-struct Row {
+struct ShapeField {
     std::string_view key;
     Result<void> (*set)(Shape&, const Change&);
 };
 
-constexpr Row kRows[] = {
+constexpr ShapeField kShapeFields[] = {
     {"Contiguous", set_yes_no<&Shape::contiguous>},
     {"CoreSpec", set_spec<&Shape::core_spec, &Shape::thread_spec>},
     {"ThreadSpec", set_spec<&Shape::thread_spec, &Shape::core_spec>},
@@ -131,8 +131,8 @@ constexpr Row kRows[] = {
     {"wait-for-switch", set_switches_wait},
 };
 
-const Row* find_row(std::string_view key) {
-    for (const Row& row : kRows) {
+const ShapeField* find_row(std::string_view key) {
+    for (const ShapeField& row : kShapeFields) {
         if (equals_ignoring_case(row.key, key)) return &row;
     }
     return nullptr;
@@ -145,7 +145,7 @@ bool is_shape_field(std::string_view key) {
 }
 
 Result<void> update_shape(Shape& shape, std::string_view key, const std::string& value) {
-    const Row* row = find_row(key);
+    const ShapeField* row = find_row(key);
     CHECK(row != nullptr, key);
     return row->set(shape, Change{key, value});
 }

@@ -18,8 +18,6 @@ namespace {
 
 constexpr Seconds kClockSlack{60};  // Compat: a start that has only just passed is fine
 
-Error refuse(ErrorCode code, std::string detail = {}) { return Error{code, std::move(detail)}; }
-
 // ---- who
 
 template <typename Item>
@@ -42,7 +40,7 @@ Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vec
         if (lets_in != denied) {
             add(item);
         } else if (std::erase(list, item) == 0) {
-            return refuse(unknown);
+            return Error{unknown, {}};
         }
     }
     return {};
@@ -55,7 +53,7 @@ Result<void> change_groups(const ListChange<GroupMembers>& change, std::vector<G
     for (const GroupMembers& group : change.items) {
         bool known = std::erase_if(groups, [&](const GroupMembers& each) { return each.name == group.name; }) > 0;
         if (change.verb != Verb::Remove) groups.push_back(group);
-        else if (!known) return refuse(ErrorCode::GroupUnknown);
+        else if (!known) return Error{ErrorCode::GroupUnknown, {}};
     }
     return {};
 }
@@ -67,11 +65,11 @@ Result<void> change_who(const ReservationChange& change, Reservation& draft) {
     TRY(change_list(change.allowed_partitions, draft.allowed_partitions, draft.partitions_denied,
                     ErrorCode::InvalidPartition));
     if (change.groups) TRY(change_groups(*change.groups, draft.groups));
-    if (!draft.users.empty() && !draft.groups.empty()) return refuse(ErrorCode::ReservationUsersAndGroups);
+    if (!draft.users.empty() && !draft.groups.empty()) return Error{ErrorCode::ReservationUsersAndGroups, {}};
     bool for_somebody = !draft.users.empty() || !draft.groups.empty() || !draft.accounts.empty() ||
                         !draft.qos.empty() || !draft.allowed_partitions.empty();
     if (!for_somebody) {
-        return refuse(ErrorCode::InvalidAccount, "a reservation needs Users, Groups, Accounts, QOS or AllowedPartitions");
+        return Error{ErrorCode::InvalidAccount, "a reservation needs Users, Groups, Accounts, QOS or AllowedPartitions"};
     }
     return {};
 }
@@ -85,16 +83,16 @@ Result<void> change_flags(const ReservationChange& change, Reservation& draft) {
     if (change.purge_after) draft.purge_after = change.purge_after;
     std::uint32_t repeats = draft.flags & kResvRepeats;
     if ((repeats & (repeats - 1)) != 0) {
-        return refuse(ErrorCode::InvalidReservation, "it can repeat in one way only");
+        return Error{ErrorCode::InvalidReservation, "it can repeat in one way only"};
     }
     if (repeats != 0 && draft.has(kResvTimeFloat)) {
-        return refuse(ErrorCode::NotSupported, "a floating start of a reservation that repeats");
+        return Error{ErrorCode::NotSupported, "a floating start of a reservation that repeats"};
     }
     return {};
 }
 
 Result<void> skip_one(Reservation& draft) {
-    if (!draft.has(kResvRepeats)) return refuse(ErrorCode::ReservationNotSkippable);
+    if (!draft.has(kResvRepeats)) return Error{ErrorCode::ReservationNotSkippable, {}};
     Seconds length = draft.end - draft.start;
     draft.start = next_occurrence(draft.start, draft.flags);
     draft.end = draft.start + length;
@@ -102,10 +100,10 @@ Result<void> skip_one(Reservation& draft) {
 }
 
 Result<void> change_times(const ReservationChange& change, Time now, const Reservation* before, Reservation& draft) {
-    if (!before && !change.start) return refuse(ErrorCode::InvalidTime, "StartTime is missing");
+    if (!before && !change.start) return Error{ErrorCode::InvalidTime, "StartTime is missing"};
     if (change.start) {
-        if (before && before->is_active(now)) return refuse(ErrorCode::ReservationStarted);
-        if (*change.start < now - kClockSlack && !draft.has(kResvForceStart)) return refuse(ErrorCode::InvalidTime);
+        if (before && before->is_active(now)) return Error{ErrorCode::ReservationStarted, {}};
+        if (*change.start < now - kClockSlack && !draft.has(kResvForceStart)) return Error{ErrorCode::InvalidTime, {}};
         draft.start = *change.start;
         draft.ahead = std::max(draft.start - now, Seconds{0});
     }
@@ -115,12 +113,12 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
         Time from = sign == 0 ? draft.start : draft.end;
         draft.end = sign < 0 ? from - *change.duration : from + *change.duration;
     }
-    if (draft.end <= draft.start) return refuse(ErrorCode::InvalidTime);
+    if (draft.end <= draft.start) return Error{ErrorCode::InvalidTime, {}};
     bool goes_on = draft.has(kResvForceStart) && draft.has(kResvRepeats);
     while (goes_on && draft.end <= now) TRY(skip_one(draft));  // times that are over are not made up for
-    if (draft.end <= now) return refuse(ErrorCode::InvalidTime);
+    if (draft.end <= now) return Error{ErrorCode::InvalidTime, {}};
     if (draft.has(kResvRepeats) && draft.end > next_occurrence(draft.start, draft.flags)) {
-        return refuse(ErrorCode::InvalidTime, "it would not be over when it repeats");
+        return Error{ErrorCode::InvalidTime, "it would not be over when it repeats"};
     }
     return {};
 }
@@ -136,9 +134,9 @@ std::uint32_t next_number(const Cluster& cluster) {
 Result<std::string> name_for(const Cluster& cluster, const ReservationChange& change) {
     if (!change.name.empty()) {
         if (change.name.find_first_of(", \t\n'\"") != std::string::npos) {
-            return refuse(ErrorCode::InvalidReservation, fmt::format("ReservationName={}", change.name));
+            return Error{ErrorCode::InvalidReservation, fmt::format("ReservationName={}", change.name)};
         }
-        if (find_reservation(cluster, change.name)) return refuse(ErrorCode::ReservationName);
+        if (find_reservation(cluster, change.name)) return Error{ErrorCode::ReservationName, {}};
         return change.name;
     }
     std::uint32_t number = next_number(cluster);
@@ -159,7 +157,7 @@ Result<Reservation> changed(const Cluster& cluster, Time now, const ReservationC
     if (change.skip) TRY(skip_one(draft));
     TRY(change_who(change, draft));
     for (const std::string& name : draft.allowed_partitions) {
-        if (!cluster.find_partition(name)) return refuse(ErrorCode::InvalidPartition, name);
+        if (!cluster.find_partition(name)) return Error{ErrorCode::InvalidPartition, name};
     }
     if (change.max_start_delay) draft.max_start_delay = change.max_start_delay;
     if (change.start_delay_cleared) draft.max_start_delay.reset();
@@ -175,7 +173,7 @@ Result<void> delete_reservation(Cluster& cluster, const Reservation& reservation
     cluster.jobs().for_each([&](const Job& job) {
         in_use = in_use || (!is_finished(job.state) && uses(job, reservation));
     });
-    if (in_use) return refuse(ErrorCode::ReservationInUse);
+    if (in_use) return Error{ErrorCode::ReservationInUse, {}};
     cluster.drop_reservation(reservation.name);
     return {};
 }
@@ -191,11 +189,11 @@ Result<std::string> perform(Cluster& cluster, Time now, const ChangeReservation&
     const ReservationChange& change = event.change;
     const Reservation* known = find_reservation(cluster, change.name);
     // Compat: that is how somebody without the right is told.
-    if (!is_privileged(cluster, event.caller) && !may_delete(known, event)) return refuse(ErrorCode::UserUnknown);
+    if (!is_privileged(cluster, event.caller) && !may_delete(known, event)) return Error{ErrorCode::UserUnknown, {}};
     const Reservation* before = nullptr;
     if (change.verb != ReservationChange::Verb::Create) {
         before = known;
-        if (!before) return refuse(ErrorCode::InvalidReservation);
+        if (!before) return Error{ErrorCode::InvalidReservation, {}};
     }
     if (change.verb == ReservationChange::Verb::Delete) {
         TRY(delete_reservation(cluster, *before));

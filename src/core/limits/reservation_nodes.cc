@@ -18,14 +18,10 @@ namespace sluice {
 
 namespace {
 
-Error refuse(ErrorCode code, std::string detail = {}) {
-    return Error{code, std::move(detail)};
-}
-
 Result<FeatureExpression> features_of(const Cluster& cluster, const std::string& text) {
     FeatureExpression features = TRY(FeatureExpression::parse(text));
     if (!features.same.empty()) {
-        return refuse(ErrorCode::NotSupported, fmt::format("Features={} of a reservation", text));
+        return Error{ErrorCode::NotSupported, fmt::format("Features={} of a reservation", text)};
     }
     for (const std::string& name : features.names()) {
         bool known = false;
@@ -34,8 +30,8 @@ Result<FeatureExpression> features_of(const Cluster& cluster, const std::string&
             known = std::find(has.begin(), has.end(), name) != has.end();
         }
         if (!known)
-            return refuse(ErrorCode::InvalidFeature,
-                          fmt::format("no node has the feature {}", name));
+            return Error{ErrorCode::InvalidFeature,
+                          fmt::format("no node has the feature {}", name)};
     }
     return features;
 }
@@ -102,13 +98,13 @@ Result<std::vector<NodeIndex>> named_nodes(const Cluster& cluster,
     if (change.verb != Verb::Replace) nodes.insert(draft.nodes.begin(), draft.nodes.end());
     for (const std::string& name : change.items) {
         auto node = cluster.find_node(name);
-        if (!node || cluster.node(*node).removed) return refuse(ErrorCode::InvalidNodeName, name);
+        if (!node || cluster.node(*node).removed) return Error{ErrorCode::InvalidNodeName, name};
         if (change.verb == Verb::Remove)
             nodes.erase(*node);
         else
             nodes.insert(*node);
     }
-    if (nodes.empty()) return refuse(ErrorCode::InvalidNodeCount, "no node would be left");
+    if (nodes.empty()) return Error{ErrorCode::InvalidNodeCount, "no node would be left"};
     return std::vector<NodeIndex>(nodes.begin(), nodes.end());
 }
 
@@ -124,11 +120,11 @@ Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
                         Reservation& draft) {
     bool all = change.nodes->items == std::vector<std::string>{"ALL"};
     const Partition* partition = cluster.find_partition(draft.partition);
-    if (draft.has(kResvReplace | kResvReplaceDown)) return refuse(ErrorCode::InvalidNodeName);
+    if (draft.has(kResvReplace | kResvReplaceDown)) return Error{ErrorCode::InvalidNodeName, {}};
     if (draft.has(kResvPartNodes)) {
         if (!all || !partition) {
-            return refuse(ErrorCode::InvalidReservation,
-                          "PART_NODES needs PartitionName and Nodes=ALL");
+            return Error{ErrorCode::InvalidReservation,
+                          "PART_NODES needs PartitionName and Nodes=ALL"};
         }
         draft.nodes = partition->nodes;
         std::sort(draft.nodes.begin(), draft.nodes.end());
@@ -142,8 +138,8 @@ Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
     for (NodeIndex node : draft.nodes) {
         const NodeConfig& config = cluster.node(node).config;
         if (!features.matches(config.features)) {
-            return refuse(ErrorCode::InvalidFeature,
-                          fmt::format("node {} is not {}", config.name, draft.features));
+            return Error{ErrorCode::InvalidFeature,
+                          fmt::format("node {} is not {}", config.name, draft.features)};
         }
     }
     return {};
@@ -257,7 +253,7 @@ private:
         bool ever = possible.size() >= std::max(wanted_.nodes, features.nodes_min());
         for (const GresCount& wish : wanted_.gres)
             ever = ever && gres_in(cluster_, possible, wish) >= wish.count;
-        return refuse(ever ? ErrorCode::NodesBusy : ErrorCode::NodeConfigUnavailable);
+        return Error{ever ? ErrorCode::NodesBusy : ErrorCode::NodeConfigUnavailable, {}};
     }
 
     const Cluster& cluster_;
@@ -270,7 +266,7 @@ private:
 Result<void> choose_nodes(const Cluster& cluster, Time now, Wanted wanted, Reservation& draft) {
     const Partition* partition = draft.partition.empty() ? cluster.default_partition()
                                                          : cluster.find_partition(draft.partition);
-    if (!partition) return refuse(ErrorCode::InvalidPartition);
+    if (!partition) return Error{ErrorCode::InvalidPartition, {}};
     draft.partition = partition->config.name;
     FeatureExpression features = TRY(features_of(cluster, draft.features));
     wanted.nodes = std::max(wanted.nodes, features.nodes_min());
@@ -284,7 +280,7 @@ Result<void> choose_nodes(const Cluster& cluster, Time now, Wanted wanted, Reser
 // CoreCnt=2,4 with Nodes=: one for each, in their order.
 Result<void> take_cores_of_named(const Cluster& cluster, const std::vector<std::uint32_t>& counts,
                                  Reservation& draft) {
-    if (counts.size() != draft.nodes.size()) return refuse(ErrorCode::ReservationCoreCounts);
+    if (counts.size() != draft.nodes.size()) return Error{ErrorCode::ReservationCoreCounts, {}};
     if (draft.partition.empty() && cluster.default_partition()) {
         draft.partition =
             cluster.default_partition()->config.name;  // Compat: whichever its nodes are in
@@ -292,7 +288,7 @@ Result<void> take_cores_of_named(const Cluster& cluster, const std::vector<std::
     draft.cores.clear();
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const NodeConfig& config = cluster.node(draft.nodes[i]).config;
-        if (counts[i] == 0 || counts[i] > cores_in(config)) return refuse(ErrorCode::NodesBusy);
+        if (counts[i] == 0 || counts[i] > cores_in(config)) return Error{ErrorCode::NodesBusy, {}};
         draft.cores.push_back({config.name, counts[i]});
     }
     return {};
@@ -304,13 +300,13 @@ Result<void> check_free(const Cluster& cluster, Time now, const Reservation* bef
         const NodeConfig& config = cluster.node(node).config;
         std::uint32_t all = cores_in(config), own = draft.cores_of(config.name, all);
         if (cores_reserved(cluster, node, draft) + own > all)
-            return refuse(ErrorCode::ReservationOverlap);
+            return Error{ErrorCode::ReservationOverlap, {}};
         bool is_new = !before || !before->has_node(node) || draft.start < before->start;
         if (is_new && cores_left(cluster, now, node, draft) < own)
-            return refuse(ErrorCode::NodesBusy);
+            return Error{ErrorCode::NodesBusy, {}};
         bool first = draft.has(kResvFirstCores) && !draft.cores.empty();
         if (is_new && first && !first_cores_are_free(cluster, now, node, draft, own))
-            return refuse(ErrorCode::NodesBusy);
+            return Error{ErrorCode::NodesBusy, {}};
     }
     return {};
 }
@@ -331,15 +327,15 @@ Result<Wanted> wanted_of(const ReservationChange& change, const Reservation* bef
         if (wanted.first_cores.size() == 1) wanted.first_cores.resize(std::max(1u, wanted.nodes), change.core_counts[0]);
         wanted.nodes = static_cast<std::uint32_t>(wanted.first_cores.size());
         for (std::uint32_t cores : wanted.first_cores) {
-            if (cores == 0) return refuse(ErrorCode::NodesBusy);
+            if (cores == 0) return Error{ErrorCode::NodesBusy, {}};
             wanted.cores += cores;
         }
         return wanted;
     }
-    if (change.core_counts.size() > 1) return refuse(ErrorCode::ReservationCoreCounts);
+    if (change.core_counts.size() > 1) return Error{ErrorCode::ReservationCoreCounts, {}};
     if (!change.core_counts.empty()) {
         wanted.cores = change.core_counts.front();
-        if (wanted.cores == 0) return refuse(ErrorCode::NodesBusy);
+        if (wanted.cores == 0) return Error{ErrorCode::NodesBusy, {}};
     }
     bool has_amount = change.node_count || wanted.cores > 0 || !wanted.gres.empty();
     if (!has_amount && change.nodes) wanted.nodes = static_cast<std::uint32_t>(draft.nodes.size());
@@ -359,15 +355,15 @@ Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationCha
                           const Reservation* before, Reservation& draft) {
     bool resized = change.nodes || change.node_count || !change.gres.empty();
     if (before && (!change.core_counts.empty() || (resized && !before->cores.empty()))) {
-        return refuse(ErrorCode::ReservationCoresFixed);
+        return Error{ErrorCode::ReservationCoresFixed, {}};
     }
     if (change.partition) draft.partition = *change.partition;
     if (change.features) draft.features = *change.features;
     if (!change.gres.empty()) draft.gres = change.gres;
     const Partition* partition = cluster.find_partition(draft.partition);
-    if (!draft.partition.empty() && !partition) return refuse(ErrorCode::InvalidPartition);
+    if (!draft.partition.empty() && !partition) return Error{ErrorCode::InvalidPartition, {}};
     TRY(features_of(cluster, draft.features));
-    if (change.node_count == 0u) return refuse(ErrorCode::InvalidNodeCount, "NodeCnt=0");
+    if (change.node_count == 0u) return Error{ErrorCode::InvalidNodeCount, "NodeCnt=0"};
 
     bool named = change.nodes && !change.nodes->items.empty();
     if (named) TRY(take_named(cluster, change, draft));
@@ -383,7 +379,7 @@ Result<void> change_nodes(const Cluster& cluster, Time now, const ReservationCha
         TRY(choose_nodes(cluster, now, std::move(wanted), draft));
     }
     if (draft.nodes.empty() && (draft.licenses.empty() || !draft.has(kResvAnyNodes))) {
-        return refuse(ErrorCode::InvalidNodeName);
+        return Error{ErrorCode::InvalidNodeName, {}};
     }
     TRY(check_free(cluster, now, before, draft));
     write_names(cluster, draft);

@@ -64,8 +64,9 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
     });
     if (completing_here) {
         // Also where there is nothing of it: an srun may be about to bring a step, and has to be refused.
-        effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
-                                       .reason_line = {}});
+        TerminateJob order{.node = node, .run = run, .grace = cluster.settings().kill_wait, .reason_line = {}};
+        if (cluster.settings().has_epilog) order.for_epilog = cluster.find_job(job.id);
+        effects.push_back(std::move(order));
         return;
     }
     if (has_it && job.suspend_time) repeat_suspension(job, node, effects);

@@ -32,13 +32,17 @@ bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
     return is_live(job) && job.allocation->find(node);
 }
 
-void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects) {
+void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects,
+               std::shared_ptr<const Job> for_epilog) {
     RunId whole{run.job, run.restarts, kBatchStep};
     std::vector<RunId>& orphans = cluster.edit_node(node).orphans;
     if (std::find(orphans.begin(), orphans.end(), whole) != orphans.end()) return;
     orphans.push_back(whole);
-    effects.push_back(
-        TerminateJob{.node = node, .run = whole, .grace = Seconds{0}, .reason_line = {}});
+    effects.push_back(TerminateJob{.node = node,
+                                   .run = whole,
+                                   .grace = Seconds{0},
+                                   .reason_line = {},
+                                   .for_epilog = std::move(for_epilog)});
 }
 
 void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event,

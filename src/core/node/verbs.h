@@ -25,7 +25,8 @@ void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string r
 
 // stray.cc: runs on a node that nobody waits for any more.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
-void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects);
+void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects,
+               std::shared_ptr<const Job> for_epilog = nullptr);
 void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event, Effects& effects);  // live
 
 // reboot.cc: scontrol reboot, from the request to the node's return.

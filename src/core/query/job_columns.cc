@@ -35,6 +35,14 @@ std::int64_t start_of(const Job& job, View view) {
     return estimate ? to_unix(estimate->start) : kAbsent;
 }
 
+// A pass takes all who stand in the queue, also those of whom it has nothing new to say.
+std::int64_t last_sched_eval(const Job& job, View view) {
+    const bool in_queue = job.state == JobState::Pending && job.priority > 0 && job.dependency.empty() &&
+                          job.reason != Reason::BeginTime;
+    if (!in_queue || !view.plan) return unix_or_absent(job.last_sched_eval);
+    return to_unix(std::max(view.plan->pass_time, job.eligible_time));
+}
+
 std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
     scratch.clear();
     if (job.state != JobState::Pending || !view.plan) return scratch;
@@ -223,7 +231,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Deadline,         [](const Job& j, View) { return unix_or_absent(j.request->deadline); }},
     {C::TimeLimit, [](const Job& j, View) { return seconds_of(j.time_limit); }},
     {C::TimeMin,          [](const Job& j, View) { return j.request->time_min ? seconds_of(*j.request->time_min) : kAbsent; }},
-    {C::LastSchedEval,    [](const Job& j, View) { return unix_or_absent(j.last_sched_eval); }},
+    {C::LastSchedEval,    last_sched_eval},
     {C::SuspendedSeconds, [](const Job& j, View) -> std::int64_t { return j.suspended.count(); }},
     {C::AllocNode,        wish<&JobTerms::submit_host>},
     {C::AllocSid,         [](const Job& j, View) -> std::int64_t { return j.details->submit_sid(); }},

@@ -62,6 +62,34 @@ TEST(Listing, WhoIsExpectedToStartIsExpectedToEnd) {
     EXPECT_EQ(table->number(0, JobColumn::EndTime), to_unix(world.now()) + 40 * 60);
 }
 
+TEST(Listing, WhoWaitsInTheQueueWasLookedAtByTheLastPass) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n1 cpus=1
+        submit    runs
+        submit    held hold
+        submit    later begin=30
+        at        5
+        submit    waits
+        pass
+        expect    runs running
+        expect    waits pending Resources
+        at        6
+        submit    joins
+        pass
+    )"),
+              "");
+    auto table = list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
+                           {static_cast<ColumnId>(JobColumn::LastSchedEval)}, {});
+    ASSERT_TRUE(table);
+    ASSERT_EQ(table->rows(), 5u);
+    const std::int64_t now = to_unix(world.now());
+    EXPECT_EQ(table->number(1, JobColumn::LastSchedEval), kAbsent);
+    EXPECT_EQ(table->number(2, JobColumn::LastSchedEval), kAbsent);
+    EXPECT_GE(table->number(3, JobColumn::LastSchedEval), now - 60);
+    EXPECT_EQ(table->number(4, JobColumn::LastSchedEval), now);
+}
+
 TEST(Listing, ReservationsOfFirstCoresSayWhich) {
     Scenario world;
     ASSERT_EQ(world.run(R"(

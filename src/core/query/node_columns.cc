@@ -266,7 +266,7 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
     {StepColumn::TaskCount,   [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->tasks : 1; }},
     {StepColumn::CpuCount,    step_cpus},
     {StepColumn::Tres,        [](const StepRow& r, View, Scratch s) -> std::string_view { return s = print_tres(step_tres(r)); }},
-    {StepColumn::TresPerNode, [](const StepRow&, View, Scratch) -> std::string_view { return {}; }},
+    {StepColumn::TresPerNode, [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_per_node) : ""; }},
     {StepColumn::SubmitHost,  [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->request->submit_host; }},
     {StepColumn::ExitCode,    [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->exit.code * 256 + r.step->exit.signal : 0; }},
     {StepColumn::TresBind,    [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_bind) : ""; }},

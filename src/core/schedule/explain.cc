@@ -22,7 +22,7 @@ constexpr std::size_t kExplanationsMost = 64;  // of one array
 constexpr std::size_t kPlacesMost = 8;
 constexpr std::uint32_t kAheadMost = Explanation::kAheadMost;
 
-std::uint32_t tier_of(const Cluster& cluster, const Job& job) {
+std::uint32_t highest_tier(const Cluster& cluster, const Job& job) {
     std::uint32_t tier = 0;
     for (const std::string& name : partitions_of(job)) {
         if (const Partition* partition = cluster.find_partition(name)) {
@@ -197,7 +197,7 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     cluster.refresh_layout();
     Scheduler& scheduler = cluster.scheduler();
     if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
-    Question question{cluster, now, job, tier_of(cluster, job)};
+    Question question{cluster, now, job, highest_tier(cluster, job)};
     explain_rules(question, out);
     std::vector<const Partition*> open = open_partitions(question, out);
     const std::vector<std::string> names = partitions_of(job);

@@ -94,6 +94,7 @@ void Pass::publish(bool with_estimates) {
         return;
     }
     auto view = std::make_shared<PlanView>();
+    view->pass_time = now_;
     view->first_blocked = first_blocked_;
     view->behind_tier = behind_tier();
     view->first_in_reservation = first_in_reservation_;
