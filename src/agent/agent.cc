@@ -80,7 +80,7 @@ private:
             case wire::AgentOrder::kReboot:
                 return reboot(order.reboot());
             case wire::AgentOrder::kShutdown:
-                return loop_.stop();
+                return end();
             default:
                 return;
         }
@@ -149,9 +149,13 @@ private:
         } else if (signal == SIGUSR2) {
             reopen_log();
         } else {
-            log_info("slurmd ends; its jobs go on");
-            loop_.stop();
+            end();
         }
+    }
+
+    void end() {
+        log_info("slurmd ends; its jobs go on");
+        loop_.stop();
     }
 
     SiteWish wish_;
@@ -195,6 +199,7 @@ Result<void> prepare_spool(const Site& site, bool clean) {
 }  // namespace
 
 Result<void> run_agent(const SlurmdOptions& options) {
+    if (!options.foreground) close_inherited();
     SiteWish wish;
     const char* variable = std::getenv("SLURM_CONF");
     wish.config_path =

@@ -51,7 +51,9 @@ void Jobs::report_launch_failure(const RunKey& key, const Error& error) {
     log_error("job {} cannot be launched: {}", key.job.job.value, to_string(error));
     wire::StepEnd end;
     *end.mutable_launch_error() = to_wire(error);
-    report_job_ended(key, end);
+    // One that had begun here ends as any does, after its Epilog.
+    if (JobHere* job = find(key.job)) job->batch_end = std::move(end);
+    else report_job_ended(key, end);
 }
 
 void Jobs::report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed) {
@@ -59,7 +61,12 @@ void Jobs::report_job_ended(const RunKey& key, const wire::StepEnd& end, bool ep
     wire::JobEnded& ended = *report.mutable_job_ended();
     *ended.mutable_run() = to_run_id(key);
     *ended.mutable_exit() = end.exit();
-    if (end.has_launch_error()) *ended.mutable_launch_error() = end.launch_error();
+    if (end.has_launch_error()) {
+        constexpr std::uint32_t kNotLaunched = 53;  // Compat: shown as the signal, "0:53"
+        *ended.mutable_launch_error() = end.launch_error();
+        ended.mutable_exit()->set_code(0);
+        ended.mutable_exit()->set_signal(kNotLaunched);
+    }
     *ended.mutable_usage() = end.usage();
     ended.set_epilog_failed(epilog_failed);
     unacknowledged_.insert(key);
@@ -71,6 +78,7 @@ void Jobs::report_step_ended(const RunKey& key, const wire::StepEnd& end) {
     *report.mutable_step_ended()->mutable_run() = to_run_id(key);
     *report.mutable_step_ended()->mutable_exit() = end.exit();
     *report.mutable_step_ended()->mutable_usage() = end.usage();
+    report.mutable_step_ended()->set_srun_lost(end.srun_lost());
     unacknowledged_.insert(key);
     report_(std::move(report));
 }

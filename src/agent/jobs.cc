@@ -185,11 +185,11 @@ void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::s
         Run* run = find(key);
         bool cancelled = run && run->cancelled;
         if (!ready || here->ending || cancelled) {
-            drop(key);
             refuse(!ready ? Error{ErrorCode::PrologFailed, ""}
                           : Error{ErrorCode::LaunchFailed,
                                   cancelled ? "the step was cancelled before it started"
                                             : "the job was ended before it started"});
+            drop(key);
             return close_if_clean(key.job);
         }
         spawn_step(*kept, srun, refuse);
@@ -207,15 +207,15 @@ void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
                                      print_learned(find(key.job)->who), {.mode = 0600});
     }
     if (!made) {
-        drop(key);
         refuse({ErrorCode::LaunchFailed, made.error().detail});
+        drop(key);
         return close_if_clean(key.job);
     }
     Result<std::unique_ptr<StepLine>> line =
         StepLine::start(loop_, site_->stepd_path, order, Fd(dup(srun->get())), handlers_for(key));
     if (!line) {
-        drop(key);
         refuse(line.error());
+        drop(key);
         return close_if_clean(key.job);
     }
     srun->reset();

@@ -139,7 +139,10 @@ TEST_F(JobsHere, TheProgramsKnowTheBatchJob) {
     batch.mutable_job()->set_array_task(5);
     batch.mutable_job()->set_partition("gpu");
     batch.mutable_job()->set_node_names("n[1-2]");
+    site_->config.epilog = "/bin/true";
     jobs_->launch_batch(batch);
+    finish_hook();
+    EXPECT_TRUE(reports_.empty());  // the Epilog comes first
     finish_hook();
     const std::string told = read_file(directory_ + "/env").value();
     for (const char* line :
@@ -151,6 +154,7 @@ TEST_F(JobsHere, TheProgramsKnowTheBatchJob) {
     ASSERT_EQ(reports_.size(), 1u);
     EXPECT_EQ(reports_[0].job_ended().launch_error().code(),
               static_cast<std::uint32_t>(ErrorCode::PrologFailed));
+    EXPECT_EQ(reports_[0].job_ended().exit().signal(), 53u);  // "0:53"
 }
 
 TEST_F(JobsHere, AJobThatLeftTheNodeMayComeBackWithANewCredential) {

@@ -271,16 +271,16 @@ Result<Config> parse_with(std::string_view text, const std::string& path, const 
     return std::move(draft.config);
 }
 
-// gres.conf speaks of nodes and types that slurm.conf must know.
-Result<void> check_gres(const Config& config, const std::string& path) {
+// gres.conf speaks of types that slurm.conf must know. Compat: not so its nodes, one file may serve several clusters.
+Result<void> check_gres(Config& config, const std::string& path) {
     auto refused = [&](std::string_view what) {
         return Error{ErrorCode::ConfigInvalid, fmt::format("{}: {}", base_name(path), what)};
     };
     for (const GresLine& line : config.gres) {
         for (const std::string& node : line.nodes) {
-            if (!config.find_node(node)) {
-                return refused(fmt::format("NodeName={}: no such node in slurm.conf", node));
-            }
+            if (config.find_node(node)) continue;
+            config.warnings.push_back(
+                fmt::format("{}: NodeName={}: no such node in slurm.conf", base_name(path), node));
         }
         const std::string& name = line.devices.name;
         if (!name.empty() && !config.has_flag(config.gres_types, name)) {

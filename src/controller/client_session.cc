@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "controller/barred_users.h"
+#include "controller/fleet.h"
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
@@ -96,6 +97,7 @@ asio::awaitable<void> ClientSession::handle(wire::Request& request) {
     }
     if (request.body_case() == wire::Request::kShutdown && services_.privileged(caller_.user)) {
         co_await link_->flushed();
+        if (!request.shutdown().only_controller()) co_await services_.fleet->shut_down();
         log_info("stopping, as uid {} asked", caller_.user.value);
         kill(getpid(), SIGTERM);
     }
@@ -263,7 +265,7 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
         case wire::Request::kPing:
             co_return pong(services_);
         case wire::Request::kShowConfig:
-            co_return text_reply(services_.published.config.get()->text);
+            co_return text_reply(config_text());
         case wire::Request::kBatchScript:
             co_return co_await batch_script(JobId{request.batch_script()});
         case wire::Request::kShutdown:
@@ -273,6 +275,15 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
         default:
             co_return refusal(ErrorCode::NotSupported, "a request that this version does not know");
     }
+}
+
+std::string ClientSession::config_text() const {
+    const auto live = services_.published.config.get();
+    return print_config(live->config,
+                        {.boot_time = services_.boot_time,
+                         .next_job_id = services_.published.snapshot.get()->next_job_id,
+                         .slurm_user_id = live->slurm_user.value,
+                         .slurmd_user_id = std::nullopt});
 }
 
 // A few jobs by their ids are found at once; the rest is work for the reader.

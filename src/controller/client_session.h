@@ -42,6 +42,7 @@ private:
     asio::awaitable<void> add_job_owners(UpdatePartition& change);
     asio::awaitable<Bytes> query(const wire::Request& request);
     asio::awaitable<Bytes> list(const wire::ListTable& question);
+    std::string config_text() const;  // `scontrol show config`
     asio::awaitable<Bytes> batch_script(JobId job);
     asio::awaitable<void> reconfigure();
     asio::awaitable<void> room_for_one_more();

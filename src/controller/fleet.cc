@@ -256,6 +256,19 @@ void Fleet::tell_to_reconfigure(const Node& node) {
     send(node, message);
 }
 
+asio::awaitable<void> Fleet::shut_down() {
+    co_await asio::co_spawn(home_, tell_all_to_end(), asio::use_awaitable);
+}
+
+asio::awaitable<void> Fleet::tell_all_to_end() {
+    wire::AgentOrder message;
+    message.mutable_shutdown();
+    for (const auto& [name, node] : nodes_) {
+        if (node->welcome) send(node, message);
+    }
+    co_return;
+}
+
 // Often enough that one may be lost, seldom enough that ten thousand nodes are no load.
 Seconds Fleet::heartbeat_interval() const {
     const Seconds timeout = services_.published.config.get()->config.slurmd_timeout;

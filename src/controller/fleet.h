@@ -65,6 +65,8 @@ public:
     void deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) override;
     // Tells every node to read its slurm.conf again.
     void reconfigure();
+    // Tells every slurmd to end; what runs goes on.
+    asio::awaitable<void> shut_down();
 
 private:
     using Node = std::shared_ptr<NodeLink>;
@@ -76,6 +78,7 @@ private:
     void carry_out(NodeOrder& order);
     void welcome(const Node& node, const NodeWelcome& answer);
     void tell_to_reconfigure(const Node& node);
+    asio::awaitable<void> tell_all_to_end();
     void launch(const Node& node, const LaunchBatch& order);
     void acknowledge(std::vector<Ack> acks);
     Seconds heartbeat_interval() const;

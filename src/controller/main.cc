@@ -91,6 +91,7 @@ void wait_for_signals(const sigset_t& set, Controller& controller) {
 }
 
 Result<void> run(const Options& options) {
+    if (!options.foreground) close_inherited();
     const char* slurm_conf = std::getenv("SLURM_CONF");
     // Absolute: it is read again on SIGHUP, from whatever directory we are in by then.
     const std::string path = std::filesystem::absolute(

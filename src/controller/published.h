@@ -37,7 +37,6 @@ private:
 struct LiveConfig {
     Config config;
     UserId slurm_user;
-    std::string text;  // `scontrol show config`
 };
 
 struct PublishedState {

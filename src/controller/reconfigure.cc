@@ -34,7 +34,6 @@ Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& pa
                      fmt::format("SlurmUser={}: no such user", live->config.slurm_user)};
     }
     live->slurm_user = UserId{user->uid};
-    live->text = print_config(live->config);
     return std::shared_ptr<const LiveConfig>(std::move(live));
 }
 

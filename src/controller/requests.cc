@@ -298,7 +298,8 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
         }
         case wire::AgentReport::kStepEnded:
             return Event{StepEnded{node, from_wire(report.step_ended().run()),
-                                   TRY(from_wire(report.step_ended().exit()))}};
+                                   TRY(from_wire(report.step_ended().exit())),
+                                   report.step_ended().srun_lost()}};
         case wire::AgentReport::kNodeCleaned:
             return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),
                                      report.node_cleaned().epilog_failed()}};

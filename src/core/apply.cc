@@ -61,6 +61,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
         case TimerKind::Launch: on_launch_timer(cluster, now, job->id, effects); return;
+        case TimerKind::Silence: on_silence_timer(cluster, now, *job, effects); return;
         case TimerKind::Reservation:
         case TimerKind::Reboot:
         case TimerKind::Plan:

@@ -255,7 +255,7 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     visible_change_ = false;
     return std::make_shared<Snapshot>(
         Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_,
-                 reservations_, priorities_});
+                 reservations_, priorities_, next_job_id_});
 }
 
 void Cluster::put_reservation(Reservation reservation) {

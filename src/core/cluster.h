@@ -103,6 +103,7 @@ struct Snapshot {
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
     PriorityTable priorities;            // those that are newer than the records
+    std::uint32_t next_job_id = 0;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -155,7 +156,7 @@ struct QueueKey {
 
 enum class TimerKind : std::uint8_t {
     Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
-    Reservation, TimeSlice, Reboot, Launch,
+    Reservation, TimeSlice, Reboot, Launch, Silence,
 };
 
 struct Timer {

@@ -214,6 +214,7 @@ struct StepEnded {
     NodeIndex node;
     RunId run;
     ExitStatus exit;
+    bool srun_lost = false;        // it was ended because its srun was gone
 };
 
 struct NodeCleaned {

@@ -98,6 +98,7 @@ void restore_grants(Cluster& cluster, const Job& job, Time now) {
     for (const auto& step : job.steps) {
         if (step->state == StepState::Running) await_launch(cluster, now, job.id, *step, RequestId{});
     }
+    await_srun(cluster, now, job);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ constexpr Row kRows[] = {
     {ErrorCode::InvalidAccount,        "Invalid account or account/partition combination specified"},
     {ErrorCode::InvalidQos,            "Invalid qos specification"},
     {ErrorCode::InvalidArray,          "Invalid job array specification"},
-    {ErrorCode::InvalidTaskCount,      "Invalid task count specified"},
+    {ErrorCode::InvalidTaskCount,      "Task count specification invalid"},
     {ErrorCode::InvalidNodeCount,      "Node count specification invalid"},
     {ErrorCode::InvalidCpuCount,       "CPU count specification invalid"},
     {ErrorCode::InvalidSignal,         "Invalid signal specified"},
@@ -90,6 +90,7 @@ constexpr Row kRows[] = {
     {ErrorCode::ReservationCoreCounts, "Core count for reservation node list is not consistent!"},
     {ErrorCode::PrologFailed,          "Job prolog failed"},
     {ErrorCode::PartitionInUse,        "Partition is in use"},
+    {ErrorCode::JobIsOver,             "Job has already finished"},
 };
 // clang-format on
 
@@ -97,7 +98,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::PartitionInUse) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::JobIsOver) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

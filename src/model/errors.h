@@ -89,6 +89,7 @@ enum class ErrorCode : unsigned short {
     ReservationCoreCounts,    // not one for each node
     PrologFailed,             // the node must not be used as it is
     PartitionInUse,           // by jobs or reservations
+    JobIsOver,                // and cannot be changed any more
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

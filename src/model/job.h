@@ -24,7 +24,7 @@ using UserId = Id<struct UserIdTag>;
 using GroupId = Id<struct GroupIdTag>;
 using NodeIndex = Id<struct NodeIndexTag>;
 
-enum class JobKind : std::uint8_t { Batch, Interactive };  // sbatch; srun or salloc
+enum class JobKind : std::uint8_t { Batch, Interactive, Srun };  // sbatch; salloc; srun, for its one step
 enum class OpenMode : std::uint8_t { Default, Append, Truncate };
 enum class Exclusive : std::uint8_t { No, Node, User };
 

@@ -17,9 +17,10 @@ Error no_count(std::string_view text) {
     return {ErrorCode::BadArgument, fmt::format("\"{}\" is not a valid node count", text)};
 }
 
-Result<std::uint32_t> count_in(std::string_view text) {
+// One of the numbers of `whole`.
+Result<std::uint32_t> count_in(std::string_view text, std::string_view whole) {
     std::optional<std::uint64_t> number = to_number(text);
-    if (!number || *number > std::numeric_limits<std::int32_t>::max()) return no_count(text);
+    if (!number || *number > std::numeric_limits<std::int32_t>::max()) return no_count(text.empty() ? whole : text);
     return static_cast<std::uint32_t>(*number);
 }
 
@@ -45,9 +46,9 @@ Result<WantedNodes> parse_node_counts(std::string_view text) {
         return counts;
     }
     const std::size_t dash = text.find('-');
-    counts.min = TRY(count_in(text.substr(0, dash)));
+    counts.min = TRY(count_in(text.substr(0, dash), text));
     counts.max = counts.min;
-    if (dash != std::string_view::npos) counts.max = TRY(count_in(text.substr(dash + 1)));
+    if (dash != std::string_view::npos) counts.max = TRY(count_in(text.substr(dash + 1), text));
     if (counts.max < counts.min) {
         return Error{ErrorCode::BadArgument,
                      fmt::format("Maximum node count {} is less than minimum node count {}",

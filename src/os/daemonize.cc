@@ -33,6 +33,10 @@ namespace {
 
 }  // namespace
 
+void close_inherited() {
+    closefrom(STDERR_FILENO + 1);
+}
+
 void Background::enter() {
     int ends[2];
     CHECK(pipe2(ends, O_CLOEXEC) == 0, "pipe2");
@@ -61,6 +65,7 @@ Result<PidFile> PidFile::create(const std::string& path) {
     result.file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!result.file_) return os_error(fmt::format("cannot write pid file {}", path));
     if (flock(result.file_.get(), LOCK_EX | LOCK_NB) != 0) {
+        result.file_.reset();  // it is the other's
         Result<std::string> pid = read_file(path);
         return Error{ErrorCode{}, fmt::format("already running as pid {} ({} is locked)",
                                               pid ? pid->substr(0, pid->find('\n')) : "?", path)};

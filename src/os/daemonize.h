@@ -13,6 +13,10 @@
 
 namespace sluice {
 
+// Before anything is opened: of the descriptors we were started with, only 0, 1 and 2 are ours. A pipe
+// of the shell that started us would otherwise stay open as long as we run.
+void close_inherited();
+
 class Background {
 public:
     // Forks; only the child returns. Standard input, output and error stay until serving().
@@ -31,7 +35,8 @@ public:
     PidFile() = default;
     PidFile(PidFile&&) = default;
     PidFile& operator=(PidFile&&) = default;
-    void remove();  // at a clean end
+    ~PidFile() { remove(); }  // also after a start that came to nothing
+    void remove();
 
 private:
     std::string path_;

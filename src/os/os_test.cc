@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "os/busy.h"
+#include "os/daemonize.h"
 #include "os/etc_files.h"
 #include "os/event_loop.h"
 #include "os/files.h"
@@ -124,6 +125,26 @@ TEST(Process, ChildGetsWhatTheSpecSays) {
     Ran ran = run(spec);
     std::string pid = ran.output.substr(2, ran.output.find(' ', 2) - 2);
     EXPECT_EQ(ran.output, "1 " + pid + " " + pid + "\n/usr\n0027\n77\n");
+}
+
+// Descriptors of ours that a program is not to have, beside 0, 1 and 2.
+constexpr int kForgotten = 200;
+
+TEST(Process, ChildHasNoDescriptorsButItsThree) {
+    Fd forgotten(dup2(STDERR_FILENO, kForgotten));
+    Ran ran = run(shell("[ ! -h /proc/$$/fd/200 ] || echo open; echo end"));
+    EXPECT_EQ(ran.output, "end\n");
+}
+
+TEST(Process, HelperHasNoDescriptorsButThoseHandedToIt) {
+    Fd forgotten(dup2(STDERR_FILENO, kForgotten));
+    auto [reader, writer] = make_pipe();
+    Result<pid_t> pid = spawn_helper(
+        "/bin/sh", {"sh", "-c", "{ [ ! -h /proc/$$/fd/200 ] || echo open; echo end; } >&3"}, {writer.get()});
+    ASSERT_TRUE(pid);
+    writer.reset();
+    EXPECT_EQ(read_to_end(reader), "end\n");
+    waitpid(*pid, nullptr, 0);
 }
 
 TEST(Process, MissingDirectoryFallsBackAndSaysSo) {
@@ -263,6 +284,18 @@ TEST(Twin, HandsBackWhatWasRead) {
     std::memset(buffer, 0, sizeof buffer);
     EXPECT_EQ(read(output.get(), buffer, sizeof buffer), 6);
     EXPECT_STREQ(buffer, "script");
+}
+
+TEST(PidFile, GoesWithItsOwnerAndNotWithAnother) {
+    TemporaryDirectory directory;
+    const std::string path = directory.path + "/pid";
+    {
+        Result<PidFile> first = PidFile::create(path);
+        ASSERT_TRUE(first);
+        EXPECT_FALSE(PidFile::create(path));
+        EXPECT_EQ(access(path.c_str(), F_OK), 0);
+    }
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
 TEST(Busy, MoreWantToRunThanThereAreCores) {

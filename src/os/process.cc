@@ -119,6 +119,7 @@ std::string interpreter_of(const std::string& script) {
     if (spec.user) become(*spec.user);
     enter_directory(spec);
     reset_signals();
+    closefrom(3);  // whatever we have, inherited or forgot to mark: it is not theirs
 
     std::vector<std::string> environment = spec.environment;
     if (!spec.pid_variable.empty()) {
@@ -160,6 +161,7 @@ Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::st
         moved.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, above));
         posix_spawn_file_actions_adddup2(&actions, moved.back().get(), 3 + static_cast<int>(i));
     }
+    posix_spawn_file_actions_addclosefrom_np(&actions, above);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none, all;

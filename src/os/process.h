@@ -34,11 +34,11 @@ struct ProcessSpec {
     std::vector<int> cpus;         // affinity; empty: unchanged
 };
 
-// Forks. What fails in the new process is said on its standard error, and errno is its exit code.
+// Forks. It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard error, and errno is its exit code.
 Result<pid_t> spawn(const ProcessSpec& spec);
 
 // Cheap from a big process, for a helper of our own: own session, no signals blocked, `fds` as
-// descriptors 3, 4, ... and standard input, output and error from ours.
+// descriptors 3, 4, ... and no others, and standard input, output and error from ours.
 Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
                            const std::vector<int>& fds);
 

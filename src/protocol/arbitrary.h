@@ -127,7 +127,7 @@ inline JobRequest request() {
           &JobRequest::kill_on_node_fail, &JobRequest::wait_all_nodes, &JobRequest::get_user_env}) {
         request.*member = coin();
     }
-    request.kind = one_of(JobKind::Interactive);
+    request.kind = one_of(JobKind::Srun);
     request.open_mode = one_of(OpenMode::Truncate);
     request.script_args = texts();
     request.submit_sid = number(1u << 30);

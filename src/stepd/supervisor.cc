@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <utility>
 
 #include "base/log.h"
 #include "model/errors.h"
@@ -73,10 +74,12 @@ Result<void> Supervisor::start(Fd srun) {
     // The connection must be answered in any case, so the work takes it before anything can fail.
     if (order_.has_tasks()) {
         work_ = std::make_unique<TaskWork>(
-            loop_, order_, std::move(srun), [this] { terminate(Seconds{order_.kill_wait()}, ""); },
-            [this](int signal) {
-                if (container_) container_->signal_all(signal);
-            });
+            loop_, order_, std::move(srun),
+            [this](bool srun_lost) {
+                if (srun_lost) end_.set_srun_lost(true);
+                terminate(Seconds{order_.kill_wait()}, "");
+            },
+            [this](int signal, bool by_srun) { signal_tasks(signal, by_srun); });
     }
     if (!user_) {
         return Error{ErrorCode::UserUnknown, fmt::format("user id {} is not known on node {}",
@@ -101,13 +104,22 @@ void Supervisor::on_command(const wire::StepCommand& command) {
     }
 }
 
+// Compat: when a job ends, the srun in its script is told to end as its tasks are, and tells them
+// too, before us or after: they hear it once.
+void Supervisor::signal_tasks(int signal, bool by_srun) {
+    const bool is_end = by_srun && (signal == SIGCONT || signal == SIGTERM);
+    if (is_end && terminating_) return;
+    if (is_end && signal == SIGTERM) told_by_srun_ = true;
+    if (container_) container_->signal_all(signal);
+}
+
 void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason_line) {
     if (cleaning_) return;
     if (!terminating_ && !reason_line.empty() && work_) work_->announce(reason_line);
     // A second order may shorten the time that is left, and repeats the signals.
     terminating_ = true;
     if (grace.count() <= 0) return begin_cleanup();
-    if (container_) {
+    if (container_ && !std::exchange(told_by_srun_, false)) {
         container_->signal_all(SIGCONT);
         container_->signal_all(SIGTERM);
     }

@@ -27,6 +27,7 @@ public:
 private:
     Result<void> start(Fd srun);
     void on_command(const wire::StepCommand& command);
+    void signal_tasks(int signal, bool by_srun);
     void terminate(std::chrono::seconds grace, const std::string& reason_line);
     void reap();
     void on_children();
@@ -47,6 +48,7 @@ private:
     std::chrono::milliseconds round_delay_{1};
     bool has_children_ = true;
     bool terminating_ = false;
+    bool told_by_srun_ = false;  // to end
     bool cleaning_ = false;
 };
 

@@ -49,7 +49,8 @@ bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
 }  // namespace
 
 TaskWork::TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
-                   std::function<void()> terminate, std::function<void(int)> signal_all)
+                   std::function<void(bool)> terminate,
+                   std::function<void(int, bool)> signal_all)
     : loop_(loop),
       order_(order),
       spec_(order.tasks().spec()),
@@ -236,7 +237,7 @@ void TaskWork::tell_exit(Task& task) {
     if (!bad || !spec_.kill_on_bad_exit() || bad_exit_handled_ || running_ == 0) return;
     bad_exit_handled_ = true;
     say_cancelled(kTaskFailed);
-    terminate_();
+    terminate_(false);
 }
 
 void TaskWork::say(const std::string& line) {
@@ -262,15 +263,15 @@ void TaskWork::say_cancelled(const std::string& cause) {
                                     print_moment(from_unix(std::time(nullptr))), cause)));
 }
 
-void TaskWork::pass_signal(int signal, bool task_failed) {
+void TaskWork::pass_signal(int signal, bool by_srun, bool task_failed) {
     if ((signal == SIGTERM || signal == SIGKILL) && cause_said_.empty()) {
         say_cancelled(task_failed ? kTaskFailed : fmt::format(" DUE to SIGNAL {}", strsignal(signal)));
     }
-    signal_all_(signal);
+    signal_all_(signal, by_srun);
 }
 
 void TaskWork::signal(const wire::SignalJob& order) {
-    if (order.steps() || order.children()) pass_signal(order.signal(), false);
+    if (order.steps() || order.children()) pass_signal(order.signal(), false, false);
 }
 
 void TaskWork::send(const wire::StepOutput& output) {
@@ -292,7 +293,7 @@ void TaskWork::handle(const wire::StepInput& input) {
     if (input.has_input()) {
         feed(input.input());
     } else if (input.body_case() == wire::StepInput::kSignal) {
-        pass_signal(input.signal(), input.task_failed());
+        pass_signal(input.signal(), true, input.task_failed());
     } else if (input.has_window() && !tasks_.empty() && tasks_[0]->out && spec_.pty()) {
         if (tasks_[0]->out->closed()) return;
         Fd terminal(fcntl(tasks_[0]->out->fd(), F_DUPFD_CLOEXEC, 3));
@@ -340,7 +341,7 @@ void TaskWork::on_lost() {
             if (stream && !stream->closed()) stream->read_more(true);
         }
     }
-    terminate_();
+    terminate_(true);
 }
 
 void TaskWork::wind_up(const wire::StepEnd& end) {

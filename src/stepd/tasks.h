@@ -21,7 +21,8 @@ namespace sluice {
 class TaskWork : public Work {
 public:
     TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
-             std::function<void()> terminate, std::function<void(int)> signal_all);
+             std::function<void(bool srun_lost)> terminate,
+             std::function<void(int signal, bool by_srun)> signal_all);
     void prepare(const User& user, const Container& container);
 
     Result<void> start(const std::string& preface) override;
@@ -55,7 +56,7 @@ private:
     std::unique_ptr<Stream> read_output(Task& task, Fd fd, std::uint32_t stream);
     void tell_exit(Task& task);
     void say_cancelled(const std::string& cause);
-    void pass_signal(int signal, bool task_failed);
+    void pass_signal(int signal, bool by_srun, bool task_failed);
     void send(const wire::StepOutput& output);
     void on_input(std::string_view bytes);
     void handle(const wire::StepInput& input);
@@ -68,8 +69,8 @@ private:
     const wire::TaskSpec& spec_;
     const User* user_ = nullptr;
     const Container* container_ = nullptr;
-    std::function<void()> terminate_;
-    std::function<void(int)> signal_all_;
+    std::function<void(bool)> terminate_;
+    std::function<void(int, bool)> signal_all_;
     FrameReader reader_;
     std::unique_ptr<Stream> srun_;
     std::vector<std::unique_ptr<Task>> tasks_;

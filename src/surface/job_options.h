@@ -30,6 +30,7 @@ struct JobOptions {
 
     bool help = false, usage = false, version = false, quiet = false;
     bool gres_help = false;  // --gres=help, wherever it was said
+    bool mpi_list = false;   // --mpi=list, likewise
     unsigned verbose = 0;
     std::optional<std::uint32_t> nodes_given;  // -N was given: its minimum
     std::string export_list;                   // --export; empty: ALL

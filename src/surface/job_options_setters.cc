@@ -245,8 +245,9 @@ Result<void> set_mem_per_gpu(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-Result<void> set_mpi(JobOptions&, const OptionUse& use) {
-    if (is_one_of(use.value, {"none", "openmpi"})) return {};
+Result<void> set_mpi(JobOptions& options, const OptionUse& use) {
+    options.mpi_list = use.value == "list";
+    if (is_one_of(use.value, {"none", "openmpi", "list"})) return {};
     if (is_one_of(use.value, {"pmi2", "pmix", "cray_shasta"}) || use.value.starts_with("pmix_")) {
         return unsupported(use);
     }

@@ -236,6 +236,8 @@ TEST(JobOptions, WrongValuesAreNamed) {
     EXPECT_EQ(refusal(kSbatch, {"--time=abc"}), "Invalid --time specification");
     EXPECT_EQ(refusal(kSbatch, {"-n0"}), "Invalid numeric value \"0\" for --ntasks.");
     EXPECT_EQ(refusal(kSbatch, {"-Nx"}), "\"x\" is not a valid node count");
+    EXPECT_EQ(refusal(kSbatch, {"-N-1"}), "\"-1\" is not a valid node count");
+    EXPECT_EQ(refusal(kSbatch, {"-N2-"}), "\"2-\" is not a valid node count");
     EXPECT_EQ(refusal(kSbatch, {"--time", "1", "--foo=2"}), "unrecognized option '--foo=2'");
     EXPECT_EQ(refusal(kSbatch, {"--quiet=1"}), "option '--quiet' doesn't allow an argument");
     EXPECT_EQ(refusal(kSbatch, {"-n"}), "option requires an argument -- 'n'");

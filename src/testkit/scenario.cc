@@ -69,6 +69,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     if (options.contains("threadspec")) shape.thread_spec = as_number(options.at("threadspec"));
     if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
     shape.oversubscribe = options.contains("share");
+    shape.bind_gpus_to_cores = options.contains("bind");
     shape.nodelist = option(options, "nodelist");
     shape.exclude = option(options, "exclude");
     shape.constraint = option(options, "feature");
@@ -185,7 +186,9 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
 std::string Scenario::submit(const std::string& name, const Words& options) {
     auto wish = std::make_shared<JobRequest>();
     wish->name = name;
-    wish->kind = options.contains("interactive") ? JobKind::Interactive : JobKind::Batch;
+    wish->kind = options.contains("srun")          ? JobKind::Srun
+                 : options.contains("interactive") ? JobKind::Interactive
+                                                   : JobKind::Batch;
     wish->partition = option(options, "partition");
     wish->shape = shape_from(options);
     wish->hold = options.contains("hold");
@@ -307,14 +310,16 @@ std::string Scenario::change_settings(const Words& options) {
 
 std::string Scenario::update(const std::string& name, const std::vector<std::string>& words) {
     Words options = options_in(words, 2);
-    bool refused = options.erase("refused") > 0;
+    const std::string wanted = option(options, "refused");
+    options.erase("refused");
     Changes changes;
     for (const auto& [key, value] : options) changes.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
     JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
     apply_event(UpdateJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, ref, changes});
     const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
-    if (error && !refused) return "refused: " + to_string(*error);
-    return !error && refused ? "was accepted" : "";
+    if (!error) return wanted.empty() ? "" : "was accepted";
+    bool right = wanted == "yes" || (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);
+    return right ? "" : "refused: " + to_string(*error);
 }
 
 std::string Scenario::depends(const std::string& name, const std::string& wanted) {

@@ -21,7 +21,7 @@
 //   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
 //   shows     NODE [state=IDLE+DRAIN] [reason=..]   "_" is a blank in reasons
 //   nodes     ... [gpucores=0-3|4-7]            which cores its GPUs are close to, as many for each list
-//   submit    ... [nodetasks=N] [mincpus=N] [sockets=N] [socketcores=N] [corethreads=N] [socketgpus=..]
+//   submit    ... [nodetasks=N] [mincpus=N] [sockets=N] [socketcores=N] [corethreads=N] [socketgpus=..] [bind]
 //   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]

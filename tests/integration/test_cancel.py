@@ -1,5 +1,7 @@
 """scancel and its many ways to name jobs."""
 
+import sys
+
 
 def sleeper(cluster, *options):
     job = cluster.submit("sleep 1000", *options)
@@ -45,6 +47,22 @@ def test_children_that_outlive_the_script_have_the_grace_time_too(shared):
     shared.wait_for(lambda: "saved\n" in shared.output(job), what="the child's last words")
     assert shared.wait_end(job)["JobState"] == "CANCELLED"
     assert "after" not in shared.output(job)
+
+
+def test_tasks_hear_of_the_end_once(shared):
+    """Though the srun in the script hears of it too, and tells them."""
+    (shared.dir / "work" / "count.py").write_text(
+        "import os, signal, time\n"
+        "heard = os.open('heard.txt', os.O_WRONLY | os.O_CREAT)\n"
+        "signal.signal(signal.SIGTERM, lambda *_: os.write(heard, b'TERM\\n'))\n"
+        "os.write(heard, b'up\\n')\n"
+        "while True:\n"
+        "    time.sleep(1)\n")
+    job = shared.submit(f"exec srun -n1 {sys.executable} count.py")
+    shared.wait_file("heard.txt")
+    shared.run("scancel", job)
+    shared.wait_end(job)
+    assert (shared.dir / "work" / "heard.txt").read_text() == "up\nTERM\n"
 
 
 def test_several_by_id_by_name_by_state(shared):

@@ -44,6 +44,19 @@ def test_requeuehold_waits_for_release(make_cluster):
     assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
 
 
+def test_a_running_job_that_is_held_waits_once_it_is_requeued(make_cluster):
+    cluster = make_cluster(extra="SchedulerParameters=requeue_delay=1")
+    job = cluster.submit("echo run >>runs; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 1000", "--requeue")
+    cluster.wait_file("runs")
+    held = cluster.run("scontrol", "hold", job)
+    assert (held.stdout, held.stderr, cluster.state(job)) == ("", "", "RUNNING")
+    cluster.run("scontrol", "requeue", job)
+    cluster.wait_for(lambda: cluster.job(job)["Restarts"] == "1", what="the job to be back in the queue")
+    assert reason(cluster, job).startswith("JobHeld") and cluster.job(job)["Priority"] == "0"
+    cluster.run("scontrol", "release", job)
+    assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
+
+
 def test_a_job_that_may_not_be_requeued(shared):
     job = shared.submit("sleep 1000", "--no-requeue")
     shared.wait_state(job, "RUNNING")
@@ -59,6 +72,26 @@ def test_update_of_a_waiting_job(shared):
     assert (record["JobName"], record["TimeLimit"]) == ("renamed", "00:30:00")
     bad = shared.run("scontrol", "update", f"JobId={job}", "TimeLimit=soon", check=False)
     assert bad.returncode != 0 and bad.stderr + bad.stdout
+    shared.run("scancel", job)
+
+
+def test_update_of_a_waiting_job_refuses_what_there_is_not(shared):
+    job = shared.submit("true", "--hold")
+    for change, words in [("ExcNodeList=nope", "Invalid node name specified"),
+                          ("Features=nofeat", "Invalid feature specification"),
+                          ("Gres=foo:1", "Invalid generic resource (gres) specification"),
+                          ("NumTasks=0", "Task count specification invalid"),
+                          ("Partition=", "Invalid partition name specified")]:
+        wrong = shared.run("scontrol", "update", f"JobId={job}", change, check=False)
+        assert wrong.returncode == 1 and wrong.stderr.startswith(words), wrong.stderr
+    shared.run("scancel", job)
+
+
+def test_the_end_of_a_running_job_is_set(shared):
+    job = shared.submit("sleep 1000", "-t", "60")
+    shared.wait_state(job, "RUNNING")
+    shared.run("scontrol", "update", f"JobId={job}", "EndTime=now+10minutes")
+    assert shared.job(job)["TimeLimit"].startswith("00:1")
     shared.run("scancel", job)
 
 

@@ -63,7 +63,8 @@ def test_missing_working_directory_becomes_tmp(shared):
 def test_unwritable_output_fails_the_job_not_the_node(shared):
     target = "/proc/no-such/%j.out" if os.getuid() == 0 else "/root/%j.out"
     job = shared.submit("echo lost", "-o", target)
-    assert shared.wait_end(job)["JobState"] == "FAILED"
+    record = shared.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("FAILED", "0:53")
     record, output = shared.run_job("echo fine")
     assert record["JobState"] == "COMPLETED" and output == "fine\n"
 

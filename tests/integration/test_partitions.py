@@ -70,6 +70,21 @@ def test_groups_are_also_for_those_who_wait(cluster, as_root):
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
 
 
+def test_of_several_those_that_do_not_take_the_job_are_left_out(cluster, as_root):
+    def submit(names, **options):
+        return cluster.run("sbatch", "--parsable", "-D", "/tmp", "-o", "/dev/null", "-p", names, "--wrap", "true",
+                           user="nobody", **options)
+
+    cluster.run("scontrol", "create", "PartitionName=other", "Nodes=ALL")
+    for rule in ("State=DRAIN", "State=INACTIVE", "State=UP AllowGroups=root", "AllowGroups=ALL AllowAccounts=x",
+                 "AllowAccounts=ALL RootOnly=YES"):
+        cluster.run("scontrol", "update", "PartitionName=other", *rule.split())
+        assert submit("other", check=False).returncode == 1, rule
+        job = submit("other,debug").stdout.strip()
+        assert cluster.job(job)["Partition"] == "debug", rule
+        assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+
+
 def test_who_may_not(shared, as_root):
     for words in (["create", "PartitionName=mine"], ["delete", "PartitionName=debug"]):
         refused = shared.run("scontrol", *words, user="nobody", check=False)

@@ -78,6 +78,7 @@ def test_a_failed_prolog_drains_the_node_and_holds_the_job(hooked):
                     what="the job to be held")
     hooked.wait_for(lambda: is_drained(hooked, "n1"), what="n1 to be drained")
     assert hooked.node_state("n2") == "idle"
+    assert told(hooked, "epilog", job)["SLURMD_NODENAME"] == "n1"
     broken.unlink()
     hooked.run("scontrol", "update", "NodeName=n1", "State=RESUME")
     hooked.run("scontrol", "release", job)

@@ -61,7 +61,10 @@ def test_running_and_waiting_jobs_stay(cluster):
     held = cluster.submit("true", "--hold")
     rewrite(cluster, "KillWait=2", "KillWait=3")
     cluster.run("scontrol", "reconfigure")
-    assert "KillWait                = 3 sec" in cluster.run("scontrol", "show", "config").stdout
+    shown = cluster.run("scontrol", "show", "config").stdout
+    assert "KillWait                = 3 sec" in shown
+    assert "\nBOOT_TIME               = 2" in shown
+    assert f"\nNEXT_JOB_ID             = {int(held) + 1}\n" in shown
     assert cluster.state(held) == "PENDING" and cluster.state(job) == "RUNNING"
     (cluster.dir / "work" / "go").touch()
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"

@@ -113,6 +113,14 @@ def test_a_lost_node_requeues_the_others(make_cluster):
     assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
 
 
+def test_jobs_that_name_a_lost_node_start_there_once_it_is_back_and_clean(make_cluster):
+    cluster, _ = lost_node(make_cluster, "--no-requeue")
+    waiting = cluster.submit("true", "-w", "n1", "--exclusive")
+    cluster.wait_for(lambda: cluster.job(waiting)["Reason"].startswith("ReqNodeNotAvail"), what="the reason")
+    cluster.start_node("n1", wait=False)
+    assert cluster.wait_end(waiting)["JobState"] == "COMPLETED"
+
+
 def steps(cluster, job):
     return cluster.run("squeue", "-h", "-s", "-j", job, "-o", "%i").stdout.split()
 
@@ -190,3 +198,26 @@ def test_a_second_controller_on_the_same_state_is_refused(cluster):
     result = cluster.run("slurmctld", "-D", check=False, timeout=30)
     assert result.returncode != 0 and result.stderr
     assert cluster.run("scontrol", "ping").returncode == 0
+
+
+def test_scontrol_shutdown_ends_every_daemon_and_no_job(cluster):
+    job = running_job(cluster, "go", "-w", "n1")
+    daemons = [cluster.daemons.pop(name) for name in (*cluster.nodes, "slurmctld")]
+    cluster.run("scontrol", "shutdown")
+    assert [daemon.wait(timeout=60) for daemon in daemons] == [0] * len(daemons)
+    cluster.start_controller()
+    for name in cluster.nodes:
+        cluster.start_node(name)
+    assert cluster.state(job) == "RUNNING"
+    finish(cluster, "go")
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED" and finished(cluster, job)
+
+
+def test_scontrol_shutdown_slurmctld_leaves_the_nodes(cluster):
+    controller = cluster.daemons.pop("slurmctld")
+    cluster.run("scontrol", "shutdown", "slurmctld")
+    assert controller.wait(timeout=60) == 0
+    cluster.start_controller()
+    cluster.wait_for(lambda: all(cluster.node_state(name) == "idle" for name in cluster.nodes),
+                     what="the nodes to register again")
+    assert all(cluster.alive(name) for name in cluster.nodes)

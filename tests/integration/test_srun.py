@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import signal
+import subprocess
 
 import pytest
 
@@ -29,6 +30,42 @@ def test_tasks_know_where_they_were_launched_from(shared):
     told = {name.removeprefix("0: "): value for name, value in told.items()}
     assert told["SLURM_LAUNCH_NODE_IPADDR"] == told["SLURM_SRUN_COMM_HOST"] == "127.0.0.1"
     assert (told["SLURM_JOB_CPUS_PER_NODE"], told["SLURM_LABELIO"]) == ("1", "1")
+
+
+def variables(text):
+    return {line.split("=", 1)[0]: line.split("=", 1)[1] for line in text.splitlines() if "=" in line}
+
+
+def test_its_options_are_in_the_environment_of_the_tasks(shared):
+    told = variables(shared.run("srun", "-n2", "-c2", "--ntasks-per-node=2", "env").stdout)
+    assert (told["SLURM_CPUS_PER_TASK"], told["SLURM_TRES_PER_TASK"]) == ("2", "cpu=2")
+    assert told["SLURM_NTASKS_PER_NODE"] == "2"
+    assert "SLURM_CPUS_PER_TASK" not in variables(shared.run("srun", "env").stdout)
+
+
+def test_its_options_are_told_rather_than_those_of_its_job(shared):
+    told = variables(shared.run("salloc", "-n2", "--ntasks-per-node=2", "srun", "-n1", "-c2", "--ntasks-per-node=1",
+                                "env").stdout)
+    assert (told["SLURM_CPUS_PER_TASK"], told["SLURM_NTASKS_PER_NODE"]) == ("2", "1")
+
+
+def test_tasks_have_no_files_open_but_their_own(cluster):
+    """Not even one that slurmd was started with."""
+    cluster.kill("n1", signal.SIGTERM)
+    cluster.under["n1"] = ["sh", "-c", 'exec "$@" 7<>/dev/null', "sh"]
+    cluster.start_node("n1")
+    look = "for fd in 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do [ ! -h /proc/$$/fd/$fd ] || echo open $fd; done"
+    # A second shell, since the one of the script has the script open.
+    assert cluster.run_job(f"exec sh -c '{look}'", "-w", "n1")[1] == ""
+    assert cluster.run("srun", "-w", "n1", "sh", "-c", look).stdout == ""
+
+
+def test_a_step_with_more_memory_than_its_job_is_refused(shared):
+    for option in ("--mem=900G", "--mem-per-cpu=5000"):
+        result = shared.run("salloc", "-n1", "--mem=1000", "srun", option, "hostname", check=False)
+        assert result.returncode == 1 and result.stdout == ""
+        assert re.search(r"srun: error: Unable to create step for job \d+: Memory required by task is not available\n",
+                         result.stderr)
 
 
 def test_a_node_too_small_for_a_task_is_left_out(cluster):
@@ -209,6 +246,24 @@ def test_when_srun_is_killed_its_tasks_end(shared):
     shared.wait_for(lambda: pid not in shared.processes(), what="the end of the task")
 
 
+def test_when_srun_is_killed_its_own_job_is_cancelled(shared):
+    step = shared.popen("srun", "-N2", "sh", "-c", "trap 'exit 3' TERM; echo $SLURM_JOB_ID; sleep 1000 & wait")
+    job = step.stdout.readline().strip()
+    assert step.stdout.readline().strip() == job
+    step.kill()
+    step.communicate()
+    record = shared.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("CANCELLED", "0:0")
+
+
+def test_output_that_nobody_reads_is_dropped(shared):
+    for code in (0, 5):
+        result = shared.run("bash", "-c", f"srun sh -c 'echo one; seq 1 300000; exit {code}' | head -n 1; "
+                                          "echo ${PIPESTATUS[@]}")
+        assert result.stdout == f"one\n{code} 0\n"
+        assert "Killed" not in result.stderr and "CANCELLED" not in result.stderr
+
+
 def test_a_step_waits_for_the_one_before(shared):
     _, output = shared.run_job("srun -n1 -c1 --exact sh -c 'sleep 0.3; echo one' & sleep 0.1\n"
                                "srun -n1 -c1 --exact echo two; wait", "-n1")
@@ -258,3 +313,46 @@ def test_cancelled_while_it_waits_for_resources(cluster):
     assert step.returncode != 0
     cluster.wait_for(lambda: not cluster.run("squeue", "-h", "-n", "waiting").stdout,
                      what="the end of its job")
+
+
+def test_it_waits_for_its_job_while_the_controller_is_away(make_cluster):
+    cluster = make_cluster(nodes=1, extra="MessageTimeout=3")
+    whole = cluster.submit("sleep 1000", "--exclusive")
+    cluster.wait_state(whole, "RUNNING")
+    step = cluster.popen("srun", "echo", "ran")
+    assert "queued and waiting for resources" in step.stderr.readline()
+    cluster.kill("slurmctld")
+    with pytest.raises(subprocess.TimeoutExpired):
+        step.wait(timeout=8)
+    cluster.start_controller()
+    cluster.run("scancel", whole)
+    output, said = step.communicate(timeout=60)
+    assert (step.returncode, output) == (0, "ran\n")
+    assert "has been allocated resources" in said and "queued and waiting" not in said
+
+
+def test_it_can_be_interrupted_while_the_controller_is_away(make_cluster):
+    cluster = make_cluster(nodes=1, extra="MessageTimeout=3")
+    whole = cluster.submit("sleep 1000", "--exclusive")
+    cluster.wait_state(whole, "RUNNING")
+    step = cluster.popen("srun", "true")
+    assert "queued and waiting for resources" in step.stderr.readline()
+    cluster.kill("slurmctld")
+    step.send_signal(signal.SIGINT)
+    _, said = step.communicate(timeout=60)
+    assert step.returncode == 128 + signal.SIGINT and "has been revoked" in said
+    cluster.start_controller()
+
+
+def test_its_own_job_ends_though_it_ended_while_the_controller_was_away(make_cluster):
+    cluster = make_cluster(nodes=1, extra="MessageTimeout=3")
+    step = cluster.popen("srun", "sh", "-c",
+                         "echo $SLURM_JOB_ID; while [ ! -e go ]; do sleep 0.05; done; exit 5")
+    job = step.stdout.readline().strip()
+    cluster.kill("slurmctld")
+    (cluster.dir / "work" / "go").touch()
+    step.communicate(timeout=60)
+    assert step.returncode == 5
+    cluster.start_controller()
+    record = cluster.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("FAILED", "5:0")

@@ -11,13 +11,14 @@ while :; do sleep 1; done
 
 
 def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
-    cluster = make_cluster(nodes=1, cpus=5)
+    cluster = make_cluster(nodes=1, cpus=6)
     plain = cluster.submit("sleep 1000", "--time=1")
     stubborn = cluster.submit(STUBBORN.format(name="stubborn"), "--time=1")
     warned = cluster.submit("trap 'echo warned; exit 0' USR1; sleep 1000 & wait", "--time=1",
                             "--signal=B:USR1@50")
     stepped = cluster.submit("srun sleep 1000", "--time=1")
     longer = cluster.submit("sleep 1000", "--time=2")
+    shell = cluster.popen("salloc", "-K", "--time=1", "sleep", "1000")
 
     assert cluster.wait_end(warned, timeout=90)["JobState"] == "COMPLETED"
     assert cluster.output(warned) == "warned\n"
@@ -32,4 +33,6 @@ def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
     pids = {int(pid) for pid in (cluster.dir / "work" / "stubborn.pids").read_text().split()}
     assert len(pids) == 4
     cluster.wait_for(lambda: not pids & set(cluster.processes()), what="the end of its processes")
+    _, said = shell.communicate(timeout=60)
+    assert "has exceeded its time limit and its allocation has been revoked.\n" in said
     assert cluster.state(longer) == "RUNNING"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "auth/munge.h"
@@ -171,9 +170,12 @@ Result<Connection> ClusterClient::connect_node(const wire::NodeAddress& node,
 }
 
 // Tries every controller in turn until one answers or the time is over; `hello` is what it wants
-// to hear first.
-Result<void> ClusterClient::connect_controller(milliseconds timeout, std::string& hello) {
-    const auto deadline = Clock::now() + timeout;
+// to hear first. Who asks whether it is there wants to know now; who waits for a job has time.
+Result<void> ClusterClient::connect_controller(const wire::Request& request,
+                                               const Waiting& waiting, std::string& hello) {
+    const milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
+    const bool stays = request.has_wait_job() && !waiting.give_up_after;
+    const auto deadline = Clock::now() + patience;
     milliseconds delay = kRetryDelayMin;
     for (;;) {
         for (const ControllerHost& controller : config_->controllers) {
@@ -181,8 +183,8 @@ Result<void> ClusterClient::connect_controller(milliseconds timeout, std::string
                               .port = config_->slurmctld_port,
                               .daemon = "slurmctld",
                               .trusted = trusted_servers()};
-            Result<Connection> connection =
-                connect_to(endpoint, std::max(left_until(deadline), kRetryDelayMin));
+            const milliseconds left = stays ? patience : left_until(deadline);
+            Result<Connection> connection = connect_to(endpoint, std::max(left, kRetryDelayMin));
             if (!connection) continue;
             hello = TRY(hello_for(*connection, wire::CHANNEL_CLIENT));
             connection_ = std::move(*connection);
@@ -192,22 +194,28 @@ Result<void> ClusterClient::connect_controller(milliseconds timeout, std::string
             setsockopt(connection_.fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
             return {};
         }
-        if (left_until(deadline) < delay) return Error{ErrorCode::ControllerUnreachable, ""};
-        std::this_thread::sleep_for(delay);
+        if (!stays && left_until(deadline) < delay) {
+            return Error{ErrorCode::ControllerUnreachable, ""};
+        }
+        pollfd wake{waiting.wake_fd, POLLIN, 0};
+        if (poll(&wake, 1, static_cast<int>(delay.count())) > 0) {
+            return Error{ErrorCode::None, "interrupted"};
+        }
         delay = std::min(2 * delay, kRetryDelayMax);
     }
 }
 
 Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Waiting& waiting) {
     TRY(config());
+    bool told = false;
     for (int sends = 1;; ++sends) {
-        Result<wire::Reply> reply = exchange(request, waiting);
+        Result<wire::Reply> reply = exchange(request, waiting, told);
         if (reply && reply->has_error()) return from_wire(reply->error());
         if (reply) return reply;
         connection_.fd.reset();  // an answer that comes late would be taken for the next one
         if (!is_connection_error(reply.error())) return reply;
         bool was_asked_to_give_up = waiting.give_up_after.has_value();
-        // A lost wait is simply asked again: it ends when the controller stays away.
+        // A lost wait is simply asked again, whenever the controller is back.
         bool again = may_be_repeated(request) && !was_asked_to_give_up &&
                      (sends < kSendsMax || request.has_wait_job());
         if (!again || reply.error().detail == "never connected") {
@@ -216,12 +224,11 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
     }
 }
 
-Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting) {
+Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting,
+                                            bool& told) {
     std::string bytes;
     if (!connection_.fd) {
-        // Who asks whether it is there wants to know now.
-        milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
-        Result<void> connected = connect_controller(patience, bytes);
+        Result<void> connected = connect_controller(request, waiting, bytes);
         if (!connected && connected.error().code == ErrorCode::ControllerUnreachable) {
             return Error{ErrorCode::ControllerUnreachable, "never connected"};
         }
@@ -232,14 +239,14 @@ Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const 
     if (!send_all(connection_.fd.get(), bytes)) {
         // The server may have refused us in its Welcome before it read the request.
         return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})
-                         : receive(request, waiting);
+                         : receive(request, waiting, told);
     }
-    return receive(request, waiting);
+    return receive(request, waiting, told);
 }
 
-Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const Waiting& waiting) {
+Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const Waiting& waiting,
+                                           bool& told) {
     const auto start = Clock::now();
-    bool told = false;
     std::optional<bool> awake;  // decided when there is something to wait for
     for (;;) {
         std::optional<std::string_view> frame = TRY(reader_.next());

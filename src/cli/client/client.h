@@ -51,9 +51,11 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    Result<void> connect_controller(std::chrono::milliseconds timeout, std::string& hello);
-    Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting);
-    Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting);
+    Result<void> connect_controller(const wire::Request& request, const Waiting& waiting,
+                                    std::string& hello);
+    // `told`: on_slow was called.
+    Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting, bool& told);
+    Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting, bool& told);
     void give_way();
     Result<void> wait_readable(Clock::time_point start, const wire::Request& request,
                                const Waiting& waiting, bool& told);

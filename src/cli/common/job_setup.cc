@@ -37,7 +37,7 @@ std::uint32_t current_umask(const Environment& environment) {
 // A name with a slash is a file that lists the hosts, by line or comma.
 Result<std::string> hosts_in(const std::string& file) {
     Result<std::string> text = read_file(file);
-    if (!text) return Error{ErrorCode::InvalidNodeName, fmt::format("cannot read {}", file)};
+    if (!text) return Error{ErrorCode::BadArgument, fmt::format("cannot read {}", file)};
     std::vector<std::string> names;
     for (std::string_view word : words(*text)) {
         for (std::string_view name : split(word, ',')) {
@@ -92,16 +92,6 @@ std::vector<std::string> export_items(std::string_view list) {
     }
     std::erase_if(items, [](const std::string& item) { return item.empty(); });
     return items;
-}
-
-// As --gpus-per-node was written: "2", "a40:2,h100:1".
-std::string print_gpus(const std::vector<GresCount>& gpus) {
-    std::vector<std::string> words;
-    for (const GresCount& each : gpus) {
-        words.push_back(each.type.empty() ? fmt::format("{}", each.count)
-                                          : fmt::format("{}:{}", each.type, each.count));
-    }
-    return join(words, ",");
 }
 
 struct Exported {
@@ -270,6 +260,15 @@ std::string idempotency_key() {
 
 Time current_time() {
     return std::chrono::floor<Seconds>(std::chrono::system_clock::now());
+}
+
+std::string print_gpus(const std::vector<GresCount>& gpus) {
+    std::vector<std::string> words;
+    for (const GresCount& each : gpus) {
+        words.push_back(each.type.empty() ? fmt::format("{}", each.count)
+                                          : fmt::format("{}:{}", each.type, each.count));
+    }
+    return join(words, ",");
 }
 
 std::string fold_counts(const std::vector<std::uint32_t>& counts) {

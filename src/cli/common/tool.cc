@@ -59,12 +59,9 @@ public:
     }
     bool out_is_terminal() const override { return isatty(STDOUT_FILENO); }
     void flush() override {
-        for (const Piece& piece : pending_) {
-            if (!write_all(piece.fd, piece.text) && piece.fd == STDOUT_FILENO) broken_ = true;
-        }
+        for (const Piece& piece : pending_) write_all(piece.fd, piece.text);
         pending_.clear();
     }
-    bool out_is_broken() const override { return broken_; }
 
 private:
     static constexpr std::size_t kPendingMax = 1u << 20;
@@ -90,7 +87,6 @@ private:
 
     std::vector<Piece> pending_;
     std::string input_;  // read, not yet given out
-    bool broken_ = false;
 };
 
 std::string current_directory(const Environment& environment) {

@@ -40,7 +40,6 @@ public:
     virtual bool read_line(std::string& line) = 0;  // false: end of input
     virtual bool out_is_terminal() const = 0;
     virtual void flush() = 0;
-    virtual bool out_is_broken() const { return false; }  // nobody reads any more
 };
 
 // "sbatch: error: ..." and its kin; each line of a longer text gets the prefix.

@@ -12,6 +12,7 @@
 #include "cli/common/job_setup.h"
 #include "cli/salloc/job_variables.h"
 #include "model/errors.h"
+#include "model/states.h"
 #include "os/user.h"
 
 namespace sluice {
@@ -109,7 +110,7 @@ public:
             }
             Result<wire::Reply> reply = client_.call(request, waiting);
             if (reply) {
-                on_job_ended();
+                on_job_ended(reply->allocation().state());
             } else if (reply.error().code == ErrorCode::None) {
                 take_signals();
             } else {
@@ -120,9 +121,14 @@ public:
     }
 
 private:
-    void on_job_ended() {
+    void on_job_ended(std::uint32_t state) {
         job_ended_ = true;
-        print_info(streams_, invocation_, fmt::format("Job allocation {} has been revoked.", job_));
+        const bool timed_out = state == static_cast<std::uint32_t>(JobState::Timeout);
+        print_info(
+            streams_, invocation_,
+            timed_out
+                ? fmt::format("Job {} has exceeded its time limit and its allocation has been revoked.", job_)
+                : fmt::format("Job allocation {} has been revoked.", job_));
         if (options_.kill_command) kill(pid_, *options_.kill_command);
     }
 

@@ -157,10 +157,14 @@ int control_jobs(Session& session, const Words& words) {
     const std::vector<Failure> failures = perform(session, *verb, asked);
     if (failures.empty()) return 0;
     if (session.quiet) return 1;
+    // Compat: tasks of an array are named first, and only once.
+    auto is_task = [](const Failure& failure) { return failure.job.find('_') != std::string::npos; };
     for (const Failure& failure : failures) {
-        session.streams.err(fmt::format("{} for job {}\n", to_string(failure.error), failure.job));
+        const std::string why = to_string(failure.error);
+        session.streams.err(verb->two_lines && is_task(failure) ? fmt::format("{}: {}\n", failure.job, why)
+                                                                : fmt::format("{} for job {}\n", why, failure.job));
     }
-    if (verb->two_lines) {
+    if (verb->two_lines && !is_task(failures.back())) {
         session.streams.err(
             fmt::format("slurm_suspend error:{}\n", text_of(failures.back().error.code)));
     }

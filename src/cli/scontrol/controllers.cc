@@ -89,9 +89,9 @@ int reconfigure(Session& session) {
     return simple_request(session, request, "slurm_reconfigure");
 }
 
-int shut_down(Session& session) {
+int shut_down(Session& session, bool only_controller) {
     wire::Request request;
-    request.mutable_shutdown();
+    request.mutable_shutdown()->set_only_controller(only_controller);
     return simple_request(session, request, "slurm_shutdown");
 }
 

@@ -44,8 +44,13 @@ int run_ping(Session& session, const Words&) {
 int run_reconfigure(Session& session, const Words&) {
     return reconfigure(session);
 }
-int run_shutdown(Session& session, const Words&) {
-    return shut_down(session);
+int run_shutdown(Session& session, const Words& words) {
+    const bool only_controller = words.size() > 1;
+    if (only_controller && words[1] != "slurmctld") {
+        session.streams.err(fmt::format("invalid shutdown argument:{}\n", words[1]));
+        return 1;
+    }
+    return shut_down(session, only_controller);
 }
 
 int show_addresses(Session& session, const Words& words) {

@@ -44,7 +44,7 @@ int cancel_reboot(Session& session, const Words& words);       // reboot.cc
 bool is_about_reservation(const Words& words);                 // reservation.cc
 int ping(Session& session);                                 // controllers.cc
 int reconfigure(Session& session);                          // controllers.cc
-int shut_down(Session& session);                            // controllers.cc
+int shut_down(Session& session, bool only_controller);      // controllers.cc
 int show_config(Session& session, const std::string* key);  // controllers.cc
 
 enum class Shell : std::uint8_t { Bourne, C };

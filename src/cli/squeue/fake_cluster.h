@@ -190,7 +190,7 @@ private:
         for (const std::string& job : control.jobs()) {
             wire::JobResult& result = *results.add_results();
             result.set_job(job);
-            if (job == "999")
+            if (job.starts_with("999"))
                 result.mutable_error()->set_code(
                     static_cast<std::uint32_t>(ErrorCode::InvalidJobId));
         }

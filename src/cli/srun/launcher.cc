@@ -41,7 +41,7 @@ StepLauncher::StepLauncher(const JobOptions& options, const wire::StepCreated& s
               streams) {}
 
 int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);  // Compat: output that nobody reads is dropped, and the tasks go on
     loop_.on_signals(
         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT},
         [this](int number) { on_signal(number); });
@@ -131,12 +131,8 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
         case wire::StepOutput::kStarted:
             return tasks_.on_started(output.started().task());
         case wire::StepOutput::kOutput:
-            output_.write(output.output().task(), output.output().stream(), output.output().data());
-            if (streams_.out_is_broken() && !aborting_) {
-                aborting_ = true;
-                signal_tasks(SIGKILL);
-            }
-            return;
+            return output_.write(output.output().task(), output.output().stream(),
+                                 output.output().data());
         case wire::StepOutput::kExited:
             return on_exited(node, output.exited());
         case wire::StepOutput::kDone:

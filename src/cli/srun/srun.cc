@@ -49,7 +49,7 @@ Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
     const Time now = current_time();
     Run run;
     JobOptions& options = run.options;
-    options.request.kind = JobKind::Interactive;
+    options.request.kind = JobKind::Srun;
     options.request.std_in.clear();  // srun's own, unless told otherwise
     auto find = [&](std::string_view name) { return invocation.environment.find(name); };
     TRY(apply_environment(options, find, kSrun, now));
@@ -94,6 +94,36 @@ void forget_job_gpus(const wire::JobAllocation& job, Environment& environment) {
                              "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS"}) {
         environment.unset(name);
     }
+}
+
+// What srun was told of the shape of its step, over what the job's script was told of the job's.
+// Compat: not the memory, and the GPUs for a task only.
+void set_shape_variables(Environment& environment, const Shape& shape) {
+    std::optional<std::uint32_t> cpus;
+    if (shape.cpus_per_task_set) cpus = shape.cpus_per_task;
+    const std::pair<const char*, std::optional<std::uint32_t>> sizes[] = {
+        {"SLURM_CPUS_PER_TASK", cpus},
+        {"SLURM_NTASKS_PER_NODE", shape.ntasks_per_node},
+        {"SLURM_NTASKS_PER_SOCKET", shape.ntasks_per_socket},
+        {"SLURM_NTASKS_PER_CORE", shape.ntasks_per_core},
+        {"SLURM_NTASKS_PER_GPU", shape.ntasks_per_gpu},
+        {"SLURM_THREADS_PER_CORE", shape.threads_per_core},
+    };
+    for (const auto& [name, size] : sizes) {
+        if (size) environment.set(name, fmt::format("{}", *size));
+    }
+    if (!shape.gpus_per_task.empty()) {
+        environment.set("SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task));
+    }
+    const std::string tres = tres_per_task(to_wire(shape));
+    if (!tres.empty()) environment.set("SLURM_TRES_PER_TASK", tres);
+}
+
+// --mpi=list: the kinds that --mpi takes by the names that Slurm lists.
+std::optional<int> list_mpi_if_asked(const JobOptions& options, Streams& streams) {
+    if (!options.mpi_list) return {};
+    streams.out("MPI plugin types are...\n\tnone\n");
+    return 0;
 }
 
 class Srun {
@@ -259,6 +289,7 @@ private:
                                                                              : "block");
         environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
         if (options_.label) environment.set("SLURM_LABELIO", "1");
+        set_shape_variables(environment, request.shape);
         if (own_job) environment.set("SLURM_JOB_NAME", request.name);
         if (!own_job) forget_job_gpus(step.job(), environment);
         wire::TaskSpec spec;
@@ -309,10 +340,12 @@ int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
         apply_options(command_line, arguments->options, Source::CommandLine, kSrun, current_time());
     if (!applied) return refuse_options(applied.error(), kTexts.failed, invocation, streams);
     std::optional<int> told = print_help_if_asked(command_line, kSrun, invocation, client, streams);
+    if (!told) told = list_mpi_if_asked(command_line, streams);
     if (told) return *told;
     Result<Run> run = read_run(*arguments, invocation);
     if (!run) return refuse_options(run.error(), kTexts.failed, invocation, streams);
     told = list_gres_if_asked(run->options, invocation, client, streams);
+    if (!told) told = list_mpi_if_asked(run->options, streams);
     return told ? *told : Srun(*run, invocation, client, streams).run();
 }
 

@@ -10,9 +10,10 @@ namespace sluice {
 
 namespace {
 
+// One that runs goes on; the hold counts when it is put back into the queue.
 std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobVerb verb) {
-    if (cluster.job(id).state != JobState::Pending) return Error{ErrorCode::JobNotRunning, {}};
-    dequeue(cluster, cluster.job(id));
+    if (is_finished(cluster.job(id).state)) return Error{ErrorCode::JobIsOver, {}};
+    if (cluster.job(id).state == JobState::Pending) dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
     job.priority = 0;
     job.priority_by_hand = false;
@@ -26,7 +27,7 @@ std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobV
 
 std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, JobId id) {
     const Job& held = cluster.job(id);
-    if (held.state != JobState::Pending) return Error{ErrorCode::JobFinished, {}};
+    if (is_finished(held.state)) return Error{ErrorCode::JobIsOver, {}};
     if (held.priority != 0) return {};
     // Compat: nor is one whose request cannot be met any more; a user may change it instead.
     bool by_operator = held.reason == Reason::JobHeldAdmin || held.reason == Reason::BadConstraints;
@@ -34,12 +35,13 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
         return Error{ErrorCode::AccessDenied, {}};
     }
     Job& job = cluster.edit_job(id);
-    job.eligible_time = std::max(job.eligible_time, now);
+    bool waits = job.state == JobState::Pending;
+    if (waits) job.eligible_time = std::max(job.eligible_time, now);
     // Compat: whatever was set by hand, from here on the priority is calculated.
     calculate_priority(cluster, job);
-    job.reason = reason_to_wait(job, now);
     job.reason_detail.clear();
-    enqueue(cluster, cluster.job(id), now);
+    job.reason = waits ? reason_to_wait(job, now) : Reason::None;
+    if (waits) enqueue(cluster, cluster.job(id), now);
     return {};
 }
 

@@ -152,10 +152,12 @@ StepState step_state_after(JobState state) {
     }
 }
 
-// A run that we had given up is gone from its node, which may take jobs again.
-void no_longer_there(Cluster& cluster, NodeIndex node, const RunId& run) {
+// A run that we had given up is gone from its node. After the last one the node takes jobs again,
+// also those that were put away because they named it.
+void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& run) {
     if (cluster.node(node).orphans.empty()) return;
     std::erase(cluster.edit_node(node).orphans, RunId{run.job, run.restarts, kBatchStep});
+    if (may_take_jobs(cluster.node(node))) unpark_all(cluster, now);
     cluster.schedule_wanted = true;
 }
 
@@ -230,7 +232,7 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
-    no_longer_there(cluster, event.node, event.run);
+    no_longer_there(cluster, now, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !found->allocation) return;
     const bool bad_prolog = is_prolog_failure(event.launch_error);
     if (bad_prolog && (is_live(*found) || is_completing(*found))) {
@@ -251,7 +253,10 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
             move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         }
         job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
-        if (event.launch_error) job.reason_detail = to_string(*event.launch_error);
+        if (event.launch_error) {  // the reason's own word says the rest
+            const std::string& detail = event.launch_error->detail;
+            job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
+        }
         job.end_time = now;
         end_steps(cluster, job, now, step_state_after(job.state));
         set_completing(cluster, job, nodes_of(job));
@@ -268,7 +273,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
-    no_longer_there(cluster, event.node, event.run);
+    no_longer_there(cluster, now, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !is_completing(*found)) return;
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
@@ -293,6 +298,23 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     }
 }
 
+void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit, Effects& effects) {
+    Job& job = cluster.edit_job(id);
+    leave_suspension(job, now);
+    job.exit = exit;
+    const bool made_room = job.preempt_time && exit.failed();  // as for a script that ends
+    if (made_room) job.kill_reason = KillReason::Preempted;
+    move_to(job, made_room ? JobState::Preempted : ending_of(exit));
+    job.reason = reason_of(job.state, exit);
+    job.end_time = now;
+    end_steps(cluster, job, now, step_state_after(job.state));
+    set_completing(cluster, job, nodes_of(job));
+    cluster.jobs_changed_state(id);
+    std::shared_ptr<const Job> ending = cluster.find_job(id);
+    for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+    retry_waiting_steps(cluster, now, id, effects);
+}
+
 void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effects& effects) {
     auto found = cluster.find_job(event.job);
     if (!found) {
@@ -306,20 +328,7 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
     if (found->state == JobState::Pending) {
         cancel_pending(cluster, now, found->id, event.caller.user, effects);
     } else if (is_live(*found)) {
-        Job& job = cluster.edit_job(found->id);
-        leave_suspension(job, now);
-        job.exit = event.exit;
-        const bool made_room = job.preempt_time && event.exit.failed();  // as for a script that ends
-        if (made_room) job.kill_reason = KillReason::Preempted;
-        move_to(job, made_room ? JobState::Preempted : ending_of(event.exit));
-        job.reason = reason_of(job.state, event.exit);
-        job.end_time = now;
-        end_steps(cluster, job, now, step_state_after(job.state));
-        set_completing(cluster, job, nodes_of(job));
-        cluster.jobs_changed_state(job.id);
-        std::shared_ptr<const Job> ending = cluster.find_job(job.id);
-        for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
-        retry_waiting_steps(cluster, now, ending->id, effects);
+        complete_running(cluster, now, found->id, event.exit, effects);
     }
     effects.push_back(Reply{event.request, Done{}});
 }

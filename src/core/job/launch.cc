@@ -5,6 +5,9 @@
 // others of its job. Nodes report what they were brought; a step that one of them has not got in
 // time is ended.
 //
+// A job that srun made for itself is over when srun says so. One that was killed says nothing, nor
+// does one that could not reach us: then the end of its step is the job's.
+//
 // A job whose Prolog fails is held, for somebody to look at, and may run again elsewhere; with
 // nohold_on_prolog_fail it does so by itself.
 #include <algorithm>
@@ -16,6 +19,8 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kOnItsWay{60};  // a report of a launch that was in time
+constexpr Seconds kFirstWord{60};  // of an srun that was given its job, or that we do not know yet
+constexpr Seconds kLastWord{10};   // of an srun whose step has ended
 
 StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
     auto grants = cluster.step_grants.find(job.value);
@@ -30,6 +35,13 @@ StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
 bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
     const Node& node = cluster.node(index);
     return node.connected && node.last_seen && *node.last_seen >= moment;
+}
+
+bool is_idle_srun_job(const Cluster& cluster, const Job& job) {
+    if (job.request->kind != JobKind::Srun || !is_live(job)) return false;
+    return !cluster.step_waiters.contains(job.id.value) &&
+           std::none_of(job.steps.begin(), job.steps.end(),
+                        [](const auto& step) { return step->state == StepState::Running; });
 }
 
 }  // namespace
@@ -87,6 +99,30 @@ void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
         find_grant(cluster, id, step)->awaited.clear();
         end_step(cluster, id, step, effects);
     }
+}
+
+void await_srun(Cluster& cluster, Time now, const Job& job) {
+    if (is_idle_srun_job(cluster, job)) {
+        cluster.add_timer({now + kFirstWord, TimerKind::Silence, job.id.value});
+    }
+}
+
+void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effects& effects) {
+    if (!is_idle_srun_job(cluster, cluster.job(id))) return;
+    if (is_lost) return end_running(cluster, now, id, KillReason::Cancelled, effects);
+    cluster.add_timer({now + kLastWord, TimerKind::Silence, id.value});
+}
+
+void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    if (!is_idle_srun_job(cluster, job)) return;
+    if (job.next_step == 0) {
+        return end_running(cluster, now, job.id, KillReason::Cancelled, effects);
+    }
+    for (const auto& step : job.steps) {
+        // It ended later: another timer is set for that.
+        if (step->end_time && *step->end_time + kLastWord > now) return;
+    }
+    complete_running(cluster, now, job.id, job.derived_exit, effects);
 }
 
 }  // namespace sluice

@@ -358,6 +358,96 @@ TEST(JobLife, ARefusedImmediateJobTakesNothingFromOthers) {
     EXPECT_EQ(answers, 1u);
 }
 
+TEST(JobUpdate, NamesThatNothingHasAreRefusedAsAtSubmission) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=4 feature=fast gres=gpu:2
+        nodes   n2 cpus=4
+        submit  a hold
+        update  a ExcNodeList=nope refused=nope
+        update  a ReqNodeList=nope refused=nope
+        update  a Features=nofeat refused=feature
+        update  a Prefer=nofeat refused=preferred
+        update  a Gres=foo:1 refused=gres/foo
+        update  a NumTasks=0 refused=Task
+        update  a Partition= refused=partition
+        update  a Partition=, refused=partition
+        update  a ExcNodeList=n2 Features=fast Gres=gpu:1
+        release a
+        pass
+        expect  a running n1
+        update  a ExcNodeList=n1 refused=pending
+        end     a
+        update  a Comment=late refused=finished
+    )");
+}
+
+TEST(JobUpdate, TheEndOfARunningJobIsSet) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1 cpus=2\nsubmit a time=30\nsubmit b time=30\nsubmit c time=30\npass\nat 10\n"
+                        "update a EndTime=now+10minutes\nupdate b EndTime=now+1hour\n"
+                        "update a EndTime=now refused=time\nupdate a EndTime=soon refused=EndTime=soon\n"
+                        "update c EndTime=now+1hour refused=running"),
+              "");
+    EXPECT_EQ(world.cluster().job(world.job("a")).time_limit, TimeLimit(Minutes{20}));
+    EXPECT_EQ(world.run("at 19\nexpect a running\nat 20\nexpect a completing\nat 69\nexpect b running n1\n"
+                        "at 70\nexpect b completing"),
+              "");
+}
+
+TEST(JobUpdate, OnlyAnOperatorPutsTheEndOff) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\nsubmit a time=30\npass\nexpect a running n1"), "");
+    const JobId id = world.job("a");
+    auto limit_after = [&](const char* end) {
+        Effects effects;
+        const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
+        apply(world.cluster(), world.now(),
+              UpdateJob{RequestId{1}, {UserId{1000}, GroupId{100}}, ref, {{"EndTime", end}}}, effects);
+        return world.cluster().job(id).time_limit;
+    };
+    EXPECT_EQ(limit_after("now+1hour"), TimeLimit(Minutes{30}));
+    EXPECT_EQ(limit_after("now+5minutes"), TimeLimit(Minutes{5}));
+}
+
+TEST(JobControl, AHoldOfAJobThatIsOverIsRefused) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\nsubmit a\npass\nexpect a running n1"), "");
+    auto refusal = [&](JobVerb verb) {
+        Effects effects;
+        const JobRef ref{.job = world.job("a"), .tasks = {}, .het_component = {}, .step = {}};
+        apply(world.cluster(), world.now(), ControlJobs{RequestId{1}, {UserId{0}, GroupId{0}}, verb, {ref}}, effects);
+        const auto& results = std::get<std::vector<JobResult>>(std::get<Reply>(effects.back()).answer);
+        return results.at(0).error ? results.at(0).error->code : ErrorCode::None;
+    };
+    EXPECT_EQ(refusal(JobVerb::Hold), ErrorCode::None);
+    ASSERT_EQ(world.run("end a"), "");
+    EXPECT_EQ(refusal(JobVerb::Hold), ErrorCode::JobIsOver);
+    EXPECT_EQ(refusal(JobVerb::Release), ErrorCode::JobIsOver);
+}
+
+TEST(JobControl, ARunningJobThatIsHeldWaitsHeldOnceItIsRequeued) {
+    EXPECT_SCENARIO(R"(
+        nodes   n1 cpus=2
+        submit  a
+        submit  b
+        pass
+        hold    a
+        hold    b
+        release b
+        expect  a running n1
+        requeue a
+        requeue b
+        end     a code=1
+        end     b code=1
+        pass
+        expect  a pending JobHeldAdmin
+        expect  b running n1
+        release a
+        pass
+        expect  a running n1
+    )");
+}
+
 TEST(JobLife, TheLimitOfAnArrayIsTheSameForAllItsTasks) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=4

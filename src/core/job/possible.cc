@@ -12,6 +12,8 @@
 #include "core/schedule/queue.h"
 #include "core/schedule/scheduler.h"
 #include "model/errors.h"
+#include "model/features.h"
+#include "model/hostlist.h"
 #include "model/quantity.h"
 #include "model/times.h"
 
@@ -103,6 +105,38 @@ Error refusal(const Cluster& cluster, const Need& need, ErrorCode code) {
 }
 
 }  // namespace
+
+Result<void> check_names(const Cluster& cluster, const Shape& shape) {
+    for (const std::string* list : {&shape.nodelist, &shape.exclude}) {
+        if (list->empty()) continue;
+        for (const std::string& name : TRY(Hostlist::parse(*list)).names()) {
+            if (!cluster.find_node(name)) return Error{ErrorCode::InvalidNodeName, fmt::format("there is no node {}", name)};
+        }
+    }
+    auto any_node = [&](auto wanted) {
+        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+            if (wanted(cluster.node(NodeIndex{i}))) return true;
+        }
+        return false;
+    };
+    for (const auto* text : {&shape.constraint, &shape.prefer}) {
+        ErrorCode code = text == &shape.prefer ? ErrorCode::InvalidPrefer : ErrorCode::InvalidFeature;
+        for (const std::string& name : TRY(FeatureExpression::parse(*text)).names()) {
+            bool known = any_node([&](const Node& node) {
+                const std::vector<std::string>& has = node.config.features;
+                return std::find(has.begin(), has.end(), name) != has.end();
+            });
+            if (!known) return Error{code, fmt::format("no node has the feature {}", name)};
+        }
+    }
+    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
+        for (const GresCount& wish : *wishes) {
+            bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
+            if (!known) return Error{ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name)};
+        }
+    }
+    return {};
+}
 
 Result<void> check_possible(Cluster& cluster, const Job& job) {
     cluster.refresh_layout();

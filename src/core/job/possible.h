@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+// Are there such nodes, features and resources at all?
+Result<void> check_names(const Cluster& cluster, const Shape& shape);
+
 // With all nodes up and idle, in one of its partitions. Limits of partitions count where EnforcePartLimits
 // says so; else jobs beyond them wait with a reason.
 Result<void> check_possible(Cluster& cluster, const Job& job);

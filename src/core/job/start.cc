@@ -54,6 +54,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
         effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
     }
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    await_srun(cluster, now, cluster.job(id));
     tell_of_start(cluster, now, id);
 }
 

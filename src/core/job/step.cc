@@ -160,6 +160,7 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         std::erase_if(job.steps, [](const auto& step) { return step->state != StepState::Running; });
     }
     retry_waiting_steps(cluster, now, job.id, effects);
+    srun_may_be_gone(cluster, now, found->id, event.srun_lost, effects);
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include "core/job/step_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "model/errors.h"
@@ -129,10 +130,30 @@ std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes
     return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
 }
 
+std::uint32_t cpus_each(const StepWish& wish) {
+    return std::max(1u, wish.cpus_per_task.value_or(1));
+}
+
+// As many tasks as the job's memory on a node is enough for.
+std::uint32_t tasks_by_memory(const NodeShare& share, const StepWish& wish) {
+    constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
+    if (share.memory == 0) return kAny;  // memory is not counted here
+    if (wish.mem_per_node) return *wish.mem_per_node <= share.memory ? kAny : 0;
+    const Megabytes each = wish.mem_per_cpu.value_or(0) * cpus_each(wish);
+    return each == 0 ? kAny : static_cast<std::uint32_t>(share.memory / each);
+}
+
+// What a step with so many CPUs of a node has of the job's memory there: all, if it does not say.
+Megabytes step_memory(const NodeShare& share, const StepWish& wish, std::size_t cpus) {
+    if (wish.mem_per_node) return *wish.mem_per_node > 0 ? *wish.mem_per_node : share.memory;
+    const Megabytes wanted = wish.mem_per_cpu.value_or(0) * cpus;
+    return wanted > 0 ? std::min(wanted, share.memory) : share.memory;
+}
+
 // Those with room for a task, if nothing else were there. A step does without the others.
-std::size_t count_large(const std::vector<const NodeShare*>& nodes, std::uint32_t cpus_per_task) {
+std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepWish& wish) {
     return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
-        return share->cpus.size() >= cpus_per_task;
+        return share->cpus.size() >= cpus_each(wish) && tasks_by_memory(*share, wish) > 0;
     }));
 }
 
@@ -169,8 +190,8 @@ NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& 
     NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, wish.overlap), .tasks_max = 0};
     bool all_or_nothing = !wish.exact && !wish.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
-    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
-    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / each;
+    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / cpus_each(wish);
+    offer.tasks_max = std::min(offer.tasks_max, tasks_by_memory(share, wish));
     if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
     return offer;
 }
@@ -232,8 +253,9 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     std::uint32_t tasks = task_count(job, wish, wanted);
     if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
     if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
-    std::uint32_t each = std::max(1u, wish.cpus_per_task.value_or(1));
-    if (named.empty()) wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, each)));
+    auto has_memory = [&](const NodeShare* share) { return tasks_by_memory(*share, wish) > 0; };
+    if (std::none_of(nodes.begin(), nodes.end(), has_memory)) return Error{ErrorCode::MemoryInvalid, {}};
+    if (named.empty()) wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, wish)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
     std::vector<NodeOffer> offers;
@@ -258,9 +280,9 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     std::vector<std::string> names;
     for (std::size_t i = 0; i < offers.size(); ++i) {
         NodeShare share{.node = offers[i].share->node, .tasks = counts[i], .cpus = offers[i].cpus,
-                        .memory = offers[i].share->memory, .gres = {}};
-        if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * each));
-        if (wish.mem_per_node && *wish.mem_per_node > 0) share.memory = *wish.mem_per_node;
+                        .memory = 0, .gres = {}};
+        if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * cpus_each(wish)));
+        share.memory = step_memory(*offers[i].share, wish, share.cpus.size());
         bool busy = false;
         Held held = held_on(others, share.node);
         share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], totals[i]), busy));
@@ -271,7 +293,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     }
     step.node_names = Hostlist(std::move(names)).to_string();
     step.tasks = tasks;
-    step.cpus_per_task = each;
+    step.cpus_per_task = cpus_each(wish);
     step.tres_bind = wish.tres_bind;
     step.tres_per_node = print_tres_per(wish.gres_per_node);
     step.overlap = wish.overlap;

@@ -153,6 +153,44 @@ TEST(Steps, WhatFitsOnNoNodeIsRefused) {
     EXPECT_TRUE(world.is_refused(request, ErrorCode::TooManyCpus));
 }
 
+TEST(Steps, MoreMemoryThanTheJobHasIsRefused) {
+    World world("nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
+    RequestId node = world.ask("node", [](StepWish& wish) { wish.mem_per_node = 401; });
+    EXPECT_TRUE(world.is_refused(node, ErrorCode::MemoryInvalid));
+    RequestId cpu = world.ask("cpu", [](StepWish& wish) { wish.mem_per_cpu = 401; });
+    EXPECT_TRUE(world.is_refused(cpu, ErrorCode::MemoryInvalid));
+    RequestId tasks = world.ask("tasks", [](StepWish& wish) {
+        wish.ntasks = 4;
+        wish.mem_per_cpu = 101;
+    });
+    EXPECT_TRUE(world.is_refused(tasks, ErrorCode::TooManyCpus));
+}
+
+TEST(Steps, OneHasTheMemoryThatItAsksForAndOtherwiseAllOfTheJobs) {
+    constexpr std::string_view kJob =
+        "nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1";
+    auto memory = [&](const std::function<void(StepWish&)>& change) {
+        World world(kJob);
+        const Step* step = world.granted(world.ask("k", change));
+        return step ? std::optional(step->nodes.front().memory) : std::nullopt;
+    };
+    EXPECT_EQ(memory({}), 400u);
+    EXPECT_EQ(memory([](StepWish& wish) { wish.mem_per_node = 0; }), 400u);
+    EXPECT_EQ(memory([](StepWish& wish) { wish.mem_per_node = 300; }), 300u);
+    EXPECT_EQ(memory([](StepWish& wish) {
+                  wish.ntasks = 2;
+                  wish.mem_per_cpu = 60;
+                  wish.exact = true;
+              }),
+              120u);
+    // It has all four CPUs, but not more memory than there is for them.
+    EXPECT_EQ(memory([](StepWish& wish) {
+                  wish.ntasks = 1;
+                  wish.mem_per_cpu = 200;
+              }),
+              400u);
+}
+
 TEST(Steps, TheJobRemembersHowAStepEndedThatWasEndedWithIt) {
     World world(kOneJob);
     world.ask("k");
@@ -384,6 +422,73 @@ TEST(Steps, GpusInAllComeFromWhereTheyAre) {
     EXPECT_EQ(gpus(2), (std::vector<std::uint64_t>{1, 1}));
     EXPECT_EQ(gpus(1), (std::vector<std::uint64_t>{1, 0}));
     EXPECT_EQ(gpus(4), std::vector<std::uint64_t>{});
+}
+
+// A job that srun made for itself.
+constexpr std::string_view kOwnJob =
+    "nodes n1 cpus=4\nsubmit a cpus=4 time=60 srun\npass\nexpect a running n1";
+
+void tick_after(World& world, Seconds time) {
+    apply(world.scenario.cluster(), world.scenario.now() + time, Tick{}, world.effects);
+}
+
+TEST(OwnJobOfAnSrun, IsCancelledWhenItsSrunIsLost) {
+    World world(kOwnJob);
+    world.ask("k");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {3, 0, false}, true});
+    EXPECT_EQ(world.record().state, JobState::Cancelled);
+    EXPECT_FALSE(world.record().exit.failed());
+    EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
+}
+
+TEST(OwnJobOfAnSrun, EndsAsItsStepWhenItsSrunSaysNothing) {
+    World world(kOwnJob);
+    world.ask("k");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {3, 0, false}});
+    tick_after(world, Seconds{9});
+    EXPECT_EQ(world.record().state, JobState::Running);
+    tick_after(world, Seconds{10});
+    EXPECT_EQ(world.record().state, JobState::Failed);
+    EXPECT_EQ(world.record().exit.code, 3);
+}
+
+TEST(OwnJobOfAnSrun, EndsAsItsSrunSaysWhenItDoes) {
+    World world(kOwnJob);
+    world.ask("k");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {3, 0, false}});
+    world.apply_event(CompleteJob{RequestId{1}, {UserId{0}, GroupId{0}}, world.job(), {7, 0, false}});
+    tick_after(world, Seconds{10});
+    EXPECT_EQ(world.record().state, JobState::Failed);
+    EXPECT_EQ(world.record().exit.code, 7);
+}
+
+TEST(OwnJobOfAnSrun, StaysWhileAnyStepRuns) {
+    World world(kOwnJob);
+    auto overlap = [](StepWish& wish) { wish.overlap = true; };
+    world.ask("outer", overlap);
+    world.ask("inner", overlap);
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 15, false}, true});
+    tick_after(world, Seconds{60});
+    EXPECT_EQ(world.record().state, JobState::Running);
+    world.apply_event(StepEnded{kNode, world.run(StepId{1}), {0, 15, false}, true});
+    EXPECT_EQ(world.record().state, JobState::Cancelled);
+}
+
+TEST(OwnJobOfAnSrun, IsCancelledWhenNobodyAsksForItsStep) {
+    World world(kOwnJob);
+    tick_after(world, Seconds{59});
+    EXPECT_EQ(world.record().state, JobState::Running);
+    ASSERT_EQ(world.scenario.run("restart"), "");  // it begins anew
+    tick_after(world, Seconds{60});
+    EXPECT_EQ(world.record().state, JobState::Cancelled);
+}
+
+TEST(OwnJobOfAnSrun, IsNotThatOfAnSalloc) {
+    World world("nodes n1 cpus=4\nsubmit a cpus=4 time=60 interactive\npass\nexpect a running n1");
+    world.ask("k");
+    world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 15, false}, true});
+    tick_after(world, Seconds{60});
+    EXPECT_EQ(world.record().state, JobState::Running);
 }
 
 }  // namespace

@@ -22,8 +22,6 @@
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/gpu_freq.h"
-#include "model/features.h"
-#include "model/hostlist.h"
 #include "model/node_counts.h"
 #include "model/times.h"
 
@@ -35,56 +33,11 @@ namespace {
 
 Error refuse(ErrorCode code, std::string detail = {}) { return Error{code, std::move(detail)}; }
 
-bool contains(const std::vector<std::string>& list, const std::string& word) {
-    return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller, const JobRequest& wish) {
-    if (wish.partition.empty()) {
-        const Partition* standard = cluster.default_partition();
-        if (!standard) return refuse(ErrorCode::InvalidPartition, "no partition was named and none is the default");
-        const PartitionConfig& taken = partition_or_alternate(cluster, *standard).config;
-        TRY(may_use(cluster, taken, caller, wish));
-        return taken.name;
-    }
-    std::vector<std::string> names;
-    for (std::string_view name : split(wish.partition, ',')) {
-        const Partition* partition = cluster.find_partition(name);
-        if (!partition) return refuse(ErrorCode::InvalidPartition, fmt::format("invalid partition specified: {}", name));
-        const PartitionConfig& taken = partition_or_alternate(cluster, *partition).config;
-        TRY(may_use(cluster, taken, caller, wish));
-        if (!contains(names, taken.name)) names.push_back(taken.name);
-    }
-    return join(names, ",");
-}
-
-Result<void> check_names(const Cluster& cluster, const Shape& shape) {
-    for (const std::string* list : {&shape.nodelist, &shape.exclude}) {
-        if (list->empty()) continue;
-        for (const std::string& name : TRY(Hostlist::parse(*list)).names()) {
-            if (!cluster.find_node(name)) return refuse(ErrorCode::InvalidNodeName, fmt::format("there is no node {}", name));
-        }
-    }
-    auto any_node = [&](auto wanted) {
-        for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
-            if (wanted(cluster.node(NodeIndex{i}))) return true;
-        }
-        return false;
-    };
-    for (const auto* text : {&shape.constraint, &shape.prefer}) {
-        ErrorCode code = text == &shape.prefer ? ErrorCode::InvalidPrefer : ErrorCode::InvalidFeature;
-        for (const std::string& name : TRY(FeatureExpression::parse(*text)).names()) {
-            bool known = any_node([&](const Node& node) { return contains(node.config.features, name); });
-            if (!known) return refuse(code, fmt::format("no node has the feature {}", name));
-        }
-    }
-    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
-        for (const GresCount& wish : *wishes) {
-            bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
-            if (!known) return refuse(ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name));
-        }
-    }
-    return {};
+    if (!wish.partition.empty()) return partitions_taking(cluster, wish.partition, caller, wish);
+    const Partition* standard = cluster.default_partition();
+    if (!standard) return refuse(ErrorCode::InvalidPartition, "no partition was named and none is the default");
+    return partitions_taking(cluster, standard->config.name, caller, wish);
 }
 
 Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {

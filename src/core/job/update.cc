@@ -1,6 +1,7 @@
 // core/job/update.cc: scontrol update JobId=. What has to happen when a changed draft of the job takes effect.
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/possible.h"
 #include "core/job/resize.h"
 #include "core/job/update_fields.h"
 #include "core/job/verbs.h"
@@ -15,13 +16,9 @@ namespace sluice {
 namespace {
 
 // Only to where the owner could have sent it.
-Result<void> may_move(const Cluster& cluster, const Caller& caller, const JobDraft& draft) {
+Result<void> check_move(const Cluster& cluster, const Caller& caller, JobDraft& draft) {
     if (draft.privileged) return {};
-    for (const std::string& name : partitions_of(draft.job)) {
-        const Partition* partition = cluster.find_partition(name);
-        if (!partition) return Error{ErrorCode::InvalidPartition, name};
-        TRY(may_use(cluster, partition->config, caller, *draft.job.request));
-    }
+    draft.job.partition = TRY(partitions_taking(cluster, draft.job.partition, caller, draft.request));
     return {};
 }
 
@@ -52,14 +49,15 @@ void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t li
 Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id, Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
-    if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
+    if (is_finished(job->state)) return Error{ErrorCode::JobIsOver, {}};
     JobDraft draft{*job, request_of(*job), is_privileged(cluster, event.caller), now, cluster};
     draft.job.priority = cluster.priority(id);
     for (const auto& [key, value] : event.changes) TRY(set_job_field(draft, key, value));
+    if (draft.job.partition != job->partition) TRY(check_move(cluster, event.caller, draft));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));
     bool asks_for_the_same = draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
-    if (draft.job.partition != job->partition) TRY(may_move(cluster, event.caller, draft));
+    if (draft.job.request->shape != job->request->shape) TRY(check_names(cluster, draft.job.request->shape));
     if (!asks_for_the_same) TRY(check_draft(cluster, draft));
     // Compat: one that was held because no nodes would do is looked at anew after any change.
     bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints;
@@ -100,7 +98,7 @@ void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& 
         if (!done) outcome = done;
     }
     if (any) effects.push_back(Reply{event.request, Done{}});
-    else if (outcome) effects.push_back(Reply{event.request, Error{ErrorCode::JobFinished, {}}});
+    else if (outcome) effects.push_back(Reply{event.request, Error{ErrorCode::JobIsOver, {}}});
     else effects.push_back(Reply{event.request, outcome.error()});
 }
 

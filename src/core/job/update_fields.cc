@@ -10,6 +10,7 @@
 #include "core/job/update_shape.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
+#include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/node_counts.h"
 #include "model/times.h"
@@ -67,6 +68,16 @@ Result<void> set_shape_text(JobDraft& draft, const std::string&, const std::stri
     return {};
 }
 
+Result<void> change_limit(JobDraft& draft, TimeLimit limit) {
+    bool longer = limit > draft.job.time_limit;
+    if (longer && is_live(draft.job) && !draft.privileged) {
+        return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
+    }
+    draft.job.time_limit = limit;
+    draft.request.time_limit = limit;
+    return {};
+}
+
 Result<void> set_time_limit(JobDraft& draft, const std::string& key, const std::string& value) {
     std::string_view text = value;
     int sign = key.ends_with('+') || value.starts_with('+') ? 1 : key.ends_with('-') || value.starts_with('-') ? -1 : 0;
@@ -77,13 +88,18 @@ Result<void> set_time_limit(JobDraft& draft, const std::string& key, const std::
         limit = TimeLimit{draft.job.time_limit.length() + sign * limit.length()};
         if (limit.length().count() <= 0) return bad(key, value);
     }
-    bool longer = limit > draft.job.time_limit;
-    if (longer && is_live(draft.job) && !draft.privileged) {
-        return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
-    }
-    draft.job.time_limit = limit;
-    draft.request.time_limit = limit;
-    return {};
+    return change_limit(draft, limit);
+}
+
+// The time limit that makes it end then.
+Result<void> set_end_time(JobDraft& draft, const std::string& key, const std::string& value) {
+    // Of one that is suspended nobody knows when it will go on.
+    bool runs = is_live(draft.job) && draft.job.state == JobState::Running;
+    if (!runs) return Error{ErrorCode::JobNotRunning, {}};
+    Result<Time> end = parse_moment(value, draft.now);
+    if (!end) return bad(key, value);
+    if (*end <= draft.now) return Error{ErrorCode::InvalidTime, value};
+    return change_limit(draft, TimeLimit{*end - *draft.job.start_time - draft.job.suspended});
 }
 
 Result<void> set_priority(JobDraft& draft, const std::string& key, const std::string& value) {
@@ -128,6 +144,7 @@ Result<void> set_partition(JobDraft& draft, const std::string&, const std::strin
     TRY(only_pending(draft));
     draft.job.partition = value;
     draft.request.partition = value;
+    if (partitions_of(draft.job).empty()) return Error{ErrorCode::InvalidPartition, {}};
     return {};
 }
 
@@ -183,7 +200,9 @@ Result<void> set_node_list(JobDraft& draft, const std::string& key, const std::s
 
 Result<void> set_tasks(JobDraft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    draft.request.shape.ntasks = TRY(number(key, value));
+    std::uint32_t tasks = TRY(number(key, value));
+    if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
+    draft.request.shape.ntasks = tasks;
     return {};
 }
 
@@ -266,6 +285,7 @@ constexpr Row kRows[] = {
     {"Deadline", set_deadline},
     {"Dependency", set_dependency},
     {"EligibleTime", set_begin},
+    {"EndTime", set_end_time},
     {"ExcNodeList", set_shape_text<&Shape::exclude>},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},

@@ -28,6 +28,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
 void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effects& effects);
 // We end a running job: it is told to, and shows as completing until its nodes are clean.
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects);
+// What a live job was for is done.
+void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit, Effects& effects);
 // Nothing of the job is left on this node (or the node itself is gone).
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 
@@ -75,6 +77,10 @@ void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request);
 void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run);
 void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
+// An srun that has a job for itself says what becomes of it, or the job ends.
+void await_srun(Cluster& cluster, Time now, const Job& job);
+void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effects& effects);  // a step has ended
+void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects);
 bool is_prolog_failure(const std::optional<Error>& error);
 KillReason reason_after_prolog(const Cluster& cluster);  // of a job that may be requeued
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects);  // live

@@ -53,7 +53,7 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
     for (auto& [id, waiting] : cluster.waiters) {
         auto count = std::erase_if(waiting, [&](const Waiter& waiter) { return waiter.request == event.request; });
         auto job = cluster.find_job(JobId{id});
-        if (count > 0 && job && job->state == JobState::Pending && job->request->kind == JobKind::Interactive) {
+        if (count > 0 && job && job->state == JobState::Pending && job->request->kind != JobKind::Batch) {
             abandoned.push_back(job->id);
         }
     }

@@ -12,6 +12,11 @@ namespace sluice {
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
                      const JobTerms& wish);
 
+// Of the partitions that are named ("a,b"), those that take the job; the others are not tried later either. The
+// first one's error if none does, or if one does not and EnforcePartLimits=ALL. Alternates stand in.
+Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names, const Caller& caller,
+                                      const JobTerms& wish);
+
 // AllowGroups, by the groups that the caller comes with.
 bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller);
 

@@ -37,6 +37,22 @@ TEST(PartitionAccess, AUserMovesAJobOnlyToWhereItCouldHaveBeenSent) {
     EXPECT_EQ(moved_by({UserId{1000}, GroupId{100}, {"ml"}}), "lab");
 }
 
+TEST(PartitionAccess, OfSeveralAUserNamesInAnUpdateThoseThatTakeTheJobAreKept) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\npartition open default\npartition more\npartition lab groups=ml\nsubmit a hold\npass"), "");
+    const JobId id = world.job("a");
+    auto moved = [&](const char* partitions) {
+        Effects effects;
+        const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
+        const Caller owner{UserId{1000}, GroupId{100}, {"users"}};
+        apply(world.cluster(), world.now(), UpdateJob{RequestId{1}, owner, ref, {{"Partition", partitions}}}, effects);
+        return world.cluster().job(id).partition;
+    };
+    EXPECT_EQ(moved("lab,more"), "more");
+    EXPECT_EQ(moved("lab,open,more"), "open,more");
+    EXPECT_EQ(moved("open,nope"), "open,more");
+}
+
 TEST(PartitionAccess, AccountsAllowedAndDenied) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=8
@@ -62,8 +78,38 @@ TEST(PartitionAccess, HostsRootAndReservations) {
         submit    d partition=root asroot
         submit    e partition=resv refused=--reservation
         submit    f user=0 refused=root
-        submit    g partition=hosts,root host=login1 refused=root
     )");
+}
+
+TEST(PartitionAccess, OfSeveralThoseThatDoNotTakeTheJobAreLeftOut) {
+    constexpr std::string_view kPartitions = R"(
+        nodes     n[1-6] cpus=1
+        partition open nodes=n1 default
+        partition lab nodes=n2 groups=ml
+        partition root nodes=n3 rootonly
+        partition paid nodes=n4 accounts=grant
+        partition drained nodes=n5 state=DRAIN
+        partition off nodes=n6 state=INACTIVE
+    )";
+    Scenario world;
+    ASSERT_EQ(world.run(kPartitions), "");
+    EXPECT_EQ(world.run(R"(
+        submit    a partition=off,drained,paid,root,lab,open
+        submit    b partition=drained,off,lab refused=drain
+        submit    c partition=lab,drained refused=AllowGroups=ml
+        submit    d partition=open,nope refused=nope
+        submit    e partition=open,lab groups=ml
+        pass
+        expect    a running n1
+        expect    e running n2
+        submit    f partition=root,open
+    )"), "");
+    // What is not in its list is not tried, whatever that partition allows later.
+    EXPECT_EQ(world.cluster().job(world.job("f")).partition, "open");
+    Scenario strict;
+    ASSERT_EQ(strict.run("settings enforce=all"), "");
+    ASSERT_EQ(strict.run(kPartitions), "");
+    EXPECT_EQ(strict.run("submit a partition=open,lab refused=AllowGroups=ml\nsubmit b partition=open,lab groups=ml"), "");
 }
 
 TEST(PartitionAccess, AlternateStandsInWhileThePartitionTakesNoJobs) {

@@ -106,6 +106,20 @@ TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     EXPECT_EQ(scenario.run("pass\nexpect b running n1"), "");
 }
 
+// A pass finds the node registered but not clean, and puts those away that named it.
+TEST(NodeTimeout, JobsThatNameANodeStartThereOnceItsLeftoversAreGone) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("settings return=1\nnodes n[1-2]\nsubmit a nodelist=n2 norequeue\npass\nexpect a running n2\n"
+                           "lost n2\nsubmit b nodelist=n2\nat 6\nexpect a node_fail\nexpect b pending ReqNodeNotAvail"),
+              "");
+    Effects effects;
+    RunId run{scenario.job("a"), 0, kBatchStep};
+    apply(scenario.cluster(), scenario.now(), NodeRegistered{"n2", {}, {run}}, effects);
+    ASSERT_EQ(scenario.run("pass\nexpect b pending ReqNodeNotAvail"), "");
+    apply(scenario.cluster(), scenario.now(), NodeCleaned{NodeIndex{1}, run}, effects);
+    EXPECT_EQ(scenario.run("pass\nexpect b running n2"), "");
+}
+
 // slurm.conf has lost a node while the controller was down.
 TEST(Restore, JobsOfNodesThatAreGoneRunAgainOrHaveFailed) {
     Scenario scenario;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "core/node/use.h"
 
@@ -10,40 +11,9 @@ namespace sluice {
 
 namespace {
 
-// The cores of one node, and how many CPUs of each socket are free.
-struct Sockets {
-    Sockets(const Need& need, const NodeKind& kind, const Node& node)
-        : kind(kind), node(node), reserved(kind.reserved), free(count()) {
-        if (need.shape->core_spec) reserved = system_cpus(node.config, *need.shape->core_spec);
-        if (need.shape->thread_spec) reserved = system_threads(node.config, *need.shape->thread_spec);
-        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += is_free(cpu) ? 1 : 0;
-    }
-    bool is_free(std::uint32_t cpu) const { return !node.cpu_used[cpu] && !reserved[cpu]; }
-    std::uint32_t count() const { return std::max(1u, kind.sockets); }
-    std::uint32_t socket_of(std::uint32_t cpu) const {
-        return std::min(cpu / std::max(1u, kind.cores_per_socket * kind.threads), count() - 1);
-    }
-    const NodeKind& kind;
-    const Node& node;
-    std::vector<bool> reserved;
-    std::vector<std::uint32_t> free;
-};
-
-// Sockets in the order in which their CPUs are taken: those close to the devices first, then the
-// fullest one that still holds all, so that large gaps stay large.
-std::vector<std::uint32_t> socket_order(const Sockets& sockets, std::uint32_t cpus, const std::vector<bool>& close) {
-    std::vector<std::uint32_t> order(sockets.count());
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    auto rank = [&](std::uint32_t socket) {
-        bool holds = sockets.free[socket] >= cpus;
-        return std::tuple(!close[socket], !holds, holds ? sockets.free[socket] : 0);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
-    return order;
-}
-
 // How many CPUs of one socket the job may take, by --ntasks-per-socket and --sockets-per-node.
 std::uint32_t cpus_per_socket_most(const Need& need, const NodeKind& kind, std::uint32_t cpus) {
+    if (need.exclusive == Exclusive::Node) return cpus;
     const Shape& shape = *need.shape;
     std::uint32_t most = cpus;
     if (shape.ntasks_per_socket) most = std::max(kind.threads, *shape.ntasks_per_socket * shape.cpus_per_task);
@@ -55,6 +25,59 @@ std::uint32_t cpus_per_socket_most(const Need& need, const NodeKind& kind, std::
     return most;
 }
 
+// The sockets of one node: which of their CPUs are free, and how many are wanted, of one of them at most.
+struct Sockets {
+    Sockets(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t wanted)
+        : kind(kind), node(node), wanted(wanted), most(cpus_per_socket_most(need, kind, wanted)),
+          reserved(kind.reserved), free(count()) {
+        if (need.shape->core_spec) reserved = system_cpus(node.config, *need.shape->core_spec);
+        if (need.shape->thread_spec) reserved = system_threads(node.config, *need.shape->thread_spec);
+        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += is_free(cpu) ? 1 : 0;
+    }
+    bool is_free(std::uint32_t cpu) const { return !node.cpu_used[cpu] && !reserved[cpu]; }
+    std::uint32_t count() const { return std::max(1u, kind.sockets); }
+    std::uint32_t socket_of(std::uint32_t cpu) const {
+        return std::min(cpu / std::max(1u, kind.cores_per_socket * kind.threads), count() - 1);
+    }
+    bool is_on(const std::vector<bool>& cores, std::uint32_t cpu) const {
+        const std::uint32_t core = cpu / kind.threads;
+        return core < cores.size() && cores[core];
+    }
+    // How many of the wanted CPUs can be had on these cores.
+    std::uint32_t to_be_had_on(const std::vector<bool>& cores) const {
+        std::vector<std::uint32_t> here(count());
+        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) {
+            if (is_free(cpu) && is_on(cores, cpu)) ++here[socket_of(cpu)];
+        }
+        std::uint32_t sum = 0;
+        for (std::uint32_t cpus : here) sum += std::min(cpus, most);
+        return std::min(sum, wanted);
+    }
+    const NodeKind& kind;
+    const Node& node;
+    const std::uint32_t wanted;
+    const std::uint32_t most;
+    std::vector<bool> reserved;
+    std::vector<std::uint32_t> free;
+};
+
+// Sockets in the order in which their CPUs are taken: those close to the devices first, then the
+// fullest one that still holds all, so that large gaps stay large.
+std::vector<std::uint32_t> socket_order(const Sockets& sockets, const std::vector<bool>& close_cores) {
+    std::vector<bool> close(sockets.count());
+    for (std::uint32_t cpu = 0; cpu < sockets.kind.cpus; ++cpu) {
+        if (sockets.is_on(close_cores, cpu)) close[sockets.socket_of(cpu)] = true;
+    }
+    std::vector<std::uint32_t> order(sockets.count());
+    std::iota(order.begin(), order.end(), 0u);
+    auto rank = [&](std::uint32_t socket) {
+        bool holds = sockets.free[socket] >= sockets.wanted;
+        return std::tuple(!close[socket], !holds, holds ? sockets.free[socket] : 0);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+    return order;
+}
+
 // What one socket gives where it can be had: one core of each (--hint=memory_bound), two of each, ...
 std::uint32_t even_share(const Need& need, const NodeKind& kind, std::uint32_t cpus) {
     if (need.shape->cores_per_socket != 1u) return cpus;
@@ -62,155 +85,234 @@ std::uint32_t even_share(const Need& need, const NodeKind& kind, std::uint32_t c
     return (cpus + unit - 1) / unit * kind.threads;
 }
 
-std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const NodeKind& kind, const Node& node,
-                                                    std::uint32_t count, const std::vector<bool>& close,
-                                                    const std::vector<bool>& allowed_cores) {
-    std::vector<std::uint32_t> cpus;
-    Sockets sockets(need, kind, node);
-    const std::uint32_t most = need.exclusive == Exclusive::Node ? count : cpus_per_socket_most(need, kind, count);
-    std::vector<std::uint32_t> here(sockets.count());
+// Those on the close cores first; with --gres-flags=enforce-binding no others.
+std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Sockets& sockets,
+                                                    const std::vector<bool>& close_cores) {
+    const NodeKind& kind = sockets.kind;
+    const bool only_close = need.shape->bind_gpus_to_cores && !close_cores.empty();
+    const std::uint32_t even = std::min(sockets.most, even_share(need, kind, sockets.wanted));
+    const std::vector<std::uint32_t> order = socket_order(sockets, close_cores);
+    std::vector<std::uint32_t> cpus, here(sockets.count());
     std::vector<bool> taken(kind.cpus);
-    for (std::uint32_t limit : {std::min(most, even_share(need, kind, count)), most}) {
-        for (std::uint32_t socket : socket_order(sockets, count, close)) {
-            for (std::uint32_t cpu = 0; cpu < kind.cpus && cpus.size() < count && here[socket] < limit; ++cpu) {
+    auto take = [&](std::uint32_t most, bool close) {
+        for (std::uint32_t socket : order) {
+            for (std::uint32_t cpu = 0; cpu < kind.cpus && cpus.size() < sockets.wanted && here[socket] < most; ++cpu) {
                 if (sockets.socket_of(cpu) != socket || !sockets.is_free(cpu) || taken[cpu]) continue;
-                if (!allowed_cores.empty() && !allowed_cores[cpu / kind.threads]) continue;
+                if (close && !sockets.is_on(close_cores, cpu)) continue;
                 cpus.push_back(cpu);
                 taken[cpu] = true;
                 ++here[socket];
             }
         }
+    };
+    for (std::uint32_t most : {even, sockets.most}) {
+        if (!close_cores.empty()) take(most, true);
+        if (!only_close) take(most, false);
     }
-    if (cpus.size() < count) return {};
+    if (cpus.size() < sockets.wanted) return {};
     std::sort(cpus.begin(), cpus.end());
     return cpus;
 }
 
-// Devices of the pools that serve the wish, those that share a socket together.
+// Free devices of one pool that are close to the same cores: any of them is as good as the others.
+struct Group {
+    const GresPool* pool = nullptr;
+    std::uint64_t free = 0;
+    std::vector<std::uint32_t> slots;     // of the free ones, where they have numbers
+    std::optional<std::uint32_t> socket;
+    std::vector<bool> cores;              // empty: close to all
+    bool is_far = false;                  // no CPU close to it is free
+};
+
+void add_cores(std::vector<bool>& cores, const std::vector<bool>& more) {
+    cores.resize(std::max(cores.size(), more.size()));
+    for (std::size_t core = 0; core < more.size(); ++core) cores[core] = cores[core] || more[core];
+}
+
+Group group_of(const Sockets& sockets, const GresPool& pool, std::uint32_t slot) {
+    Group group{.pool = &pool, .socket = sockets.kind.socket_of(pool, slot)};
+    if (!group.socket) return group;
+    group.cores.resize(sockets.kind.cores());
+    for (std::uint32_t core : pool.cores[slot]) {
+        if (core < group.cores.size()) group.cores[core] = true;
+    }
+    group.is_far = sockets.to_be_had_on(group.cores) == 0;
+    return group;
+}
+
+// Those with free CPUs close to them first.
+std::vector<Group> groups_on(const Sockets& sockets) {
+    std::vector<Group> groups;
+    for (const GresPool& pool : sockets.node.gres) {
+        if (!pool.has_devices) {
+            groups.push_back({.pool = &pool, .free = pool.count - std::min(pool.count, pool.used_count)});
+        }
+        for (std::uint32_t slot = 0; slot < pool.used.size(); ++slot) {
+            if (pool.used[slot]) continue;
+            auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& each) {
+                return each.pool == &pool && (pool.cores.empty() || pool.cores[each.slots.front()] == pool.cores[slot]);
+            });
+            if (group == groups.end()) group = groups.insert(group, group_of(sockets, pool, slot));
+            group->slots.push_back(slot);
+            ++group->free;
+        }
+    }
+    std::stable_partition(groups.begin(), groups.end(), [](const Group& group) { return !group.is_far; });
+    return groups;
+}
+
+// Which devices: of all sets of groups that hold the wishes the one that serves best.
 class DevicePicker {
 public:
-    DevicePicker(const NodeKind& kind, const Node& node) : kind_(kind), node_(node) {
-        for (const GresPool& pool : node.gres) {
-            used_.push_back(pool.used);
-            counts_.push_back(pool.used_count);
+    DevicePicker(const Sockets& sockets, bool only_close)
+        : sockets_(sockets), only_close_(only_close), groups_(groups_on(sockets)), taken_(groups_.size()) {}
+
+    void add(const GresCount& wish) {
+        Draw& draw = draws_.emplace_back(Draw{{}, wish.count});
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (serves(g, wish)) draw.groups.push_back(g);
         }
     }
 
-    bool pick(const GresCount& wish, std::vector<NodeShare::Devices>& picked) {
-        std::uint64_t missing = wish.count;
-        for (std::size_t p = 0; p < node_.gres.size() && missing > 0; ++p) {
-            const GresPool& pool = node_.gres[p];
-            if (!serves(p, wish)) continue;
-            std::uint64_t take = std::min(missing, pool.count - std::min(pool.count, counts_[p]));
-            if (take == 0) continue;
-            NodeShare::Devices& devices = entry_for(picked, pool);
-            devices.count += take;
-            counts_[p] += take;
-            missing -= take;
-            if (pool.has_devices) take_slots(p, take, devices.indexes);
+    // So many on each of so many sockets: where enough are free and CPUs too, just enough devices first; with
+    // those that are close to all sockets for what is missing.
+    void add_on_sockets(const GresCount& each, std::uint32_t sockets) {
+        std::vector<Draw> on(sockets_.count());
+        std::vector<std::vector<bool>> cores(on.size());
+        Draw anywhere;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (!serves(g, each)) continue;
+            Draw& draw = groups_[g].socket ? on[*groups_[g].socket] : anywhere;
+            draw.groups.push_back(g);
+            draw.count += groups_[g].free;
+            if (groups_[g].socket) add_cores(cores[*groups_[g].socket], groups_[g].cores);
         }
-        return missing == 0;
-    }
-
-    // So many on each of so many sockets: where just enough are free first, with those that are close to
-    // all sockets for what is missing.
-    bool pick_on_sockets(const GresCount& each, std::uint32_t sockets, std::vector<NodeShare::Devices>& picked) {
-        std::vector<std::uint64_t> free(kind_.sockets);
-        for (std::size_t p = 0; p < node_.gres.size(); ++p) {
-            for (std::uint32_t slot = 0; serves(p, each) && slot < used_[p].size(); ++slot) {
-                auto socket = kind_.socket_of(node_.gres[p], slot);
-                if (socket && !used_[p][slot]) ++free[*socket];
-            }
+        std::vector<std::tuple<bool, std::uint32_t, std::uint64_t, std::uint32_t>> order;
+        for (std::uint32_t s = 0; s < on.size(); ++s) {
+            if (on[s].count < each.count) order.emplace_back(true, 0, ~on[s].count, s);
+            else order.emplace_back(false, sockets_.wanted - sockets_.to_be_had_on(cores[s]), on[s].count, s);
         }
-        std::vector<std::uint32_t> order(kind_.sockets);
-        std::iota(order.begin(), order.end(), 0u);
-        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            auto rank = [&](std::uint32_t s) { return free[s] >= each.count ? free[s] : ~free[s]; };
-            return rank(a) < rank(b);
-        });
+        std::sort(order.begin(), order.end());
         order.resize(std::min<std::size_t>(order.size(), sockets));
-        std::uint64_t missing = each.count * sockets;
-        for (std::uint32_t socket : order) missing -= take_close_to(socket, each, each.count, picked);
-        return missing == take_close_to({}, each, missing, picked);
+        anywhere.count = each.count * sockets;
+        for (const auto& rank : order) {
+            Draw& draw = on[std::get<3>(rank)];
+            draw.count = std::min(draw.count, each.count);
+            anywhere.count -= draw.count;
+            draws_.push_back(draw);
+        }
+        draws_.push_back(anywhere);
     }
 
-    // By socket and by core: what is close to the devices that were picked.
-    std::vector<bool> close_sockets;
-    std::vector<bool> close_cores;
+    // The cores close to what was picked; absent: there is nothing that will do.
+    std::optional<std::vector<bool>> pick(std::vector<NodeShare::Devices>& picked) {
+        try_groups(0, 0, {});
+        if (!best_) return {};
+        for (const Draw& draw : draws_) {
+            for (std::size_t g : draw.groups) hand_out(groups_[g], std::exchange(best_->taken[g], 0), picked);
+        }
+        return std::move(best_->close_cores);
+    }
 
 private:
-    bool serves(std::size_t p, const GresCount& wish) const {
-        const GresPool& pool = node_.gres[p];
+    // So many devices, out of these groups.
+    struct Draw {
+        std::vector<std::size_t> groups;
+        std::uint64_t count = 0;
+    };
+
+    // Less is better: devices far from all free CPUs, sockets, groups, CPUs that will not be close, and
+    // devices that stay free on the sockets, so that large gaps stay large.
+    using Price = std::tuple<std::uint64_t, std::size_t, std::size_t, std::uint32_t, std::uint64_t>;
+    struct Pick {
+        Price price;
+        std::vector<std::uint64_t> taken;  // by group
+        std::vector<bool> close_cores;
+    };
+
+    bool serves(std::size_t g, const GresCount& wish) const {
+        const GresPool& pool = *groups_[g].pool;
         return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
     }
 
-    // Up to so many of the free ones that are close to this socket, or to all of them; how many.
-    std::uint64_t take_close_to(std::optional<std::uint32_t> socket, const GresCount& wish, std::uint64_t most,
-                                std::vector<NodeShare::Devices>& picked) {
-        std::uint64_t taken = 0;
-        for (std::size_t p = 0; p < node_.gres.size(); ++p) {
-            for (std::uint32_t slot = 0; serves(p, wish) && slot < used_[p].size() && taken < most; ++slot) {
-                const GresPool& pool = node_.gres[p];
-                if (used_[p][slot] || kind_.socket_of(pool, slot) != socket) continue;
-                NodeShare::Devices& devices = entry_for(picked, pool);
-                take_slot(p, slot, devices.indexes);
-                std::sort(devices.indexes.begin(), devices.indexes.end());
-                ++devices.count;
-                ++counts_[p];
-                ++taken;
+    // Goes through the sets of groups for each draw in turn. Nodes have few groups; where devices have all
+    // different cores the first sets must do.
+    void try_groups(std::size_t d, std::size_t at, std::vector<std::size_t> chosen) {
+        constexpr std::uint32_t kMostSteps = 2'000;
+        if (++steps_ > kMostSteps) return;
+        if (d == draws_.size()) return compare();
+        const Draw& draw = draws_[d];
+        if (at < draw.groups.size() && chosen.size() < draw.count) {
+            std::vector<std::size_t> more = chosen;
+            more.push_back(draw.groups[at]);
+            try_groups(d, at + 1, std::move(more));
+            return try_groups(d, at + 1, std::move(chosen));
+        }
+        const std::vector<std::uint64_t> before = taken_;
+        if (take(chosen, draw.count)) try_groups(d + 1, 0, {});
+        taken_ = before;
+    }
+
+    // One of each, then as many as there are from the first group on.
+    bool take(const std::vector<std::size_t>& chosen, std::uint64_t count) {
+        for (std::size_t g : chosen) {
+            if (taken_[g] == groups_[g].free) return false;
+            ++taken_[g];
+            --count;
+        }
+        for (std::size_t g : chosen) {
+            std::uint64_t more = std::min(count, groups_[g].free - taken_[g]);
+            taken_[g] += more;
+            count -= more;
+        }
+        return count == 0;
+    }
+
+    void compare() {
+        Pick pick{{}, taken_, {}};
+        auto& [far, sockets, groups, cpus, left] = pick.price;
+        std::vector<bool> touched(sockets_.count());
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (taken_[g] == 0) continue;
+            ++groups;
+            if (groups_[g].is_far) far += taken_[g];
+            if (groups_[g].socket) touched[*groups_[g].socket] = true;
+        }
+        sockets = static_cast<std::size_t>(std::count(touched.begin(), touched.end(), true));
+        if (best_ && best_->price < pick.price) return;  // the rest can only add to it
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (taken_[g] > 0) add_cores(pick.close_cores, groups_[g].cores);
+        }
+        if (!pick.close_cores.empty()) cpus = sockets_.wanted - sockets_.to_be_had_on(pick.close_cores);
+        if (only_close_ && cpus > 0) return;
+        for (const Draw& draw : draws_) {
+            for (std::size_t g : draw.groups) {
+                if (groups_[g].socket && touched[*groups_[g].socket]) left += groups_[g].free - taken_[g];
             }
         }
-        return taken;
+        if (!best_ || pick.price < best_->price) best_ = std::move(pick);
     }
 
-    static NodeShare::Devices& entry_for(std::vector<NodeShare::Devices>& picked, const GresPool& pool) {
-        for (NodeShare::Devices& devices : picked) {
-            if (devices.name == pool.name && devices.type == pool.type) return devices;
+    static void hand_out(const Group& group, std::uint64_t count, std::vector<NodeShare::Devices>& picked) {
+        if (count == 0) return;
+        auto devices = std::find_if(picked.begin(), picked.end(), [&](const NodeShare::Devices& each) {
+            return each.name == group.pool->name && each.type == group.pool->type;
+        });
+        if (devices == picked.end()) devices = picked.insert(devices, {group.pool->name, group.pool->type, {}, 0});
+        devices->count += count;
+        for (std::size_t i = 0; i < count && i < group.slots.size(); ++i) {
+            devices->indexes.push_back(group.pool->first_index + group.slots[i]);
         }
-        return picked.emplace_back(NodeShare::Devices{pool.name, pool.type, {}, 0});
+        std::sort(devices->indexes.begin(), devices->indexes.end());
     }
 
-    std::uint32_t socket_of(const GresPool& pool, std::uint32_t slot) const {
-        return kind_.socket_of(pool, slot).value_or(0);
-    }
-
-    // The socket whose free devices are just enough; else from the first device on.
-    void take_slots(std::size_t p, std::uint64_t take, std::vector<std::uint32_t>& indexes) {
-        const GresPool& pool = node_.gres[p];
-        std::vector<std::uint64_t> free(kind_.sockets, 0);
-        for (std::uint32_t slot = 0; slot < used_[p].size(); ++slot) free[socket_of(pool, slot)] += used_[p][slot] ? 0 : 1;
-        std::optional<std::uint32_t> best;
-        for (std::uint32_t socket = 0; socket < kind_.sockets; ++socket) {
-            if (free[socket] >= take && (!best || free[socket] < free[*best])) best = socket;
-        }
-        for (std::uint32_t slot = 0; slot < used_[p].size() && take > 0; ++slot) {
-            if (used_[p][slot] || (best && socket_of(pool, slot) != *best)) continue;
-            take_slot(p, slot, indexes);
-            --take;
-        }
-        std::sort(indexes.begin(), indexes.end());
-    }
-
-    void take_slot(std::size_t p, std::uint32_t slot, std::vector<std::uint32_t>& indexes) {
-        used_[p][slot] = true;
-        indexes.push_back(node_.gres[p].first_index + slot);
-        note_close(node_.gres[p], slot);
-    }
-
-    void note_close(const GresPool& pool, std::uint32_t slot) {
-        if (pool.cores.empty()) return;
-        close_sockets.resize(kind_.sockets);
-        close_cores.resize(kind_.cores());
-        close_sockets[socket_of(pool, slot)] = true;
-        for (std::uint32_t core : pool.cores[slot]) {
-            if (core < close_cores.size()) close_cores[core] = true;
-        }
-    }
-
-    const NodeKind& kind_;
-    const Node& node_;
-    std::vector<std::vector<bool>> used_;
-    std::vector<std::uint64_t> counts_;
+    const Sockets& sockets_;
+    const bool only_close_;
+    const std::vector<Group> groups_;
+    std::vector<Draw> draws_;
+    std::vector<std::uint64_t> taken_;    // by group, at this point of the search
+    std::optional<Pick> best_;
+    std::uint32_t steps_ = 0;
 };
 
 // Without those of --gpus-per-socket, which are picked socket by socket.
@@ -230,25 +332,29 @@ std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chose
     return wishes;
 }
 
+// The cores close to the devices that the job gets, none where they are all the same; absent: it cannot get them.
+std::optional<std::vector<bool>> pick_devices(const Need& need, const Sockets& sockets, const Chosen& chosen,
+                                              std::vector<NodeShare::Devices>& picked) {
+    const std::vector<GresCount> wishes = wishes_on(need, sockets.node, chosen);
+    if (wishes.empty() && need.shape->gpus_per_socket.empty()) return std::vector<bool>{};
+    DevicePicker picker(sockets, need.shape->bind_gpus_to_cores);
+    for (const GresCount& wish : need.shape->gpus_per_socket) {
+        picker.add_on_sockets(wish, need.shape->sockets_per_node.value_or(1));
+    }
+    for (const GresCount& wish : wishes) picker.add(wish);
+    return picker.pick(picked);
+}
+
 }  // namespace
 
 std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const Node& node, const Chosen& chosen) {
     NodeShare share{.node = node.index, .tasks = chosen.tasks, .cpus = {}, .memory = 0, .gres = {}};
-    DevicePicker picker(kind, node);
-    for (const GresCount& wish : need.shape->gpus_per_socket) {
-        std::uint32_t sockets = need.shape->sockets_per_node.value_or(1);
-        if (wish.count > 0 && !picker.pick_on_sockets(wish, sockets, share.gres)) return {};
-    }
-    for (const GresCount& wish : wishes_on(need, node, chosen)) {
-        if (wish.count > 0 && !picker.pick(wish, share.gres)) return {};
-    }
-    std::vector<bool> close = picker.close_sockets;
-    close.resize(std::max(1u, kind.sockets), false);
-    std::vector<bool> allowed;
-    if (need.shape->bind_gpus_to_cores) allowed = picker.close_cores;
     auto count = static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
     if (need.shape->core_spec || need.shape->thread_spec) count = whole_node_cpus(need, kind);
-    auto cpus = pick_cpus(need, kind, node, count, close, allowed);
+    const Sockets sockets(need, kind, node, count);
+    auto close_cores = pick_devices(need, sockets, chosen, share.gres);
+    if (!close_cores) return {};
+    auto cpus = pick_cpus(need, sockets, *close_cores);
     if (!cpus) return {};
     share.cpus = *std::move(cpus);
     share.memory = static_cast<Megabytes>(chosen.take[Amounts::kMemory]);

@@ -1,5 +1,7 @@
 #include "core/place/place.h"
 
+#include <algorithm>
+
 #include "core/node/use.h"
 #include "core/place/detail.h"
 #include "core/schedule/scheduler.h"
@@ -71,6 +73,42 @@ std::string names_of(const Cluster& cluster, const Choice& choice) {
     std::vector<std::string> names;
     for (const Chosen& chosen : choice) names.push_back(cluster.node(chosen.node).config.name);
     return Hostlist(std::move(names)).sorted().to_string();
+}
+
+bool depends_on_detail(const Need& need) {
+    const Shape& shape = *need.shape;
+    return shape.ntasks_per_socket || shape.sockets_per_node.value_or(1) > 1 || !shape.gpus_per_socket.empty() ||
+           shape.bind_gpus_to_cores || need.partition->config.max_cpus_per_socket;
+}
+
+std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node, std::uint32_t tasks) {
+    const NodeKind& kind = cluster.scheduler().layout.kind(node);
+    for (; tasks > 0; --tasks) {
+        if (share_on(need, kind, cluster.node(node), {node, tasks, {}, amounts_for(need, kind, tasks)})) break;
+    }
+    return tasks;
+}
+
+static void give_back(Node& view, const NodeShare& share) {
+    for (std::uint32_t cpu : share.cpus) view.cpu_used[cpu] = 0;
+    for (const NodeShare::Devices& devices : share.gres) {
+        for (GresPool& pool : view.gres) {
+            if (pool.name != devices.name || pool.type != devices.type) continue;
+            pool.used_count -= devices.count;
+            for (std::uint32_t index : devices.indexes) pool.used[index - pool.first_index] = false;
+        }
+    }
+}
+
+bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice,
+                  const std::vector<std::shared_ptr<const Job>>& leaving) {
+    return std::all_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
+        Node view = cluster.node(chosen.node);
+        for (const auto& job : leaving) {
+            if (const NodeShare* share = job->allocation->find(chosen.node)) give_back(view, *share);
+        }
+        return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen).has_value();
+    });
 }
 
 }  // namespace sluice

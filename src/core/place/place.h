@@ -20,4 +20,12 @@ std::optional<Allocation> allocate(const Cluster& cluster, const Need& need, con
                                    const BarredCpus& barred = {});
 std::string names_of(const Cluster& cluster, const Choice& choice);
 
+// Whether counts may promise too much: sockets and bindings are seen only by CPU and device.
+bool depends_on_detail(const Need& need);
+// The most tasks, up to `tasks`, for which the node's CPUs and devices as they are now will do.
+std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node, std::uint32_t tasks);
+// Whether the choice could be had if these were gone.
+bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice,
+                  const std::vector<std::shared_ptr<const Job>>& leaving);
+
 }  // namespace sluice

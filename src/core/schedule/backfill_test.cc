@@ -324,5 +324,43 @@ TEST(Backfill, ANewJobIsShortenedAtOnceThoughOthersWait) {
     )");
 }
 
+TEST(Backfill, EqualJobsThatComeOneByOneAreAllBooked) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-3] cpus=8
+        submit  h1 cpus=4 time=2 nodelist=n1
+        submit  h2 cpus=4 time=2 nodelist=n2
+        submit  h3 cpus=4 time=2 nodelist=n3
+        pass
+        submit  w1 cpus=8 time=10
+        pass
+        submit  w2 cpus=8 time=10
+        pass
+        submit  w3 cpus=8 time=10
+        pass
+        submit  w4 cpus=8 time=10
+        pass
+        expect  w2 pending starts=2
+        expect  w3 pending starts=2
+        expect  w4 pending starts=12
+        submit  low cpus=4 time=60
+        pass
+        expect  low pending
+    )");
+}
+
+TEST(Backfill, AllTasksOfANewArrayAreBooked) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2] cpus=8
+        submit  h1 cpus=4 time=2 nodelist=n1
+        submit  h2 cpus=4 time=2 nodelist=n2
+        pass
+        submit  w array=1-2 cpus=8 time=10
+        pass
+        submit  low cpus=4 time=60
+        pass
+        expect  low pending
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/limits/reservations.h"
+#include "core/place/place.h"
 #include "core/schedule/pass.h"
 #include "core/schedule/spot.h"
 
@@ -57,6 +58,7 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
     Planner& planner = cluster.scheduler().planner;
     auto own = planner.find_booking(job.id);
     if (own) planner.lift(*own);
+    Detail detail{cluster, planner.tick(now)};
     Time first = std::max(job.eligible_time, array_slot_free_at(cluster, now, job));
     std::optional<Estimate> best;
     for (const std::string& name : partitions_of(job)) {
@@ -71,7 +73,8 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
             if (waits) from = std::max(from, planner.tick(spot.reservation->start));
             PlanTime length = length_in(spot.reservation, planner, from, length_of(job.time_limit));
             Search search{.need = *need, .nodes = spot.nodes(), .from = from, .length = length,
-                          .options = {.least_loaded = cluster.settings().least_loaded}};
+                          .options = {.least_loaded = cluster.settings().least_loaded},
+                          .detail = depends_on_detail(*need) ? &detail : nullptr};
             Start start = find_with_licenses(planner, job, search, finder, licenses);
             if (start.nodes.empty() || (best && best->start <= planner.time(start.at))) continue;
             best = Estimate{planner.time(start.at), std::move(start.nodes), name};

@@ -87,5 +87,20 @@ TEST(Foretell, WhenItsReservationBegins) {
     )");
 }
 
+TEST(Foretell, OneAfterTheOtherInTheSameReservation) {
+    EXPECT_SCENARIO(R"(
+        nodes    n1 cpus=4
+        reserve  course start=30 length=90 nodes=n1 users=1000
+        submit   first  reservation=course cpus=4 time=10
+        submit   second reservation=course cpus=4 time=10
+        pass
+        expect   first  pending Reservation starts=30
+        expect   second pending Reservation starts=40
+        submit   other cpus=4 time=20 user=1001
+        pass
+        expect   other running
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

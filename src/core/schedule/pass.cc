@@ -33,7 +33,6 @@ namespace {
 constexpr std::uint64_t kCheapSteps = 20'000;
 constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
 constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
-constexpr std::uint32_t kBookingsPerClass = 64;
 
 }  // namespace
 
@@ -101,7 +100,7 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
     : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
-      finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
+      detail_{cluster, scheduler_.planner.tick(now)}, finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
       heads_(cluster.partitions().size()), stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
 
 // Once for each reservation that its jobs may start in now; without a wish of their own also outside.
@@ -110,6 +109,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
     bool outside = job_class.sample->reservation.empty();
     for (Spot& spot : spots_in(cluster_, now_, partition, job_class.reservations, outside)) {
         Entry entry{&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin(), job_class.is_fresh};
+        entry.joined = job_class.joined;
         entry.reservation = spot.reservation;
         entry.nodes = std::move(spot.reserved);
         found.push_back(std::move(entry));
@@ -158,7 +158,8 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
     PlanTime from = planner.tick(now_);
     PlanTime length = length_in(entry.reservation, planner, from, length_of(*entry.job_class));
     return {.need = entry.in->need, .nodes = entry.nodes ? *entry.nodes : entry.in->need.partition->nodes,
-            .from = from, .length = length, .options = select_options(cluster_, now_, entry.in->need, job)};
+            .from = from, .length = length, .options = select_options(cluster_, now_, entry.in->need, job),
+            .detail = depends_on_detail(entry.in->need) ? &detail_ : nullptr};
 }
 
 bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
@@ -175,21 +176,6 @@ bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::option
     start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     return true;
-}
-
-bool Pass::start_in(const Entry& entry, JobId id, const Search& search, const Choice& choice) {
-    if (choice.empty()) return false;
-    if (start(entry, id, choice)) return true;
-    std::vector<NodeIndex> able;
-    for (NodeIndex node : search.nodes) {
-        bool has_room = finder_.has_room(search.need, node, search.from);
-        if (has_room && allocate(cluster_, search.need, finder_.one_node(search, node))) able.push_back(node);
-    }
-    finder_.steps += search.nodes.size();
-    if (able.empty()) return false;
-    Search among{.need = search.need, .nodes = able, .from = search.from, .length = search.length, .options = search.options};
-    Choice other = finder_.at_once(among);
-    return !other.empty() && start(entry, id, other);
 }
 
 void Pass::park_here(JobId id, Reason reason, std::string detail) {
@@ -281,7 +267,7 @@ bool Pass::start_shortened(Entry& entry, JobId id) {
     if (!least || least->unlimited()) return false;
     Search search = search_for(entry, cluster_.job(id));
     auto choice_for = [&](PlanTime length) {
-        return finder_.at_once({search.need, search.nodes, search.from, length, search.options});
+        return finder_.at_once({search.need, search.nodes, search.from, length, search.options, false, search.detail});
     };
     PlanTime fits = static_cast<PlanTime>(least->length().count()), too_long = search.length;
     Choice choice = fits < too_long ? choice_for(fits) : Choice{};
@@ -307,8 +293,8 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);
         if (own) planner.lift(*own);
-        Search search = search_for(entry, *job);
-        bool started = start_in(entry, id, search, at_once(entry, search));
+        Choice choice = at_once(entry, search_for(entry, *job));
+        bool started = !choice.empty() && start(entry, id, choice);
         started = started || start_shortened(entry, id) || start_shared(entry, id);
         if (own && started) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);
@@ -364,6 +350,7 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
             }
         }
         entry.job_class->is_fresh = false;
+        entry.job_class->joined.reset();
         if (goes_on && advance(entry)) std::push_heap(heap.begin(), heap.end(), later);
         else heap.pop_back();
     }

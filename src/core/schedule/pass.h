@@ -28,6 +28,7 @@ private:
         std::uint32_t tier;
         QueueKey key;
         bool is_fresh;                // its first job has not been looked at before this pass
+        std::optional<QueueKey> joined = {};  // the first of those behind it who have not been
         bool stays = false;           // look at the same record once more
         std::uint32_t booked = 0;
         PlanTime last_start = 0;          // of its last booking: the next one is not earlier
@@ -54,8 +55,6 @@ private:
     bool waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const;
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
     bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
-    // Where `choice` says; if counts alone promised too much there (sockets, bindings), where they hold.
-    bool start_in(const Entry& entry, JobId id, const Search& search, const Choice& choice);
     bool start_shortened(Entry& entry, JobId id);
     void note_blocked(Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
@@ -71,6 +70,9 @@ private:
     std::vector<ClassObstacle> obstacles();
     bool may_book(const Entry& entry) const;
     bool book(Entry& entry, const Job& job);
+    // quick_pass.cc: those of the class who have no booking yet. What came of it for the first of them.
+    enum class Line { AsBefore, Booked, NoStart };
+    Line book_line(Entry& entry);
     // What squeue --start shows: bookings; those behind them in rounds of as many.
     std::shared_ptr<const std::vector<StartEstimate>> estimates();
     // Of those that wait for something other than a place which will come in its time.
@@ -88,6 +90,7 @@ private:
     Scheduler& scheduler_;
     Time now_;
     Effects& effects_;
+    Detail detail_;
     StartFinder finder_;
     std::vector<std::optional<JobId>> first_blocked_;  // by partition
     std::map<std::string, JobId> first_in_reservation_;

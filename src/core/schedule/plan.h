@@ -37,6 +37,14 @@ public:
     // so late that it is not before `before`: then the search may end early.
     PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length, PlanTime before = kForever) const;
 
+    // When what is free on the node changes next after `at`.
+    PlanTime next_change(NodeIndex node, PlanTime at) const {
+        for (const Slot& slot : nodes_[node.value]) {
+            if (slot.start > at) return slot.start;
+        }
+        return kForever;
+    }
+
     // Whether `need` is free from `from` on and ever after.
     bool is_open_ended(NodeIndex node, const Amounts& need, PlanTime from) const;
 

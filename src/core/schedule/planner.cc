@@ -270,6 +270,11 @@ void Planner::lay_job(const Cluster& cluster, const Job& job, Time now) {
     for (const NodeShare& share : job.allocation->nodes) refresh(cluster, share.node, now);
 }
 
+std::vector<Planner::Number> Planner::bookings_of(JobId job) const {
+    auto found = of_job_.find(job.value);
+    return found == of_job_.end() ? std::vector<Number>{} : found->second;
+}
+
 void Planner::drop_lifted(Number number) {
     Booking& booking = bookings_[number];
     for (const Chosen& chosen : booking.nodes) std::erase(on_node_[chosen.node.value], number);

@@ -39,6 +39,7 @@ public:
     void book(Booking booking);
     // The first of a job; tasks of an array that wait have one record and may have several.
     std::optional<Number> find_booking(JobId job) const;
+    std::vector<Number> bookings_of(JobId job) const;  // the latest first
     bool has_bookings() const { return !of_job_.empty(); }
     const Booking& booking(Number number) const { return bookings_[number]; }
     void lift(Number number);        // as if it were not there, until

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/job/preempt.h"
+#include "core/place/place.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/pass.h"
 
@@ -141,6 +142,13 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     return nodes;
 }
 
+// Counts alone may promise too much (sockets, bindings): nobody is to be ended in vain.
+bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice, const std::vector<Victim>& victims) {
+    std::vector<std::shared_ptr<const Job>> leaving;
+    for (const Victim& victim : victims) leaving.push_back(victim.job);
+    return fits_without(cluster, need, choice, leaving);
+}
+
 }  // namespace
 
 bool Pass::preempt_for(const Entry& entry, JobId id) {
@@ -169,6 +177,13 @@ bool Pass::preempt_for(const Entry& entry, JobId id) {
         planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
         return false;
     });
+    if (!victims.empty() && depends_on_detail(search.need)) {
+        Choice wanted = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});
+        if (!is_enough(cluster_, search.need, wanted, victims)) {
+            for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
+            victims.clear();
+        }
+    }
     // Who is only set aside is so at the moment of the start: once all others are gone.
     bool starts = !victims.empty() && std::all_of(victims.begin(), victims.end(), [](const Victim& victim) { return victim.is_suspended; });
     if (starts) choice = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});

@@ -45,6 +45,7 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
         if (comes_in_time(cluster_.job(id).reason)) waiting.push_back({cluster_.priority(id), id});
     }
     std::sort(waiting.begin(), waiting.end());
+    Planner& planner = scheduler_.planner;
     LicensePlan licenses(cluster_, now_);
     std::uint64_t steps_most = finder_.steps + kStepsForParked;
     for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most; ++i) {
@@ -52,9 +53,18 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
         auto estimate = estimate_start(cluster_, now_, job, finder_, licenses);
         if (!estimate) continue;
         licenses.take(job, estimate->start);
+        PlanTime at = planner.tick(estimate->start);
+        planner.book({job.id, static_cast<std::size_t>(cluster_.find_partition(estimate->partition) - cluster_.partitions().data()), at,
+                      end_of(at, length_of(job.time_limit)), estimate->nodes});
         StartEstimate start{job.id, estimate->start, {}};
         for (const Chosen& chosen : estimate->nodes) start.nodes.push_back(chosen.node);
         found.push_back(std::move(start));
+    }
+    for (const QueueKey& key : waiting) {  // that was for each other only
+        auto number = planner.find_booking(key.job);
+        if (!number) continue;
+        planner.lift(*number);
+        planner.drop_lifted(*number);
     }
 }
 

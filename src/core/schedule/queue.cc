@@ -11,13 +11,13 @@ namespace sluice {
 
 namespace {
 
-// And writes down in which class; whether it is the first of it.
+// And writes down in which class; whether a pass is worth the while.
 bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     Queue& queue = cluster.scheduler().queue;
-    bool is_first = queue.add(cluster.job(id), cluster.priority(id), reservations);
+    bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations);
     ClassIndex index = queue.find_class(id)->index;
     if (cluster.job(id).wait_class != index) cluster.edit_shown(id).wait_class = index;
-    return is_first;
+    return is_of_interest;
 }
 
 std::size_t hash_of(const Job& job) {
@@ -102,7 +102,9 @@ bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reser
     if (job.reason != Reason::None) come_back_.insert(job.id);
     bool is_first = place == job_class.waiting.begin();
     job_class.is_fresh = job_class.is_fresh || is_first;
-    return is_first;
+    bool may_be_booked = job_class.waiting.size() <= kBookingsPerClass;
+    if (!is_first && may_be_booked && (!job_class.joined || *place < *job_class.joined)) job_class.joined = *place;
+    return is_first || may_be_booked;
 }
 
 void Queue::remove(const QueueKey& key) {
@@ -170,10 +172,11 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
         return;
     }
-    // Behind others of its class that find no place there is nothing to try.
+    // Behind many others of its class that find no place there is nothing to try.
     JobId id = job.id;
-    bool is_first = add_to_queue(cluster, id, usable_reservations(cluster, job));
-    if (is_first || cluster.job(id).reason != Reason::None) cluster.has_new_jobs = true;
+    bool is_of_interest = add_to_queue(cluster, id, usable_reservations(cluster, job));
+    if (is_of_interest || cluster.job(id).reason != Reason::None) cluster.has_new_jobs = true;
+    else cluster.add_timer({now + kPlanSoon, TimerKind::Plan, 0});
 }
 
 void dequeue(Cluster& cluster, const Job& job) {

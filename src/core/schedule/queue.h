@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,8 @@
 namespace sluice {
 
 using ClassIndex = std::uint32_t;
+constexpr Seconds kPlanSoon{2};  // those who cannot be told at once when they may start are told before long
+constexpr std::uint32_t kBookingsPerClass = 64;  // those behind them have no place in the plan of their own
 
 // What keeps all jobs of a class from starting, other than their turn and a free place.
 struct Obstacle {
@@ -38,6 +41,7 @@ struct JobClass {
     UserId user;                               // whose, where that matters for the place; else kNobody
     std::set<QueueKey> waiting;
     bool is_fresh = true;                      // its first job has not been looked at yet
+    std::optional<QueueKey> joined;            // the first of those behind it who have not been, and may be booked
 
     // One for each partition of the list, filled when first looked at; see needs_of().
     struct InPartition {
@@ -51,7 +55,7 @@ struct JobClass {
 
 class Queue {
 public:
-    // Adds a job to its class; whether it may be the first of it, so that a pass is worth the while.
+    // Adds a job to its class; whether it is the first of it or may be booked, so that a pass is worth the while.
     bool add(const Job& job, std::uint32_t priority, const std::string& reservations = {});
     void remove(const QueueKey& key);                         // nothing if it is not in the queue
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue

@@ -9,16 +9,18 @@
 namespace sluice {
 
 constexpr int kWideSearchesPerQuickPass = 2;
+constexpr std::size_t kEstimatedAtOnce = 1000;  // jobs; the starts of more than that take too long to write down
 
 bool Pass::new_ones_come_last() {
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (backfill.max_job_test + backfill.max_job_user + backfill.max_job_part > 0) return false;  // they count all
     bool last = true;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
-        if (!job_class.is_fresh || !scheduler_.last_booked) return;
+        if ((!job_class.is_fresh && !job_class.joined) || !scheduler_.last_booked) return;
+        QueueKey first = job_class.is_fresh ? *job_class.waiting.begin() : *job_class.joined;
         for (const JobClass::InPartition& in : needs_of(cluster_, job_class)) {
             std::uint32_t tier = cluster_.partitions()[in.partition].config.priority_tier;
-            last = last && scheduler_.last_booked->comes_before(tier, *job_class.waiting.begin());
+            last = last && scheduler_.last_booked->comes_before(tier, first);
         }
     });
     return last;
@@ -47,24 +49,47 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
         } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
         if (entry.job_class->waiting.empty()) continue;
         note_blocked(entry, entry.key.job);
-        if (!entry.is_fresh) continue;
+        if (!entry.is_fresh && !entry.joined) continue;
         entry.job_class->is_fresh = false;
-        bool booked = scheduler_.planner.find_booking(entry.key.job).has_value();
-        bool has_others = entry.job_class->needs.size() > 1;  // another partition may have it earlier
-        if ((booked && !has_others) || !may_book(entry)) continue;
-        bool is_booked = book(entry, cluster_.job(entry.key.job));
-        books |= is_booked;
-        enough &= is_booked;
+        entry.job_class->joined.reset();
+        Line outcome = book_line(entry);
+        books |= outcome == Line::Booked;
+        enough &= outcome != Line::NoStart;
     }
     scheduler_.planner.open_reservation(cluster_, nullptr, now_);
-    publish(books);
+    bool are_many = scheduler_.queue.size() > kEstimatedAtOnce;
+    if (books && are_many) cluster_.add_timer({now_ + kPlanSoon, TimerKind::Plan, 0});
+    publish(books && !are_many);
     return enough;
+}
+
+Pass::Line Pass::book_line(Entry& entry) {
+    const Planner& planner = scheduler_.planner;
+    bool has_others = entry.job_class->needs.size() > 1;  // another partition may have it earlier
+    Line line = Line::AsBefore;
+    entry.key = *entry.job_class->waiting.begin();
+    do {
+        std::shared_ptr<const Job> job = cluster_.find_job(entry.key.job);
+        bool is_new = entry.is_fresh || !(entry.key < *entry.joined);
+        std::vector<Planner::Number> known = planner.bookings_of(job->id);
+        bool stands = !known.empty() && !(has_others && is_new);
+        if (stands) {
+            entry.booked += static_cast<std::uint32_t>(known.size());
+            entry.last_start = std::max(entry.last_start, planner.booking(known.front()).start);
+        }
+        for (bool wanted = !stands || has_more_tasks(entry, *job); wanted; wanted = has_more_tasks(entry, *job)) {
+            if (!may_book(entry)) return line;
+            if (!book(entry, *job)) return entry.booked == 0 ? Line::NoStart : line;
+            line = Line::Booked;
+        }
+    } while (advance(entry));
+    return line;
 }
 
 // Nothing that was touched has room for it, and what it is told stays as it is.
 bool Pass::waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const {
     const Need& need = entry.in->need;
-    if (entry.is_fresh || entry.reservation || need.sharers > 1 || !cluster_.reservations().empty()) return false;
+    if (entry.is_fresh || entry.joined || entry.reservation || need.sharers > 1 || !cluster_.reservations().empty()) return false;
     const std::optional<JobId>& first = first_blocked_[entry.in->partition];
     if (!first || waits_in_vain(*first)) return false;
     const Planner& planner = scheduler_.planner;
@@ -88,10 +113,11 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     if (!is_fresh && wide && wide_searches-- <= 0) return false;
     if (!may_run(*job)) return !entry.job_class->waiting.empty();
     Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
-                  .options = search.options};
+                  .options = search.options, .detail = search.detail};
     auto own = planner.find_booking(job->id);
     if (own) planner.lift(*own);
-    bool started = start_in(entry, job->id, narrow, finder_.at_once(narrow));
+    Choice choice = finder_.at_once(narrow);
+    bool started = !choice.empty() && start(entry, job->id, choice);
     started = started || (is_fresh && start_shortened(entry, job->id)) || start_shared(entry, job->id);
     if (own && started) planner.drop_lifted(*own);
     else if (own) planner.lay(*own);

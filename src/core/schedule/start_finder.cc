@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "core/place/place.h"
+
 namespace sluice {
 
 namespace {
@@ -27,12 +29,25 @@ PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime fr
     std::uint32_t kind = layout_.kind_of[node.value];
     bool others = owner.user && *owner.user != need.user;
     if (others) from = std::max(from, owner.until);
-    if (need.exclusive != Exclusive::User || (owner.user && !others)) {
-        return planner_.plan().earliest(node, need.least[kind], from, search.length, before);
+    const Amounts* wanted = &need.least[kind];
+    Amounts whole;
+    if (need.exclusive == Exclusive::User && (!owner.user || others)) {  // nobody else may be there
+        whole = *wanted;
+        whole[Amounts::kCpus] = std::max(whole[Amounts::kCpus], layout_.kinds[kind].total[Amounts::kCpus]);
+        wanted = &whole;
     }
-    Amounts whole = need.least[kind];  // nobody else may be there
-    whole[Amounts::kCpus] = std::max(whole[Amounts::kCpus], layout_.kinds[kind].total[Amounts::kCpus]);
-    return planner_.plan().earliest(node, whole, from, search.length, before);
+    PlanTime at = planner_.plan().earliest(node, *wanted, from, search.length, before);
+    if (!search.detail || at == kForever) return at;
+    PlanTime change = planner_.plan().next_change(node, search.detail->now);
+    std::uint32_t tasks = std::max(1u, need.is_uniform() ? need.tasks_on_each() : 1);
+    if (at >= change || tasks_in_detail(search.detail->cluster, need, node, tasks) == tasks) return at;
+    return change == kForever ? kForever : planner_.plan().earliest(node, *wanted, change, search.length, before);
+}
+
+std::uint32_t StartFinder::tasks_at(const Search& search, NodeIndex node, PlanTime at, const Amounts& free) const {
+    std::uint32_t tasks = tasks_that_fit(search.need, layout_.kind(node), free);
+    if (!search.detail || at >= planner_.plan().next_change(node, search.detail->now)) return tasks;
+    return tasks_in_detail(search.detail->cluster, search.need, node, tasks);
 }
 
 template <typename Visit>
@@ -165,7 +180,7 @@ Start StartFinder::find_uniform(const Search& search) {
         if (!choice.empty()) return {at, std::move(choice)};
         // Not together at that moment: what is free next? Or not the right ones: what changes next?
         from = at + 1;
-        if (enough) return sweep({search.need, search.nodes, from, search.length, search.options, search.in_order});
+        if (enough) return sweep({search.need, search.nodes, from, search.length, search.options, search.in_order, search.detail});
     }
 }
 
@@ -186,7 +201,7 @@ Start StartFinder::sweep(const Search& search) {
         Plan::Window window = planner_.plan().window(nodes[place], at, search.length);
         const Planner::Owner& owner = planner_.owner(nodes[place]);
         bool others = owner.user && *owner.user != search.need.user && owner.until > at;
-        std::uint32_t now_fit = others ? 0 : tasks_that_fit(search.need, layout_.kind(nodes[place]), window.free);
+        std::uint32_t now_fit = others ? 0 : tasks_at(search, nodes[place], at, window.free);
         if (others) window.same_until = std::min(window.same_until, owner.until);
         sum += now_fit - std::uint64_t{tasks[place]};
         count += (now_fit > 0) - std::uint64_t{tasks[place] > 0};
@@ -231,7 +246,7 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
         ++steps;
         if (earliest(search, node, at, at + 1) != at) continue;
         Candidate candidate{node, planner_.plan().window(node, at, search.length).free, search.need.tasks_on_each()};
-        if (!uniform) candidate.tasks = tasks_that_fit(search.need, layout_.kind(node), candidate.free);
+        if (!uniform) candidate.tasks = tasks_at(search, node, at, candidate.free);
         if (candidate.tasks == 0) continue;
         candidates.push_back(candidate);
         sum += candidate.tasks;

@@ -29,6 +29,13 @@ struct Shortlist {
     PlanTime bound = kForever;            // no node that is not on the list is earlier
 };
 
+// Where counts may promise too much, a node is looked at by CPU and device as well, as it is now: until
+// something changes there.
+struct Detail {
+    const Cluster& cluster;
+    PlanTime now;
+};
+
 struct Search {
     const Need& need;
     const std::vector<NodeIndex>& nodes;  // in order of preference
@@ -36,6 +43,7 @@ struct Search {
     PlanTime length = 0;
     SelectOptions options = {};
     bool in_order = false;                // take `nodes` as they come, gaps or not
+    const Detail* detail = nullptr;       // for needs that depend on it
 };
 
 class StartFinder {
@@ -48,8 +56,6 @@ public:
     bool is_single(const Search& search) const;
     // Whether the node could take a share of it at this moment, whatever is booked later.
     bool has_room(const Need& need, NodeIndex node, PlanTime at) const;
-    // Its share of one node, the least there can be.
-    Choice one_node(const Search& search, NodeIndex node) const;
     // Where it can start at `search.from` exactly; empty: nowhere.
     Choice at_once(const Search& search);
 
@@ -65,6 +71,8 @@ private:
     Start sweep(const Search& search);
     std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
     PlanTime earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before = kForever) const;
+    Choice one_node(const Search& search, NodeIndex node) const;
+    std::uint32_t tasks_at(const Search& search, NodeIndex node, PlanTime at, const Amounts& free) const;
     std::vector<NodeIndex> gaps_first(const Search& search);
 
     // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since when).

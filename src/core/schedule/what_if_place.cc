@@ -102,9 +102,11 @@ Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLi
     planner.open_reservation(cluster, spot.reservation, question_.now);
     PlanTime from = planner.tick(question_.now);
     if (finder_.steps > kStepsMost) return {};
+    Detail detail{cluster, from};
     Choice choice = finder_.at_once({.need = need, .nodes = nodes_of(spot), .from = from,
                                      .length = length_in(spot.reservation, planner, from, length_of(limit)),
-                                     .options = select_options(cluster, question_.now, need, job)});
+                                     .options = select_options(cluster, question_.now, need, job),
+                                     .detail = depends_on_detail(need) ? &detail : nullptr});
     planner.open_reservation(cluster, nullptr, question_.now);
     return !choice.empty() && allocate(cluster, need, choice) ? choice : Choice{};
 }
