@@ -203,6 +203,11 @@ Result<void> check_scheduling(Config& config) {
         config.warnings.push_back(fmt::format("{}: SelectTypeParameters={} has no effect in Sluice",
                                               base_name(config.path), word));
     }
+    // Until there is accounting nobody has a QOS.
+    if (config.preempt_type == "preempt/qos") {
+        config.warnings.push_back(fmt::format("{}: PreemptType=preempt/qos preempts nobody without QOS",
+                                              base_name(config.path)));
+    }
     auto licenses = parse_licenses(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);
     if (!config.gpu_freq_def.empty()) {

@@ -75,6 +75,11 @@ TEST(Load, WhatHasNoEffectIsSaid) {
     EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
 }
 
+TEST(Load, ThatNobodyHasAQosYetIsSaid) {
+    EXPECT_EQ(small_with("PreemptType=preempt/qos\nPreemptMode=REQUEUE").warnings,
+              (std::vector<std::string>{"slurm.conf: PreemptType=preempt/qos preempts nobody without QOS"}));
+}
+
 TEST(Load, UnknownKeysAreErrors) {
     EXPECT_EQ(error_with("Foo=1"), "slurm.conf line 5: unrecognized key 'Foo'");
     EXPECT_EQ(error_with("KilWait=1"),
