@@ -166,6 +166,14 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
     settings_.requeue_delay = Seconds{0};
 }
 
+void Scenario::add_qos(const std::string& name, const Words& options) {
+    QosConfig qos{.name = name};
+    for (std::string_view other : split(option(options, "preempt"), ',')) qos.preempt.emplace_back(other);
+    if (options.contains("mode")) qos.preempt_mode = preempt_mode_in(options.at("mode"));
+    if (options.contains("exempt")) qos.exempt_time = Minutes{as_number(options.at("exempt"))};
+    settings_.qos.push_back(std::move(qos));
+}
+
 void Scenario::add_partition(const std::string& name, const Words& options) {
     PartitionConfig partition{.name = name};
     if (options.contains("nodes")) {
@@ -466,6 +474,7 @@ void Scenario::restart() {
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
+    if (verb == "qos") return add_qos(words.at(1), options_in(words, 2)), "";
     if (verb == "switch") {
         Words options = options_in(words, 2);
         SwitchConfig config{.name = words.at(1), .nodes = {}, .switches = {}};

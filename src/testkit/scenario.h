@@ -4,6 +4,7 @@
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE|SUSPEND]
+//   qos       NAME [preempt=NAME,NAME] [mode=OFF|CANCEL|REQUEUE|SUSPEND] [exempt=MIN]
 //   switch    NAME nodes=LIST | switches=NAME,NAME
 //   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
@@ -65,6 +66,7 @@ private:
     std::string expect(const std::string& name, const std::vector<std::string>& words);
     void add_nodes(const std::string& names, const Words& options);
     void add_partition(const std::string& name, const Words& options);
+    void add_qos(const std::string& name, const Words& options);
     JobId find(const std::string& name) const;
     std::string with_ids(const std::string& text) const;
     std::string change_settings(const Words& options);

@@ -110,6 +110,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
     for (Spot& spot : spots_in(cluster_, now_, partition, job_class.reservations, outside)) {
         Entry entry{&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin(), job_class.is_fresh};
         entry.joined = job_class.joined;
+        entry.is_awaited = scheduler_.making_room.contains(entry.key.job.value);
         entry.reservation = spot.reservation;
         entry.nodes = std::move(spot.reserved);
         found.push_back(std::move(entry));
@@ -175,6 +176,7 @@ bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::option
     std::string reservation = entry.reservation ? entry.reservation->name : "";
     start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
+    scheduler_.making_room.erase(id.value);
     return true;
 }
 
@@ -306,6 +308,7 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
 
 bool Pass::comes_first(const Entry& a, const Entry& b) {
     if (a.tier != b.tier) return a.tier > b.tier;
+    if (a.is_awaited != b.is_awaited) return a.is_awaited;
     if (a.key < b.key || b.key < a.key) return a.key < b.key;
     if (a.in->partition != b.in->partition) return a.in->partition < b.in->partition;
     if (!a.reservation || !b.reservation) return a.reservation && !b.reservation;
@@ -316,7 +319,7 @@ bool Pass::comes_first(const Entry& a, const Entry& b) {
 bool Pass::advance(Entry& entry) const {
     const std::set<QueueKey>& waiting = entry.job_class->waiting;
     auto next = entry.stays ? waiting.lower_bound(entry.key) : waiting.upper_bound(entry.key);
-    entry.stays = false;
+    entry.stays = entry.is_awaited = false;
     if (next == waiting.end()) return false;
     entry.key = *next;
     return true;

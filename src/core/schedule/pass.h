@@ -29,6 +29,7 @@ private:
         QueueKey key;
         bool is_fresh;                // its first job has not been looked at before this pass
         std::optional<QueueKey> joined = {};  // the first of those behind it who have not been
+        bool is_awaited = false;      // others have made room for its first job, or are about to
         bool stays = false;           // look at the same record once more
         std::uint32_t booked = 0;
         PlanTime last_start = 0;          // of its last booking: the next one is not earlier

@@ -27,7 +27,7 @@ struct Scheduler {
     };
     std::optional<Turn> last_booked;
 
-    // For whom others are being preempted: the runs that are on their way out.
+    // For whom others are being preempted, until it starts: the runs that are on their way out.
     std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
     // Suspended to make room (Job::awaits_cpus), and when slices end next; see gang.h.
     std::set<JobId> set_aside;
