@@ -77,7 +77,7 @@ Result<void> Supervisor::start(Fd srun) {
             loop_, order_, std::move(srun),
             [this](bool srun_lost) {
                 if (srun_lost) end_.set_srun_lost(true);
-                terminate(Seconds{order_.kill_wait()}, "");
+                if (!terminating_) terminate(Seconds{order_.kill_wait()}, "");  // they know
             },
             [this](int signal, bool by_srun) { signal_tasks(signal, by_srun); });
     }
