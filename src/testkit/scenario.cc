@@ -168,7 +168,8 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
 
 void Scenario::add_qos(const std::string& name, const Words& options) {
     QosConfig qos{.name = name};
-    for (std::string_view other : split(option(options, "preempt"), ',')) qos.preempt.emplace_back(other);
+    const std::string others = option(options, "preempt");
+    for (std::string_view other : split(others, ',')) qos.preempt.emplace_back(other);
     if (options.contains("mode")) qos.preempt_mode = preempt_mode_in(options.at("mode"));
     if (options.contains("exempt")) qos.exempt_time = Minutes{as_number(options.at("exempt"))};
     settings_.qos.push_back(std::move(qos));
