@@ -93,9 +93,11 @@ Result<std::vector<GresCount>> from_wire(const WireGres& gres) {
     TRY(checks::list_size("gres", static_cast<std::size_t>(gres.size()), kGresMax));
     std::vector<GresCount> counts;
     for (const wire::Gres& count : gres) {
-        counts.push_back({.name = TRY(checks::text("gres name", count.name())),
-                          .type = TRY(checks::text("gres type", count.type())),
-                          .count = TRY(checks::amount("gres count", count.count()))});
+        // One by one: an initializer that is left half way loses what it has made.
+        GresCount& added = counts.emplace_back();
+        added.name = TRY(checks::text("gres name", count.name()));
+        added.type = TRY(checks::text("gres type", count.type()));
+        added.count = TRY(checks::amount("gres count", count.count()));
     }
     return counts;
 }
