@@ -56,6 +56,12 @@ std::string timestamp() {
     return fmt::format("[{}.{:03}]", text, now.tv_usec / 1000);
 }
 
+std::string prefixed(const std::vector<std::string>& lines, const std::string& prefix) {
+    std::string text;
+    for (const std::string& line : lines) text.append(prefix).append(line).append("\n");
+    return text;
+}
+
 void write_all(int fd, std::string_view text) {
     while (!text.empty()) {
         ssize_t written = write(fd, text.data(), text.size());
@@ -91,17 +97,23 @@ void set_log_level(LogLevel level) { sink().setup.file_level = level; }
 bool log_enabled(LogLevel level) { return level <= highest(sink().setup); }
 
 void write_log(LogLevel level, std::string_view line) {
+    write_log(level, std::vector<std::string>{std::string(line)});
+}
+
+void write_log(LogLevel level, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
     Sink& out = sink();
     std::lock_guard lock(out.mutex);
     if (out.file >= 0 && level <= out.setup.file_level) {
-        write_all(out.file, fmt::format("{} {}{}\n", timestamp(), prefix_of(level), line));
+        write_all(out.file, prefixed(lines, fmt::format("{} {}", timestamp(), prefix_of(level))));
     }
     if (level <= out.setup.stderr_level) {
-        write_all(STDERR_FILENO, fmt::format("{}: {}{}\n", out.setup.program, prefix_of(level), line));
+        write_all(STDERR_FILENO,
+                  prefixed(lines, fmt::format("{}: {}", out.setup.program, prefix_of(level))));
     }
-    if (level <= out.setup.syslog_level) {
-        syslog(syslog_priority(level), "%s%.*s", prefix_of(level), static_cast<int>(line.size()),
-               line.data());
+    if (level > out.setup.syslog_level) return;
+    for (const std::string& line : lines) {
+        syslog(syslog_priority(level), "%s%s", prefix_of(level), line.c_str());
     }
 }
 

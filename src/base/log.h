@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace sluice {
 
@@ -27,6 +28,7 @@ void reopen_log();  // after rotation: SIGUSR2
 void set_log_level(LogLevel level);
 bool log_enabled(LogLevel level);
 void write_log(LogLevel level, std::string_view line);
+void write_log(LogLevel level, const std::vector<std::string>& lines);  // at one go
 
 template <typename... Args>
 void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {

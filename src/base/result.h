@@ -1,7 +1,8 @@
 // base/result.h
 //
 // Expected failures are values: a Result<T> is a T or an Error. The spelling follows std::expected,
-// which this compiler's C++20 does not have. TRY(x) is x's value, or returns its error.
+// which this compiler's C++20 does not have. TRY(x) is x's value, or returns its error: never
+// after a comma of a braced initializer, whose members made so far would leak.
 #pragma once
 
 #include <optional>

@@ -16,6 +16,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);  // 
 std::vector<std::string_view> words(std::string_view text);                  // at blanks, none empty
 std::string_view trim(std::string_view text);
 std::string to_lower(std::string_view text);
+std::string to_upper(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);

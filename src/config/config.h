@@ -85,6 +85,7 @@ struct Config {
     std::string scheduler_type = "sched/backfill";
     std::string scheduler_parameters;
     Seconds scheduler_time_slice{30};
+    std::string accounting_enforce;  // "qos,limits"
     std::string preempt_type;  // preempt/partition_prio, preempt/qos; empty: none
     std::string preempt_mode = "OFF";  // upper case: REQUEUE, SUSPEND,GANG
     std::string preempt_parameters;

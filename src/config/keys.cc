@@ -25,7 +25,7 @@ constexpr std::string_view kPreemptWords = "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITH
 constexpr Key<Config> kKeys[] = {
     // name                           kind            unset                 sets                     choices
     {"AccountingStorageBackupHost",   Text,           kNull},
-    {"AccountingStorageEnforce",      Text,           "none"},
+    {"AccountingStorageEnforce",      Text,           "none",                 set<&C::accounting_enforce>},
     {"AccountingStorageHost",         Text,           "localhost"},
     {"AccountingStorageExternalHost", Text,           kNull},
     {"AccountingStorageParameters",   Text,           kNull},

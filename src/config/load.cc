@@ -203,10 +203,10 @@ Result<void> check_scheduling(Config& config) {
         config.warnings.push_back(fmt::format("{}: SelectTypeParameters={} has no effect in Sluice",
                                               base_name(config.path), word));
     }
-    // Until there is accounting nobody has a QOS.
-    if (config.preempt_type == "preempt/qos") {
-        config.warnings.push_back(fmt::format("{}: PreemptType=preempt/qos preempts nobody without QOS",
-                                              base_name(config.path)));
+    for (std::string_view word : split(config.accounting_enforce, ',')) {
+        if (word.empty() || equals_ignoring_case(word, "none") || equals_ignoring_case(word, "qos")) continue;
+        config.warnings.push_back(fmt::format("{}: AccountingStorageEnforce={} has no effect in Sluice",
+                                              base_name(config.path), word));
     }
     auto licenses = parse_licenses(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);

@@ -75,9 +75,9 @@ TEST(Load, WhatHasNoEffectIsSaid) {
     EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
 }
 
-TEST(Load, ThatNobodyHasAQosYetIsSaid) {
-    EXPECT_EQ(small_with("PreemptType=preempt/qos\nPreemptMode=REQUEUE").warnings,
-              (std::vector<std::string>{"slurm.conf: PreemptType=preempt/qos preempts nobody without QOS"}));
+TEST(Load, OfWhatAccountingEnforcesOnlyQosHasAnEffect) {
+    EXPECT_EQ(small_with("AccountingStorageEnforce=limits,qos").warnings,
+              (std::vector<std::string>{"slurm.conf: AccountingStorageEnforce=limits has no effect in Sluice"}));
 }
 
 TEST(Load, UnknownKeysAreErrors) {

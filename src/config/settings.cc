@@ -58,6 +58,9 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
                          .max_job_user = options.max_job_user,
                          .max_job_part = options.max_job_part};
     settings.preempt = preempt_from(config, options);
+    const std::string& enforced = config.accounting_enforce;
+    settings.enforce_qos = config.has_flag(enforced, "qos") || config.has_flag(enforced, "all") ||
+                           settings.preempt.by == PreemptSettings::By::Qos;
     settings.disable_job_shrink = options.disable_job_shrink;
     settings.permit_job_expansion = options.permit_job_expansion;
     settings.kill_invalid_depend = options.kill_invalid_depend;

@@ -226,14 +226,6 @@ bool is_text(Kind kind) {
 
 }  // namespace
 
-std::string to_upper(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    }
-    return result;
-}
-
 Result<Value> parse_value(Kind kind, std::string_view choices, std::string_view text) {
     if (is_text(kind)) return Value{.text = text};
     if (kind == Kind::Word || kind == Kind::Words) return parse_choices(kind, choices, text);

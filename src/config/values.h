@@ -74,7 +74,6 @@ struct Key {
 Result<Value> parse_value(Kind kind, std::string_view choices, std::string_view text);
 // As `scontrol show config` prints a value that parse_value accepts.
 std::string print_value(Kind kind, std::string_view choices, std::string_view text);
-std::string to_upper(std::string_view text);
 std::optional<LogLevel> find_log_level(std::string_view text);
 
 // "7001-7004,8000", also in brackets; nothing when malformed or more than `most` numbers.

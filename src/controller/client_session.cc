@@ -153,7 +153,8 @@ asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
 // Who asks again for what we may still do waits for the outcome of that.
 asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id, std::string key) {
     const auto trouble = services_.published.store_trouble.get();
-    if (trouble && (key.empty() || !services_.undecided.has(key))) {
+    const bool only_waits = std::holds_alternative<WaitJob>(incoming.event);
+    if (trouble && !only_waits && (key.empty() || !services_.undecided.has(key))) {
         answer_at_once(framed(error_reply(*trouble)));
         co_return;
     }

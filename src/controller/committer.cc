@@ -2,6 +2,7 @@
 #include "controller/committer.h"
 
 #include "base/log.h"
+#include "controller/life_lines.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -78,11 +79,16 @@ bool Committer::commit(const Batch& batch) {
 }
 
 void Committer::release(Decided decided) {
+    const auto before = published_.snapshot.get(), after = decided.snapshot;
     if (decided.snapshot) published_.snapshot.set(std::move(decided.snapshot));
     for (DueAnswer& due : decided.answers) due.asker->answered(due.request, std::move(due.answer));
     for (DueAnswer& due : decided.answers) due.asker->all_told();
     if (!decided.orders.empty() || !decided.acks.empty()) {
         fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
+    }
+    // Last: nobody waits for the log.
+    if (before && after && log_enabled(LogLevel::Info)) {
+        write_log(LogLevel::Info, life_lines(*before, *after, decided.batch.changes));
     }
 }
 

@@ -59,6 +59,8 @@ public:
     // Waits while the last batch but one is still being written. With nothing else to do, the caller
     // writes the batch itself: handing it to another thread and back would take longer.
     void take(Decided decided, bool nothing_else_to_do);
+    // Is there room for so many bytes more? See Store.
+    Result<void> room_for(std::size_t bytes) { return store_.room_for(bytes); }
     // From now on a store that refuses is not tried again for long.
     void give_up_soon() { stopping_ = true; }
     // Writes what was taken, then ends.

@@ -78,6 +78,7 @@ TEST(Settings, TakeUpHowJobsArePlacedAndPreempted) {
     EXPECT_TRUE(settings->kill_invalid_depend);
     EXPECT_FALSE(settings->hold_on_prolog_failure);
     EXPECT_EQ(settings->preempt.by, PreemptSettings::By::Qos);
+    EXPECT_TRUE(settings->enforce_qos);
     EXPECT_EQ(settings->preempt.mode, PreemptMode::Suspend);
     EXPECT_TRUE(settings->preempt.gang && settings->preempt.within);
     EXPECT_TRUE(settings->preempt.youngest_first);
@@ -220,10 +221,15 @@ TEST(Options, KnowTheirLettersAndNameTheWrongOnes) {
 class FlakyStore : public Store {
 public:
     std::atomic<bool> full{false};
+    std::atomic<bool> crowded{false};
 
     Result<void> commit(const Batch& batch) override {
         if (full) return Error{ErrorCode::StoreFailed, "No space left on device"};
         return kept_->commit(batch);
+    }
+    Result<void> room_for(std::size_t) override {
+        if (crowded) return Error{ErrorCode::StoreFailed, "the disk is full"};
+        return {};
     }
     Result<StoredState> load() override { return kept_->load(); }
     Result<std::string> blob(std::string_view hash) override { return kept_->blob(hash); }
@@ -275,8 +281,9 @@ protected:
         committer_.stop();
     }
 
-    std::shared_ptr<Answers> submit(RequestId id) {
+    std::shared_ptr<Answers> submit(RequestId id, const std::string& key = "") {
         wire::Request request = submission("#!/bin/sh\n");
+        request.mutable_submit()->set_idempotency_key(key);
         request.mutable_submit()->mutable_request()->set_hold(true);
         auto incoming = incoming_from(request, kUser, id, kLimits);
         auto answers = std::make_shared<Answers>();
@@ -316,6 +323,27 @@ TEST_F(Threads, AFullDiskIsToldAtTheDoorAndTheFirstAnswerComesWhenThereIsSpaceAg
     store_.full = false;
     EXPECT_TRUE(std::holds_alternative<Submitted>(answers->wait()));
     EXPECT_FALSE(published_.store_trouble.get());
+}
+
+TEST_F(Threads, ASubmissionThatDoesNotFitIsRefusedAtOnceAndLeavesNothing) {
+    store_.crowded = true;
+    const Answer refused = submit(RequestId{1})->wait();
+    ASSERT_TRUE(std::holds_alternative<Error>(refused));
+    EXPECT_EQ(std::get<Error>(refused).code, ErrorCode::StoreFailed);
+    EXPECT_FALSE(published_.store_trouble.get());
+    EXPECT_TRUE(store_.load()->jobs.empty());
+    store_.crowded = false;
+    EXPECT_TRUE(std::holds_alternative<Submitted>(submit(RequestId{2})->wait()));
+    EXPECT_EQ(store_.load()->jobs.size(), 1u);
+}
+
+// Its sender has not heard that it is done.
+TEST_F(Threads, ASubmissionThatIsThereAlreadyNeedsNoRoom) {
+    const Answer first = submit(RequestId{1}, "once")->wait();
+    store_.crowded = true;
+    const Answer again = submit(RequestId{2}, "once")->wait();
+    ASSERT_TRUE(std::holds_alternative<Submitted>(again));
+    EXPECT_EQ(std::get<Submitted>(again).job, std::get<Submitted>(first).job);
 }
 
 // Also when its sender has gone, to ask again.

@@ -123,7 +123,7 @@ asio::awaitable<void> Fleet::leave(Node node) {
     if (found == nodes_.end() || found->second != node) co_return;
     nodes_.erase(found);
     if (!node->welcome) co_return;
-    log_debug("node {}: connection lost", node->node);
+    log_info("Node {} not responding: its connection is lost", node->node);
     Incoming incoming;
     incoming.event = NodeDisconnected{node->index};
     co_await push(services_, std::move(incoming));
@@ -192,6 +192,7 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
     }
     send(node, message);
     if (!answer.error) {
+        log_info("Node {} now responding", node->node);
         // Who was away meanwhile is told now; a slurmd that is new to us has just read it.
         const auto [told, is_new] = told_.try_emplace(node->node, reconfigured_);
         if (told->second != reconfigured_) tell_to_reconfigure(node);

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr auto kTableKinds = static_cast<std::uint32_t>(TableKind::Reservations) + 1;
+constexpr auto kTableKinds = static_cast<std::uint32_t>(TableKind::Qos) + 1;
 constexpr int kColumnsMost = 1024;
 
 Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& question) {

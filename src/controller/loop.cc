@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/log.h"
+#include "model/errors.h"
+
 namespace sluice {
 namespace {
 
 constexpr std::size_t kBatchMost = 4096;              // events decided before anything is written
+constexpr std::size_t kRecordSize = 4096;             // of a job without its script, roughly
+constexpr auto kDeafAfter = std::chrono::seconds(5);  // of waiting for the store
 constexpr auto kWaitMost = std::chrono::seconds(10);  // the wall clock may be set meanwhile
 
 std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster) {
@@ -50,7 +55,9 @@ void Loop::run() {
         std::vector<Incoming> batch = wait();
         if (batch.empty() && inbox_.finished()) return;
         Decided decided = decide(std::move(batch));
+        const auto before = std::chrono::steady_clock::now();
         committer_.take(std::move(decided), inbox_.size() == 0);
+        was_deaf_ = std::chrono::steady_clock::now() - before > kDeafAfter;
     }
 }
 
@@ -75,8 +82,9 @@ Decided Loop::decide(std::vector<Incoming> batch) {
     const Time time = now();
     Decided decided;
     Effects effects;
+    new_bytes_ = 0;
     const auto due = cluster_->next_timer();
-    if (due && *due <= time) apply(*cluster_, time, Tick{}, effects);
+    if (was_deaf_ || (due && *due <= time)) apply(*cluster_, time, Tick{was_deaf_}, effects);
     for (Incoming& incoming : batch) decide_one(incoming, time, effects, decided);
     schedule(*cluster_, time, effects);
     decided.batch.changes = cluster_->take_changes();
@@ -93,7 +101,11 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
         askers_.emplace(incoming.request, std::move(incoming.asker));
     }
     const std::size_t first = effects.size();
-    apply(*cluster_, time, incoming.event, effects);
+    if (auto error = no_room(incoming)) {
+        effects.push_back(Reply{incoming.request, std::move(*error)});
+    } else {
+        apply(*cluster_, time, incoming.event, effects);
+    }
     if (std::holds_alternative<Reconfigure>(incoming.event)) node_names_ = names_of(*cluster_);
     if (!incoming.blobs.empty() && !refused(effects, first, incoming.request)) {
         std::move(incoming.blobs.begin(), incoming.blobs.end(),
@@ -101,6 +113,28 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
     }
     if (incoming.ack) decided.acks.push_back(std::move(*incoming.ack));
     if (incoming.mark) decided.marks.push_back(std::move(incoming.mark));
+}
+
+// A submission that would not fit on the disk is refused before anything of it is decided. One that
+// we have already is only answered once more.
+std::optional<Error> Loop::no_room(const Incoming& incoming) {
+    const auto* submission = std::get_if<SubmitJob>(&incoming.event);
+    if (!submission || submission->test_only) return std::nullopt;
+    if (cluster_->submissions.contains(submission->idempotency_key)) return std::nullopt;
+    std::size_t bytes = kRecordSize;
+    for (const Blob& blob : incoming.blobs) bytes += blob.bytes.size();
+    const auto room = committer_.room_for(new_bytes_ + bytes);
+    if (is_crowded_ != !room) {
+        is_crowded_ = !room;
+        if (is_crowded_) {
+            log_error("submissions are refused: {}", to_string(room.error()));
+        } else {
+            log_info("there is room for submissions again");
+        }
+    }
+    if (!room) return room.error();
+    new_bytes_ += bytes;
+    return std::nullopt;
 }
 
 // Welcomes come first: a node takes no orders before it knows whose they are. An order from before

@@ -28,6 +28,7 @@ private:
     std::vector<Incoming> wait();
     Decided decide(std::vector<Incoming> batch);
     void decide_one(Incoming& incoming, Time now, Effects& effects, Decided& decided);
+    std::optional<Error> no_room(const Incoming& incoming);
     void pack(Effects effects, Decided& decided);
     void pack_answer(Reply reply, Decided& decided);
     const std::string& name_of(NodeIndex node) const;
@@ -39,6 +40,9 @@ private:
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
     std::shared_ptr<const std::vector<std::string>> node_names_;  // by index
     Time last_time_{};
+    std::size_t new_bytes_ = 0;  // of the submissions of this batch
+    bool is_crowded_ = false;    // the last submission found no room
+    bool was_deaf_ = false;      // what came in meanwhile is older than it looks
     std::thread thread_;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "model/errors.h"
 #include "model/gpu_bind.h"
 #include "model/hostlist.h"
@@ -53,8 +54,9 @@ std::string keep_blob(std::string bytes, std::vector<Blob>& blobs) {
 Result<Incoming> submission(wire::SubmitJob& message, const Caller& caller, RequestId id,
                             const RequestLimits& limits) {
     Incoming incoming;
+    Caller who = TRY(speaker(message, caller, limits.slurm_user));
     SubmitJob event{.request = id,
-                    .caller = TRY(speaker(message, caller, limits.slurm_user)),
+                    .caller = std::move(who),
                     .idempotency_key = message.idempotency_key(),
                     .test_only = message.test_only()};
     if (event.idempotency_key.size() > kIdempotencyKeyMax) {
@@ -73,9 +75,10 @@ Result<Event> cancellation(const wire::CancelJobs& message, const Caller& caller
     if (message.signal() < 0 || message.signal() > 64) {
         return Error{ErrorCode::InvalidSignal, std::to_string(message.signal())};
     }
+    Filter filter = TRY(from_wire(message.filter()));
     return Event{CancelJobs{.request = id,
                             .caller = caller,
-                            .filter = TRY(from_wire(message.filter())),
+                            .filter = std::move(filter),
                             .signal = message.signal(),
                             .batch_shell = message.batch(),
                             .full = message.full()}};
@@ -106,12 +109,13 @@ Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {
 }
 
 Result<Event> control(const wire::ControlJobs& message, const Caller& caller, RequestId id) {
-    ControlJobs event{.request = id, .caller = caller, .verb = TRY(verb_from(message.verb()))};
+    JobVerb verb = TRY(verb_from(message.verb()));
+    ControlJobs event{.request = id, .caller = caller, .verb = verb};
     for (const std::string& job : message.jobs()) event.jobs.push_back(TRY(parse_job_ref(job)));
     return Event{std::move(event)};
 }
 
-Result<UpdatePartition::Verb> partition_verb(wire::Update::Verb verb) {
+Result<UpdatePartition::Verb> verb_of(wire::Update::Verb verb) {
     switch (verb) {
         case wire::Update::CHANGE:
             return UpdatePartition::Verb::Update;
@@ -122,7 +126,7 @@ Result<UpdatePartition::Verb> partition_verb(wire::Update::Verb verb) {
         default:
             break;
     }
-    return Error{ErrorCode::NotSupported, fmt::format("partition verb {}", static_cast<int>(verb))};
+    return Error{ErrorCode::NotSupported, fmt::format("update verb {}", static_cast<int>(verb))};
 }
 
 Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
@@ -131,18 +135,31 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
         changes.emplace_back(change.key(), change.value());
     }
     switch (message.entity()) {
-        case wire::Update::JOB:
-            return Event{
-                UpdateJob{id, caller, TRY(parse_job_ref(message.name())), std::move(changes)}};
-        case wire::Update::NODE:
-            return Event{UpdateNode{id, caller, TRY(Hostlist::parse(message.name())).names(),
-                                    std::move(changes)}};
-        case wire::Update::PARTITION:
+        case wire::Update::JOB: {
+            JobRef job = TRY(parse_job_ref(message.name()));
+            return Event{UpdateJob{id, caller, std::move(job), std::move(changes)}};
+        }
+        case wire::Update::NODE: {
+            Hostlist nodes = TRY(Hostlist::parse(message.name()));
+            return Event{UpdateNode{id, caller, nodes.names(), std::move(changes)}};
+        }
+        case wire::Update::PARTITION: {
+            UpdatePartition::Verb verb = TRY(verb_of(message.verb()));
             return Event{UpdatePartition{.request = id,
                                          .caller = caller,
                                          .partition = message.name(),
                                          .changes = std::move(changes),
-                                         .verb = TRY(partition_verb(message.verb()))}};
+                                         .verb = verb}};
+        }
+        case wire::Update::QOS: {
+            UpdateQos event;
+            event.request = id;
+            event.caller = caller;
+            event.changes = std::move(changes);
+            event.verb = TRY(verb_of(message.verb()));
+            for (std::string_view name : split(message.name(), ',')) event.names.emplace_back(name);
+            return Event{std::move(event)};
+        }
         default:
             break;
     }
@@ -154,9 +171,10 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
     if (message.next() > static_cast<std::uint32_t>(AfterReboot::Down)) {
         return Error{ErrorCode::ProtocolError, fmt::format("nextstate {}", message.next())};
     }
+    Hostlist nodes = TRY(Hostlist::parse(message.nodes()));
     return Event{RebootNodes{.request = id,
                              .caller = caller,
-                             .nodes = TRY(Hostlist::parse(message.nodes())).names(),
+                             .nodes = nodes.names(),
                              .asap = message.asap(),
                              .next = static_cast<AfterReboot>(message.next()),
                              .reason = message.reason()}};
@@ -165,7 +183,8 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
 // Who is in a group is asked where all groups are known: here.
 Result<Event> reservation_change(const wire::ChangeReservation& message, const Caller& caller,
                                  RequestId id) {
-    ChangeReservation event{id, caller, TRY(from_wire(message))};
+    ReservationChange change = TRY(from_wire(message));
+    ChangeReservation event{id, caller, std::move(change)};
     if (!event.change.groups) return Event{std::move(event)};
     for (GroupMembers& group : event.change.groups->items) {
         std::optional<std::vector<uid_t>> members = group_members(group.name);
@@ -192,9 +211,6 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .cpus_per_task = optional_of(message.has_cpus_per_task(), message.cpus_per_task()),
         .mem_per_node = optional_of<Megabytes>(message.has_mem_per_node(), message.mem_per_node()),
         .mem_per_cpu = optional_of<Megabytes>(message.has_mem_per_cpu(), message.mem_per_cpu()),
-        .gres_per_node = TRY(from_wire(message.gres_per_node())),
-        .gpus_per_task = TRY(from_wire(message.gpus_per_task())),
-        .gpus = TRY(from_wire(message.gpus())),
         .nodelist = message.nodelist(),
         .exclude = message.exclude(),
         .exact = message.exact(),
@@ -205,6 +221,9 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .tres_bind = message.tres_bind(),
         .node_sizes = message.node_sizes(),
         .key = message.idempotency_key()};
+    wish.gres_per_node = TRY(from_wire(message.gres_per_node()));
+    wish.gpus_per_task = TRY(from_wire(message.gpus_per_task()));
+    wish.gpus = TRY(from_wire(message.gpus()));
     if (!wish.node_sizes.empty()) TRY(parse_node_sizes(wish.node_sizes));
     if (!wish.tres_bind.empty()) TRY(parse_tres_bind(wish.tres_bind));
     if (wish.key.size() > kIdempotencyKeyMax) {
@@ -229,17 +248,20 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
                                  request.wait_job().until() == wire::WaitJob::ALLOCATED
                                      ? WaitFor::Allocated
                                      : WaitFor::Ended}};
-        case wire::Request::kCompleteJob:
-            return Event{CompleteJob{id, caller, JobId{request.complete_job()},
-                                     TRY(from_wire(request.exit()))}};
+        case wire::Request::kCompleteJob: {
+            ExitStatus exit = TRY(from_wire(request.exit()));
+            return Event{CompleteJob{id, caller, JobId{request.complete_job()}, exit}};
+        }
         case wire::Request::kChangeReservation:
             return reservation_change(request.change_reservation(), caller, id);
         case wire::Request::kReboot:
             return reboot(request.reboot(), caller, id);
         case wire::Request::kJobAllocation:
             return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
-        case wire::Request::kExplain:
-            return Event{ExplainJob{id, caller, TRY(parse_job_ref(request.explain()))}};
+        case wire::Request::kExplain: {
+            JobRef job = TRY(parse_job_ref(request.explain()));
+            return Event{ExplainJob{id, caller, std::move(job)}};
+        }
         default:
             break;
     }
@@ -292,14 +314,16 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
         }
         case wire::AgentReport::kJobEnded: {
             const auto& ended = report.job_ended();
-            return Event{JobEnded{node, from_wire(ended.run()), TRY(from_wire(ended.exit())),
+            ExitStatus exit = TRY(from_wire(ended.exit()));
+            return Event{JobEnded{node, from_wire(ended.run()), exit,
                                   error_in(ended.has_launch_error(), ended.launch_error()),
                                   ended.epilog_failed()}};
         }
-        case wire::AgentReport::kStepEnded:
-            return Event{StepEnded{node, from_wire(report.step_ended().run()),
-                                   TRY(from_wire(report.step_ended().exit())),
-                                   report.step_ended().srun_lost()}};
+        case wire::AgentReport::kStepEnded: {
+            const auto& ended = report.step_ended();
+            ExitStatus exit = TRY(from_wire(ended.exit()));
+            return Event{StepEnded{node, from_wire(ended.run()), exit, ended.srun_lost()}};
+        }
         case wire::AgentReport::kNodeCleaned:
             return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),
                                      report.node_cleaned().epilog_failed()}};
@@ -313,7 +337,8 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
 }
 
 Result<NodeRegistered> registration_from(const wire::Register& message) {
-    NodeRegistered event{.node = message.node(), .facts = TRY(from_wire(message.facts()))};
+    NodeRegistered event{.node = message.node()};
+    event.facts = TRY(from_wire(message.facts()));
     for (const wire::RunId& run : message.running()) event.running.push_back(from_wire(run));
     return event;
 }

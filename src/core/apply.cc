@@ -5,6 +5,7 @@
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "core/schedule/explain.h"
@@ -71,7 +72,8 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
     }
 }
 
-void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
+void on_tick(Cluster& cluster, Time now, const Tick& tick, Effects& effects) {
+    if (tick.was_deaf) cluster.listening_since = now;
     for (const Timer& timer : cluster.due_timers(now)) {
         if (timer.kind == TimerKind::NodeTimeout) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
@@ -129,6 +131,7 @@ struct Dispatch {
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
     void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }
     void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
+    void operator()(const UpdateQos& e) const { on_update_qos(cluster, now, e, effects); }
     void operator()(const RebootNodes& e) const { on_reboot_nodes(cluster, now, e, effects); }
     // clang-format on
 };

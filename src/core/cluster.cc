@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
@@ -23,7 +24,8 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     : settings_(std::move(settings)),
       partitions_(std::make_shared<std::vector<Partition>>()),
       scheduler_(std::make_unique<Scheduler>()),
-      next_job_id_(settings_->first_job_id) {
+      next_job_id_(settings_->first_job_id),
+      qos_(std::make_shared<const std::vector<Qos>>(first_qos())) {
     build_nodes(now);
     build_partitions();
     refresh_layout();
@@ -130,10 +132,15 @@ void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
     visible_change_ = true;
 }
 
+// The array's own record is none until it has become its last task.
+static bool is_array_member(const Job& job) {
+    return job.array_job && (job.array_task || job.id != *job.array_job);
+}
+
 Job& Cluster::add_job(Job job) {
     JobId id = job.id;
     if (!job.idempotency_key.empty()) submissions.emplace(job.idempotency_key, id);
-    if (job.array_job && job.array_task) array_members[job.array_job->value].push_back(id);
+    if (is_array_member(job)) array_members[job.array_job->value].push_back(id);
     Job& added = jobs_.insert(id.value, std::move(job));
     changed_jobs_.insert(id.value);
     visible_change_ = true;
@@ -144,7 +151,7 @@ void Cluster::forget_job(JobId id) {
     auto found = jobs_.find(id.value);
     if (!found) return;
     if (!found->idempotency_key.empty()) submissions.erase(found->idempotency_key);
-    if (found->array_job && found->array_task) {
+    if (is_array_member(*found)) {
         auto members = array_members.find(found->array_job->value);
         if (members != array_members.end()) {
             std::erase(members->second, id);
@@ -152,6 +159,7 @@ void Cluster::forget_job(JobId id) {
         }
     }
     priorities_.forget(id);
+    deserted.erase(id.value);
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
@@ -247,6 +255,8 @@ ChangedRecords Cluster::take_changes() {
         else changes.reservations_gone.push_back(name);
     }
     changed_reservations_.clear();
+    if (qos_changed_) changes.qos = qos_;
+    qos_changed_ = false;
     return changes;
 }
 
@@ -255,7 +265,13 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     visible_change_ = false;
     return std::make_shared<Snapshot>(
         Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_,
-                 reservations_, priorities_, next_job_id_});
+                 reservations_, qos_, priorities_, next_job_id_});
+}
+
+void Cluster::set_qos(std::vector<Qos> qos) {
+    qos_ = std::make_shared<const std::vector<Qos>>(std::move(qos));
+    qos_changed_ = true;
+    visible_change_ = true;
 }
 
 void Cluster::put_reservation(Reservation reservation) {

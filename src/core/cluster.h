@@ -102,6 +102,7 @@ struct Snapshot {
     std::map<std::string, std::uint32_t> licenses_used;
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
+    std::shared_ptr<const std::vector<Qos>> qos;
     PriorityTable priorities;            // those that are newer than the records
     std::uint32_t next_job_id = 0;
 };
@@ -114,9 +115,10 @@ struct ChangedRecords {
     std::optional<std::uint32_t> next_job_id;
     std::vector<Reservation> reservations;
     std::vector<std::string> reservations_gone;
+    std::shared_ptr<const std::vector<Qos>> qos;  // all of them, when one has changed
     bool empty() const {
         return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id && reservations.empty() &&
-               reservations_gone.empty();
+               reservations_gone.empty() && !qos;
     }
 };
 
@@ -143,6 +145,7 @@ struct StoredState {
     // Steps: by job id, then by step in order, the names of its nodes in order.
     std::unordered_map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes;
     std::vector<Reservation> reservations;
+    std::vector<Qos> qos;                // none: there were never others than `normal`
 };
 
 // Jobs that wait and may run as far as they themselves are concerned, highest priority first.
@@ -256,6 +259,9 @@ public:
     void put_reservation(Reservation reservation);  // instead of the one of that name, if there is one
     void drop_reservation(const std::string& name);
 
+    const std::vector<Qos>& qos() const { return *qos_; }  // in the order of creation (core/limits/qos.h)
+    void set_qos(std::vector<Qos> qos);
+
     void add_timer(Timer timer) { timers_.insert(timer); }
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
@@ -289,8 +295,10 @@ public:
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
     std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
+    Time listening_since{};              // silence counts from here at the earliest
+    std::unordered_map<std::uint32_t, Time> deserted;  // live jobs whose salloc is not there: when they end
     std::unordered_map<std::string, JobId> submissions;                       // by idempotency key
-    std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs
+    std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs, or left it together
     std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes
 
     std::unordered_map<std::uint32_t, std::set<JobId>> array_waiting;         // array id: parked for its %limit
@@ -335,6 +343,8 @@ private:
     PriorityTable priorities_;           // those that are newer than the records
     std::shared_ptr<const std::vector<Reservation>> reservations_ = std::make_shared<std::vector<Reservation>>();
     std::set<std::string> changed_reservations_;  // by name, those that are gone too
+    std::shared_ptr<const std::vector<Qos>> qos_;
+    bool qos_changed_ = false;
     std::uint64_t version_ = 0;
 };
 

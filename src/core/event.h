@@ -17,6 +17,7 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/qos.h"
 #include "model/reservation.h"
 
 namespace sluice {
@@ -91,6 +92,16 @@ struct UpdatePartition {
     Changes changes;
     Verb verb = Verb::Update;
     std::vector<Caller> job_owners = {};  // and their groups, looked up by the shell: AllowGroups may leave them out
+};
+
+// sacctmgr add, modify and delete qos.
+struct UpdateQos {
+    using Verb = UpdatePartition::Verb;
+    RequestId request;
+    Caller caller;
+    std::vector<std::string> names;
+    Changes changes;               // a key may end in + or -: "Preempt+"
+    Verb verb = Verb::Update;
 };
 
 struct StepWish {
@@ -225,7 +236,9 @@ struct NodeCleaned {
 
 // ---- from the shell
 
-struct Tick {};  // a timer is due
+struct Tick {                      // a timer is due
+    bool was_deaf = false;         // until now nobody could be heard: the store took nothing
+};
 
 struct Reconfigure {
     RequestId request;             // 0: by signal, nobody to answer
@@ -237,6 +250,6 @@ using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, Update
                            CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
                            NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
                            StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob, ChangeReservation,
-                           RebootNodes>;
+                           RebootNodes, UpdateQos>;
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 #include "core/node/verbs.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/priority.h"
-#include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 
@@ -99,6 +99,7 @@ void restore_grants(Cluster& cluster, const Job& job, Time now) {
         if (step->state == StepState::Running) await_launch(cluster, now, job.id, *step, RequestId{});
     }
     await_srun(cluster, now, job);
+    await_salloc(cluster, now, job);
 }
 
 }  // namespace
@@ -127,6 +128,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         put_reservation(std::move(reservation));
     }
     changed_reservations_.clear();
+    if (!stored.qos.empty()) qos_ = std::make_shared<const std::vector<Qos>>(stored.qos);
     if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
     std::vector<JobId> unplaced;
     for (Job job : stored.jobs) {
@@ -194,6 +196,10 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
             }
         }
     });
+    for (const auto& [id, leaving] : cluster.scheduler().making_room) {
+        auto job = cluster.find_job(JobId{id});
+        if (!job || job->state != JobState::Pending) broken = fmt::format("room is made for job {}, which does not wait", id);
+    }
     if (licenses != cluster.licenses_used) broken = "licences in use do not add up";
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         const Node& node = cluster.node(NodeIndex{i});

@@ -55,18 +55,8 @@ struct PreemptSettings {
     bool youngest_first = false;
     bool send_user_signal = false;
     Seconds time_slice{30};                // SchedulerTimeSlice
-    bool within = false;                   // jobs of one QOS may preempt each other
+    bool within = false;                   // jobs of one QOS may preempt each other, of any
     bool only_lower_priority = false;      // PreemptMode=...,PRIORITY
-};
-
-// A quality of service as far as scheduling looks at it.
-struct QosConfig {
-    std::string name;
-    std::uint32_t priority = 0;
-    std::vector<std::string> preempt;      // whom it may preempt
-    std::optional<PreemptMode> preempt_mode;
-    Seconds grace_time{0};
-    std::optional<Seconds> exempt_time;
 };
 
 // A line of topology.conf: a switch over nodes, or over other switches.
@@ -93,7 +83,7 @@ struct Settings {
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;
-    std::vector<QosConfig> qos;
+    bool enforce_qos = false;              // AccountingStorageEnforce: every job is of a QOS that there is
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
     std::vector<std::string> gres_types;  // GresTypes: every node is shown with a count of each

@@ -257,4 +257,15 @@ enum class ReservationColumn : std::uint16_t {
     CoreIds,          // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: not certain ones
 };
 
+enum class QosColumn : std::uint16_t {
+    Id,
+    Name,               // (t)
+    Description,        // (t)
+    Priority,
+    GraceTime,
+    Preempt,            // (t) names
+    PreemptMode,        // (t) "within,requeue", "cluster"
+    PreemptExemptTime,  // absent: as slurm.conf has it
+};
+
 }  // namespace sluice

@@ -91,6 +91,7 @@ constexpr Row kRows[] = {
     {ErrorCode::PrologFailed,          "Job prolog failed"},
     {ErrorCode::PartitionInUse,        "Partition is in use"},
     {ErrorCode::JobIsOver,             "Job has already finished"},
+    {ErrorCode::UnknownField,          "Update of this parameter is not supported"},
 };
 // clang-format on
 
@@ -98,7 +99,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::JobIsOver) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::UnknownField) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

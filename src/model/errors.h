@@ -90,6 +90,7 @@ enum class ErrorCode : unsigned short {
     PrologFailed,             // the node must not be used as it is
     PartitionInUse,           // by jobs or reservations
     JobIsOver,                // and cannot be changed any more
+    UnknownField,             // scontrol update of a field that is not there; detail is "key=value"
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -35,6 +35,13 @@ ShownState shown_state(const Job& job) {
     return static_cast<ShownState>(job.state);  // JobState's order is ShownState's
 }
 
+bool has_any_task(const Job& job, const TaskSet& tasks) {
+    if (job.array_task) return tasks.contains(*job.array_task);
+    bool any = false;
+    tasks.for_each([&](std::uint32_t task) { any = any || job.array_tasks.contains(task); });
+    return any;
+}
+
 std::string print_job_id(const Job& job) {
     if (!job.array_job) return fmt::format("{}", job.id.value);
     if (job.array_task) return fmt::format("{}_{}", job.array_job->value, *job.array_task);

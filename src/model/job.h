@@ -24,7 +24,12 @@ using UserId = Id<struct UserIdTag>;
 using GroupId = Id<struct GroupIdTag>;
 using NodeIndex = Id<struct NodeIndexTag>;
 
-enum class JobKind : std::uint8_t { Batch, Interactive, Srun };  // sbatch; salloc; srun, for its one step
+enum class JobKind : std::uint8_t {
+    Batch,        // sbatch
+    Interactive,  // salloc --no-shell: stays without it
+    Srun,         // for its one step
+    Salloc,       // ends with its salloc
+};
 enum class OpenMode : std::uint8_t { Default, Append, Truncate };
 enum class Exclusive : std::uint8_t { No, Node, User };
 
@@ -54,6 +59,7 @@ struct Shape {
     std::string exclude;                          // -x, compact
     Exclusive exclusive = Exclusive::No;
     bool oversubscribe = false;
+    std::optional<std::uint32_t> cpus_min;           // scontrol update NumCPUs=, of the whole job
     std::optional<std::uint32_t> cpus_min_per_node;  // --mincpus
     std::optional<Megabytes> tmp_min;                // --tmp
     std::optional<std::uint32_t> core_spec;          // --core-spec: cores left to the system
@@ -246,6 +252,8 @@ inline bool is_live(const Job& job) {
 // When its time is up, as far as is known; it has started and has a limit.
 inline Time limit_end(const Job& job) { return *job.start_time + job.suspended + job.time_limit.length(); }
 inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
+// Whether it is one of these tasks of its array, or has them among those it stands for.
+bool has_any_task(const Job& job, const TaskSet& tasks);
 // The reservation it runs in, or those it asks for while it waits.
 inline const std::string& reservation_of(const Job& job) {
     return job.reservation.empty() ? job.request->reservation : job.reservation;

@@ -11,7 +11,7 @@ std::size_t hash_of(const Shape& shape) {
                  shape.cpus_per_gpu);
     hash.add_all(shape.gres_per_node, shape.gpus, shape.gpus_per_task, shape.gpus_per_socket);
     hash.add_all(shape.constraint, shape.prefer, shape.nodelist, shape.exclude);
-    hash.add_all(shape.cpus_min_per_node, shape.tmp_min,
+    hash.add_all(shape.cpus_min, shape.cpus_min_per_node, shape.tmp_min,
                  static_cast<std::uint64_t>(shape.exclusive));
     return hash.value();
 }

@@ -3,6 +3,7 @@
 // A moment is a date and a time of day in any order, each at most once, or "now" with an offset.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -44,7 +45,12 @@ struct Date {
 // Reads from the left; every take_ either consumes what it asked for or leaves all as it was.
 class Reader {
 public:
-    explicit Reader(std::string_view text) : rest_(text) {}
+    explicit Reader(std::string_view text) : size_(text.size()), rest_(text) {}
+
+    // Where it went wrong: how many characters before it were right.
+    std::size_t wrong() const { return wrong_.value_or(position()); }
+    void went_wrong_at(std::size_t position) { wrong_ = position; }
+    std::size_t position() const { return size_ - rest_.size(); }
 
     bool done() const { return rest_.empty(); }
     void skip_blanks() {
@@ -66,17 +72,35 @@ public:
         while (end < rest_.size() && is_digit(rest_[end])) ++end;
         return rest_.substr(0, end);
     }
-    // A number of `least` to `most` digits.
-    std::optional<int> take_number(std::size_t least, std::size_t most) {
-        std::string_view found = digits();
-        if (found.size() < least || found.size() > most) return {};
-        rest_.remove_prefix(found.size());
-        return static_cast<int>(*to_number(found));
+    // A number from `first` to `last`, of `least` to two digits.
+    std::optional<int> take_number(std::size_t least, int first, int last) {
+        const std::size_t size = digits().size();
+        if (size >= least && size <= 2) return take_digits(size, first, last);
+        went_wrong_at(position() + std::min<std::size_t>(size, 2));
+        return {};
+    }
+    // The next `count` digits, more may follow.
+    std::optional<int> take_digits(std::size_t count, int first, int last) {
+        const int number = static_cast<int>(*to_number(digits().substr(0, count)));
+        if (number < first || number > last) {
+            went_wrong_at(position());
+            return {};
+        }
+        rest_.remove_prefix(count);
+        return number;
     }
     std::optional<std::uint64_t> take_count() {
         std::optional<std::uint64_t> number = to_number(digits());
         if (number) rest_.remove_prefix(digits().size());
         return number;
+    }
+    bool at_full_date() const {  // "2026-01-31"
+        constexpr std::string_view kShape = "dddd-dd-dd";
+        for (std::size_t i = 0; i < kShape.size(); ++i) {
+            const char c = i < rest_.size() ? rest_[i] : '\0';
+            if (kShape[i] == 'd' ? !is_digit(c) : c != kShape[i]) return false;
+        }
+        return true;
     }
     char after_digits() const {
         std::size_t end = digits().size();
@@ -84,7 +108,9 @@ public:
     }
 
 private:
+    std::size_t size_;
     std::string_view rest_;
+    std::optional<std::size_t> wrong_;  // when it is not where we stopped
 };
 
 // "+10", "+ 2 hours", "-1day"; the number alone counts seconds.
@@ -94,8 +120,10 @@ std::optional<std::int64_t> read_offset(Reader& reader) {
     bool minus = reader.take('-');
     if (!minus && !reader.take('+')) return {};
     reader.skip_blanks();
+    reader.went_wrong_at(reader.position() - 1);  // Compat: it names the character before
     std::optional<std::uint64_t> count = reader.take_count();
     if (!count || *count > static_cast<std::uint64_t>(kMomentMax)) return {};
+    reader.went_wrong_at(reader.position() - 1);
     reader.skip_blanks();
     std::int64_t unit = 1;
     if (!reader.done()) {
@@ -103,9 +131,11 @@ std::optional<std::int64_t> read_offset(Reader& reader) {
         for (const Unit& row : kUnits) {
             if (reader.take_word(row.name)) unit = row.seconds;
         }
+        if (unit == 0) return {};
         reader.take_word("s");
         reader.skip_blanks();
-        if (unit == 0 || !reader.done()) return {};
+        reader.went_wrong_at(reader.position());
+        if (!reader.done()) return {};
     }
     std::int64_t length = 0;
     if (__builtin_mul_overflow(static_cast<std::int64_t>(*count), unit, &length)) return {};
@@ -153,6 +183,7 @@ public:
         }
         return put_together();
     }
+    std::size_t wrong() const { return reader_.wrong(); }
 
 private:
     std::optional<std::int64_t> parse_from_now() {
@@ -163,6 +194,7 @@ private:
     }
 
     std::optional<std::int64_t> parse_unix_time() {
+        reader_.went_wrong_at(0);
         std::optional<std::uint64_t> seconds = reader_.take_count();
         if (!seconds || !reader_.done()) return {};
         if (*seconds > static_cast<std::uint64_t>(kMomentMax)) return {};
@@ -190,48 +222,65 @@ private:
 
     // "16:00", "16:00:30", "5:30pm", "5pm".
     bool parse_clock() {
-        std::optional<int> hour = reader_.take_number(1, 2), minute = 0, second = 0;
+        const std::size_t start = reader_.position();
+        std::optional<int> hour = reader_.take_number(1, 0, 23), minute = 0, second = 0;
         if (!hour) return false;
         if (reader_.take(':')) {
-            minute = reader_.take_number(2, 2);
-            if (reader_.take(':')) second = reader_.take_number(2, 2);
+            minute = reader_.take_number(2, 0, 59);
+            if (!minute) return false;
+            if (reader_.take(':')) second = reader_.take_number(2, 0, 59);
         }
-        if (!minute || !second || *minute > 59 || *second > 59) return false;
+        if (!second) return false;
         reader_.skip_blanks();
         bool am = reader_.take_word("am"), pm = !am && reader_.take_word("pm");
         if (am || pm) {
-            if (*hour < 1 || *hour > 12) return false;
+            if (*hour < 1 || *hour > 12) {
+                reader_.went_wrong_at(start);
+                return false;
+            }
             *hour = *hour % 12 + (pm ? 12 : 0);
         }
-        return *hour <= 23 && set_clock(*hour * 3600 + *minute * 60 + *second);
+        return set_clock(*hour * 3600 + *minute * 60 + *second);
     }
 
     // "2026-01-31", "013126", "1/31", "1/31/26", "1.31.26".
     bool parse_date() {
-        if (reader_.digits().size() == 4) {
-            int year = *reader_.take_number(4, 4);
-            if (!reader_.take('-')) return false;
-            std::optional<int> month = reader_.take_number(2, 2);
-            if (!month || !reader_.take('-')) return false;
-            std::optional<int> day = reader_.take_number(2, 2);
-            return day && set_checked_date(year, *month, *day);
-        }
-        if (reader_.digits().size() == 6) {
-            int all = *reader_.take_number(6, 6);
-            return set_checked_date(2000 + all % 100, all / 10000, all / 100 % 100);
-        }
-        std::optional<int> month = reader_.take_number(1, 2);
+        const std::size_t length = reader_.digits().size();
+        if (length == 4) return parse_written_out();
+        if (length == 6) return parse_six_digits();
+        if (length > 2) return false;
+        std::optional<int> month = reader_.take_number(1, 1, 12);
+        if (!month) return false;
         char mark = reader_.take('/') ? '/' : '.';
-        if (!month || (mark == '.' && !reader_.take('.'))) return false;
-        std::optional<int> day = reader_.take_number(1, 2);
+        if (mark == '.' && !reader_.take('.')) return false;
+        std::optional<int> day = reader_.take_number(1, 1, 31);
         if (!day) return false;
         if (!reader_.take(mark)) {
             year_given_ = false;
             // 29 February is checked against a leap year: the year is chosen later.
             return set_checked_date(2000, *month, *day);
         }
-        std::optional<int> year = reader_.take_number(2, 2);
+        std::optional<int> year = reader_.take_number(2, 0, 99);
         return year && set_checked_date(2000 + *year, *month, *day);
+    }
+
+    // Compat: when the shape is not right it is wrong from its first digit on.
+    bool parse_written_out() {
+        if (!reader_.at_full_date()) return false;
+        int year = *reader_.take_digits(4, 0, 9999);
+        reader_.take('-');
+        std::optional<int> month = reader_.take_number(2, 1, 12);
+        if (!month) return false;
+        reader_.take('-');
+        std::optional<int> day = reader_.take_number(2, 1, 31);
+        return day && set_checked_date(year, *month, *day);
+    }
+
+    bool parse_six_digits() {
+        std::optional<int> month = reader_.take_digits(2, 1, 12);
+        if (!month) return false;
+        std::optional<int> day = reader_.take_digits(2, 1, 31);
+        return day && set_checked_date(2000 + *reader_.take_digits(2, 0, 99), *month, *day);
     }
 
     bool set_checked_date(int year, int month, int day) {
@@ -279,9 +328,11 @@ private:
 
 Result<Time> parse_moment(std::string_view text, Time now, PassedTime passed) {
     std::string lowered = to_lower(text);
-    std::optional<std::int64_t> moment = MomentParser(lowered, now, passed).parse();
+    MomentParser parser(lowered, now, passed);
+    std::optional<std::int64_t> moment = parser.parse();
     if (!moment || *moment < 0 || *moment > kMomentMax) {
-        return Error{ErrorCode::BadArgument, fmt::format("time \"{}\"", text)};
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("{}{}): {}", kNoMoment, moment ? 0 : parser.wrong(), text)};
     }
     return from_unix(*moment);
 }

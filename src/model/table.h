@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-enum class TableKind : std::uint8_t { Jobs, Nodes, Partitions, Steps, Licenses, Reservations };
+enum class TableKind : std::uint8_t { Jobs, Nodes, Partitions, Steps, Licenses, Reservations, Qos };
 
 // A number that is not there, and one without an end.
 constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min();

@@ -27,6 +27,9 @@ std::string print_duration(Seconds length);     // always [D-]HH:MM:SS
 // "2026-01-31T12:00[:30]", "uts1234", and a time with a date in any order. --begin looks ahead: a
 // time of day that has passed today means tomorrow, a day of the year next year. sacct looks back.
 enum class PassedTime { MeansNext, IsMeant };
+// How the detail of a refusal begins: "Invalid time specification (pos=4): now+1h", the place counted
+// from 0.
+constexpr std::string_view kNoMoment = "Invalid time specification (pos=";
 Result<Time> parse_moment(std::string_view text, Time now,
                           PassedTime passed = PassedTime::MeansNext);
 std::string print_moment(Time time);            // "2026-01-31T12:00:00" in local time

@@ -1,5 +1,6 @@
 #include "model/times.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -122,34 +123,54 @@ TEST_F(Moments, AreReadAsSbatchReadsThem) {
     for (const Pair& pair : kPairs) EXPECT_EQ(read(pair.given), pair.expected) << pair.given;
 }
 
-TEST_F(Moments, RefuseTheRestAndNameIt) {
-    for (std::string_view bad : {"",
-                                 "x",
-                                 "now+",
-                                 "now+1h",
-                                 "now+10min",
-                                 "now+1month",
-                                 "24:00",
-                                 "16:",
-                                 "16:0",
-                                 "13pm",
-                                 "5 pm",
-                                 "2027-1-5",
-                                 "2027-13-01",
-                                 "2027-02-30",
-                                 "2027-01-31T25:00",
-                                 "tomorrow+1hour",
-                                 "1234",
-                                 "123",
-                                 "12/31/2026",
-                                 "2026-12",
-                                 "noon noon",
-                                 "uts",
-                                 "uts99999999999999999999",
-                                 "now+99999999999999"}) {
-        Result<Time> time = parse_moment(bad, kNow);
-        ASSERT_FALSE(time) << bad;
-        EXPECT_EQ(time.error().detail, "time \"" + std::string(bad) + "\"");
+TEST_F(Moments, RefuseTheRestAndSayWhereItWentWrong) {
+    struct Wrong {
+        std::string_view text;
+        int position;
+    };
+    constexpr Wrong kWrong[] = {
+        {"", 0},
+        {"x", 0},
+        {"nowx", 3},
+        {"now+", 3},
+        {"now+1h", 4},
+        {"now+10min", 5},
+        {"now+1month", 4},
+        {"now+1hourx", 9},
+        {"24:00", 0},
+        {"12:61", 3},
+        {"12:00:99", 6},
+        {"16:", 3},
+        {"16:0", 4},
+        {"13pm", 0},
+        {"5 pm", 1},
+        {"tomorrowx", 8},
+        {"midnight foo", 9},
+        {"2027-1-5", 0},
+        {"2027-13-01", 5},
+        {"2027-02-32", 8},
+        {"2027-02-30", 10},
+        {"2027-01-31x", 10},
+        {"2027-01-31T25:00", 11},
+        {"2027-01-31T12", 13},
+        {"tomorrow+1hour", 8},
+        {"1234", 0},
+        {"123", 0},
+        {"1/32", 2},
+        {"13/01", 0},
+        {"013227", 2},
+        {"12/31/2026", 8},
+        {"2026-12", 0},
+        {"noon noon", 9},
+        {"uts", 0},
+        {"uts99999999999999999999", 0},
+        {"now+99999999999999", 3},
+    };
+    for (const Wrong& wrong : kWrong) {
+        Result<Time> time = parse_moment(wrong.text, kNow);
+        ASSERT_FALSE(time) << wrong.text;
+        EXPECT_EQ(time.error().detail, fmt::format("Invalid time specification (pos={}): {}",
+                                                   wrong.position, wrong.text));
     }
 }
 

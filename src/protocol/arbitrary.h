@@ -88,6 +88,7 @@ inline Shape shape() {
     shape.exclude = text();
     shape.exclusive = one_of(Exclusive::User);
     shape.oversubscribe = coin();
+    shape.cpus_min = maybe_number();
     shape.cpus_min_per_node = maybe_number();
     shape.tmp_min = maybe_number();
     for (std::optional<std::uint32_t> Shape::*member :
@@ -127,7 +128,7 @@ inline JobRequest request() {
           &JobRequest::kill_on_node_fail, &JobRequest::wait_all_nodes, &JobRequest::get_user_env}) {
         request.*member = coin();
     }
-    request.kind = one_of(JobKind::Srun);
+    request.kind = one_of(JobKind::Salloc);
     request.open_mode = one_of(OpenMode::Truncate);
     request.script_args = texts();
     request.submit_sid = number(1u << 30);

@@ -1,6 +1,6 @@
 // protocol/convert.h
 //
-// Between the values of model/ and the messages of wire.proto. from_wire doubts everything:
+// Between the values of model/ and the messages of the .proto files. from_wire doubts everything:
 // enums in range, ranges the right way round, sizes bounded; its errors name the field.
 #pragma once
 

@@ -50,9 +50,9 @@ Result<std::vector<Holder>> from_wire(const WireHolders& holders) {
                        .partition = message.partition(),
                        .nodes = message.nodes(),
                        .amounts = from_wire(message.amounts()),
-                       .waits = message.waits(),
-                       .start = TRY(moment("start", message.has_start(), message.start())),
-                       .end = TRY(moment("end", message.has_end(), message.end()))});
+                       .waits = message.waits()});
+        out.back().start = TRY(moment("start", message.has_start(), message.start()));
+        out.back().end = TRY(moment("end", message.has_end(), message.end()));
     }
     return out;
 }
@@ -135,19 +135,16 @@ void to_wire(const Explanation::Place& place, wire::JobPlace& out) {
 Result<Explanation::Place> from_wire(const wire::JobPlace& message) {
     Explanation::Place out{.partition = message.partition(),
                            .reservation = message.reservation(),
-                           .unusable = {},
-                           .reserved = {},
-                           .short_of = {},
-                           .holders = TRY(from_wire(message.holders())),
                            .holders_more = message.holders_more()};
+    out.holders = TRY(from_wire(message.holders()));
     for (const wire::UnusableNodes& nodes : message.unusable()) {
         out.unusable.push_back({nodes.nodes(), nodes.count(), nodes.state(), nodes.reason()});
     }
     for (const wire::ReservedNodes& nodes : message.reserved()) {
+        Time start = from_unix(TRY(checks::number("start", nodes.start(), checks::kSecondsMax)));
+        Time end = from_unix(TRY(checks::number("end", nodes.end(), checks::kSecondsMax)));
         out.reserved.push_back(
-            {nodes.nodes(), nodes.count(), nodes.reservation(), nodes.maintenance(),
-             from_unix(TRY(checks::number("start", nodes.start(), checks::kSecondsMax))),
-             from_unix(TRY(checks::number("end", nodes.end(), checks::kSecondsMax)))});
+            {nodes.nodes(), nodes.count(), nodes.reservation(), nodes.maintenance(), start, end});
     }
     for (const wire::Shortage& shortage : message.short_of()) {
         out.short_of.push_back(
@@ -158,30 +155,29 @@ Result<Explanation::Place> from_wire(const wire::JobPlace& message) {
 
 Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
     for (const wire::AwaitedJob& awaited : message.awaited()) {
-        out.awaited.push_back({awaited.condition(), awaited.job(), awaited.state(),
-                               awaited.failed(),
-                               TRY(moment("due", awaited.has_due(), awaited.due()))});
+        std::optional<Time> due = TRY(moment("due", awaited.has_due(), awaited.due()));
+        out.awaited.push_back(
+            {awaited.condition(), awaited.job(), awaited.state(), awaited.failed(), due});
     }
     for (const wire::LicenseShortage& license : message.licenses()) {
-        out.licenses.push_back({license.name(), license.wanted(), license.total(), license.used(),
-                                TRY(from_wire(license.holders())), {}});
+        out.licenses.push_back({license.name(), license.wanted(), license.total(), license.used()});
+        out.licenses.back().holders = TRY(from_wire(license.holders()));
         for (const wire::LicenseShortage::Kept& kept : license.kept()) {
-            out.licenses.back().kept.push_back({kept.reservation(), kept.count(),
-                                                TRY(checks::moment("start", kept.start())),
-                                                TRY(checks::moment("end", kept.end()))});
+            Time start = TRY(checks::moment("start", kept.start()));
+            Time end = TRY(checks::moment("end", kept.end()));
+            out.licenses.back().kept.push_back({kept.reservation(), kept.count(), start, end});
         }
     }
     for (const wire::PartitionObstacle& obstacle : message.partitions()) {
-        out.partitions.push_back({obstacle.partition(),
-                                  TRY(reason_from("partitions.reason", obstacle.reason())),
-                                  obstacle.text()});
+        Reason reason = TRY(reason_from("partitions.reason", obstacle.reason()));
+        out.partitions.push_back({obstacle.partition(), reason, obstacle.text()});
     }
     for (const wire::ReservationWish& wish : message.reservations()) {
         using State = Explanation::ReservationState;
-        out.reservations.push_back(
-            {wish.name(), TRY(checks::one_of("reservation state", wish.state(), State::NotAllowed)),
-             wish.nodes(), TRY(moment("start", wish.has_start(), wish.start())),
-             TRY(moment("end", wish.has_end(), wish.end()))});
+        State state = TRY(checks::one_of("reservation state", wish.state(), State::NotAllowed));
+        std::optional<Time> start = TRY(moment("start", wish.has_start(), wish.start()));
+        std::optional<Time> end = TRY(moment("end", wish.has_end(), wish.end()));
+        out.reservations.push_back({wish.name(), state, wish.nodes(), start, end});
     }
     return {};
 }
@@ -227,24 +223,24 @@ Result<Explanation> from_wire(const wire::Explanation& message) {
                     .name = message.name(),
                     .user = UserId{message.user()},
                     .partition = message.partition(),
-                    .state = TRY(checks::one_of("state", message.state(),
-                                                static_cast<JobState>(kJobStateCount - 1))),
-                    .reason = TRY(reason_from("reason", message.reason())),
                     .reason_detail = message.reason_detail(),
                     .running_on = message.running_on(),
                     .needs = from_wire(message.needs()),
-                    .time_limit = TRY(from_wire(message.time_limit())),
-                    .hold = TRY(reason_from("hold", message.hold())),
-                    .begin = TRY(moment("begin", message.has_begin(), message.begin())),
-                    .deadline = TRY(moment("deadline", message.has_deadline(), message.deadline())),
                     .any_awaited = message.any_awaited(),
                     .array_limit = message.array_limit(),
                     .array_running = message.array_running(),
                     .ahead = message.ahead(),
                     .first_ahead = {message.first_ahead().begin(), message.first_ahead().end()},
-                    .start = TRY(moment("start", message.has_start(), message.start())),
                     .start_nodes = message.start_nodes(),
                     .room_now = message.room_now()};
+    out.state =
+        TRY(checks::one_of("state", message.state(), static_cast<JobState>(kJobStateCount - 1)));
+    out.reason = TRY(reason_from("reason", message.reason()));
+    out.time_limit = TRY(from_wire(message.time_limit()));
+    out.hold = TRY(reason_from("hold", message.hold()));
+    out.begin = TRY(moment("begin", message.has_begin(), message.begin()));
+    out.deadline = TRY(moment("deadline", message.has_deadline(), message.deadline()));
+    out.start = TRY(moment("start", message.has_start(), message.start()));
     TRY(get_obstacles(message, out));
     for (const wire::JobPlace& place : message.places()) {
         out.places.push_back(TRY(from_wire(place)));

@@ -73,8 +73,10 @@ wire::WarnSignal to_wire(const WarnSignal& warning) {
 
 Result<WarnSignal> from_wire(const wire::WarnSignal& warning) {
     constexpr int kSignalMax = 64;
-    return WarnSignal{.signal = TRY(checks::number("signal", warning.signal(), kSignalMax)),
-                      .before = TRY(checks::length("signal time", warning.before())),
+    int signal = TRY(checks::number("signal", warning.signal(), kSignalMax));
+    Seconds before = TRY(checks::length("signal time", warning.before()));
+    return WarnSignal{.signal = signal,
+                      .before = before,
                       .batch_shell_only = warning.batch_shell_only(),
                       .allow_reservation = warning.allow_reservation()};
 }
@@ -185,6 +187,7 @@ wire::Shape to_wire(const Shape& shape) {
     out.set_exclude(shape.exclude);
     out.set_exclusive(static_cast<std::uint32_t>(shape.exclusive));
     out.set_oversubscribe(shape.oversubscribe);
+    if (shape.cpus_min) out.set_cpus_min(*shape.cpus_min);
     if (shape.cpus_min_per_node) out.set_cpus_min_per_node(*shape.cpus_min_per_node);
     if (shape.tmp_min) out.set_tmp_min(*shape.tmp_min);
     to_wire_layout(shape, out);
@@ -215,6 +218,7 @@ Result<Shape> from_wire(const wire::Shape& wire) {
     shape.exclude = TRY(checks::text("exclude", wire.exclude()));
     shape.exclusive = TRY(checks::one_of("exclusive", wire.exclusive(), Exclusive::User));
     shape.oversubscribe = wire.oversubscribe();
+    if (wire.has_cpus_min()) shape.cpus_min = TRY(checks::count("NumCPUs", wire.cpus_min()));
     if (wire.has_cpus_min_per_node()) {
         shape.cpus_min_per_node = TRY(checks::count("mincpus", wire.cpus_min_per_node()));
     }

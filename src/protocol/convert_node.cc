@@ -21,13 +21,15 @@ wire::GresDevices to_wire(const GresDevices& devices) {
 }
 
 Result<GresDevices> from_wire(const wire::GresDevices& wire) {
-    return GresDevices{.name = TRY(checks::text("gres name", wire.name())),
-                       .type = TRY(checks::text("gres type", wire.type())),
-                       .files = TRY(checks::texts("gres files", wire.files())),
-                       .count = TRY(checks::amount("gres count", wire.count())),
-                       .cores = TRY(checks::text("gres cores", wire.cores())),
-                       .links = TRY(checks::text("gres links", wire.links())),
-                       .flags = TRY(checks::text("gres flags", wire.flags()))};
+    GresDevices devices;
+    devices.name = TRY(checks::text("gres name", wire.name()));
+    devices.type = TRY(checks::text("gres type", wire.type()));
+    devices.files = TRY(checks::texts("gres files", wire.files()));
+    devices.count = TRY(checks::amount("gres count", wire.count()));
+    devices.cores = TRY(checks::text("gres cores", wire.cores()));
+    devices.links = TRY(checks::text("gres links", wire.links()));
+    devices.flags = TRY(checks::text("gres flags", wire.flags()));
+    return devices;
 }
 
 wire::NodeFacts to_wire(const NodeFacts& facts) {

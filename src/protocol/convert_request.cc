@@ -120,7 +120,7 @@ Result<JobRequest> from_wire(const wire::JobRequest& wire) {
         request.*text.member = TRY(checks::text(text.name, (wire.*text.get)()));
     }
     for (const FlagMember& flag : kFlags) request.*flag.member = (wire.*flag.get)();
-    request.kind = TRY(checks::one_of("kind", wire.kind(), JobKind::Srun));
+    request.kind = TRY(checks::one_of("kind", wire.kind(), JobKind::Salloc));
     request.open_mode = TRY(checks::one_of("open-mode", wire.open_mode(), OpenMode::Truncate));
     request.submit_sid = wire.submit_sid();
     if (wire.nice() == std::numeric_limits<std::int32_t>::min()) {

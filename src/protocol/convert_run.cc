@@ -19,10 +19,12 @@ std::vector<std::uint32_t> to_vector(const Numbers& numbers) {
 
 Result<NodeShare::Devices> from_wire(const wire::NodeShare::Devices& wire) {
     TRY(checks::list_size("devices", static_cast<std::size_t>(wire.indexes_size())));
-    return NodeShare::Devices{.name = TRY(checks::text("gres name", wire.name())),
-                              .type = TRY(checks::text("gres type", wire.type())),
-                              .indexes = to_vector(wire.indexes()),
-                              .count = TRY(checks::amount("gres count", wire.count()))};
+    NodeShare::Devices devices;
+    devices.name = TRY(checks::text("gres name", wire.name()));
+    devices.type = TRY(checks::text("gres type", wire.type()));
+    devices.indexes = to_vector(wire.indexes());
+    devices.count = TRY(checks::amount("gres count", wire.count()));
+    return devices;
 }
 
 }  // namespace
@@ -85,10 +87,11 @@ wire::ExitStatus to_wire(const ExitStatus& exit) {
 }
 
 Result<ExitStatus> from_wire(const wire::ExitStatus& wire) {
-    return ExitStatus{
-        .code = static_cast<std::uint8_t>(TRY(checks::number("exit code", wire.code(), 255u))),
-        .signal = static_cast<std::uint8_t>(TRY(checks::number("signal", wire.signal(), 255u))),
-        .oom_killed = wire.oom_killed()};
+    std::uint32_t code = TRY(checks::number("exit code", wire.code(), 255u));
+    std::uint32_t signal = TRY(checks::number("signal", wire.signal(), 255u));
+    return ExitStatus{.code = static_cast<std::uint8_t>(code),
+                      .signal = static_cast<std::uint8_t>(signal),
+                      .oom_killed = wire.oom_killed()};
 }
 
 wire::Step to_wire(const Step& step) {

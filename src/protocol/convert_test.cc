@@ -133,7 +133,7 @@ TEST(Convert, ForeignNumbersAreDoubtedAndNamed) {
         void (*spoil)(wire::JobRequest&);
     };
     const Case cases[] = {
-        {"kind", [](wire::JobRequest& r) { r.set_kind(3); }},
+        {"kind", [](wire::JobRequest& r) { r.set_kind(4); }},
         {"open-mode", [](wire::JobRequest& r) { r.set_open_mode(3); }},
         {"umask", [](wire::JobRequest& r) { r.set_umask(01000); }},
         {"nice", [](wire::JobRequest& r) { r.set_nice(-2147483647 - 1); }},

@@ -106,6 +106,7 @@ constexpr SimOption kOptions[] = {
     {"cpus",       "N",      kRun,                set_count<&S::cpus>,     "CPUs of each of them (default 1)"},
     {"gpus",       "N",      kRun,                set_count<&S::gpus>,     "GPUs of each of them (default none)"},
     {"format",     "FORMAT", kRun | kCompare,     set_format,              "of the trace: swf, csv or sacct"},
+    {"qos",        "FILE",   kRun | kCompare,     set_text<&S::qos_file>,  "what sacctmgr -P show qos prints"},
     {"csv",        "FILE",   kRun,                set_text<&S::csv_file>,  "write a line per job"},
     {"html",       "FILE",   kRun,                set_text<&S::html_file>, "write a page with charts"},
     {"jobs",       "N",      kGenerate | kFaults, set_count<&S::jobs>,     "how many"},

@@ -53,9 +53,17 @@ World::Progress progress_line() {
     };
 }
 
-Outcome simulate(Settings settings, const Trace& trace) {
+Result<QosTable> qos_in(const std::string& path) {
+    if (path.empty()) return QosTable{};
+    const std::string text = TRY(read_text(path));
+    return parse_qos_table(path, text);
+}
+
+Result<Outcome> simulate(Settings settings, const Trace& trace, const QosTable& qos) {
     World::Progress progress = progress_line();
-    Outcome outcome = World(std::move(settings), trace, progress).run();
+    World world(std::move(settings), trace, progress);
+    TRY(world.set_qos(qos));
+    Outcome outcome = world.run();
     if (progress) fmt::print(stderr, "\r\033[K");
     return outcome;
 }
@@ -66,7 +74,8 @@ Result<int> run(const SimOptions& options) {
             ? plain_settings(options.nodes, std::max(options.cpus, 1u), options.gpus)
             : TRY(settings_in(options.confs.front()));
     Trace trace = TRY(read_trace(options.trace, options.format));
-    Outcome outcome = simulate(std::move(settings), trace);
+    const QosTable qos = TRY(qos_in(options.qos_file));
+    Outcome outcome = TRY(simulate(std::move(settings), trace, qos));
     Summary summary = summary_of(trace, outcome);
     if (!options.csv_file.empty())
         TRY(write_file(options.csv_file, print_jobs_csv(trace, outcome)));
@@ -82,9 +91,10 @@ Result<int> compare(const SimOptions& options) {
     Trace trace = TRY(read_trace(options.trace, options.format));
     std::vector<Settings> settings;
     for (const std::string& conf : options.confs) settings.push_back(TRY(settings_in(conf)));
+    const QosTable qos = TRY(qos_in(options.qos_file));
     std::vector<Named> summaries;
     for (std::size_t i = 0; i < settings.size(); ++i) {
-        Outcome outcome = simulate(std::move(settings[i]), trace);
+        Outcome outcome = TRY(simulate(std::move(settings[i]), trace, qos));
         std::string name = std::filesystem::path(options.confs[i]).filename().string();
         summaries.push_back({std::move(name), summary_of(trace, outcome)});
     }

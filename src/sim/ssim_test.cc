@@ -1,3 +1,6 @@
+// sim/ssim_test.cc
+//
+// The tool from its arguments to what it prints.
 #include "sim/ssim.h"
 
 #include <gtest/gtest.h>
@@ -29,6 +32,30 @@ TEST(Ssim, BothReportsTellOfRecordsThatHadNoPart) {
         EXPECT_NE(said.find("\nleft out: 1 records of jobs that never ran"), std::string::npos)
             << said;
     }
+}
+
+TEST(Ssim, PreemptsByTheTableOfQos) {
+    const std::string conf = written("ssim_qos.conf",
+                                     "ClusterName=c\nSlurmctldHost=h\nNodeName=n1 CPUs=4\n"
+                                     "PreemptType=preempt/qos\nPreemptMode=REQUEUE\n"
+                                     "PartitionName=p Nodes=n1 Default=YES\n");
+    const std::string trace = written("ssim_qos.csv",
+                                      "submit,duration,gpus,account,cpus,limit,qos\n"
+                                      "0,100,0,a,4,600,low\n"
+                                      "50,100,0,b,4,600,high\n");
+    const std::string table = written("ssim_qos.txt",
+                                      "Name|Priority|GraceTime|Preempt|PreemptMode|GrpTRES\n"
+                                      "high|100|00:00:00|low|cluster|\n");
+    const auto preemptions = [&](std::vector<std::string> args) {
+        args.insert(args.end(), {"--conf", conf, trace});
+        testing::internal::CaptureStdout();
+        EXPECT_EQ(run_ssim(args), 0);
+        const std::string said = testing::internal::GetCapturedStdout();
+        return said.substr(said.find("preempt"), said.find('\n', said.find("preempt")) - said.find("preempt"));
+    };
+    EXPECT_NE(preemptions({"run", "--qos", table}), preemptions({"run"}));
+    const std::string limits = written("ssim_limits.txt", "Name|GrpTRES\nhigh|cpu=4\n");
+    EXPECT_EQ(run_ssim({"run", "--qos", limits, "--conf", conf, trace}), 1);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/check.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -61,7 +62,28 @@ World::World(Settings settings, const Trace& trace, Progress progress)
             if (gres.name == "gpu") outcome_.gpus += gres.count;
         }
     }
+    QosTable named;
+    for (const TraceJob& job : trace.jobs) {
+        if (!job.qos.empty() && (named.empty() || named.back().first != job.qos)) named.push_back({job.qos, {}});
+    }
+    CHECK(set_qos(named), "a QOS without settings was refused");
     effects_.clear();
+}
+
+Result<void> World::set_qos(const QosTable& table) {
+    const Time now = trace_.jobs.front().submit;
+    auto update = [&](UpdateQos event) -> Result<void> {
+        effects_.clear();
+        apply(cluster_, now, std::move(event), effects_);
+        const Error* refusal = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
+        if (refusal) return *refusal;
+        return {};
+    };
+    UpdateQos all{{}, kRoot, {}, {}, UpdateQos::Verb::Create};
+    for (const auto& [name, changes] : table) all.names.push_back(name);
+    TRY(update(all));  // they name each other
+    for (const auto& [name, changes] : table) TRY(update({{}, kRoot, {name}, changes, UpdateQos::Verb::Update}));
+    return {};
 }
 
 Outcome World::run() {

@@ -45,11 +45,19 @@ Settings for_simulation(Settings settings);
 // N equal nodes in one partition, when there is no slurm.conf.
 Settings plain_settings(std::uint32_t nodes, std::uint32_t cpus, std::uint32_t gpus);
 
+// Names, and what sacctmgr would be told of them.
+using QosTable = std::vector<std::pair<std::string, Changes>>;
+// What `sacctmgr -P show qos` prints.
+Result<QosTable> parse_qos_table(const std::string& path, std::string_view text);
+
 class World {
 public:
     using Progress = std::function<void(std::size_t ended, std::size_t all)>;
 
     World(Settings settings, const Trace& trace, Progress progress = {});
+
+    // Before run(): QOS beside `normal` and those that the trace names.
+    Result<void> set_qos(const QosTable& table);
 
     // Until every job has ended, or nothing can happen any more.
     Outcome run();

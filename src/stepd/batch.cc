@@ -59,9 +59,10 @@ Result<void> BatchWork::open_files() {
     std::string out = path_of(pattern);
     std::string err = request.std_err().empty() ? out : path_of(request.std_err());
     std::string in = request.std_in().empty() ? "/dev/null" : path_of(request.std_in());
-    out_ = TRY(open_as(user_, {"stdout", out, append}));
-    if (err != out) err_ = TRY(open_as(user_, {"stderr", err, append}));
-    in_ = TRY(open_as(user_, {"stdin", in, false, true}));
+    const std::string& here = request.work_dir();
+    out_ = TRY(open_as(user_, {"stdout", out, here, append}));
+    if (err != out) err_ = TRY(open_as(user_, {"stderr", err, here, append}));
+    in_ = TRY(open_as(user_, {"stdin", in, here, false, true}));
     return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -21,19 +22,26 @@ int open_for(const OpenWish& wish) {
     return open(wish.path.c_str(), flags | (wish.append ? 0 : O_TRUNC), 0666);
 }
 
+bool may_make_directories(const OpenWish& wish) {
+    if (wish.for_input) return false;
+    const bool is_below = !wish.work_dir.empty() && wish.path.starts_with(wish.work_dir + "/");
+    return !is_below || access(wish.work_dir.c_str(), F_OK) == 0;
+}
+
 }  // namespace
 
 Result<Fd> open_as(const User& user, const OpenWish& wish) {
     AsUser rights(user);
     Fd fd(open_for(wish));
-    if (!fd && errno == ENOENT && !wish.for_input &&
-        make_directories(directory_of(wish.path), 0777)) {
+    int why = errno;
+    if (!fd && why == ENOENT && may_make_directories(wish) && make_directories(directory_of(wish.path), 0777)) {
         fd.reset(open_for(wish));
+        why = errno;
     }
     if (!fd) {
         return Error{ErrorCode::LaunchFailed,
                      fmt::format("could not open {} file {}: {}", wish.stream, wish.path,
-                                 std::strerror(errno))};
+                                 std::strerror(why))};
     }
     return fd;
 }

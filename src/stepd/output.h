@@ -16,11 +16,13 @@ namespace sluice {
 struct OpenWish {
     std::string stream;  // "stdout": for the error
     std::string path;    // absolute, without patterns
+    std::string work_dir;
     bool append = false;
     bool for_input = false;
 };
 
-// Missing directories of an output path are made. The error names stream, path and reason.
+// Missing directories of an output path are made, a missing working directory is not: a mistake in its
+// name must not look like success. The error names stream, path and reason.
 Result<Fd> open_as(const User& user, const OpenWish& wish);
 
 // The names' patterns for the batch script, or for one task.

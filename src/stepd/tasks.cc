@@ -154,7 +154,7 @@ Result<void> TaskWork::open_input(Task& task, Ends& ends) {
         context.task = task.id;
         ends.in = TRY(open_as(
             *user_, {"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
-                     false, true}));
+                     spec_.work_dir(), false, true}));
         return {};
     }
     int pair[2];
@@ -186,7 +186,8 @@ Result<Fd> TaskWork::open_output(Task& task, int stream, std::unique_ptr<Stream>
                   (stream == 2 && own.empty());
     return open_as(*user_,
                    {stream == 1 ? "stdout" : "stderr",
-                    absolute_path(expand_filename(wish, context), spec_.work_dir()), append});
+                    absolute_path(expand_filename(wish, context), spec_.work_dir()), spec_.work_dir(),
+                    append});
 }
 
 std::unique_ptr<Stream> TaskWork::read_output(Task& task, Fd fd, std::uint32_t stream) {

@@ -34,6 +34,10 @@ public:
             reservations_[reservation.name] = to_record(reservation).SerializeAsString();
         }
         for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
+        if (changes.qos) {
+            qos_.clear();
+            for (const Qos& qos : *changes.qos) qos_[qos.id] = to_record(qos).SerializeAsString();
+        }
         if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
         for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
         refs_.apply(changes);
@@ -46,6 +50,7 @@ public:
         for (const auto& [id, row] : jobs_) TRY(loader.add_job(JobId{id}, row));
         for (const auto& [name, row] : nodes_) TRY(loader.add_node(name, row));
         for (const auto& [name, row] : reservations_) TRY(loader.add_reservation(name, row));
+        for (const auto& [id, row] : qos_) TRY(loader.add_qos(id, row));
         loader.set_next_job_id(next_job_id_);
         return loader.take();
     }
@@ -67,6 +72,7 @@ private:
     std::map<std::uint32_t, std::string> jobs_;
     std::map<std::string, std::string> nodes_;
     std::map<std::string, std::string> reservations_;
+    std::map<std::uint32_t, std::string> qos_;
     std::map<std::string, std::string, std::less<>> blobs_;
     std::uint32_t next_job_id_ = 0;
     BlobRefs refs_;

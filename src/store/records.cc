@@ -163,4 +163,18 @@ wire::ReservationRecord to_record(const Reservation& reservation) {
     return out;
 }
 
+wire::QosRecord to_record(const Qos& qos) {
+    wire::QosRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_id(qos.id);
+    out.set_name(qos.name);
+    out.set_description(qos.description);
+    out.set_priority(qos.priority);
+    for (const std::string& name : qos.preempt) out.add_preempt(name);
+    out.set_preempt_mode(qos.preempt_mode);
+    out.set_grace_time(qos.grace_time.count());
+    if (qos.exempt_time) out.set_exempt_time(qos.exempt_time->count());
+    return out;
+}
+
 }  // namespace sluice

@@ -21,6 +21,7 @@ constexpr std::uint32_t kRecordSchema = 1;
 wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names);
 wire::NodeRecord to_record(const Node& node);
 wire::ReservationRecord to_record(const Reservation& reservation);
+wire::QosRecord to_record(const Qos& qos);
 
 // Rows back into what was stored. Each comes with its key.
 class RowLoader {
@@ -28,6 +29,7 @@ public:
     Result<void> add_job(JobId id, std::string_view bytes);
     Result<void> add_node(std::string_view name, std::string_view bytes);
     Result<void> add_reservation(std::string_view name, std::string_view bytes);
+    Result<void> add_qos(std::uint32_t id, std::string_view bytes);
     void set_next_job_id(std::uint32_t id) { state_.next_job_id = id; }
     StoredState take() { return std::move(state_); }
 

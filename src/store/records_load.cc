@@ -237,4 +237,24 @@ Result<void> RowLoader::add_reservation(std::string_view name, std::string_view 
     return {};
 }
 
+Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
+    const std::string what = fmt::format("QOS {}", id);
+    wire::QosRecord record;
+    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return bad_row(what, "it cannot be decoded");
+    }
+    TRY(check_schema(record, what));
+    if (record.id() != id || record.name().empty()) return bad_row(what, "it is that of another QOS");
+    Qos& qos = state_.qos.emplace_back();
+    qos.id = id;
+    qos.name = record.name();
+    qos.description = record.description();
+    qos.priority = record.priority();
+    qos.preempt.assign(record.preempt().begin(), record.preempt().end());
+    qos.preempt_mode = record.preempt_mode();
+    qos.grace_time = Seconds{record.grace_time()};
+    if (record.has_exempt_time()) qos.exempt_time = Seconds{record.exempt_time()};
+    return {};
+}
+
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -33,7 +34,8 @@ static_assert(kDatabaseSchema == 1, "kTables makes this one");
 
 // Came later: made when it is missing, and no trouble to a version that does not know it.
 constexpr const char* kLaterTables =
-    "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID";
+    "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL)";
 
 bool exists(const std::string& path) {
     struct stat facts {};
@@ -41,8 +43,8 @@ bool exists(const std::string& path) {
 }
 
 bool has_room(const std::string& directory, std::int64_t bytes) {
-    struct statvfs facts {};
-    return statvfs(directory.c_str(), &facts) == 0 && static_cast<std::int64_t>(facts.f_bavail * facts.f_frsize) > bytes;
+    const auto space = disk_space(directory);
+    return space && space->free > bytes;
 }
 
 Error failed(const std::string& path) {
@@ -110,6 +112,18 @@ Result<void> check_schema(Database& database, const std::string& path) {
 
 std::string database_path(const std::string& directory) {
     return directory + "/sluice.db";
+}
+
+std::optional<DiskSpace> disk_space(const std::string& directory) {
+    struct statvfs facts {};
+    if (statvfs(directory.c_str(), &facts) != 0) return std::nullopt;
+    return DiskSpace{static_cast<std::int64_t>(facts.f_bavail * facts.f_frsize),
+                     static_cast<std::int64_t>(facts.f_blocks * facts.f_frsize)};
+}
+
+std::int64_t reserve_of(std::int64_t total) {
+    constexpr std::int64_t kReserveMost = 16 << 20;
+    return std::min(total / 16, kReserveMost);
 }
 
 Result<Database> open_database_file(const std::string& directory) {

@@ -4,6 +4,8 @@
 // one of a newer version, is an error that says what to do; it is never taken for an empty one.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -14,6 +16,16 @@ namespace sluice {
 constexpr int kDatabaseSchema = 1;
 
 std::string database_path(const std::string& directory);
+
+// Of the file system that the directory is in; nothing when it does not say.
+struct DiskSpace {
+    std::int64_t free = 0;
+    std::int64_t total = 0;
+};
+std::optional<DiskSpace> disk_space(const std::string& directory);
+// What new jobs leave to the others, of a disk of this size.
+std::int64_t reserve_of(std::int64_t total);
+
 // Open for writing: made when missing, else checked.
 Result<Database> open_database_file(const std::string& directory);
 

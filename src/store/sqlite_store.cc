@@ -3,6 +3,7 @@
 // The store of one controller on one machine. See store.h.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <mutex>
 
 #include "model/errors.h"
@@ -22,13 +23,13 @@ struct Writer {
     Database database;
     Statement begin, commit, rollback;
     Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
-    Statement put_reservation, drop_reservation;
+    Statement put_reservation, drop_reservation, put_qos, drop_all_qos;
 };
 
 // Used by any thread, one at a time.
 struct Reader {
     Database database;
-    Statement get_blob, has_blob;
+    Statement get_blob, has_blob, free_pages;
 };
 
 Result<Writer> open_writer(const std::string& directory) {
@@ -46,6 +47,8 @@ Result<Writer> open_writer(const std::string& directory) {
     writer.drop_blob = TRY(prepare("DELETE FROM blobs WHERE hash = ?"));
     writer.put_reservation = TRY(prepare("INSERT OR REPLACE INTO reservations (name, data) VALUES (?, ?)"));
     writer.drop_reservation = TRY(prepare("DELETE FROM reservations WHERE name = ?"));
+    writer.put_qos = TRY(prepare("INSERT INTO qos (id, data) VALUES (?, ?)"));
+    writer.drop_all_qos = TRY(prepare("DELETE FROM qos"));
     return writer;
 }
 
@@ -56,13 +59,16 @@ Result<Reader> open_reader(const std::string& directory) {
     TRY(reader.database.execute("PRAGMA busy_timeout=10000"));
     reader.get_blob = TRY(reader.database.prepare("SELECT data FROM blobs WHERE hash = ?"));
     reader.has_blob = TRY(reader.database.prepare("SELECT 1 FROM blobs WHERE hash = ?"));
+    reader.free_pages = TRY(reader.database.prepare(
+        "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"));
     return reader;
 }
 
 class SqliteStore : public Store {
 public:
-    SqliteStore(std::string file, DirectoryLock lock, Writer writer, Reader reader)
-        : file_(std::move(file)),
+    SqliteStore(std::string directory, DirectoryLock lock, Writer writer, Reader reader)
+        : directory_(std::move(directory)),
+          file_(database_path(directory_)),
           lock_(std::move(lock)),
           writer_(std::move(writer)),
           reader_(std::move(reader)) {}
@@ -71,6 +77,20 @@ public:
         TRY(transact([&] { return write(batch); }));
         refs_.apply(batch.changes);
         return {};
+    }
+
+    Result<void> room_for(std::size_t bytes) override {
+        const auto space = disk_space(directory_);
+        if (!space) return {};  // then the commit will tell
+        // First into the log, then, with all that is in there, into the tables.
+        std::error_code no_log;
+        const auto log_size = std::filesystem::file_size(file_ + "-wal", no_log);
+        const std::int64_t wanted = 2 * static_cast<std::int64_t>(bytes) + reserve_of(space->total) +
+                                    (no_log ? 0 : static_cast<std::int64_t>(log_size));
+        if (space->free >= wanted || space->free + TRY(free_in_file()) >= wanted) return {};
+        return Error{ErrorCode::StoreFailed,
+                     fmt::format("{}: the disk is full: {} KB are free, a new job needs {}: make room", file_,
+                                 space->free >> 10, wanted >> 10)};
     }
 
     Result<StoredState> load() override {
@@ -104,6 +124,16 @@ public:
     }
 
 private:
+    // Left by jobs that were forgotten: the file does not shrink.
+    Result<std::int64_t> free_in_file() {
+        const std::lock_guard guard(reader_mutex_);
+        const Result<bool> found = reader_.free_pages.step();
+        const std::int64_t bytes = found && *found ? reader_.free_pages.number(0) : 0;
+        reader_.free_pages.reset();
+        if (!found) return found.error();
+        return bytes;
+    }
+
     // All of `work`, or nothing of it.
     template <typename Work>
     Result<void> transact(Work work) {
@@ -140,6 +170,7 @@ private:
         for (const std::string& name : changes.reservations_gone) {
             TRY(writer_.drop_reservation.bind(1, name).run());
         }
+        if (changes.qos) TRY(write_qos(*changes.qos));
         if (changes.next_job_id) {
             TRY(writer_.put_meta.bind(1, "next_job_id")
                     .bind(2, std::int64_t{*changes.next_job_id})
@@ -147,6 +178,16 @@ private:
         }
         for (const std::string& hash : refs_.left_over(changes)) {
             TRY(writer_.drop_blob.bind(1, hash).run());
+        }
+        return {};
+    }
+
+    // Few, and seldom changed: all anew.
+    Result<void> write_qos(const std::vector<Qos>& table) {
+        TRY(writer_.drop_all_qos.run());
+        for (const Qos& qos : table) {
+            to_record(qos).SerializeToString(&row_);
+            TRY(writer_.put_qos.bind(1, std::int64_t{qos.id}).bind_blob(2, row_).run());
         }
         return {};
     }
@@ -164,6 +205,9 @@ private:
         }));
         TRY(for_each("SELECT name, data FROM reservations ORDER BY name", [&](const Statement& row) {
             return loader.add_reservation(row.bytes(0), row.bytes(1));
+        }));
+        TRY(for_each("SELECT id, data FROM qos ORDER BY id", [&](const Statement& row) {
+            return loader.add_qos(number(row), row.bytes(1));
         }));
         TRY(for_each("SELECT value FROM meta WHERE key = 'next_job_id'",
                      [&](const Statement& row) -> Result<void> {
@@ -195,6 +239,7 @@ private:
         });
     }
 
+    const std::string directory_;
     const std::string file_;  // for errors
     DirectoryLock lock_;      // before the connections: let go of last
     Writer writer_;
@@ -211,7 +256,7 @@ Result<std::unique_ptr<Store>> open_sqlite(const std::string& directory) {
     Writer writer = TRY(open_writer(directory));
     Reader reader = TRY(open_reader(directory));
     return std::unique_ptr<Store>(std::make_unique<SqliteStore>(
-        database_path(directory), std::move(lock), std::move(writer), std::move(reader)));
+        directory, std::move(lock), std::move(writer), std::move(reader)));
 }
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "model/errors.h"
+#include "store/sqlite_file.h"
 #include "store/store.h"
 #include "store/testing.h"
 
@@ -155,6 +156,18 @@ TEST(Sqlite, AFullDiskFailsTheCommitAndNothingElse) {
     ASSERT_TRUE(store->commit(too_much));
     EXPECT_EQ(store->load()->jobs.size(), 2u);
     EXPECT_EQ(store->blob(large.hash)->size(), large.bytes.size());
+}
+
+TEST(Sqlite, AskedBeforehandItKnowsThatTheDiskIsTooSmall) {
+    const StateDirectory directory;
+    const auto store = open_loaded(directory.path());
+    EXPECT_TRUE(store->room_for(4096));
+    const auto refused = store->room_for(std::size_t{1} << 60);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::StoreFailed);
+    EXPECT_NE(refused.error().detail.find("the disk is full"), std::string::npos) << refused.error().detail;
+    EXPECT_EQ(reserve_of(8 << 20), 512 << 10);
+    EXPECT_EQ(reserve_of(std::int64_t{1} << 40), 16 << 20);
 }
 
 // Commits one job after the other and says so after each, until it is killed.

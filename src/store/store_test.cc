@@ -132,6 +132,27 @@ TEST_F(EveryStore, KeepsReservations) {
     }
 }
 
+TEST_F(EveryStore, KeepsTheTableOfQos) {
+    const Qos normal{.id = 1, .name = "normal", .description = "all", .preempt = {}, .preempt_mode = {}, .exempt_time = {}};
+    const Qos high{.id = 2,
+                   .name = "high",
+                   .description = "for deadlines",
+                   .priority = 100,
+                   .preempt = {"normal", "low"},
+                   .preempt_mode = "WITHIN,REQUEUE",
+                   .grace_time = Seconds{60},
+                   .exempt_time = Seconds{0}};
+    Batch both, fewer;
+    both.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{normal, high});
+    fewer.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{high});
+    for (const auto& store : stores_) {
+        ASSERT_TRUE(store->commit(both));
+        EXPECT_EQ(store->load().value().qos, (std::vector{normal, high}));
+        ASSERT_TRUE(store->commit(fewer));
+        EXPECT_EQ(store->load().value().qos, std::vector{high});
+    }
+}
+
 TEST_F(EveryStore, KeepsTheLastVersionAndForgetsWhatIsForgotten) {
     for (const auto& store : stores_) {
         ASSERT_TRUE(store->commit(batch_of({simple_job(1), simple_job(2)})));

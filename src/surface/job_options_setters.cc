@@ -71,11 +71,19 @@ Result<void> set_array(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-Result<void> set_begin(JobOptions& options, const OptionUse& use) {
+template <auto Member>
+Result<void> set_moment(JobOptions& options, const OptionUse& use) {
     Result<Time> time = parse_moment(use.value, use.now);
-    if (!time) return invalid(use);
-    options.request.begin = *time;
+    if (!time && use.value.empty()) return invalid(use);
+    if (!time) {
+        return Error{ErrorCode::BadArgument, time.error().detail + "\n" + invalid(use).detail};
+    }
+    options.request.*Member = *time;
     return {};
+}
+
+Result<void> set_begin(JobOptions& options, const OptionUse& use) {
+    return set_moment<&JobRequest::begin>(options, use);
 }
 
 Result<void> set_kill_on_invalid_dep(JobOptions& options, const OptionUse& use) {
@@ -85,10 +93,7 @@ Result<void> set_kill_on_invalid_dep(JobOptions& options, const OptionUse& use) 
 }
 
 Result<void> set_deadline(JobOptions& options, const OptionUse& use) {
-    Result<Time> time = parse_moment(use.value, use.now);
-    if (!time) return invalid(use);
-    options.request.deadline = *time;
-    return {};
+    return set_moment<&JobRequest::deadline>(options, use);
 }
 
 Result<void> set_constraint(JobOptions& options, const OptionUse& use) {

@@ -129,6 +129,10 @@ void Scenario::ensure_cluster() {
     if (cluster_) return;
     if (settings_.partitions.empty()) add_partition("main", {{"default", "yes"}});
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
+    for (const auto& [name, options] : qos_) apply_event(UpdateQos{{}, kRoot, {name}, {}, UpdateQos::Verb::Create});
+    for (const auto& [name, options] : qos_) {
+        apply_event(UpdateQos{{}, kRoot, {name}, {options.begin(), options.end()}});
+    }
     for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, {}});
 }
 
@@ -166,15 +170,6 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
     settings_.requeue_delay = Seconds{0};
 }
 
-void Scenario::add_qos(const std::string& name, const Words& options) {
-    QosConfig qos{.name = name};
-    const std::string others = option(options, "preempt");
-    for (std::string_view other : split(others, ',')) qos.preempt.emplace_back(other);
-    if (options.contains("mode")) qos.preempt_mode = preempt_mode_in(options.at("mode"));
-    if (options.contains("exempt")) qos.exempt_time = Minutes{as_number(options.at("exempt"))};
-    settings_.qos.push_back(std::move(qos));
-}
-
 void Scenario::add_partition(const std::string& name, const Words& options) {
     PartitionConfig partition{.name = name};
     if (options.contains("nodes")) {
@@ -196,6 +191,7 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     auto wish = std::make_shared<JobRequest>();
     wish->name = name;
     wish->kind = options.contains("srun")          ? JobKind::Srun
+                 : options.contains("salloc")      ? JobKind::Salloc
                  : options.contains("interactive") ? JobKind::Interactive
                                                    : JobKind::Batch;
     wish->partition = option(options, "partition");
@@ -311,6 +307,7 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     if (options.contains("return")) settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
+    settings_.enforce_qos = options.contains("enforceqos");
     if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
@@ -439,7 +436,8 @@ std::string Scenario::change_node(const std::string& name, const std::vector<std
 
 Result<std::vector<Explanation>> Scenario::why(const std::string& job) {
     ensure_cluster();
-    apply_event(ExplainJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, TRY(parse_job_ref(job))});
+    JobRef ref = TRY(parse_job_ref(job));
+    apply_event(ExplainJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, std::move(ref)});
     const Answer& answer = std::get<Reply>(effects_.back()).answer;
     if (const auto* error = std::get_if<Error>(&answer)) return *error;
     return std::get<std::vector<Explanation>>(answer);
@@ -466,6 +464,7 @@ void Scenario::restart() {
         stored.nodes.push_back({node.config.name, node.admin_flags, node.down, node.reason, node.reason_time,
                                 node.reason_user, node.comment, node.weight_by_hand, node.features_by_hand, node.reboot});
     }
+    stored.qos = cluster_->qos();
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);
     for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, running[node.name]});
@@ -475,7 +474,7 @@ void Scenario::restart() {
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
-    if (verb == "qos") return add_qos(words.at(1), options_in(words, 2)), "";
+    if (verb == "qos") return qos_.emplace_back(words.at(1), options_in(words, 2)), "";
     if (verb == "switch") {
         Words options = options_in(words, 2);
         SwitchConfig config{.name = words.at(1), .nodes = {}, .switches = {}};

@@ -4,17 +4,17 @@
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE|SUSPEND]
-//   qos       NAME [preempt=NAME,NAME] [mode=OFF|CANCEL|REQUEUE|SUSPEND] [exempt=MIN]
+//   qos       NAME [KEY=VALUE ...]  as sacctmgr add qos
 //   switch    NAME nodes=LIST | switches=NAME,NAME
 //   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
-//             [norequeue] [interactive] [user=UID] [refused]
+//             [norequeue] [interactive] [srun] [salloc] [user=UID] [refused]
 //             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
 //   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
-//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]  before nodes are used; later: a reconfiguration
+//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog] [enforceqos]  before nodes are used; later: a reconfiguration
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE
@@ -66,7 +66,6 @@ private:
     std::string expect(const std::string& name, const std::vector<std::string>& words);
     void add_nodes(const std::string& names, const Words& options);
     void add_partition(const std::string& name, const Words& options);
-    void add_qos(const std::string& name, const Words& options);
     JobId find(const std::string& name) const;
     std::string with_ids(const std::string& text) const;
     std::string change_settings(const Words& options);
@@ -84,6 +83,7 @@ private:
     std::string change_node(const std::string& name, const std::vector<std::string>& words);
 
     Settings settings_;
+    std::vector<std::pair<std::string, Words>> qos_;  // made with the cluster
     std::unique_ptr<Cluster> cluster_;
     Effects effects_;
     std::map<std::string, JobId> jobs_;

@@ -27,6 +27,8 @@ def test_a_large_array_is_one_line_until_expanded(shared):
     assert shared.run("squeue", "-h", "-r", "-j", job).stdout.count("\n") == 1000
     shared.run("scancel", f"{job}_[10-19]")
     assert shared.run("squeue", "-h", "-r", "-j", job).stdout.count("\n") == 990
+    assert shared.run("squeue", "-h", "-t", "CA", "-j", job, "-o", "%i").stdout == f"{job}_[10-19]\n"
+    assert shared.job(f"{job}_12")["JobState"] == "CANCELLED"
     shared.run("scancel", job)
     shared.wait_for(lambda: not shared.run("squeue", "-h", "-j", job, check=False).stdout,
                     what="an empty queue")

@@ -94,6 +94,46 @@ def test_bad_commands(shared, argv):
     assert result.stderr + result.stdout
 
 
+# What is changed, the field, and the first line of the answer: Slurm's.
+BAD_CHANGES = [
+    ("job", "Foo=1", "Update of this parameter is not supported: Foo=1"),
+    ("job", "timelimit=abc", "scontrol: error: Invalid TimeLimit value"),
+    ("job", "timelimit+=abc", "scontrol: error: Invalid TimeLimit value"),
+    ("job", "TimeMin=abc", "scontrol: error: Invalid TimeMin value"),
+    ("job", "priority=abc", "scontrol: error: Invalid Priority value: abc"),
+    ("job", "requeue=abc", "scontrol: error: Invalid Requeue value: abc"),
+    ("job", "numnodes=abc", 'scontrol: error: Invalid numeric value "abc" for requested node count.'),
+    ("job", "reqprocs=abc", "scontrol: error: Invalid NumTasks value: abc"),
+    ("job", "shared=abc", "scontrol: error: Invalid OverSubscribe value: abc"),
+    ("job", "minmemorynode=abc", "scontrol: error: Invalid MinMemoryNode value: abc"),
+    ("job", "contiguous=abc", "scontrol: error: Invalid Contiguous value: abc"),
+    ("job", "starttime=2030-13-01", "Invalid time specification (pos=5): 2030-13-01"),
+    ("job", "deadline=abc", "Invalid time specification (pos=0): abc"),
+    ("job", "deadline=now-1", "Invalid time specified for job {}"),
+    ("nodename=n1", "foo=1", "Update of this parameter is not supported: foo=1"),
+    ("nodename=n1", "state=FOO", "Invalid input: state=FOO"),
+    ("nodename=n1", "weight=abc", "scontrol: error: Weight value (abc) is not a valid number"),
+    ("partition=debug", "foo=1", "scontrol: error: Update of this parameter is not supported: foo=1"),
+    ("partition=debug", "state=FOO", "scontrol: error: Invalid input: state=FOO"),
+    ("partition=debug", "maxtime=abc", "scontrol: error: Invalid input maxtime=abc"),
+    ("partition=debug", "maxnodes=abc", 'scontrol: error: Invalid numeric value "abc" for MaxNodes.'),
+    ("partition=debug", "gracetime=abc", "scontrol: error: Invalid GraceTime value: abc"),
+]
+
+
+def test_bad_changes_are_refused_in_slurms_words(shared):
+    job = shared.submit("true", "--hold")
+    for entity, field, line in BAD_CHANGES:
+        named = f"JobId={job}" if entity == "job" else entity
+        result = shared.run("scontrol", "update", named, field, check=False)
+        assert result.returncode == 1, (entity, field)
+        assert result.stderr.splitlines()[0] == line.format(job), (entity, field)
+        assert shared.run("scontrol", "-Q", "update", named, field, check=False).stderr == ""
+    shared.run("scancel", job)
+    wrong = shared.run("scontrol", "update", "NodeName=n1", "State=FOO", check=False).stderr
+    assert "DRAIN, FAIL, IDLE, RESUME or UNDRAIN is needed" in wrong  # and what would be right
+
+
 def test_an_unknown_user_is_named(shared):
     result = shared.run("squeue", "-u", "nosuchuser", check=False)
     assert "squeue: error: Invalid user: nosuchuser" in result.stderr

@@ -1,5 +1,6 @@
 """A batch job from sbatch to its end: output, exit codes, environment, arguments."""
 
+import os
 import re
 
 import pytest
@@ -26,6 +27,26 @@ def test_sbatch_says_the_job_id_and_the_output_is_there(shared):
 def test_a_failing_script_is_recorded_with_its_code(shared, body, exit_code):
     record, _ = shared.run_job(body)
     assert (record["JobState"], record["ExitCode"]) == ("FAILED", exit_code)
+
+
+def test_the_log_tells_the_life_of_a_job_and_of_a_node(cluster):
+    log = cluster.dir / "log" / "slurmctld.log"
+
+    def logged(line):
+        cluster.wait_for(lambda: line in log.read_text(), what=line)
+
+    logged("Node n1 now responding")
+    job = cluster.submit("exit 3", "-w", "n1")
+    for line in ("submit_batch_job: JobId={} InitPrio=", "sched: Allocate JobId={} NodeList=n1 #CPUs=1 Partition=debug",
+                 "job_complete: JobId={} WEXITSTATUS 3", "job_complete: JobId={} done"):
+        logged(line.format(job))
+    waiting = cluster.submit("true", "--hold")
+    cluster.run("scancel", waiting)
+    logged(f"kill_job: REQUEST_KILL_JOB JobId={waiting} uid {os.getuid()}")
+    cluster.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=fan")
+    logged("update_node: node n1 reason set to: fan")
+    logged("update_node: node n1 state set to DRAINED")
+    assert re.search(r"^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] sched: Allocate ", log.read_text(), re.M)
 
 
 def test_a_running_job_is_listed_and_then_leaves_the_queue(shared):

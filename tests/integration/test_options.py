@@ -53,8 +53,8 @@ def test_a_waiting_job_can_be_changed(held, change, key, value):
 
 
 @pytest.mark.parametrize("change, words", [
-    ("Features=a&", "Invalid feature specification"), ("Contiguous=maybe", "Contiguous=maybe"),
-    ("ThreadSpec=x", "ThreadSpec=x")])
+    ("Features=a&", "Invalid feature specification"), ("Contiguous=maybe", "Invalid Contiguous value: maybe"),
+    ("ThreadSpec=x", "Invalid ThreadSpec value: x")])
 def test_wrong_changes_are_refused(held, change, words):
     cluster, job = held
     result = cluster.run("scontrol", "update", f"JobId={job}", change, check=False)

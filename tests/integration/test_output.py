@@ -60,6 +60,17 @@ def test_missing_working_directory_becomes_tmp(shared):
     assert output.endswith("/tmp\n")
 
 
+def test_missing_working_directory_is_not_made(shared):
+    """Also for root, who could: the output would be there, and the job would seem to have run there."""
+    missing = shared.dir / "work" / "missing"
+    for options in ([], ["-o", "sub/%j.out"], ["-o", missing / "sub" / "%j.out"]):
+        record = shared.wait_end(shared.submit("true", "-D", missing, *options))
+        assert (record["JobState"], record["ExitCode"]) == ("FAILED", "0:53")
+        assert f"could_not_open_stdout_file_{record['StdOut']}:_No_such_file_or_directory" in record["Reason"]
+    shared.run("srun", "-D", missing, "-o", f"{missing}/%t.out", "true", check=False)
+    assert not missing.exists()
+
+
 def test_unwritable_output_fails_the_job_not_the_node(shared):
     target = "/proc/no-such/%j.out" if os.getuid() == 0 else "/root/%j.out"
     job = shared.submit("echo lost", "-o", target)

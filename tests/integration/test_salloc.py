@@ -47,3 +47,35 @@ def test_when_its_terminal_goes_away_so_does_the_allocation(shared):
     os.killpg(process.pid, signal.SIGHUP)
     process.communicate(timeout=30)
     shared.wait_for(lambda: not shared.run("squeue", "-h", "-n", "killed").stdout, what="its end")
+
+
+def test_a_killed_salloc_leaves_no_job_behind_and_a_living_one_keeps_its_own(make_cluster):
+    """Killed with the controller there and with it away; the others see it restarted."""
+    cluster = make_cluster(nodes=1)
+
+    def is_listed(name):
+        return cluster.run("squeue", "-h", "-t", "R", "-n", name, "-o", "%A").stdout.strip()
+
+    def start(name, *command):
+        process = cluster.popen("salloc", "-J", name, *command, start_new_session=True)
+        cluster.wait_for(lambda: is_listed(name), what="the allocation")
+        return process
+
+    cluster.run("salloc", "--no-shell", "-J", "kept")
+    early, late = start("early", "sleep", "1000"), start("late", "sleep", "1000")
+    living = start("living", "sh", "-c", "while [ ! -e go ]; do sleep 0.05; done")
+    job = is_listed("living")
+    os.killpg(early.pid, signal.SIGKILL)
+    early.communicate()
+    cluster.kill("slurmctld")
+    os.killpg(late.pid, signal.SIGKILL)
+    late.communicate()
+    cluster.start_controller()
+    assert is_listed("late")  # it might come back
+    cluster.wait_for(lambda: not is_listed("early") and not is_listed("late"), timeout=150, what="their end")
+    assert is_listed("kept") and is_listed("living") == job
+    (cluster.dir / "work" / "go").touch()
+    living.communicate(timeout=30)
+    assert living.returncode == 0
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    cluster.run("scancel", "--name=kept")

@@ -315,6 +315,33 @@ def test_cancelled_while_it_waits_for_resources(cluster):
                      what="the end of its job")
 
 
+# What keeps a job besides others' jobs is said before the line that it waits.
+@pytest.mark.parametrize("options, line", [
+    (["-t", "99999"], "Requested partition configuration not available now"),
+    (["-N2"], "Requested partition configuration not available now"),
+    (["--hold"], "Job is in held state, pending scheduler release"),
+], ids=["time", "nodes", "held"])
+@pytest.mark.parametrize("tool", ["srun", "salloc"])
+def test_it_says_what_it_waits_for_when_no_other_jobs_end_will_do(cluster, tool, options, line):
+    cluster.run("scontrol", "update", "PartitionName=debug", "MaxTime=60", "MaxNodes=1")
+    step = cluster.popen(tool, *options, "true")
+    assert step.stderr.readline() == f"{tool}: {line}\n"
+    rest = "".join(step.stderr.readline() for _ in range(2 if tool == "salloc" else 1))
+    assert "queued and waiting for resources" in rest
+    step.send_signal(signal.SIGINT)
+    step.communicate(timeout=30)
+
+
+def test_it_says_that_its_partition_is_down(cluster):
+    cluster.run("scontrol", "update", "PartitionName=debug", "State=DOWN")
+    step = cluster.popen("srun", "true")
+    assert step.stderr.readline() == "srun: Partition in DOWN state\n"
+    assert "queued and waiting for resources" in step.stderr.readline()
+    cluster.run("scontrol", "update", "PartitionName=debug", "State=UP")
+    step.communicate(timeout=60)
+    assert step.returncode == 0
+
+
 def test_it_waits_for_its_job_while_the_controller_is_away(make_cluster):
     cluster = make_cluster(nodes=1, extra="MessageTimeout=3")
     whole = cluster.submit("sleep 1000", "--exclusive")

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 
 import pytest
 
@@ -9,7 +10,7 @@ import pytest
 @pytest.fixture
 def small_disk(as_root, make_cluster):
     """A cluster whose state lives on a disk of a few megabytes."""
-    cluster = make_cluster(start=False, extra="MessageTimeout=2")
+    cluster = make_cluster(start=False, extra="MessageTimeout=2\nSlurmdTimeout=6")
     state = cluster.dir / "state"
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", state], check=True)
     yield cluster.start()
@@ -24,13 +25,15 @@ NOT_SAVED = "could not save its state"
 
 
 class FullDisk:
-    """Submissions until the disk is full, and what their senders were told."""
+    """A disk that gets full, and what those were told who wanted something to be kept there."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, job):
         self.cluster = cluster
+        self.job = job  # whose comment is changed
+        self.changes = 0
         self.ballast = cluster.dir / "state" / "ballast"
         self.log = cluster.dir / "log" / "slurmctld.log"
-        self.told = {}  # name of the job -> "done", "refused", or "unknown": no answer came
+        self.told = {}  # name of the job -> "done", "refused", or "unknown": any other answer
 
     def fill(self):
         with open(self.ballast, "wb") as file:
@@ -47,27 +50,27 @@ class FullDisk:
 
     def submit(self):
         name = f"full{len(self.told)}"
-        self.told[name] = "unknown"
-        return name, self.cluster.popen("sbatch", "--parsable", "--hold", "-J", name, "--wrap", "true",
-                                        env={"BIG": "x" * 100_000, "N": name})
-
-    def outcome(self, name, sbatch):
-        _, errors = sbatch.communicate(timeout=120)
-        if sbatch.returncode == 0:
-            self.told[name] = "done"
-        elif NOT_SAVED in errors:
-            self.told[name] = "refused"
+        sbatch = self.cluster.run("sbatch", "--parsable", "--hold", "-J", name, "--wrap", "true", check=False,
+                                  env={"BIG": "x" * 100_000, "N": name})
+        self.told[name] = "done" if sbatch.returncode == 0 else "refused" if NOT_SAVED in sbatch.stderr else "unknown"
         return self.told[name]
 
+    def until_refused(self):
+        for _ in range(100):
+            if self.submit() != "done":
+                return
+        raise AssertionError("the disk was never full")
+
     def until_trouble(self):
-        """The submission that found the disk full, not yet answered perhaps."""
+        """Fills the disk to the last byte; the change that found it full, not answered yet."""
         self.fill()
         for _ in range(50):
-            name, sbatch = self.submit()
-            self.cluster.wait_for(lambda: sbatch.poll() is not None or self.in_trouble(), what="an answer")
+            self.changes += 1
+            change = self.cluster.popen("scontrol", "update", f"JobId={self.job}", f"Comment=change{self.changes}")
+            self.cluster.wait_for(lambda: change.poll() is not None or self.in_trouble(), what="an answer")
             if self.in_trouble():
-                return name, sbatch
-            assert self.outcome(name, sbatch) == "done"
+                return change
+            assert change.wait() == 0
         raise AssertionError("the disk was never full")
 
     def check(self):
@@ -77,33 +80,69 @@ class FullDisk:
         assert len(listed) == len(set(listed))
         assert {name for name, told in self.told.items() if told == "done"} <= set(listed)
         assert not {name for name, told in self.told.items() if told == "refused"} & set(listed)
+        assert "unknown" not in self.told.values()
+
+
+def test_the_first_submission_that_does_not_fit_is_refused_and_what_is_there_goes_on(small_disk):
+    cluster = small_disk
+    disk = FullDisk(cluster, cluster.submit("true", "--hold"))
+    disk.until_refused()
+    disk.check()
+    # A little of the disk is kept for the jobs that are there.
+    cluster.run("scontrol", "release", disk.job)
+    assert cluster.wait_end(disk.job)["JobState"] == "COMPLETED"
+    assert cluster.run("sbatch", "--test-only", "--wrap", "true").returncode == 0
+    assert disk.submit() == "refused" and not disk.in_trouble()
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    disk.check()
 
 
 def test_a_full_disk_refuses_loses_nothing_and_recovers(small_disk):
     cluster = small_disk
     kept = cluster.submit("true", "--hold")
-    disk = FullDisk(cluster)
-    # Its sender has asked again and again, and given up.
-    disk.outcome(*disk.until_trouble())
-    cluster.wait_for(lambda: disk.outcome(*disk.submit()) == "refused", what="a refusal")
+    disk = FullDisk(cluster, kept)
+    disk.fill()
+    assert disk.submit() == "refused"  # the first one already
+    disk.ballast.unlink()
+    assert disk.submit() == "done"
+    change = disk.until_trouble()
+    assert disk.submit() == "refused"
     assert cluster.run("scancel", kept, check=False).returncode != 0
     assert cluster.run("squeue", "-h", "-j", kept).stdout  # queries go on
+    change.communicate(timeout=120)  # gives up
     disk.ballast.unlink()
-    job = cluster.wait_for(
-        lambda: cluster.run("sbatch", "--parsable", "--wrap", "true", check=False).stdout.strip(),
-        what="submissions to work again")
+    cluster.wait_for(lambda: not disk.in_trouble(), what="the store to take changes")
+    assert cluster.job(kept)["Comment"] == f"change{disk.changes}"
+    job = cluster.submit("true")
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
     disk.check()
-    # Its sender is still there when there is space again.
+    # The sender of this one is still there when there is space again.
     late = disk.until_trouble()
     disk.ballast.unlink()
-    disk.outcome(*late)
+    late.communicate(timeout=120)
     cluster.wait_for(lambda: not disk.in_trouble(), what="the store to take changes")
-    disk.check()
     cluster.kill("slurmctld")
     cluster.start_controller()
     assert cluster.state(kept) == "PENDING"
+    assert cluster.job(kept)["Comment"] == f"change{disk.changes}"
     disk.check()
+
+
+def test_running_jobs_outlive_a_disk_that_is_full_for_longer_than_slurmdtimeout(small_disk):
+    cluster = small_disk
+    running = cluster.submit("sleep 1000", "--no-requeue")
+    cluster.wait_state(running, "RUNNING")
+    disk = FullDisk(cluster, running)
+    disk.until_trouble().communicate(timeout=120)
+    late = time.monotonic() + 15
+    cluster.wait_for(lambda: time.monotonic() > late, what="more than SlurmdTimeout")
+    assert disk.in_trouble()
+    disk.ballast.unlink()
+    cluster.wait_for(lambda: not disk.in_trouble(), what="the store to take changes")
+    assert cluster.wait_end(cluster.submit("true"))["JobState"] == "COMPLETED"
+    assert cluster.state(running) == "RUNNING"
+    cluster.run("scancel", running)
 
 
 @pytest.mark.parametrize("damage", ["header", "middle", "garbage"])

@@ -309,7 +309,8 @@ Result<void> ClusterClient::wait_readable(Clock::time_point start, const wire::R
     }
     if (ready == 0 && will_tell) {
         told = true;
-        waiting.on_slow();
+        ClusterClient other(invocation_);
+        waiting.on_slow(other);
     }
     return {};
 }

@@ -20,10 +20,12 @@
 
 namespace sluice {
 
+class Client;
+
 // What may happen while an answer takes its time.
 struct Waiting {
     std::chrono::milliseconds slow_after{0};  // then on_slow is called, once
-    std::function<void()> on_slow = {};
+    std::function<void(Client& other)> on_slow = {};  // may ask with it: ours is waiting
     std::optional<std::chrono::milliseconds> give_up_after = {};  // with ErrorCode::Timeout
     int wake_fd = -1;  // readable: give up with ErrorCode::None
 };

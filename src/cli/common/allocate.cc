@@ -4,6 +4,8 @@
 #include <sys/signalfd.h>
 
 #include "base/check.h"
+#include "cli/common/listing.h"
+#include "model/columns.h"
 #include "model/errors.h"
 #include "model/states.h"
 #include "protocol/convert.h"
@@ -25,6 +27,37 @@ Result<wire::Reply> submit(const JobOptions& options, Client& client) {
     *request.mutable_submit()->mutable_request() = to_wire(options.request);
     request.mutable_submit()->set_idempotency_key(idempotency_key());
     return client.call(request);
+}
+
+struct Obstacle {
+    Reason reason;
+    std::string_view text;
+};
+constexpr std::string_view kPartitionLimits = "Requested partition configuration not available now";
+constexpr std::string_view kHeld = "Job is in held state, pending scheduler release";
+constexpr Obstacle kObstacles[] = {
+    {Reason::JobHeldAdmin, kHeld},
+    {Reason::JobHeldUser, kHeld},
+    {Reason::PartitionConfig, kPartitionLimits},
+    {Reason::PartitionDown, "Partition in DOWN state"},
+    {Reason::PartitionNodeLimit, kPartitionLimits},
+    {Reason::PartitionTimeLimit, kPartitionLimits},
+    {Reason::ReqNodeNotAvail, "Required node not available (down, drained or reserved)"},
+};
+
+// Compat: what no end of another job will change is said first.
+void print_obstacle(std::uint32_t job, Client& client, const Invocation& invocation,
+                    Streams& streams) {
+    Filter filter;
+    filter.jobs.push_back({.job = JobId{job}, .tasks = {}, .het_component = {}, .step = {}});
+    filter.include_hidden = true;
+    const Result<Table> table = fetch_table(client, TableKind::Jobs,
+                                            {static_cast<ColumnId>(JobColumn::Reason)}, filter);
+    if (!table || table->rows() == 0) return;
+    const auto reason = static_cast<Reason>(table->number(0, JobColumn::Reason));
+    for (const Obstacle& obstacle : kObstacles) {
+        if (obstacle.reason == reason) print_info(streams, invocation, obstacle.text);
+    }
 }
 
 void print_queued(std::uint32_t job, const AllocationTexts& texts, const Invocation& invocation,
@@ -77,9 +110,11 @@ Allocated allocate_job(JobOptions& options, const AllocationTexts& texts,
     }
     bool told = false;
     Waiting waiting{.slow_after = kQueuedAfter, .wake_fd = signals.fd()};
-    waiting.on_slow = [&] {
+    waiting.on_slow = [&](Client& other) {
         told = true;
-        if (!options.quiet) print_queued(job, texts, invocation, streams);
+        if (options.quiet) return;
+        print_obstacle(job, other, invocation, streams);
+        print_queued(job, texts, invocation, streams);
     };
     if (options.immediate_for) waiting.give_up_after = *options.immediate_for;
     wire::Request request;

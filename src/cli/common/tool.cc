@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/client/client.h"
 #include "model/errors.h"
+#include "model/times.h"
 #include "os/error.h"
 #include "os/files.h"
 #include "os/twin.h"
@@ -98,6 +99,12 @@ std::string current_directory(const Environment& environment) {
 }  // namespace
 
 void print_error(Streams& streams, const Invocation& invocation, std::string_view text) {
+    // Compat: whoever cannot read a moment says so without the tool's name.
+    const std::size_t line = text.find('\n');
+    if (text.starts_with(kNoMoment) && line != std::string_view::npos) {
+        streams.err(text.substr(0, line + 1));
+        text.remove_prefix(line + 1);
+    }
     print_lines(streams, invocation.tool + ": error: ", text);
 }
 

@@ -24,14 +24,16 @@ constexpr AllocationTexts kTexts{.failed = "Job submit/allocate failed",
                                  .revoked_end = ".",
                                  .on_signal = "Job aborted due to signal"};
 
+constexpr int kAskAgain = 2000;  // milliseconds after a refusal
+
 Result<JobOptions> read_options(const Arguments& arguments, const Invocation& invocation) {
     const Time now = current_time();
     JobOptions options;
-    options.request.kind = JobKind::Interactive;
     auto find = [&](std::string_view name) { return invocation.environment.find(name); };
     TRY(apply_environment(options, find, kSalloc, now));
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSalloc, now));
     TRY(complete_options(options, kSalloc));
+    options.request.kind = options.no_shell ? JobKind::Interactive : JobKind::Salloc;
     if (options.request.name.empty()) options.request.name = "interactive";
     return options;
 }
@@ -102,19 +104,19 @@ public:
         request.mutable_wait_job()->set_until(wire::WaitJob::ENDED);
         Waiting waiting{.wake_fd = signals_.get()};
         while (!exit_code_) {
-            if (job_ended_ || is_blind_) {
-                pollfd entry{signals_.get(), POLLIN, 0};
-                poll(&entry, 1, -1);
-                take_signals();
+            if (job_ended_) {
+                await_signal(-1);
                 continue;
             }
             Result<wire::Reply> reply = client_.call(request, waiting);
             if (reply) {
                 on_job_ended(reply->allocation().state());
-            } else if (reply.error().code == ErrorCode::None) {
-                take_signals();
+            } else if (reply.error().code == ErrorCode::InvalidJobId) {
+                on_job_ended(static_cast<std::uint32_t>(JobState::Cancelled));  // long ago
             } else {
-                is_blind_ = true;  // no controller: the command goes on all the same
+                // The controller ends a job that it does not hear of. The command goes on without it too.
+                const bool is_signal = reply.error().code == ErrorCode::None;
+                await_signal(is_signal ? 0 : kAskAgain);
             }
         }
         return *exit_code_;
@@ -130,6 +132,12 @@ private:
                 ? fmt::format("Job {} has exceeded its time limit and its allocation has been revoked.", job_)
                 : fmt::format("Job allocation {} has been revoked.", job_));
         if (options_.kill_command) kill(pid_, *options_.kill_command);
+    }
+
+    void await_signal(int milliseconds) {
+        pollfd entry{signals_.get(), POLLIN, 0};
+        poll(&entry, 1, milliseconds);
+        take_signals();
     }
 
     void take_signals() {
@@ -163,7 +171,6 @@ private:
     Fd signals_;
     pid_t pid_ = -1;
     bool job_ended_ = false;
-    bool is_blind_ = false;
     std::optional<int> exit_code_;
     wire::ExitStatus exit_;
 };

@@ -47,7 +47,10 @@ template <std::optional<Time> ReservationChange::*Member>
 Result<void> set_moment(Draft& draft, const Word& word) {
     Result<Time> moment = parse_moment(word.value, draft.now);
     const bool starts = Member == &ReservationChange::start;
-    if (!moment) return bad(starts ? "start time" : "end time", word);
+    if (!moment) {
+        const Error wrong = bad(starts ? "start time" : "end time", word);
+        return Error{wrong.code, moment.error().detail + "\n" + wrong.detail};
+    }
     draft.change.*Member = *moment;
     return {};
 }

@@ -1,3 +1,6 @@
+// cli/scontrol/resize_test.cc
+//
+// The script that a user sources after a job was resized, for each kind of shell.
 #include <gtest/gtest.h>
 
 #include "cli/scontrol/session.h"

@@ -35,6 +35,9 @@ int write_script(Session& session, const Words& words);                         
 int update(Session& session, const Words& words);                                    // update.cc
 int create(Session& session, const Words& words);                                    // update.cc
 int remove(Session& session, const Words& words);                                    // update.cc
+// Says what is wrong with one of the fields; false: it is about something else.
+bool refuse_field(Session& session, const wire::Update& update, const Error& error);  // refusals.cc
+void refuse_word(Session& session, wire::Update::Entity entity, std::string_view word);  // refusals.cc
 int write_resize_scripts(Session& session, const wire::Update& update);              // resize.cc
 int create_reservation(Session& session, const Words& words);  // reservation.cc
 int update_reservation(Session& session, const Words& words);  // reservation.cc

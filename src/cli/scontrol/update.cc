@@ -126,6 +126,7 @@ int refuse(Session& session, std::string_view request, const Error& error) {
 }
 
 int report(Session& session, const wire::Update& update, const Error& error) {
+    if (!session.quiet && refuse_field(session, update, error)) return 1;
     if (session.quiet || is_wrong_word(error) || update.entity() != wire::Update::JOB) {
         return refuse(session, "slurm_update error", error);
     }
@@ -147,9 +148,7 @@ int update(Session& session, const Words& given) {
         return 1;
     }
     if (!update) {
-        session.streams.err(
-            fmt::format("Update of this parameter is not supported: {}\nRequest aborted\n",
-                        update.error().detail));
+        refuse_word(session, entity_in(words[1])->entity, update.error().detail);
         return 1;
     }
     if (update->changes().empty()) {
@@ -192,10 +191,15 @@ int create(Session& session, const Words& given) {
         return refuse(session, kRequest, {ErrorCode::NotSupported, "create " + words[1]});
     }
     Result<wire::Update> wanted = parse_update(words);
-    if (!wanted) return refuse(session, kRequest, {ErrorCode::BadArgument, wanted.error().detail});
+    if (!wanted) {
+        refuse_word(session, entity->entity, wanted.error().detail);
+        return 1;
+    }
     wanted->set_verb(wire::Update::CREATE);
     Result<wire::Reply> reply = send(session, *wanted);
-    return reply ? 0 : refuse(session, kRequest, reply.error());
+    if (reply) return 0;
+    if (!session.quiet && refuse_field(session, *wanted, reply.error())) return 1;
+    return refuse(session, kRequest, reply.error());
 }
 
 int remove(Session& session, const Words& words) {

@@ -120,9 +120,11 @@ Result<Tables> fetch(const SinfoOptions& options, Client& client) {
                       .include_hidden = options.all || !options.partitions.empty()};
     // Nodes are chosen here: naming one that does not exist is no error for sinfo.
     Filter nodes{.include_hidden = true};
-    return Tables{TRY(fetch_table(client, TableKind::Nodes, all_columns(TableKind::Nodes), nodes)),
-                  TRY(fetch_table(client, TableKind::Partitions, all_columns(TableKind::Partitions),
-                                  partitions))};
+    Tables tables;
+    tables.nodes = TRY(fetch_table(client, TableKind::Nodes, all_columns(TableKind::Nodes), nodes));
+    tables.partitions = TRY(
+        fetch_table(client, TableKind::Partitions, all_columns(TableKind::Partitions), partitions));
+    return tables;
 }
 
 std::string lines_of(const NodeListing& listing, const SinfoOptions& options,

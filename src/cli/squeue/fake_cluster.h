@@ -172,6 +172,7 @@ private:
                 }
                 break;
             case TableKind::Reservations:
+            case TableKind::Qos:
                 break;
             case TableKind::Licenses: {
                 FakeRow matlab;

@@ -215,7 +215,7 @@ private:
         *request.mutable_create_step() = step_request(options_, job, own_job);
         bool told = false;
         Waiting waiting{.slow_after = kStepBusyAfter, .wake_fd = signals_.fd()};
-        waiting.on_slow = [&] {
+        waiting.on_slow = [&](Client&) {
             told = true;
             if (options_.quiet) return;
             print_info(streams_, invocation_,

@@ -5,7 +5,7 @@
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
 #include "core/query/match.h"
-#include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -82,11 +82,20 @@ bool has_criteria(const Filter& filter) {
            !filter.accounts.empty() || !filter.qos.empty() || !filter.nodes.empty() || !filter.states.empty();
 }
 
+// scancel 12_[1-99000]: tasks that have not started end together, as one record.
+void cut_waiting(Cluster& cluster, const CancelJobs& event, const JobMatcher& matcher, const JobRef& ref) {
+    auto record = cluster.find_job(ref.job);
+    if (!ref.tasks || ref.step || event.signal != 0 || !record || !is_array_record(*record)) return;
+    if (record->state != JobState::Pending || !may_change(cluster, event.caller, *record)) return;
+    if (!has_criteria(event.filter) || matcher.matches(*record)) cut_off(cluster, ref.job, *ref.tasks);
+}
+
 }  // namespace
 
 void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::optional<UserId> by,
                  Effects& effects) {
     dequeue(cluster, cluster.job(id));
+    cluster.scheduler().making_room.erase(id.value);
     Job& job = cluster.edit_job(id);
     move_to(job, state);
     job.killed_by = by;
@@ -108,7 +117,8 @@ void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& eff
     std::vector<JobResult> results;
     JobMatcher matcher(event.filter, [&](const std::string& name) { return cluster.find_node(name); });
     for (const JobRef& ref : event.filter.jobs) {
-        std::vector<JobId> ids = split_off(cluster, ref);
+        cut_waiting(cluster, event, matcher, ref);
+        std::vector<JobId> ids = find_jobs(cluster, ref);
         if (ids.empty()) {
             results.push_back({to_string(ref), Error{ErrorCode::InvalidJobId, {}}});
             continue;

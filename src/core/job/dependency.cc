@@ -55,7 +55,8 @@ Target look_at_task(const Cluster& cluster, JobId array, std::uint32_t task) {
     auto members = cluster.array_members.find(array.value);
     if (target.known || members == cluster.array_members.end()) return target;
     for (JobId id : members->second) {
-        if (cluster.job(id).array_task == task) add(target, cluster.job(id));
+        const Job& job = cluster.job(id);
+        if (job.array_task == task || job.array_tasks.contains(task)) add(target, job);
     }
     return target;
 }

@@ -28,16 +28,25 @@ std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
         }
         return found;
     }
-    if (record && is_array_record(*record)) {
-        bool any = false;
-        ref.tasks->for_each([&](std::uint32_t task) { any = any || record->array_tasks.contains(task); });
-        if (any) found.push_back(record->id);
-    }
+    if (record && is_array_record(*record) && has_any_task(*record, *ref.tasks)) found.push_back(record->id);
     if (members == cluster.array_members.end()) return found;
     for (JobId id : members->second) {
-        if (ref.tasks->contains(*cluster.job(id).array_task)) found.push_back(id);
+        if (has_any_task(cluster.job(id), *ref.tasks)) found.push_back(id);
     }
     return found;
+}
+
+// Tasks of an array get a record of their own.
+static JobId add_part(Cluster& cluster, Job part) {
+    part.id = cluster.take_job_id();
+    part.idempotency_key.clear();
+    part.sluid = next_sluid(cluster, part);
+    const Job& added = cluster.add_job(std::move(part));
+    const JobId id = added.id;
+    job_is_here(cluster, added);
+    watch_dependency(cluster, added);
+    watch_deadline(cluster, added);
+    return id;
 }
 
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
@@ -48,40 +57,56 @@ JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
         // Compat: the last task keeps the array's own id.
         dequeue(cluster, record);
         record.array_task = task;
-        cluster.array_members[array.value].push_back(array);
+        if (record.array_job == array) cluster.array_members[array.value].push_back(array);
         return array;
     }
     Job job = record;
-    job.id = cluster.take_job_id();
     job.array_task = task;
     job.array_tasks = {};
-    job.idempotency_key.clear();
-    job.sluid = next_sluid(cluster, job);
-    const Job& split = cluster.add_job(std::move(job));
-    JobId id = split.id;
-    job_is_here(cluster, split);
-    watch_dependency(cluster, split);
-    watch_deadline(cluster, split);
-    return id;
+    return add_part(cluster, std::move(job));
+}
+
+void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks) {
+    TaskSet cut, kept = cluster.job(array).array_tasks;
+    tasks.for_each([&](std::uint32_t task) {
+        if (!kept.contains(task)) return;
+        kept.erase(task);
+        cut.insert(task);
+    });
+    if (cut.empty() || kept.empty()) return;
+    if (cut.size() == 1) {
+        split_task(cluster, array, cut.first());
+        return;
+    }
+    Job& record = cluster.edit_job(array);
+    record.array_tasks = std::move(kept);
+    Job part = record;
+    part.array_tasks = std::move(cut);
+    add_part(cluster, std::move(part));
+}
+
+// Those of one record. Where it waits for its begin time, so do they.
+static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
+    auto record = cluster.find_job(id);
+    std::vector<std::uint32_t> tasks;
+    wanted.for_each([&](std::uint32_t task) {
+        if (record->array_tasks.contains(task)) tasks.push_back(task);
+    });
+    if (tasks.size() == record->array_tasks.size()) return;
+    bool is_due = cluster.scheduler().queue.contains(id) || cluster.parked.contains(id);
+    for (std::uint32_t task : tasks) {
+        const Job& job = cluster.job(split_task(cluster, id, task));
+        if (job.end_time) cluster.add_timer({*job.end_time + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
+        else if (is_due) enqueue(cluster, job, job.eligible_time);
+        else cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
+    }
 }
 
 std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref) {
-    auto record = cluster.find_job(ref.job);
-    if (ref.tasks && record && is_array_record(*record)) {
-        std::vector<std::uint32_t> tasks;
-        ref.tasks->for_each([&](std::uint32_t task) {
-            if (record->array_tasks.contains(task)) tasks.push_back(task);
-        });
-        if (tasks.size() < record->array_tasks.size()) {
-            // Where the record waits for its begin time, so do they.
-            bool is_due = cluster.scheduler().queue.contains(record->id) || cluster.parked.contains(record->id);
-            for (std::uint32_t task : tasks) {
-                JobId id = split_task(cluster, ref.job, task);
-                Time eligible = cluster.job(id).eligible_time;
-                if (is_due) enqueue(cluster, cluster.job(id), eligible);
-                else cluster.add_timer({eligible, TimerKind::Begin, id.value});
-            }
-        }
+    std::vector<JobId> ids = find_jobs(cluster, ref);
+    if (!ref.tasks) return ids;
+    for (JobId id : ids) {
+        if (is_array_record(cluster.job(id))) split_from(cluster, id, *ref.tasks);
     }
     return find_jobs(cluster, ref);
 }

@@ -114,6 +114,7 @@ void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effect
 }
 
 void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    if (job.request->kind == JobKind::Salloc) return end_if_deserted(cluster, now, job, effects);
     if (!is_idle_srun_job(cluster, job)) return;
     if (job.next_step == 0) {
         return end_running(cluster, now, job.id, KillReason::Cancelled, effects);

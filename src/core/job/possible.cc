@@ -46,6 +46,14 @@ std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
     return text + fmt::format(" {} CPU{}, {}", cpus, cpus == 1 ? "" : "s", print_memory(memory));
 }
 
+// "; rules for sockets and bindings leave it up to 4 of the CPUs": where these are what is in its way.
+std::string most_in_detail(const Cluster& cluster, const Need& need) {
+    const std::uint32_t most = depends_on_detail(need) ? most_cpus_in_detail(cluster, need) : 0;
+    bool all = false;
+    for (NodeIndex node : need.partition->nodes) all = all || usable_cpus(cluster.node(node)) == most;
+    return most == 0 || all ? "" : fmt::format("; rules for sockets and bindings leave it up to {} of the CPUs", most);
+}
+
 std::string count_of(std::uint64_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -57,7 +65,9 @@ std::uint64_t cpus_in(const Cluster& cluster, const Partition& partition) {
 }
 
 // What a request that was refused could ask for instead.
-std::string what_is_possible(const Cluster& cluster, const Shape& shape, const Partition& partition, ErrorCode code) {
+std::string what_is_possible(const Cluster& cluster, const Need& need, ErrorCode code) {
+    const Shape& shape = *need.shape;
+    const Partition& partition = *need.partition;
     const PartitionConfig& config = partition.config;
     if (code == ErrorCode::InvalidTimeLimit) {
         return fmt::format("partition {} allows {} at most", config.name, print_time_limit(config.max_time));
@@ -78,7 +88,7 @@ std::string what_is_possible(const Cluster& cluster, const Shape& shape, const P
                            too_few ? fmt::format("wants {} at least", count_of(config.min_nodes, "node"))
                                    : fmt::format("allows {} at most", count_of(config.max_nodes.value_or(0), "node")));
     }
-    return most_on_a_node(cluster, partition);
+    return most_on_a_node(cluster, partition) + most_in_detail(cluster, need);
 }
 
 // Which limit of the partition would be exceeded, if such jobs are refused.
@@ -100,7 +110,7 @@ std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, 
 Error refusal(const Cluster& cluster, const Need& need, ErrorCode code) {
     Error why{code, {}};
     if (code == ErrorCode::NodeConfigUnavailable) why.detail = what_no_node_has(need, cluster.scheduler().layout);
-    why.hint = what_is_possible(cluster, *need.shape, *need.partition, code);
+    why.hint = what_is_possible(cluster, need, code);
     return why;
 }
 

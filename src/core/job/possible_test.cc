@@ -6,6 +6,14 @@
 namespace sluice {
 namespace {
 
+// What the last submission was refused with.
+Error refusal(const Scenario& world) {
+    for (auto effect = world.effects().rbegin(); effect != world.effects().rend(); ++effect) {
+        if (const auto* reply = std::get_if<Reply>(&*effect)) return std::get<Error>(reply->answer);
+    }
+    return {};
+}
+
 TEST(Possible, TheFirstWishThatNoNodeMeetsIsNamed) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=8 cores=4 mem=8000 feature=small
@@ -55,6 +63,53 @@ TEST(Possible, LimitsOfThePartitionKeepWaitingWhereTheyAreNotEnforced) {
         expect    d pending MaxMemPerLimit
         expect    e running n[1-2]
     )");
+}
+
+TEST(Possible, ANodeOfItsOwnMustHoldAllItsTasks) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=8
+        submit    a nodes=1 tasks=9 exclusive refused=configuration
+        submit    b tasks=9 exclusive
+        submit    c nodes=1 tasks=8 exclusive
+        pass
+        expect    b running n[1-2]
+    )");
+}
+
+TEST(Possible, WhatSocketsOfAnIdleNodeDoNotHoldIsRefused) {
+    Scenario world;
+    EXPECT_EQ(world.run(R"(
+        nodes     n1 cpus=8 cores=4
+        partition p maxsocketcpus=2 default
+        partition q maxcpus=4
+        submit    busy tasks=4
+        pass
+        submit    a nodes=1 tasks=4
+        submit    b nodes=1 tasks=5 partition=q refused=configuration
+        submit    c nodes=1 tasks=5 refused=configuration
+    )"), "");
+    EXPECT_EQ(refusal(world).hint, "nodes of partition p have up to 8 CPUs, 1000M; "
+                                   "rules for sockets and bindings leave it up to 4 of the CPUs");
+}
+
+TEST(Possible, CpusThatAreNotCloseToItsDevicesDoNotCountWhereThatIsEnforced) {
+    Scenario world;
+    EXPECT_EQ(world.run(R"(
+        nodes     n1 cpus=8 cores=4 gres=gpu:a40:4 gpucores=0-1|4-5
+        nodes     n2 cpus=8 cores=4 gres=gpu:a40:4 gpucores=0-2|4-5
+        submit    busy gres=gpu:4 nodelist=n1
+        pass
+        submit    a gres=gpu:1 cpus=2 bind nodelist=n1
+        submit    b gres=gpu:1 cpus=3 bind     # only on n2, which is else of the same kind
+        submit    c gres=gpu:2 cpus=5 bind
+        submit    d gres=gpu:1 cpus=4
+        submit    e gres=gpu:4 tasks=6 nodes=1 bind refused=configuration
+        submit    f gres=gpu:1 cpus=4 bind refused=configuration
+        pass
+        expect    b running n2
+    )"), "");
+    EXPECT_EQ(refusal(world).hint, "nodes of partition main have up to 4 GPUs (a40), 8 CPUs, 1000M; "
+                                   "rules for sockets and bindings leave it up to 3 of the CPUs");
 }
 
 TEST(Possible, ATimeMinOfZeroIsNone) {

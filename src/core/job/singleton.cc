@@ -24,7 +24,7 @@ NameGroup* find_group(Cluster& cluster, const Job& job) {
     return found == cluster.name_groups.end() ? nullptr : &found->second;
 }
 
-void join(NameGroup& group, const Job& job) {
+void add_to(NameGroup& group, const Job& job) {
     if (is_over(job)) return;
     group.live.insert(key_of(job));
     if (job.state != JobState::Pending) {
@@ -68,7 +68,7 @@ NameGroup& make_group(Cluster& cluster, const Job& job) {
         },
         [&](const Job& other) {
             if (other.user == job.user && other.details->name() == job.details->name())
-                join(group, other);
+                add_to(group, other);
         });
     return group;
 }
@@ -114,7 +114,7 @@ std::vector<JobId> earlier_of_name(const Cluster& cluster, const Job& job) {
 }
 
 void job_is_here(Cluster& cluster, const Job& job) {
-    if (NameGroup* group = find_group(cluster, job)) join(*group, job);
+    if (NameGroup* group = find_group(cluster, job)) add_to(*group, job);
 }
 
 std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job) {
@@ -132,7 +132,7 @@ std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job) {
 void job_is_back(Cluster& cluster, Time now, const Job& job) {
     NameGroup* group = find_group(cluster, job);
     if (!group) return;
-    join(*group, job);
+    add_to(*group, job);
     for (JobId next : next_in(*group))
         cluster.add_timer({now, TimerKind::Dependency, next.value});
 }

@@ -55,6 +55,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     }
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     await_srun(cluster, now, cluster.job(id));
+    await_salloc(cluster, now, cluster.job(id));
     tell_of_start(cluster, now, id);
 }
 

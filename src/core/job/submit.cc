@@ -15,6 +15,7 @@
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/limits/memory.h"
+#include "core/limits/qos.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
@@ -86,6 +87,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.request = event.wish;
     job.user = event.caller.user;
     job.group = event.caller.group;
+    TRY(check_qos(cluster, wish.qos));
     job.partition = TRY(partition_wanted(cluster, event.caller, wish));
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
@@ -149,6 +151,13 @@ bool waits_for_itself(const Job& job) {
     });
 }
 
+SubmitJob with_qos(SubmitJob event, std::string qos) {
+    JobRequest wish = *event.wish;
+    wish.qos = std::move(qos);
+    event.wish = std::make_shared<const JobRequest>(std::move(wish));
+    return event;
+}
+
 }  // namespace
 
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
@@ -156,6 +165,9 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         !event.idempotency_key.empty() && known != cluster.submissions.end()) {
         effects.push_back(Reply{event.request, Submitted{.job = known->second}});
         return;
+    }
+    if (std::string qos = qos_in_force(cluster, event.wish->qos); qos != event.wish->qos) {
+        return on_submit(cluster, now, with_qos(event, std::move(qos)), effects);
     }
     Result<Job> job = job_from(cluster, now, event);
     if (!job) {

@@ -9,6 +9,7 @@
 #include "core/job/resize.h"
 #include "core/job/update_shape.h"
 #include "core/limits/licenses.h"
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -58,6 +59,13 @@ Result<void> set_checkpoint(JobDraft& draft, const std::string& key, const std::
 template <auto Member>
 Result<void> set_text(JobDraft& draft, const std::string&, const std::string& value) {
     draft.request.*Member = value;
+    return {};
+}
+
+Result<void> set_qos(JobDraft& draft, const std::string&, const std::string& value) {
+    std::string qos = qos_in_force(draft.cluster, value);
+    TRY(check_qos(draft.cluster, qos));
+    draft.request.qos = std::move(qos);
     return {};
 }
 
@@ -266,7 +274,8 @@ Result<void> set_time_min(JobDraft& draft, const std::string& key, const std::st
 Result<void> set_deadline(JobDraft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
     Result<Time> deadline = parse_moment(value, draft.now);
-    if (!deadline || *deadline <= draft.now) return bad(key, value);
+    if (!deadline) return bad(key, value);
+    if (*deadline <= draft.now) return Error{ErrorCode::InvalidTime, {}};
     draft.request.deadline = *deadline;
     return {};
 }
@@ -301,7 +310,7 @@ constexpr Row kRows[] = {
     {"NumTasks", set_tasks},
     {"Partition", set_partition},
     {"Priority", set_priority},
-    {"QOS", set_text<&JobRequest::qos>},
+    {"QOS", set_qos},
     {"ReqNodeList", set_node_list},
     {"ReqNodes", set_nodes},
     {"ReqProcs", set_tasks},
@@ -326,13 +335,17 @@ Result<void> set_job_field(JobDraft& draft, const std::string& key, const std::s
     std::string_view name = key;
     while (name.ends_with('+') || name.ends_with('-')) name.remove_suffix(1);
     for (const Row& row : kRows) {
-        if (equals_ignoring_case(row.key, name)) return row.set(draft, key, value);
+        if (!equals_ignoring_case(row.key, name)) continue;
+        Result<void> done = row.set(draft, key, value);
+        // Whatever was wrong with the value: scontrol wants to know which field it was.
+        if (!done && done.error().code == ErrorCode::BadArgument) return bad(std::string(row.key), value);
+        return done;
     }
     if (is_shape_field(name)) {
         TRY(only_pending(draft));
         return update_shape(draft.request.shape, name, value);
     }
-    return Error{ErrorCode::NotSupported, fmt::format("update of job field {}", key)};
+    return Error{ErrorCode::UnknownField, fmt::format("{}={}", key, value)};
 }
 
 }  // namespace sluice

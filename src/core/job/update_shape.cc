@@ -1,5 +1,7 @@
 #include "core/job/update_shape.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -33,6 +35,23 @@ template <std::optional<std::uint32_t> Shape::*Member>
 Result<void> set_count(Shape& shape, const Change& change) {
     const std::uint32_t value = TRY(number(change, change.value));
     shape.*Member = value == 0 ? std::nullopt : std::optional(value);
+    return {};
+}
+
+// "4" or "4-8". Compat: it gets the least number. Its tasks keep their CPUs, which Slurm lets them lose.
+Result<void> set_cpus(Shape& shape, const Change& change) {
+    const std::string_view text = change.value;
+    const std::size_t dash = text.find('-');
+    const std::uint32_t least = TRY(number(change, text.substr(0, dash)));
+    const std::uint32_t most = dash == text.npos ? least : TRY(number(change, text.substr(dash + 1)));
+    if (least == 0 || most < least) return bad(change);
+    const std::uint64_t per_node = std::max(1u, shape.ntasks_per_node.value_or(1));
+    const std::uint64_t tasks = shape.ntasks.value_or(0) > 0 ? *shape.ntasks : std::max(1u, shape.nodes_min) * per_node;
+    if (least < tasks * shape.cpus_per_task) {
+        return Error{ErrorCode::BadArgument, fmt::format("{}={}: NumTasks={} CPUsPerTask={} take more", change.key,
+                                                         change.value, tasks, shape.cpus_per_task)};
+    }
+    shape.cpus_min = least;
     return {};
 }
 
@@ -118,6 +137,7 @@ constexpr ShapeField kShapeFields[] = {
     {"Features", set_features},
     {"MinCPUsNode", set_count<&Shape::cpus_min_per_node>},
     {"MinTmpDiskNode", set_tmp},
+    {"NumCPUs", set_cpus},
     {"OverSubscribe", set_yes_no<&Shape::oversubscribe>},
     {"Prefer", set_prefer},
     {"ReqCores", set_count<&Shape::cores_per_socket>},
@@ -147,7 +167,7 @@ bool is_shape_field(std::string_view key) {
 Result<void> update_shape(Shape& shape, std::string_view key, const std::string& value) {
     const ShapeField* row = find_row(key);
     CHECK(row != nullptr, key);
-    return row->set(shape, Change{key, value});
+    return row->set(shape, Change{row->key, value});
 }
 
 }  // namespace sluice

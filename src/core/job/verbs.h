@@ -63,6 +63,9 @@ void on_wait(Cluster& cluster, Time now, const WaitJob& event, Effects& effects)
 void on_show_allocation(Cluster& cluster, Time now, const ShowAllocation& event, Effects& effects);
 void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event, Effects& effects);
 void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects);
+// A job of salloc ends when its salloc does not say that it is there.
+void await_salloc(Cluster& cluster, Time now, const Job& job);
+void end_if_deserted(Cluster& cluster, Time now, const Job& job, Effects& effects);
 
 // step.cc
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
@@ -94,5 +97,7 @@ bool is_privileged(const Cluster& cluster, const Caller& caller);
 // the jobs that `ref` means then.
 std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref);
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task);
+// These of an array's waiting tasks, if it has others too, as one record: for what happens to all of them.
+void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks);
 
 }  // namespace sluice

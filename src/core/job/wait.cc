@@ -1,4 +1,8 @@
 // core/job/wait.cc: whoever waits for a job to start or to end.
+//
+// A salloc waits for the end of its job as long as it lives. If it is gone (killed, or its host), or was
+// while we were away, nobody would end the job: it is ended when the salloc does not come back and no step
+// runs in it.
 #include <algorithm>
 
 #include "core/job/verbs.h"
@@ -13,7 +17,38 @@ bool has_happened(const Job& job, WaitFor what) {
     return what == WaitFor::Allocated && is_live(job) && job.allocation;
 }
 
+constexpr Seconds kBackWithin{60};
+
+bool is_attended(const Cluster& cluster, JobId id) {
+    auto waiting = cluster.waiters.find(id.value);
+    return waiting != cluster.waiters.end() &&
+           std::any_of(waiting->second.begin(), waiting->second.end(),
+                       [](const Waiter& waiter) { return waiter.until == WaitFor::Ended; });
+}
+
+bool has_steps(const Cluster& cluster, const Job& job) {
+    return cluster.step_waiters.contains(job.id.value) ||
+           std::any_of(job.steps.begin(), job.steps.end(),
+                       [](const auto& step) { return step->state == StepState::Running; });
+}
+
 }  // namespace
+
+void await_salloc(Cluster& cluster, Time now, const Job& job) {
+    if (job.request->kind != JobKind::Salloc || !is_live(job) || is_attended(cluster, job.id)) return;
+    Time end = now + kBackWithin;
+    cluster.deserted[job.id.value] = end;
+    cluster.add_timer({end, TimerKind::Silence, job.id.value});
+}
+
+void end_if_deserted(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    auto found = cluster.deserted.find(job.id.value);
+    if (found == cluster.deserted.end() || found->second > now) return;  // it is back, or was for a while
+    bool was_deaf = now < cluster.listening_since + kBackWithin;  // then it was us who did not hear it
+    cluster.deserted.erase(found);
+    if (was_deaf || has_steps(cluster, job)) return await_salloc(cluster, now, job);
+    if (is_live(job)) end_running(cluster, now, job.id, KillReason::Cancelled, effects);
+}
 
 void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects) {
     auto waiting = cluster.waiters.find(id.value);
@@ -34,6 +69,7 @@ void on_wait(Cluster& cluster, Time, const WaitJob& event, Effects& effects) {
         return;
     }
     cluster.waiters[event.job.value].push_back({event.request, event.until, event.caller.user});
+    if (event.until == WaitFor::Ended) cluster.deserted.erase(event.job.value);
     answer_waiters(cluster, event.job, event.until, effects);
 }
 
@@ -49,12 +85,14 @@ void on_show_allocation(Cluster& cluster, Time, const ShowAllocation& event, Eff
 }
 
 void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event, Effects& effects) {
-    std::vector<JobId> abandoned;
+    std::vector<JobId> abandoned, left;
     for (auto& [id, waiting] : cluster.waiters) {
         auto count = std::erase_if(waiting, [&](const Waiter& waiter) { return waiter.request == event.request; });
         auto job = cluster.find_job(JobId{id});
         if (count > 0 && job && job->state == JobState::Pending && job->request->kind != JobKind::Batch) {
             abandoned.push_back(job->id);
+        } else if (count > 0 && job) {
+            left.push_back(job->id);
         }
     }
     std::erase_if(cluster.waiters, [](const auto& entry) { return entry.second.empty(); });
@@ -69,6 +107,7 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
         }
     }
     for (JobId id : abandoned) cancel_pending(cluster, now, id, cluster.job(id).user, effects);
+    for (JobId id : left) await_salloc(cluster, now, cluster.job(id));
 }
 
 }  // namespace sluice

@@ -2,12 +2,22 @@
 //
 // A node is lost. Its jobs run again elsewhere if they may, else they have failed. What may still
 // run there is ended when the node comes back, before it is given anything new.
+#include <algorithm>
+
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "model/errors.h"
 
 namespace sluice {
+namespace {
+
+// Whatever it said while we were deaf is still on its way to us.
+Time last_heard(const Cluster& cluster, const Node& node) {
+    return std::max(*node.last_seen, cluster.listening_since);
+}
+
+}  // namespace
 
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
     std::vector<JobId> jobs = cluster.node(index).jobs;
@@ -48,7 +58,7 @@ void watch_node(Cluster& cluster, NodeIndex index) {
     Seconds timeout = cluster.settings().slurmd_timeout;
     if (node.watched || !node.last_seen || timeout == Seconds{0}) return;
     node.watched = true;
-    cluster.add_timer({*node.last_seen + timeout, TimerKind::NodeTimeout, index.value});
+    cluster.add_timer({last_heard(cluster, node) + timeout, TimerKind::NodeTimeout, index.value});
 }
 
 // With another timeout, and no timers left from the old one. Counted from now: a node that reports as
@@ -67,7 +77,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     const Node& silent = cluster.node(index);
     if (silent.down || silent.removed) return;
     if (silent.reboot && silent.reboot->issued) return;  // its silence is expected, up to ResumeTimeout
-    if (silent.last_seen && *silent.last_seen + cluster.settings().slurmd_timeout > now) {
+    if (silent.last_seen && last_heard(cluster, silent) + cluster.settings().slurmd_timeout > now) {
         return watch_node(cluster, index);
     }
     Node& node = cluster.edit_node(index);

@@ -95,6 +95,20 @@ TEST(NodeTimeout, TheSameOneGoesOnAsBefore) {
     EXPECT_EQ(scenario.run("expect a running n1\nat 5\nexpect a node_fail"), "");
 }
 
+// The disk was full for longer than SlurmdTimeout: what nodes have said meanwhile is heard after the tick.
+TEST(NodeTimeout, SilenceWhileWeWereDeafDoesNotCount) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1"), "");
+    Effects effects;
+    const Time later = scenario.now() + Minutes{20};
+    apply(scenario.cluster(), later, Tick{.was_deaf = true}, effects);
+    EXPECT_EQ(scenario.run("expect a running n1"), "");
+    apply(scenario.cluster(), later + Seconds{299}, Tick{}, effects);
+    EXPECT_EQ(scenario.run("expect a running n1"), "");
+    apply(scenario.cluster(), later + Seconds{300}, Tick{}, effects);
+    EXPECT_EQ(scenario.run("expect a node_fail"), "");
+}
+
 // It was told to end the job, but takes its time.
 TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     Scenario scenario;

@@ -17,9 +17,9 @@ namespace {
 
 using P = PartitionConfig;
 // The text is what would be right, empty: it is.
-using Setter = std::string_view (*)(P& config, const std::string& value);
+using SetPartition = std::string_view (*)(P& config, const std::string& value);
 
-constexpr std::uint64_t kPriorityMax = 65533;  // and of jobs that share a CPU
+constexpr std::uint64_t kPartitionPriorityMax = 65533;  // and of jobs that share a CPU
 
 bool is_unlimited(const std::string& value) {
     return equals_ignoring_case(value, "UNLIMITED") || equals_ignoring_case(value, "INFINITE");
@@ -107,7 +107,7 @@ std::string_view set_nodes(P& config, const std::string& value) {
 template <auto... Members>
 std::string_view priority(P& config, const std::string& value) {
     std::optional<std::uint64_t> parsed = to_number(value);
-    if (!parsed || *parsed > kPriorityMax) return "a number up to 65533";
+    if (!parsed || *parsed > kPartitionPriorityMax) return "a number up to 65533";
     ((config.*Members = static_cast<std::uint32_t>(*parsed)), ...);
     return {};
 }
@@ -152,7 +152,7 @@ std::string_view set_oversubscribe(P& config, const std::string& value) {
     const bool alone = equals_ignoring_case(text, "EXCLUSIVE");
     if (!shares && !alone && !equals_ignoring_case(text, "NO")) return kRight;
     const std::uint64_t count = word == text ? 4 : to_number(text.substr(word.size() + 1)).value_or(0);
-    if (shares && (count == 0 || count > kPriorityMax)) return kRight;
+    if (shares && (count == 0 || count > kPartitionPriorityMax)) return kRight;
     if (alone) config.exclusive = "NODE";
     else if (config.exclusive == "NODE") config.exclusive = "NO";
     config.oversubscribe = shares ? fmt::format("{}:{}", forces ? "FORCE" : "YES", count) : "NO";
@@ -190,12 +190,12 @@ std::string_view set_job_defaults(P& config, const std::string& value) {
     return {};
 }
 
-struct Row {
+struct PartitionKey {
     std::string_view key;
-    Setter set;
+    SetPartition set;
 };
 
-constexpr Row kRows[] = {
+constexpr PartitionKey kPartitionKeys[] = {
     {"AllocNodes", set_alloc_nodes},
     {"AllowAccounts", list<&P::allow_accounts>},
     {"AllowGroups", list<&P::allow_groups>},
@@ -236,13 +236,13 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Result<void> set_partition_field(P& config, const std::string& key, const std::string& value) {
-    for (const Row& row : kRows) {
+    for (const PartitionKey& row : kPartitionKeys) {
         if (!equals_ignoring_case(row.key, key)) continue;
         std::string_view right = row.set(config, value);
         if (right.empty()) return {};
-        return Error{ErrorCode::BadArgument, fmt::format("{}={}: {} is needed", key, value, right)};
+        return Error{ErrorCode::BadArgument, fmt::format("{}={}: {} is needed", row.key, value, right)};
     }
-    return Error{ErrorCode::NotSupported, fmt::format("partition field {}={}", key, value)};
+    return Error{ErrorCode::UnknownField, fmt::format("{}={}", key, value)};
 }
 
 }  // namespace sluice

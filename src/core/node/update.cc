@@ -39,7 +39,7 @@ Result<NodeChange> node_change(const Changes& changes) {
                 return Error{ErrorCode::NotSupported, fmt::format("State={}: nodes are not switched on and off", value)};
             }
             if (change.state.empty()) {
-                return Error{ErrorCode::InvalidNodeState, fmt::format("State={} (CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN)", value)};
+                return bad_value("State", value, "CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN is needed");
             }
         } else if (equals_ignoring_case(key, "Reason")) {
             change.reason = value;
@@ -49,7 +49,7 @@ Result<NodeChange> node_change(const Changes& changes) {
             change.has_comment = true;
         } else if (equals_ignoring_case(key, "Weight")) {
             auto weight = to_number(value);
-            if (!weight || *weight > 0xffffffff) return bad_value(key, value, "a number up to 4294967295 is needed");
+            if (!weight || *weight > 0xffffffff) return bad_value("Weight", value, "a number up to 4294967295 is needed");
             change.weight = static_cast<std::uint32_t>(*weight);
         } else if (starts_with_ignoring_case(key, "AvailableFeatures") || equals_ignoring_case(key, "Features")) {
             change.features.emplace();
@@ -57,7 +57,7 @@ Result<NodeChange> node_change(const Changes& changes) {
                 if (!feature.empty()) change.features->emplace_back(feature);
             }
         } else {
-            return Error{ErrorCode::NotSupported, fmt::format("update of node field {}", key)};
+            return Error{ErrorCode::UnknownField, fmt::format("{}={}", key, value)};
         }
     }
     bool needs_reason = change.state == "DOWN" || change.state == "DRAIN" || change.state == "FAIL";

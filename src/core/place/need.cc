@@ -23,6 +23,14 @@ std::uint64_t count_of(const std::vector<GresCount>& wishes) {
 
 std::uint32_t round_up(std::uint32_t number, std::uint32_t unit) { return (number + unit - 1) / unit * unit; }
 
+// What so many of the job's tasks ask for, each with its share of the job's least count.
+std::uint32_t cpus_of(const Need& need, std::uint64_t tasks) {
+    constexpr std::uint64_t kMost = 1u << 24;  // no node has so many, and multiples stay a number
+    const std::uint64_t all = std::max(1u, need.tasks);
+    const std::uint64_t share = (tasks * need.shape->cpus_min.value_or(0) + all - 1) / all;
+    return static_cast<std::uint32_t>(std::min(kMost, std::max(tasks * need.shape->cpus_per_task, share)));
+}
+
 // Is there a node in the partition that has so many?
 bool one_node_has(const std::vector<GresCount>& wishes, const Partition& partition, const Layout& layout) {
     return std::any_of(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex node) {
@@ -174,7 +182,7 @@ constexpr Requirement kRequirements[] = {
      [](const Need& need, const NodeKind& kind) {
          const Shape& shape = *need.shape;
          std::uint64_t cpus = std::uint64_t{shape.cpus_per_task} * shape.ntasks_per_node.value_or(1);
-         return std::max<std::uint64_t>(cpus, shape.cpus_min_per_node.value_or(1)) <= kind.cpus;
+         return std::max<std::uint64_t>({cpus, cpus_of(need, 1), shape.cpus_min_per_node.value_or(1)}) <= kind.cpus;
      }},
     {"Memory specification can not be satisfied",
      [](const Need& need, const NodeKind& kind) {
@@ -229,7 +237,7 @@ std::uint32_t whole_node_cpus(const Need& need, const NodeKind& kind) {
 std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, std::uint64_t gpus) {
     const Shape& shape = *need.shape;
     if (need.exclusive == Exclusive::Node || need.unit == Unit::Node) return std::min(kind.usable(), whole_node_cpus(need, kind));
-    std::uint32_t cpus = std::max({tasks * shape.cpus_per_task, shape.cpus_min_per_node.value_or(1), 1u});
+    std::uint32_t cpus = std::max({cpus_of(need, tasks), shape.cpus_min_per_node.value_or(1), 1u});
     if (need.cpus_per_gpu) cpus = std::max(cpus, static_cast<std::uint32_t>(*need.cpus_per_gpu * gpus));
     if (shape.one_thread_per_core || shape.threads_per_core == 1u) {
         cpus *= kind.threads;
@@ -288,6 +296,7 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
         tasks = std::min(tasks, static_cast<std::uint32_t>(left / wish.count));
     }
     tasks = std::min(tasks, need.tasks);
+    while (tasks > 0 && cpus_of(need, tasks) > whole_node_cpus(need, kind)) --tasks;
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);  // at least one of each on every node
     while (tasks > 0 && !free.holds(amounts_for(need, kind, tasks, gpus))) --tasks;
     // CPUs of a partition's limit are counted as they are handed out.
@@ -344,9 +353,10 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     TRY(fill_names(need, shape, cluster));
     TRY(fill_features(need, shape, layout));
     std::uint32_t most_on_a_node = 0;
+    const std::uint32_t least = need.is_uniform() ? need.tasks_on_each() : 1;
     for (const NodeKind& kind : layout.kinds) {
         std::uint32_t tasks = has_devices(need, kind) && is_large_enough(need, kind) ? tasks_that_fit(need, kind, kind.total) : 0;
-        need.possible.push_back(tasks > 0);
+        need.possible.push_back(tasks >= least);
         most_on_a_node = std::max(most_on_a_node, tasks);
     }
     // Tasks as large as nodes: then the number of nodes is known, which is far easier to plan.

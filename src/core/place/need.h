@@ -46,7 +46,7 @@ struct Need {
     std::vector<NodeIndex> required;        // in the order of the request
     std::vector<bool> excluded;             // by node index; empty: none
     std::vector<FeatureWay> ways;           // tried in order
-    std::vector<bool> possible;             // by kind: some task fits on an idle node of it
+    std::vector<bool> possible;             // by kind: an idle node of it holds a task, or all that each node must
     std::vector<bool> preferred;            // by kind (--prefer); empty: no preference
     std::vector<Amounts> least;             // by kind: what a node gives at least; kNowhere where none will do
     static constexpr std::int32_t kNowhere = 1 << 30;  // CPUs

@@ -9,15 +9,71 @@
 
 namespace sluice {
 
+namespace {
+
+// The most tasks, from `most` down to `least`; 0: not even so many.
+std::uint32_t tasks_on(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t most, std::uint32_t least) {
+    for (std::uint32_t tasks = most; tasks >= least; --tasks) {
+        if (share_on(need, kind, node, {node.index, tasks, {}, amounts_for(need, kind, tasks)})) return tasks;
+    }
+    return 0;
+}
+
+Node idle(Node node) {
+    std::fill(node.cpu_used.begin(), node.cpu_used.end(), 0);
+    for (GresPool& pool : node.gres) {
+        pool.used.assign(pool.used.size(), false);
+        pool.used_count = 0;
+    }
+    return node;
+}
+
+// Nodes that are alike, down to the cores that their devices are close to, by the first of them.
+class Samples {
+public:
+    explicit Samples(const Cluster& cluster) : cluster_(cluster) {}
+
+    // The number of the node's sample; that of a new one is how many there were.
+    std::size_t of(NodeIndex index) {
+        auto found = std::find_if(first_.begin(), first_.end(), [&](NodeIndex each) { return are_alike(each, index); });
+        if (found == first_.end()) found = first_.insert(found, index);
+        return static_cast<std::size_t>(found - first_.begin());
+    }
+
+private:
+    bool are_alike(NodeIndex a, NodeIndex b) const {
+        const std::vector<std::uint32_t>& kinds = cluster_.scheduler().layout.kind_of;
+        const std::vector<GresPool>& pools = cluster_.node(b).gres;
+        auto same_cores = [](const GresPool& x, const GresPool& y) { return x.cores == y.cores; };
+        return kinds[a.value] == kinds[b.value] &&
+               std::equal(pools.begin(), pools.end(), cluster_.node(a).gres.begin(), cluster_.node(a).gres.end(), same_cores);
+    }
+
+    const Cluster& cluster_;
+    std::vector<NodeIndex> first_;
+};
+
+}  // namespace
+
 Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
     const Layout& layout = cluster.scheduler().layout;
     std::vector<Candidate> candidates;
     SelectOptions options{.least_loaded = false, .any_switches = true};
-    bool may_stop_early = takes_first_that_suffice(need, layout, options) && need.is_uniform();
+    const bool in_detail = depends_on_detail(need), is_uniform = need.is_uniform();
+    bool may_stop_early = takes_first_that_suffice(need, layout, options) && is_uniform;
+    Samples samples(cluster);
+    std::vector<std::uint32_t> fit;  // by sample
     for (NodeIndex node : need.partition->nodes) {
         std::uint32_t kind = layout.kind_of[node.value];
         if (!need.possible[kind] || need.excludes(node)) continue;
-        std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : tasks_that_fit(need, layout.kinds[kind], layout.kinds[kind].total);
+        std::uint32_t tasks = is_uniform ? need.tasks_on_each() : tasks_that_fit(need, layout.kinds[kind], layout.kinds[kind].total);
+        if (in_detail) {
+            const std::size_t sample = samples.of(node);
+            if (sample == fit.size()) {
+                fit.push_back(tasks_on(need, layout.kinds[kind], idle(cluster.node(node)), tasks, is_uniform ? tasks : 1));
+            }
+            tasks = fit[sample];
+        }
         if (tasks > 0) candidates.push_back({node, layout.kinds[kind].total, tasks});
         if (may_stop_early && candidates.size() >= need.nodes_min) {
             Choice choice = select_nodes(need, layout, candidates, options);
@@ -82,11 +138,25 @@ bool depends_on_detail(const Need& need) {
 }
 
 std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node, std::uint32_t tasks) {
-    const NodeKind& kind = cluster.scheduler().layout.kind(node);
-    for (; tasks > 0; --tasks) {
-        if (share_on(need, kind, cluster.node(node), {node, tasks, {}, amounts_for(need, kind, tasks)})) break;
+    return tasks_on(need, cluster.scheduler().layout.kind(node), cluster.node(node), tasks, 1);
+}
+
+std::uint32_t most_cpus_in_detail(const Cluster& cluster, const Need& need) {
+    const std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
+    Samples samples(cluster);
+    std::size_t seen = 0;
+    std::uint32_t most = 0;
+    for (NodeIndex node : need.partition->nodes) {
+        if (need.excludes(node) || samples.of(node) < seen) continue;
+        ++seen;
+        const NodeKind& kind = cluster.scheduler().layout.kind(node);
+        const Node view = idle(cluster.node(node));
+        for (std::uint32_t cpus = kind.usable(); cpus > most; --cpus) {
+            const Amounts take = Amounts::cpus_only(static_cast<std::int32_t>(cpus));
+            if (share_on(need, kind, view, {node, tasks, {}, take})) most = cpus;
+        }
     }
-    return tasks;
+    return most;
 }
 
 static void give_back(Node& view, const NodeShare& share) {

@@ -24,6 +24,8 @@ std::string names_of(const Cluster& cluster, const Choice& choice);
 bool depends_on_detail(const Need& need);
 // The most tasks, up to `tasks`, for which the node's CPUs and devices as they are now will do.
 std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node, std::uint32_t tasks);
+// The most CPUs of a node that sockets and bindings would leave to the job, were all idle.
+std::uint32_t most_cpus_in_detail(const Cluster& cluster, const Need& need);
 // Whether the choice could be had if these were gone.
 bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice,
                   const std::vector<std::shared_ptr<const Job>>& leaving);

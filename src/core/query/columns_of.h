@@ -39,6 +39,7 @@ const std::vector<ColumnSource<Node>>& node_columns();
 const std::vector<ColumnSource<Partition>>& partition_columns();
 const std::vector<ColumnSource<StepRow>>& step_columns();
 const std::vector<ColumnSource<Reservation>>& reservation_columns();
+const std::vector<ColumnSource<Qos>>& qos_columns();
 
 inline std::int64_t unix_or_absent(const std::optional<Time>& time) {
     return time ? to_unix(*time) : kAbsent;

@@ -54,7 +54,7 @@ std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
 }
 
 // When it ended, or will at the latest if it starts as expected.
-std::int64_t end_of(const Job& job, View view) {
+std::int64_t shown_end_of(const Job& job, View view) {
     if (job.end_time) return to_unix(*job.end_time);
     if (job.time_limit.unlimited()) return kAbsent;
     if (job.start_time) return to_unix(limit_end(job));
@@ -227,7 +227,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::SubmitTime,       [](const Job& j, View) { return to_unix(j.submit_time); }},
     {C::EligibleTime,     [](const Job& j, View) { return j.state == JobState::Pending && (j.priority == 0 || !j.dependency.empty()) ? kAbsent : to_unix(j.eligible_time); }},
     {C::StartTime,        start_of},
-    {C::EndTime,          end_of},
+    {C::EndTime,          shown_end_of},
     {C::Deadline,         [](const Job& j, View) { return unix_or_absent(j.request->deadline); }},
     {C::TimeLimit, [](const Job& j, View) { return seconds_of(j.time_limit); }},
     {C::TimeMin,          [](const Job& j, View) { return j.request->time_min ? seconds_of(*j.request->time_min) : kAbsent; }},

@@ -70,11 +70,7 @@ bool is_hidden(const Snapshot& snapshot, const Job& job, const Filter& filter) {
 
 bool means(const JobRef& ref, const Job& job) {
     if (!ref.tasks) return job.id == ref.job || job.array_job == ref.job;
-    if (job.array_job != ref.job) return false;
-    if (job.array_task) return ref.tasks->contains(*job.array_task);
-    bool any = false;
-    ref.tasks->for_each([&](std::uint32_t task) { any = any || job.array_tasks.contains(task); });
-    return any;
+    return job.array_job == ref.job && has_any_task(job, *ref.tasks);
 }
 
 // Jobs named by id: looked up, not searched for, unless tasks of an array are meant.
@@ -210,13 +206,15 @@ Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId
     return fill(snapshot, rows, kLicenseColumns, columns);
 }
 
-Result<Table> list_reservations(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
-    std::vector<const Reservation*> rows;
-    for (const Reservation& reservation : *snapshot.reservations) {
-        bool named = std::find(filter.names.begin(), filter.names.end(), reservation.name) != filter.names.end();
-        if (named || filter.names.empty()) rows.push_back(&reservation);
+// Reservations and QOS: all, or those that the filter names.
+template <typename Record>
+std::vector<const Record*> named_in(const Filter& filter, const std::vector<Record>& records) {
+    std::vector<const Record*> rows;
+    for (const Record& record : records) {
+        bool named = std::find(filter.names.begin(), filter.names.end(), record.name) != filter.names.end();
+        if (named || filter.names.empty()) rows.push_back(&record);
     }
-    return fill(snapshot, rows, reservation_columns(), columns);
+    return rows;
 }
 
 }  // namespace
@@ -229,7 +227,10 @@ Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vec
         case TableKind::Partitions: return list_partitions(snapshot, columns, filter);
         case TableKind::Steps: return list_steps(snapshot, columns, filter);
         case TableKind::Licenses: return list_licenses(snapshot, columns, filter);
-        case TableKind::Reservations: return list_reservations(snapshot, columns, filter);
+        case TableKind::Reservations: {
+            return fill(snapshot, named_in(filter, *snapshot.reservations), reservation_columns(), columns);
+        }
+        case TableKind::Qos: return fill(snapshot, named_in(filter, *snapshot.qos), qos_columns(), columns);
     }
     return Error{ErrorCode::NotSupported, "unknown kind of table"};
 }

@@ -11,12 +11,10 @@ namespace sluice {
 
 namespace {
 
-using C = ReservationColumn;
-using R = Reservation;
 using View = const Snapshot&;
 using Scratch = std::string&;
 
-std::int64_t cores_of(const R& reservation, View view) {
+std::int64_t cores_of(const Reservation& reservation, View view) {
     std::int64_t cores = 0;
     for (NodeIndex node : reservation.nodes) {
         const NodeConfig& config = view.nodes.find(node.value)->config;
@@ -25,7 +23,7 @@ std::int64_t cores_of(const R& reservation, View view) {
     return cores;
 }
 
-std::string_view tres_of(const R& reservation, View view, Scratch scratch) {
+std::string_view tres_of(const Reservation& reservation, View view, Scratch scratch) {
     std::int64_t cpus = 0;
     for (NodeIndex node : reservation.nodes) {
         const NodeConfig& config = view.nodes.find(node.value)->config;
@@ -41,7 +39,7 @@ std::string_view tres_of(const R& reservation, View view, Scratch scratch) {
 }
 
 // Only those with FIRST_CORES have certain cores: others have so many, wherever they are.
-std::string_view core_ids(const R& reservation, View view, Scratch scratch) {
+std::string_view core_ids(const Reservation& reservation, View view, Scratch scratch) {
     scratch.clear();
     if (!reservation.has(kResvFirstCores) || reservation.cores.empty()) return scratch;
     for (NodeIndex node : reservation.nodes) {
@@ -54,50 +52,50 @@ std::string_view core_ids(const R& reservation, View view, Scratch scratch) {
     return scratch;
 }
 
-std::string_view groups_of(const R& reservation, View, Scratch scratch) {
+std::string_view groups_of(const Reservation& reservation, View, Scratch scratch) {
     std::vector<std::string> names;
     for (const GroupMembers& group : reservation.groups) names.push_back(group.name);
     return scratch = join(names, ",");
 }
 
-std::string_view users_of(const R& reservation, View, Scratch scratch) {
+std::string_view users_of(const Reservation& reservation, View, Scratch scratch) {
     std::vector<std::string> words;
     for (UserId user : reservation.users) words.push_back(fmt::format("{}", user.value));
     return scratch = join(words, ",");
 }
 
 // clang-format off
-const std::vector<ColumnSource<R>> kColumns = {
-    {C::Name,           [](const R& r, View, Scratch) -> std::string_view { return r.name; }},
-    {C::StartTime,      [](const R& r, View) { return to_unix(r.start); }},
-    {C::EndTime,        [](const R& r, View) { return to_unix(r.end); }},
-    {C::IsActive,       [](const R& r, View v) -> std::int64_t { return r.is_active(v.time); }},
-    {C::Nodes,          [](const R& r, View, Scratch) -> std::string_view { return r.node_names; }},
-    {C::NodeCount,      [](const R& r, View) { return static_cast<std::int64_t>(r.nodes.size()); }},
-    {C::CoreCount,      cores_of},
-    {C::Tres,           tres_of},
-    {C::Features,       [](const R& r, View, Scratch) -> std::string_view { return r.features; }},
-    {C::Partition,      [](const R& r, View, Scratch) -> std::string_view { return r.partition; }},
-    {C::Flags,          [](const R& r, View, Scratch s) -> std::string_view { return s = print_reservation_flags(r); }},
-    {C::Users,          users_of},
-    {C::UsersDenied,    [](const R& r, View) -> std::int64_t { return r.users_denied; }},
-    {C::Accounts,       [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.accounts, ","); }},
-    {C::AccountsDenied, [](const R& r, View) -> std::int64_t { return r.accounts_denied; }},
-    {C::PurgeAfter,     [](const R& r, View) -> std::int64_t { return r.purge_after ? r.purge_after->count() : kAbsent; }},
-    {C::Groups,         groups_of},
-    {C::Licenses,       [](const R& r, View, Scratch) -> std::string_view { return r.licenses; }},
-    {C::MaxStartDelay,  [](const R& r, View) -> std::int64_t { return r.max_start_delay ? r.max_start_delay->count() : kAbsent; }},
-    {C::Comment,        [](const R& r, View, Scratch) -> std::string_view { return r.comment; }},
-    {C::Qos,            [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.qos, ","); }},
-    {C::QosDenied,      [](const R& r, View) -> std::int64_t { return r.qos_denied; }},
-    {C::AllowedPartitions, [](const R& r, View, Scratch s) -> std::string_view { return s = join(r.allowed_partitions, ","); }},
-    {C::PartitionsDenied, [](const R& r, View) -> std::int64_t { return r.partitions_denied; }},
-    {C::CoreIds,        core_ids},
+const std::vector<ColumnSource<Reservation>> kReservationColumns = {
+    {ReservationColumn::Name,           [](const Reservation& r, View, Scratch) -> std::string_view { return r.name; }},
+    {ReservationColumn::StartTime,      [](const Reservation& r, View) { return to_unix(r.start); }},
+    {ReservationColumn::EndTime,        [](const Reservation& r, View) { return to_unix(r.end); }},
+    {ReservationColumn::IsActive,       [](const Reservation& r, View v) -> std::int64_t { return r.is_active(v.time); }},
+    {ReservationColumn::Nodes,          [](const Reservation& r, View, Scratch) -> std::string_view { return r.node_names; }},
+    {ReservationColumn::NodeCount,      [](const Reservation& r, View) { return static_cast<std::int64_t>(r.nodes.size()); }},
+    {ReservationColumn::CoreCount,      cores_of},
+    {ReservationColumn::Tres,           tres_of},
+    {ReservationColumn::Features,       [](const Reservation& r, View, Scratch) -> std::string_view { return r.features; }},
+    {ReservationColumn::Partition,      [](const Reservation& r, View, Scratch) -> std::string_view { return r.partition; }},
+    {ReservationColumn::Flags,          [](const Reservation& r, View, Scratch s) -> std::string_view { return s = print_reservation_flags(r); }},
+    {ReservationColumn::Users,          users_of},
+    {ReservationColumn::UsersDenied,    [](const Reservation& r, View) -> std::int64_t { return r.users_denied; }},
+    {ReservationColumn::Accounts,       [](const Reservation& r, View, Scratch s) -> std::string_view { return s = join(r.accounts, ","); }},
+    {ReservationColumn::AccountsDenied, [](const Reservation& r, View) -> std::int64_t { return r.accounts_denied; }},
+    {ReservationColumn::PurgeAfter,     [](const Reservation& r, View) -> std::int64_t { return r.purge_after ? r.purge_after->count() : kAbsent; }},
+    {ReservationColumn::Groups,         groups_of},
+    {ReservationColumn::Licenses,       [](const Reservation& r, View, Scratch) -> std::string_view { return r.licenses; }},
+    {ReservationColumn::MaxStartDelay,  [](const Reservation& r, View) -> std::int64_t { return r.max_start_delay ? r.max_start_delay->count() : kAbsent; }},
+    {ReservationColumn::Comment,        [](const Reservation& r, View, Scratch) -> std::string_view { return r.comment; }},
+    {ReservationColumn::Qos,            [](const Reservation& r, View, Scratch s) -> std::string_view { return s = join(r.qos, ","); }},
+    {ReservationColumn::QosDenied,      [](const Reservation& r, View) -> std::int64_t { return r.qos_denied; }},
+    {ReservationColumn::AllowedPartitions, [](const Reservation& r, View, Scratch s) -> std::string_view { return s = join(r.allowed_partitions, ","); }},
+    {ReservationColumn::PartitionsDenied, [](const Reservation& r, View) -> std::int64_t { return r.partitions_denied; }},
+    {ReservationColumn::CoreIds,        core_ids},
 };
 // clang-format on
 
 }  // namespace
 
-const std::vector<ColumnSource<R>>& reservation_columns() { return kColumns; }
+const std::vector<ColumnSource<Reservation>>& reservation_columns() { return kReservationColumns; }
 
 }  // namespace sluice

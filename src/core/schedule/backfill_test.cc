@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/schedule/scheduler.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -218,6 +219,23 @@ TEST(Preemption, GraceTimeComesFirst) {
         expect    victim preempted
         expect    boss   running n1
     )");
+}
+
+TEST(Preemption, TheRoomMadeForAJobIsForgottenWithIt) {
+    Scenario world;
+    EXPECT_EQ(world.run(R"(
+        settings  preempt=partition mode=CANCEL
+        nodes     n1 cpus=1
+        partition low  default tier=1 grace=120
+        partition high tier=2
+        submit    victim partition=low
+        pass
+        submit    boss partition=high
+        pass
+    )"), "");
+    EXPECT_EQ(world.cluster().scheduler().making_room.size(), 1u);
+    EXPECT_EQ(world.run("cancel boss"), "");
+    EXPECT_TRUE(world.cluster().scheduler().making_room.empty());
 }
 
 TEST(Preemption, JobsAreSafeForTheirExemptTime) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/job/preempt.h"
+#include "core/limits/qos.h"
 #include "core/place/place.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/pass.h"
@@ -18,21 +19,15 @@ namespace {
 
 constexpr int kVictimSearches = 16;
 
-const QosConfig* find_qos(const Settings& settings, const std::string& name) {
-    for (const QosConfig& qos : settings.qos) {
-        if (qos.name == name) return &qos;
-    }
-    return nullptr;
-}
-
 }  // namespace
 
 PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     const Settings& settings = cluster.settings();
     PreemptRule rule{settings.preempt.mode, Seconds{0}, settings.preempt.exempt_time};
     if (settings.preempt.by == PreemptSettings::By::Qos) {
-        if (const QosConfig* qos = find_qos(settings, victim.request->qos)) {
-            rule.mode = qos->preempt_mode.value_or(rule.mode);
+        if (const Qos* qos = find_qos(cluster, victim.request->qos)) {
+            const PreemptMode own = preempt_mode_in(qos->preempt_mode);
+            if (own != PreemptMode::Off) rule.mode = own;  // Compat: OFF means that it has none of its own
             rule.grace = qos->grace_time;
             rule.exempt = qos->exempt_time.value_or(rule.exempt);
         }
@@ -51,8 +46,9 @@ static bool may_displace(const Cluster& cluster, const Job& job, const Partition
     bool is_lower = cluster.priorities().of(victim) < cluster.priorities().of(job);
     if (preempt.only_lower_priority && !is_lower) return false;
     if (preempt.by == PreemptSettings::By::Qos) {
-        if (preempt.within && victim.request->qos == job.request->qos && is_lower) return true;
-        const QosConfig* qos = find_qos(cluster.settings(), job.request->qos);
+        const Qos* qos = find_qos(cluster, job.request->qos);
+        const bool within = preempt.within || (qos && has_preempt_word(qos->preempt_mode, "WITHIN"));
+        if (within && victim.request->qos == job.request->qos && is_lower) return true;
         return qos && std::find(qos->preempt.begin(), qos->preempt.end(), victim.request->qos) != qos->preempt.end();
     }
     const Partition* theirs = cluster.find_partition(victim.partition);

@@ -70,13 +70,13 @@ double highest_partition(const std::vector<PartitionScale>& partitions) {
     return highest > 0 ? highest : 1;
 }
 
-std::map<std::string, double, std::less<>> qos_factors(const Settings& settings) {
+std::map<std::string, double, std::less<>> qos_factors(const Cluster& cluster) {
     double highest = 1;
-    if (!has_flag(settings.priority, "NO_NORMAL_QOS")) {
-        for (const QosConfig& qos : settings.qos) highest = std::max<double>(highest, qos.priority);
+    if (!has_flag(cluster.settings().priority, "NO_NORMAL_QOS")) {
+        for (const Qos& qos : cluster.qos()) highest = std::max<double>(highest, qos.priority);
     }
     std::map<std::string, double, std::less<>> factors;
-    for (const QosConfig& qos : settings.qos) factors[qos.name] = qos.priority / highest;
+    for (const Qos& qos : cluster.qos()) factors[qos.name] = qos.priority / highest;
     return factors;
 }
 
@@ -212,7 +212,7 @@ std::uint32_t calculated(const PriorityScale& scale, const Job& job, LastShare& 
     return priority_of(fixed + factors.moving());
 }
 
-struct Change {
+struct NewPriority {
     QueueKey before;
     std::uint32_t priority = 0;
 };
@@ -220,12 +220,12 @@ struct Change {
 // New priorities by job id: a table where ids are close together, as they mostly are.
 class NewPriorities {
 public:
-    explicit NewPriorities(const std::vector<Change>& changes) : changes_(changes) {  // in the order of ids
+    explicit NewPriorities(const std::vector<NewPriority>& changes) : changes_(changes) {  // in the order of ids
         first_ = changes.front().before.job.value;
         std::size_t span = changes.back().before.job.value - first_ + 1;
         if (span > 16 * changes.size()) return;
         table_.assign(span, kSame);
-        for (const Change& change : changes) table_[change.before.job.value - first_] = change.priority;
+        for (const NewPriority& change : changes) table_[change.before.job.value - first_] = change.priority;
     }
     std::uint32_t of(const QueueKey& key) const {
         std::uint32_t found = table_.empty() ? search(key.job) : look_up(key.job);
@@ -240,22 +240,22 @@ private:
     }
     std::uint32_t search(JobId id) const {
         auto change = std::lower_bound(changes_.begin(), changes_.end(), id,
-                                       [](const Change& a, JobId wanted) { return a.before.job < wanted; });
+                                       [](const NewPriority& a, JobId wanted) { return a.before.job < wanted; });
         return change != changes_.end() && change->before.job == id ? change->priority : kSame;
     }
 
-    const std::vector<Change>& changes_;
+    const std::vector<NewPriority>& changes_;
     std::uint32_t first_ = 0;
     std::vector<std::uint32_t> table_;
 };
 
 // Queues are ordered by priority: jobs whose priority changed get new places there.
-void follow_in_queue(Cluster& cluster, const std::vector<Change>& changes) {
+void follow_in_queue(Cluster& cluster, const std::vector<NewPriority>& changes) {
     constexpr std::size_t kMany = 256;
     if (changes.empty()) return;
     Queue& queue = cluster.scheduler().queue;
     if (changes.size() < kMany) {
-        for (const Change& change : changes) queue.move(change.before, change.priority);
+        for (const NewPriority& change : changes) queue.move(change.before, change.priority);
     } else {
         NewPriorities priorities(changes);
         queue.move_all([&](const QueueKey& key) { return priorities.of(key); });
@@ -282,7 +282,7 @@ PriorityScale make_scale(const Cluster& cluster, Time now) {
         .nodes = std::max<double>(1, static_cast<double>(cluster.settings().nodes.size())),
         .cpus = 0,
         .partitions = {},
-        .qos = qos_factors(cluster.settings())};
+        .qos = qos_factors(cluster)};
     for (const NodeConfig& node : cluster.settings().nodes) scale.cpus += node.cpus;
     scale.cpus = std::max<double>(1, scale.cpus);
     for (const Partition& partition : cluster.partitions()) {
@@ -350,9 +350,9 @@ void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
 namespace {
 
 // What follows from the wishes has changed as well: that is in the records. Derived, so the store need not know.
-std::vector<Change> write_priorities(Cluster& cluster, unsigned states) {
+std::vector<NewPriority> write_priorities(Cluster& cluster, unsigned states) {
     const PriorityScale& scale = cluster.priority_scale();
-    std::vector<Change> changes;
+    std::vector<NewPriority> changes;
     LastShare shares(*scale.shares);
     double fixed = 0;
     std::uint32_t priority = 0;
@@ -377,9 +377,9 @@ std::vector<Change> write_priorities(Cluster& cluster, unsigned states) {
 }
 
 // Time has passed: no record changes.
-std::vector<Change> renew_priorities(Cluster& cluster, unsigned states) {
+std::vector<NewPriority> renew_priorities(Cluster& cluster, unsigned states) {
     const PriorityScale& scale = cluster.priority_scale();
-    std::vector<Change> changes;
+    std::vector<NewPriority> changes;
     LastShare shares(*scale.shares);
     PriorityTable newer;
     cluster.jobs().for_each(

@@ -53,6 +53,11 @@ public:
         EXPECT_TRUE(std::holds_alternative<Submitted>(answer));
         return std::get<Submitted>(answer).job;
     }
+    void add_qos(std::string name, std::string priority) {
+        Effects effects;
+        apply(cluster, now,
+              UpdateQos{RequestId{1}, kRoot, {name}, {{"Priority", priority}}, UpdateQos::Verb::Create}, effects);
+    }
     Answer update(JobId id, std::string key, std::string value, Caller caller = kRoot) {
         Effects effects;
         JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
@@ -152,9 +157,8 @@ TEST(Priority, UnnormalizedFactorsAreTheNumbersThemselves) {
     settings.priority.weight_partition = settings.priority.weight_qos = 1;
     settings.priority.weight_tres = {{"mem", 2}};
     settings.priority.flags = {"NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES"};
-    settings.qos = {
-        {.name = "high", .priority = 70, .preempt = {}, .preempt_mode = {}, .exempt_time = {}}};
     Site site(settings);
+    site.add_qos("high", "70");
     JobRequest wish = asks("debug");
     wish.qos = "high";
     EXPECT_EQ(site.priority(site.submit(wish)), 10u + 70u + 2000u);
@@ -163,10 +167,9 @@ TEST(Priority, UnnormalizedFactorsAreTheNumbersThemselves) {
 TEST(Priority, QosAndPartitionAreMeasuredAgainstTheHighest) {
     Settings settings = small_site();
     settings.priority.weight_partition = settings.priority.weight_qos = 1000;
-    settings.qos = {
-        {.name = "high", .priority = 50, .preempt = {}, .preempt_mode = {}, .exempt_time = {}},
-        {.name = "low", .priority = 5, .preempt = {}, .preempt_mode = {}, .exempt_time = {}}};
     Site site(settings);
+    site.add_qos("high", "50");
+    site.add_qos("low", "5");
     JobRequest high = asks("long"), low = asks("debug");
     high.qos = "high";
     low.qos = "low";

@@ -34,20 +34,55 @@ TEST(PreemptionByQos, TakesThePlaceOfThoseItNamesAndOfNobodyElse) {
 
 TEST(PreemptionByQos, TheVictimsQosSaysHow) {
     EXPECT_SCENARIO(R"(
-        settings  preempt=qos mode=REQUEUE
-        qos       urgent preempt=gone,safe
-        qos       gone mode=CANCEL
-        qos       safe mode=OFF
+        settings  preempt=qos mode=CANCEL
+        qos       urgent preempt=gone,back
+        qos       gone preemptmode=OFF
+        qos       back preemptmode=REQUEUE
         nodes     n[1-2] cpus=4
-        submit    a qos=safe cpus=4 nodelist=n1
+        submit    a qos=back cpus=4 nodelist=n1
         submit    b qos=gone cpus=4 nodelist=n2
+        pass
+        submit    wants qos=urgent cpus=4 nodes=2
+        pass
+        clean     a n1
+        clean     b n2
+        pass
+        expect    wants running
+        expect    a pending
+        expect    b preempted
+    )");
+}
+
+TEST(PreemptionByQos, WithinOneQosByPriority) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=qos mode=REQUEUE
+        qos       shared preemptmode=WITHIN,REQUEUE
+        nodes     n1 cpus=4
+        submit    low  qos=shared cpus=4
+        update    low  Priority=10
+        pass
+        submit    same qos=shared cpus=4
+        update    same Priority=10
+        pass
+        expect    low running
+        submit    high qos=shared cpus=4
+        update    high Priority=20
+        pass
+        expect    low completing
+    )");
+}
+
+TEST(QosOfJobs, AreKnownOnesWhereTheyAreEnforced) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=qos mode=REQUEUE enforceqos
+        qos       urgent preempt=normal
+        nodes     n1 cpus=4
+        submit    other qos=nosuch refused=qos
+        submit    plain cpus=4
         pass
         submit    wants qos=urgent cpus=4
         pass
-        expect    a running
-        expect    b completing
-        clean     b n2
-        expect    b preempted
+        expect    plain completing
     )");
 }
 
@@ -55,7 +90,7 @@ TEST(PreemptionByQos, ExemptTimeIsTheVictimsToo) {
     EXPECT_SCENARIO(R"(
         settings  preempt=qos mode=CANCEL
         qos       urgent preempt=cheap
-        qos       cheap exempt=10
+        qos       cheap preemptexempttime=10
         nodes     n1 cpus=4
         submit    victim qos=cheap cpus=4 time=60
         pass

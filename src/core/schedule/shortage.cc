@@ -16,13 +16,13 @@ constexpr std::size_t kHoldersOfEach = 2;
 constexpr std::size_t kUnusableMost = 5;
 
 // A resource of one kind of node that the job asks for.
-struct Wanted {
+struct WantedAmount {
     std::string what;       // "cpu", "gres/gpu:a40"
     std::size_t place;      // in Amounts
 };
 
-std::vector<Wanted> wanted_on(const Need& need, const NodeKind& kind) {
-    std::vector<Wanted> wanted;
+std::vector<WantedAmount> wanted_on(const Need& need, const NodeKind& kind) {
+    std::vector<WantedAmount> wanted;
     for (const auto* wishes : std::initializer_list<const std::vector<GresCount>*>{
              &need.gres_per_node, &need.gpus, &need.shape->gpus_per_task}) {
         for (const GresCount& wish : *wishes) {
@@ -105,7 +105,7 @@ void nearest_node(const Question& question, const Need& need, const Room& room, 
         best_lack = lack;
     }
     if (!best) return;
-    for (const Wanted& wanted : wanted_on(need, layout.kind(best->node))) {
+    for (const WantedAmount& wanted : wanted_on(need, layout.kind(best->node))) {
         if (best->free[wanted.place] >= best->asked[wanted.place]) continue;
         out.short_of.push_back({wanted.what, positive(best->asked[wanted.place]), positive(best->free[wanted.place]),
                                 question.cluster.node(best->node).config.name});
@@ -133,7 +133,7 @@ void counted_over_all(const Question& question, const Need& need, const Room& ro
 }
 
 // Which amounts of others matter: what is short by name, else devices, else CPUs.
-bool matters(const Explanation::Place& out, const Wanted& wanted, const Need& need) {
+bool matters(const Explanation::Place& out, const WantedAmount& wanted, const Need& need) {
     bool named = false, is_short = false;
     for (const Explanation::Shortage& shortage : out.short_of) {
         named = named || !shortage.node.empty() || shortage.what.starts_with("gres/");
@@ -191,7 +191,7 @@ public:
         }
         for (const NodeKind& kind : layout_.kinds) {
             wanted_.push_back(wanted_on(need, kind));
-            std::erase_if(wanted_.back(), [&](const Wanted& each) { return !matters(out, each, need); });
+            std::erase_if(wanted_.back(), [&](const WantedAmount& each) { return !matters(out, each, need); });
         }
     }
 
@@ -225,7 +225,7 @@ public:
         for (const NodeShare& share : job.allocation->nodes) {
             if (!there_[share.node.value] || !holds_any(job, share)) continue;
             Amounts held = held_by(job, share);
-            for (const Wanted& each : wanted_[layout_.kind_of[share.node.value]]) {
+            for (const WantedAmount& each : wanted_[layout_.kind_of[share.node.value]]) {
                 if (held[each.place] > 0) holder.amounts[each.what] += positive(held[each.place]);
             }
             names.push_back(cluster_.node(share.node).config.name);
@@ -243,15 +243,15 @@ private:
     }
     bool holds_any(const Job& job, const NodeShare& share) const {
         Amounts held = held_by(job, share);
-        const std::vector<Wanted>& wanted = wanted_[layout_.kind_of[share.node.value]];
-        return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& each) { return held[each.place] > 0; });
+        const std::vector<WantedAmount>& wanted = wanted_[layout_.kind_of[share.node.value]];
+        return std::any_of(wanted.begin(), wanted.end(), [&](const WantedAmount& each) { return held[each.place] > 0; });
     }
 
     const Question& question_;
     const Cluster& cluster_;
     const Layout& layout_;
     std::vector<bool> there_;
-    std::vector<std::vector<Wanted>> wanted_;  // by kind
+    std::vector<std::vector<WantedAmount>> wanted_;  // by kind
 };
 
 // Room there is, but it is promised to others before this job would be over.
@@ -289,7 +289,7 @@ Explanation::Holder describe_promised(const Question& question, const Need& need
     std::vector<std::string> names;
     for (const Chosen& chosen : booking.nodes) {
         if (!fitting[chosen.node.value]) continue;
-        for (const Wanted& wanted : wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
+        for (const WantedAmount& wanted : wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
             if (!matters(out, wanted, need) || chosen.take[wanted.place] <= 0) continue;
             holder.amounts[wanted.what] += positive(chosen.take[wanted.place]);
         }

@@ -11,6 +11,7 @@
 namespace sluice {
 
 void FaultWorld::administrate() {
+    if (options_.by_qos && random_.chance(0.1)) return change_qos();
     switch (random_.below(10)) {
         case 0:
         case 1:
@@ -28,6 +29,31 @@ void FaultWorld::administrate() {
             return reconfigure(
                 std::make_shared<const Settings>(changed(random_, *first_settings_)));
     }
+}
+
+// Whose jobs may take whose place.
+void FaultWorld::add_qos() {
+    for (const char* name : {kUrgent, kPatient}) {
+        ask("qos add", [name](RequestId request) {
+            return UpdateQos{request, kRoot, {name}, {}, UpdateQos::Verb::Create};
+        }, {});
+    }
+    change_qos();
+}
+
+void FaultWorld::change_qos() {
+    Changes changes = {{"Preempt", random_.chance(0.8) ? kPatient : ""},
+                       {"PreemptMode", random_.chance(0.5) ? "CLUSTER" : "WITHIN,REQUEUE"},
+                       {"Priority", std::to_string(random_.below(100))}};
+    Changes of_victims = {{"GraceTime", std::to_string(random_.below(20))},
+                          {"PreemptMode", random_.chance(0.5) ? "CANCEL" : "REQUEUE"},
+                          {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"}};
+    ask("qos modify", [changes](RequestId request) {
+        return UpdateQos{request, kRoot, {kUrgent}, changes, UpdateQos::Verb::Update};
+    }, {});
+    ask("qos modify", [of_victims](RequestId request) {
+        return UpdateQos{request, kRoot, {kPatient}, of_victims, UpdateQos::Verb::Update};
+    }, {});
 }
 
 void FaultWorld::change_reservation() {

@@ -37,6 +37,7 @@ struct Describe {
     std::string operator()(const UpdatePartition& e) const {
         return fmt::format("partition {} {}={}", e.partition, e.changes.front().first, e.changes.front().second);
     }
+    std::string operator()(const UpdateQos& e) const { return "qos " + e.names.front(); }
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }
     std::string operator()(const Reconfigure&) const { return "reconfigure"; }
     std::string operator()(const ChangeReservation& e) const {

@@ -21,6 +21,7 @@ FaultWorld::FaultWorld(FaultOptions options)
       now_(kStart),
       calm_from_(kStart + kFaultyTime) {
     Settings settings = random_settings(random_, options_.nodes, options_.with_preemption);
+    if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
     if (options_.wide) widen(random_, settings);
     first_settings_ = settings_ = std::make_shared<const Settings>(std::move(settings));
     result_.hash = 0xcbf29ce484222325;
@@ -39,6 +40,7 @@ FaultResult FaultWorld::run() {
         connect(i);
         heartbeat(i);
     }
+    if (options_.by_qos) add_qos();
     plan_users();
     plan_faults();
     later(kFaultyTime, [this] {

@@ -30,6 +30,7 @@ struct FaultOptions {
     std::uint32_t nodes = 32;
     std::uint32_t jobs = 500;
     bool with_preemption = true;  // and with jobs that share CPUs
+    bool by_qos = false;          // preemption, instead of by partition
     bool wide = true;  // with steps, interactive jobs, reservations, dependencies, all of scontrol
     std::function<void(const std::string&)> on_event;  // for whoever wants to see all of it
 };
@@ -147,6 +148,8 @@ private:
     // fault_admin.cc: nodes, partitions, reservations, slurm.conf
     void administrate();
     void change_reservation();
+    void add_qos();
+    void change_qos();
     void change_node();
     void change_partition();
     void reconfigure(std::shared_ptr<const Settings> settings);

@@ -6,11 +6,12 @@ namespace sluice {
 namespace {
 
 FaultResult world(std::uint64_t seed, std::uint32_t nodes, std::uint32_t jobs,
-                  bool with_preemption = true, bool wide = true) {
+                  bool with_preemption = true, bool wide = true, bool by_qos = false) {
     return FaultWorld({.seed = seed,
                        .nodes = nodes,
                        .jobs = jobs,
                        .with_preemption = with_preemption,
+                       .by_qos = by_qos,
                        .wide = wide,
                        .on_event = {}})
         .run();
@@ -26,7 +27,7 @@ constexpr bool kSanitized = false;
 TEST(Faults, NothingIsLostAndNothingRunsTwice) {
     constexpr std::uint64_t kSeeds = kSanitized ? 5 : 30;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        FaultResult result = world(seed, 6, 60);
+        FaultResult result = world(seed, 6, 60, true, true, seed % 3 == 0);  // as ssim faults
         EXPECT_FALSE(result.failure) << *result.failure << "\nreplay: ssim faults --seeds " << seed
                                      << " --nodes 6 --jobs 60 --events";
         EXPECT_EQ(result.accepted, result.ended);
@@ -47,14 +48,14 @@ TEST(Faults, EverythingHappens) {
     // So many jobs that they wait: commands that come when a job is over are refused.
     constexpr std::uint64_t kSeeds = kSanitized ? 1 : 5;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        for (const auto& [what, count] : world(seed, 6, 200).answers) answers[what] += count;
+        for (const auto& [what, count] : world(seed, 6, 200, true, true, seed == 3).answers) answers[what] += count;
     }
     if (kSanitized) return;  // not everything happens in one world
     for (const char* what :
          {"submit", "wait", "give back", "step", "cancel step", "reservation create",
           "reservation update", "reservation delete", "reboot", "node DRAIN", "node RESUME",
           "partition State", "reconfigure", "update TimeLimit", "update Partition",
-          "update Dependency"}) {
+          "update Dependency", "qos add", "qos modify"}) {
         EXPECT_GT(answers[what], 0u) << what;
     }
 }

@@ -55,6 +55,7 @@ void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
     for (const Reservation& reservation : changes.reservations)
         reservations_[reservation.name] = reservation;
     for (const std::string& gone : changes.reservations_gone) reservations_.erase(gone);
+    if (changes.qos) qos_ = *changes.qos;
 }
 
 StoredState Rows::load() const {
@@ -69,6 +70,7 @@ StoredState Rows::load() const {
     stored.completing_nodes.insert(completing_.begin(), completing_.end());
     stored.step_nodes.insert(step_nodes_.begin(), step_nodes_.end());
     stored.next_job_id = next_job_id_;
+    stored.qos = qos_;
     return stored;
 }
 

@@ -29,6 +29,7 @@ private:
     std::map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes_;
     std::map<std::string, Reservation> reservations_;
     std::map<std::string, StoredState::StoredNode> nodes_;
+    std::vector<Qos> qos_;
     std::uint32_t next_job_id_ = 0;
 };
 

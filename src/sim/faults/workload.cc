@@ -9,8 +9,6 @@ namespace {
 constexpr std::uint32_t kCpus = 4, kGpus = 2;
 constexpr std::int64_t kDurationMost = 240;  // seconds
 
-constexpr const char* kUrgent = "urgent";
-
 // Some of the ways in which a site lets jobs make room for others, or share.
 void add_preemption(Random random, Settings& settings) {
     settings.partitions.front().priority_tier = 1;
@@ -46,7 +44,8 @@ Settings random_settings(Random& random, std::uint32_t nodes, bool with_preempti
 
 std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes, bool with_preemption) {
     auto request = std::make_shared<JobRequest>();
-    if (with_preemption && Random(random).chance(0.2)) request->partition = kUrgent;
+    if (with_preemption && Random(random).chance(0.2)) request->partition = request->qos = kUrgent;
+    else if (with_preemption) request->qos = kPatient;
     request->name = "job";
     request->requeue = random.chance(0.7);
     request->hold = random.chance(0.03);

@@ -13,6 +13,10 @@
 
 namespace sluice {
 
+// QOS and, of the first, a partition: whose jobs take the place of others.
+constexpr const char* kUrgent = "urgent";
+constexpr const char* kPatient = "patient";
+
 // Preemption draws its numbers from a copy: what else happens is the same with it and without.
 Settings random_settings(Random& random, std::uint32_t nodes, bool with_preemption);
 std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes,

@@ -41,13 +41,17 @@ Result<Trace> parse_trace(const std::string& path, std::string_view text, TraceF
     return trace;
 }
 
-Result<Trace> read_trace(const std::string& path, std::optional<TraceFormat> format) {
+Result<std::string> read_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream bytes;
     if (!file || !(bytes << file.rdbuf())) {
         return Error{ErrorCode::NotFound, fmt::format("{}: cannot be read", path)};
     }
-    std::string text = std::move(bytes).str();
+    return std::move(bytes).str();
+}
+
+Result<Trace> read_trace(const std::string& path, std::optional<TraceFormat> format) {
+    const std::string text = TRY(read_text(path));
     return parse_trace(path, text, format.value_or(guess_trace_format(text)));
 }
 

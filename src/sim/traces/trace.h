@@ -43,6 +43,7 @@ Result<TraceFormat> parse_trace_format(std::string_view word);
 // What the first line that says something looks like: a `|` means sacct, a comma CSV, else SWF.
 TraceFormat guess_trace_format(std::string_view text);
 
+Result<std::string> read_text(const std::string& path);
 // `path` is for the errors: they name file, line, column and value.
 Result<Trace> parse_trace(const std::string& path, std::string_view text, TraceFormat format);
 Result<Trace> read_trace(const std::string& path, std::optional<TraceFormat> format);

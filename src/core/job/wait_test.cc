@@ -1,0 +1,121 @@
+// A job of salloc and the salloc that waits for its end: one that is gone leaves no job behind, one that
+// comes back in time, or has not been listened to, keeps it.
+#include <gtest/gtest.h>
+
+#include "testkit/scenario.h"
+
+namespace sluice {
+namespace {
+
+constexpr Caller kOwner{UserId{1000}, GroupId{100}};
+constexpr RequestId kSalloc{500}, kAgain{501}, kStep{502};
+
+struct AllocatedWorld {
+    Scenario scenario;
+    Effects effects = {};
+    Time now;
+
+    explicit AllocatedWorld(const std::string& kind = "salloc") {
+        EXPECT_EQ(scenario.run("nodes n1 cpus=4\nsubmit a cpus=4 time=600 " + kind + "\npass\nexpect a running n1"), "");
+        now = scenario.now();
+    }
+    void apply_event(const Event& event) { apply(scenario.cluster(), now, event, effects); }
+    void wait(RequestId request) { apply_event(WaitJob{request, kOwner, scenario.job("a"), WaitFor::Ended}); }
+    void pass_time(Seconds time, bool was_deaf = false) {
+        now += time;
+        apply_event(Tick{was_deaf});
+    }
+    JobState state() { return scenario.cluster().job(scenario.job("a")).state; }
+};
+
+TEST(JobOfSalloc, EndsWhenItsSallocIsGoneForAMinute) {
+    AllocatedWorld job;
+    job.wait(kSalloc);
+    job.pass_time(Seconds{100});
+    job.apply_event(RequestDropped{kSalloc});
+    job.pass_time(Seconds{59});
+    EXPECT_EQ(job.state(), JobState::Running);
+    job.pass_time(Seconds{1});
+    EXPECT_EQ(job.state(), JobState::Cancelled);
+}
+
+TEST(JobOfSalloc, EndsWhenItsSallocNeverHeardThatItHasStarted) {
+    AllocatedWorld job;
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Cancelled);
+}
+
+// Every signal makes salloc hang up and ask anew.
+TEST(JobOfSalloc, StaysWhenItsSallocComesBack) {
+    AllocatedWorld job;
+    job.wait(kSalloc);
+    job.apply_event(RequestDropped{kSalloc});
+    job.pass_time(Seconds{1});
+    job.wait(kAgain);
+    job.pass_time(Seconds{57});
+    job.apply_event(RequestDropped{kAgain});
+    job.pass_time(Seconds{2});  // a minute after the first time
+    EXPECT_EQ(job.state(), JobState::Running);
+    job.wait(kSalloc);
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Running);
+}
+
+TEST(JobOfSalloc, StaysWhenTheLossOfTheOldConnectionIsHeardLate) {
+    AllocatedWorld job;
+    job.wait(kSalloc);
+    job.wait(kAgain);
+    job.apply_event(RequestDropped{kSalloc});
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Running);
+}
+
+TEST(JobOfSalloc, EndsAfterARestartUnlessItsSallocIsHeardOf) {
+    for (bool lives : {false, true}) {
+        AllocatedWorld job;
+        job.wait(kSalloc);
+        ASSERT_EQ(job.scenario.run("restart"), "");
+        if (lives) job.wait(kAgain);
+        job.pass_time(Seconds{60});
+        EXPECT_EQ(job.state(), lives ? JobState::Running : JobState::Cancelled);
+    }
+}
+
+TEST(JobOfSalloc, StaysWhileAStepRunsInIt) {
+    AllocatedWorld job;
+    StepWish wish{.job = job.scenario.job("a"),
+                  .name = "s",
+                  .ntasks = {},
+                  .ntasks_per_node = {},
+                  .cpus_per_task = {},
+                  .mem_per_node = {},
+                  .mem_per_cpu = {}};
+    job.apply_event(CreateStep{kStep, {UserId{0}, GroupId{0}}, wish});
+    const RunId step{wish.job, 0, StepId{0}};
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Running);
+    job.apply_event(StepEnded{NodeIndex{0}, step, {0, 0, false}, true});
+    EXPECT_EQ(job.state(), JobState::Running);
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Cancelled);
+}
+
+// The disk was full for a while: nobody could say anything.
+TEST(JobOfSalloc, IsGivenAnotherMinuteByAControllerThatDidNotListen) {
+    AllocatedWorld job;
+    job.pass_time(Seconds{100}, true);
+    EXPECT_EQ(job.state(), JobState::Running);
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Cancelled);
+}
+
+TEST(JobOfSalloc, StaysWithoutItWhenMadeForThat) {
+    AllocatedWorld job("interactive");
+    job.pass_time(Seconds{60});
+    ASSERT_EQ(job.scenario.run("restart"), "");
+    job.pass_time(Seconds{60});
+    EXPECT_EQ(job.state(), JobState::Running);
+}
+
+}  // namespace
+}  // namespace sluice

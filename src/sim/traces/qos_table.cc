@@ -1,0 +1,71 @@
+// sim/traces/qos_table.cc
+//
+// What `sacctmgr -P show qos` prints, with any columns that a QOS has here; others, of limits, have to be blank.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "sim/traces/row.h"
+#include "sim/world.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kKeys[] = {"description", "gracetime", "preempt", "preemptexempttime", "preemptmode", "priority"};
+// Columns that say nothing of who waits and who goes.
+constexpr std::string_view kIdle[] = {"id", "descr", "usagefactor", "usagethres"};
+
+template <typename List>
+bool contains(const List& list, std::string_view word) {
+    return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
+
+// "00:01:00" is what the table shows, seconds are what it takes.
+Result<std::string> value_in(const Row& row, std::size_t column, std::string_view key) {
+    const std::string_view cell = trim(row.cells[column]);
+    if (key != "gracetime") return std::string(cell);
+    std::int64_t seconds = 0;
+    for (std::string_view part : split(cell, ':')) {
+        const std::optional<std::uint64_t> number = to_number(part);
+        if (!number || *number > 1'000'000) return row.wrong(column, key, "a time such as 00:01:00");
+        seconds = seconds * 60 + static_cast<std::int64_t>(*number);
+    }
+    return std::to_string(seconds);
+}
+
+Result<Changes> changes_in(const Row& row, const std::vector<std::string>& header) {
+    Changes changes;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        if (header[i] == "name" || contains(kIdle, header[i]) || trim(row.cells[i]).empty()) continue;
+        if (!contains(kKeys, header[i])) return row.wrong(i, header[i], "nothing (limits are not simulated)");
+        std::string value = TRY(value_in(row, i, header[i]));
+        changes.emplace_back(header[i], std::move(value));
+    }
+    return changes;
+}
+
+}  // namespace
+
+Result<QosTable> parse_qos_table(const std::string& path, std::string_view text) {
+    QosTable table;
+    std::vector<std::string> header;
+    std::size_t number = 0, name = 0;
+    for (std::string_view line : split(text, '\n')) {
+        ++number;
+        if (trim(line).empty()) continue;
+        const Row row{path, number, split(line, '|')};
+        if (header.empty()) {
+            name = TRY(Header(row).required(path, "name"));
+            for (std::string_view cell : row.cells) header.push_back(to_lower(trim(cell)));
+            continue;
+        }
+        if (row.cells.size() != header.size()) return row.wrong(row.cells.size(), "line", "as many cells as in the first line");
+        Changes changes = TRY(changes_in(row, header));
+        table.emplace_back(std::string(trim(row.cells[name])), std::move(changes));
+    }
+    return table;
+}
+
+}  // namespace sluice

@@ -1,0 +1,115 @@
+"""Qualities of service: the table that sacctmgr keeps, and preemption and priority by it."""
+
+BY_QOS = "PreemptType=preempt/qos\nPreemptMode=REQUEUE"
+
+
+def table(cluster, *fields):
+    shown = cluster.run("sacctmgr", "-nP", "show", "qos", f"format={','.join(fields)}").stdout
+    return [tuple(line.split("|")) for line in shown.splitlines()]
+
+
+def add(cluster, name, *settings):
+    return cluster.run("sacctmgr", "-i", "add", "qos", name, *settings)
+
+
+def test_the_table_is_changed_shown_and_survives_a_crash(cluster):
+    added = add(cluster, "low,high", "priority=100", "gracetime=60")
+    assert added.stdout == (
+        " Adding QOS(s)\n  low\n  high\n Settings\n  Description    = high\n"
+        "  Priority                 = 100\n  GraceTime                = 60\n")
+    modified = cluster.run("sacctmgr", "-i", "modify", "qos", "where", "name=high", "set",
+                           "preempt+=normal,low", "PreemptMode=within,cancel", "preemptexempttime=5")
+    assert modified.stdout == " Modified qos...\n  high\n"
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    fields = ("name", "prio", "gracetime", "preempt", "preemptmode", "preemptexempttime")
+    assert table(cluster, *fields) == [
+        ("normal", "0", "00:00:00", "", "cluster", ""),
+        ("low", "100", "00:01:00", "", "cluster", ""),
+        ("high", "100", "00:01:00", "normal,low", "within,cancel", "00:05:00")]
+    assert cluster.run("sacctmgr", "show", "qos", "high", "format=name,preempt%8,prio%-5").stdout == (
+        "      Name  Preempt Prior \n"
+        "---------- -------- ----- \n"
+        "      high normal,+ 100   \n")
+    gone = cluster.run("sacctmgr", "-i", "delete", "qos", "low,nosuch")
+    assert gone.stdout == " Deleting QOS(s)...\n  low\n"
+    assert table(cluster, "name", "preempt") == [("normal", ""), ("high", "normal")]
+
+
+def test_nothing_is_changed_before_somebody_says_yes(cluster):
+    def answer(word):
+        return cluster.run("sacctmgr", "add", "qos", "high", input=word).stdout.splitlines()[-1]
+
+    assert answer("n\n") == answer("") == " Changes Discarded"
+    assert table(cluster, "name") == [("normal",)]
+    answer("y\n")
+    assert table(cluster, "name") == [("normal",), ("high",)]
+
+
+def test_what_is_wrong_is_said_and_changes_nothing(cluster):
+    add(cluster, "high")
+    for words, text in (
+            ("add qos high", " Nothing new added.\n"),
+            ("add qos bad priority=abc", "sacctmgr: error: Invalid value for Priority (abc)\n"),
+            ("add qos bad gracetime=-7", "sacctmgr: error: Invalid value for GraceTime (-7)\n"),
+            ("add qos bad frob=1",
+             " Unknown option: frob=1\n Use keyword 'where' to modify condition\n"),
+            ("add qos bad grptres=cpu=4",
+             " Problem adding QOS: Requested operation not supported on this system: GrpTRES of a QOS\n"),
+            ("add qos bad preempt=nosuch",
+             "sacctmgr: error: You gave a bad qos 'nosuch'. Valid QOS's are normal,high\n"),
+            ("add qos", " Need name of qos to add.\n"),
+            ("modify qos high set preemptmode=suspend",
+             "sacctmgr: error: PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf\n"),
+            ("modify qos nosuch set priority=7", " Nothing modified\n"),
+            ("modify qos high", " You didn't give me anything to set\n"),
+            ("delete qos normal",
+             "sacctmgr: error: normal: jobs that name no QOS are of it\n"),
+            ("delete qos nosuch", " Nothing deleted\n"),
+            ("delete qos", " No conditions given to remove, not executing.\n"),
+            ("show qos format=frob", "Unknown field 'frob'\n"),
+            ("show account", "sacctmgr: error: show account: not supported, qos is\n"),
+            ("frob qos", "invalid keyword: frob\n")):
+        answer = cluster.run("sacctmgr", "-i", *words.split(), check=False)
+        assert (answer.returncode, answer.stdout, answer.stderr) == (1, "", text), words
+    assert table(cluster, "name", "prio") == [("normal", "0"), ("high", "0")]
+
+
+def test_a_job_of_a_higher_qos_takes_the_place_of_a_lower_one(make_cluster):
+    cluster = make_cluster(nodes=1, extra=BY_QOS)
+    add(cluster, "urgent", "preempt=normal")
+    victim = cluster.submit("echo $SLURM_RESTART_COUNT >>runs; sleep 60", "-c4", "--requeue")
+    cluster.wait_state(victim, "RUNNING")
+    assert cluster.job(victim)["QOS"] == "normal"
+    urgent = cluster.submit("true", "-c4", "--qos=urgent")
+    cluster.wait_end(urgent)
+    cluster.wait_state(victim, "RUNNING")
+    assert cluster.job(victim)["Restarts"] == "1"
+    unknown = cluster.run("sbatch", "--qos=nosuch", "--wrap", "true", check=False)
+    assert "Batch job submission failed: Invalid qos specification" in unknown.stderr
+    cluster.run("scancel", victim)
+
+
+def test_the_priority_of_a_qos_counts(make_cluster):
+    cluster = make_cluster(extra="PriorityType=priority/multifactor\nPriorityWeightQOS=1000")
+    cluster.run("scontrol", "update", "NodeName=ALL", "State=DRAIN", "Reason=test")
+    add(cluster, "half", "priority=50")
+    add(cluster, "high", "priority=100")
+    jobs = [cluster.submit("true", f"--qos={qos}") for qos in ("half", "high")]
+
+    def factors():
+        return [cluster.run("sprio", "-hj", job, "-o", "%Q").stdout.strip() for job in jobs]
+
+    assert factors() == ["500", "1000"]
+    cluster.run("sacctmgr", "-i", "modify", "qos", "high", "set", "priority=25")
+    assert factors() == ["1000", "500"]
+    in_use = cluster.run("sacctmgr", "-i", "delete", "qos", "high", check=False)
+    assert in_use.stderr == f"sacctmgr: error: QOS high is in use by job {jobs[1]}\n"
+
+
+def test_only_operators_change_it(make_cluster):
+    cluster = make_cluster()
+    answer = cluster.run("sacctmgr", "-i", "add", "qos", "mine", user="nobody", check=False)
+    assert answer.returncode == 1
+    assert answer.stderr == " Problem adding QOS: Access/permission denied\n"
+    assert cluster.run("sacctmgr", "-nP", "show", "qos", "format=name", user="nobody").stdout == "normal\n"
