@@ -61,7 +61,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     constexpr std::pair<const char*, std::optional<std::uint32_t> Shape::*> kNumbers[] = {
         {"nodetasks", &Shape::ntasks_per_node}, {"mincpus", &Shape::cpus_min_per_node},
         {"sockets", &Shape::sockets_per_node}, {"socketcores", &Shape::cores_per_socket},
-        {"corethreads", &Shape::threads_per_core}};
+        {"corethreads", &Shape::threads_per_core}, {"gpucpus", &Shape::cpus_per_gpu}};
     for (const auto& [key, member] : kNumbers) {
         if (options.contains(key)) shape.*member = as_number(options.at(key));
     }

@@ -164,3 +164,17 @@ def test_threads_can_be_left_to_the_system(make_cluster):
 def test_threads_are_not_left_to_the_system_unless_allowed(shared):
     result = shared.run("sbatch", "--thread-spec=1", "-o", "/dev/null", "--wrap", "true")
     assert "Ignoring --thread-spec since it's not allowed" in result.stderr
+
+
+def test_a_file_names_the_nodes(shared, tmp_path):
+    file = tmp_path / "nodes"
+    file.write_text("n[2-3]\nn4,\n")
+    record, _ = shared.run_job("true", "--nodefile", file)
+    assert record["NodeList"] == "n[2-4]"
+    file.write_text("\n")
+    for option in (f"--nodefile={file}", f"--nodelist={file}", f"--exclude={file}"):
+        refused = shared.run("sbatch", option, "--wrap", "true", check=False)
+        assert refused.returncode != 0
+        assert refused.stderr == f"sbatch: error: Hostlist is empty!\nsbatch: error: {file} names no node\n"
+    missing = shared.run("sbatch", "--nodefile=/nonexistent/list", "--wrap", "true", check=False)
+    assert missing.returncode != 0 and "/nonexistent/list" in missing.stderr

@@ -44,6 +44,9 @@ Result<std::string> hosts_in(const std::string& file) {
             if (!name.empty()) names.emplace_back(name);
         }
     }
+    if (names.empty()) {
+        return Error{ErrorCode::BadArgument, fmt::format("Hostlist is empty!\n{} names no node", file)};
+    }
     return join(names, ",");
 }
 

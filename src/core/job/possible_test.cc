@@ -120,5 +120,18 @@ TEST(Possible, ATimeMinOfZeroIsNone) {
     )");
 }
 
+TEST(Possible, GpusSpreadWhereNoNodeHasTheCpusForAllOfThem) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-3] cpus=16 gres=gpu:4
+        submit    a gpus=2 gpucpus=9
+        submit    b gpus=2 gpucpus=8
+        submit    c gpus=2 gpucpus=9 nodes=1 refused
+        submit    d gpus=4 gpucpus=9 refused
+        pass
+        expect    a running n[1-2]
+        expect    b running n3
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

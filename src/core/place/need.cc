@@ -31,14 +31,27 @@ std::uint32_t cpus_of(const Need& need, std::uint64_t tasks) {
     return static_cast<std::uint32_t>(std::min(kMost, std::max(tasks * need.shape->cpus_per_task, share)));
 }
 
-// Is there a node in the partition that has so many?
-bool one_node_has(const std::vector<GresCount>& wishes, const Partition& partition, const Layout& layout) {
-    return std::any_of(partition.nodes.begin(), partition.nodes.end(), [&](NodeIndex node) {
-        return std::all_of(wishes.begin(), wishes.end(), [&](const GresCount& wish) {
-            const NodeKind::Gres* entry = layout.kind(node).find_gres(wish.name, wish.type);
+// Is there a node in the partition that has all the GPUs, and the CPUs and the memory for them?
+bool one_node_has_gpus(const Need& need, const Layout& layout) {
+    const std::uint64_t all = count_of(need.gpus);
+    return std::any_of(need.partition->nodes.begin(), need.partition->nodes.end(), [&](NodeIndex node) {
+        const NodeKind& kind = layout.kind(node);
+        if (all * need.cpus_per_gpu.value_or(0) > kind.usable()) return false;
+        if (need.memory_counts && all * need.mem_per_gpu.value_or(0) > static_cast<std::uint64_t>(kind.total[Amounts::kMemory])) return false;
+        return std::all_of(need.gpus.begin(), need.gpus.end(), [&](const GresCount& wish) {
+            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
             return wish.count == 0 || (entry && entry->count >= wish.count);
         });
     });
+}
+
+// What comes with each GPU, which decides on how many nodes they can be.
+void fill_sizes_of_gpus(Need& need, const Shape& shape, const Settings& settings) {
+    const PartitionConfig& config = need.partition->config;
+    need.mem_per_gpu = shape.mem_per_gpu;
+    need.cpus_per_gpu = shape.cpus_per_gpu;
+    if (need.cpus_per_gpu || shape.cpus_per_task_set) return;
+    need.cpus_per_gpu = config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
 }
 
 void fill_tasks(Need& need, const Shape& shape, const Layout& layout) {
@@ -86,7 +99,7 @@ void fill_tasks(Need& need, const Shape& shape, const Layout& layout) {
     // All on one node: no need to spread them. More nodes than tasks only where no node has so many.
     bool one_node = need.nodes_max == 1u || (need.tasks == 1 && need.nodes_min == 1);
     bool may_spread = need.nodes_max != 1u && !need.tasks_given;
-    if (one_node && !(may_spread && !one_node_has(need.gpus, *need.partition, layout))) {
+    if (one_node && !(may_spread && !one_node_has_gpus(need, layout))) {
         need.nodes_max = 1;
         need.gres_per_node.insert(need.gres_per_node.end(), need.gpus.begin(), need.gpus.end());
         need.gpus.clear();
@@ -110,11 +123,6 @@ void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
     const PartitionConfig& config = need.partition->config;
     need.mem_per_cpu = shape.mem_per_cpu;
     need.mem_per_node = shape.mem_per_node;
-    need.mem_per_gpu = shape.mem_per_gpu;
-    need.cpus_per_gpu = shape.cpus_per_gpu;
-    if (!need.cpus_per_gpu && !shape.cpus_per_task_set) {
-        need.cpus_per_gpu = config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
-    }
     if (need.mem_per_cpu || need.mem_per_node || need.mem_per_gpu || !need.memory_counts) return;
     bool uses_gpus = gpus_on_node(need, need.tasks, {}) + count_of(need.gpus) > 0;
     auto per_gpu = config.def_mem_per_gpu ? config.def_mem_per_gpu : settings.def_mem_per_gpu;
@@ -347,6 +355,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     need.sharers = sharers_in(job, partition.config);
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
+    fill_sizes_of_gpus(need, shape, settings);
     fill_tasks(need, shape, layout);
     TRY(fill_sizes(need, shape));
     fill_defaults(need, shape, settings);
