@@ -1,3 +1,4 @@
+// config/cgroup_conf_test.cc: cgroup.conf: what is read, what is warned of, what is refused.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

@@ -1,3 +1,4 @@
+// config/gres_conf_test.cc: gres.conf: devices by node, and the errors that name the line.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

@@ -1,3 +1,4 @@
+// config/lines_test.cc: lines of configuration files: comments, continuation, quotes, Include.
 #include "config/lines.h"
 
 #include <gtest/gtest.h>

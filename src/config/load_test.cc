@@ -1,3 +1,4 @@
+// config/load_test.cc: slurm.conf as a whole: keys, warnings and errors.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

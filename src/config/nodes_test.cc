@@ -1,3 +1,4 @@
+// config/nodes_test.cc: NodeName lines: ranges, defaults, addresses and ports.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

@@ -1,3 +1,4 @@
+// config/partitions_test.cc: PartitionName lines.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

@@ -1,3 +1,4 @@
+// config/print_test.cc: scontrol show config, byte for byte.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

@@ -1,3 +1,4 @@
+// config/priority_test.cc: the keys of multifactor priority.
 #include <gtest/gtest.h>
 
 #include "config/config.h"

@@ -1,3 +1,4 @@
+// config/reconfigure_test.cc: which other slurm.conf a running cluster takes, and which it refuses.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

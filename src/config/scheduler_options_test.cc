@@ -1,3 +1,4 @@
+// config/scheduler_options_test.cc: SchedulerParameters and PreemptParameters, word by word.
 #include "config/scheduler_options.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// config/topology_test.cc: topology.conf.
 #include <gtest/gtest.h>
 
 #include "config/test_files.h"

@@ -1,3 +1,4 @@
+// config/values_test.cc: values of keys, by kind.
 #include "config/values.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// model/dependency_test.cc: --dependency, read and printed.
 #include "model/dependency.h"
 
 #include <gtest/gtest.h>

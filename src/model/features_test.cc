@@ -1,3 +1,4 @@
+// model/features_test.cc: --constraint, read and printed.
 #include "model/features.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// model/hostlist_test.cc: hostlists: read, printed, added and taken away.
 #include "model/hostlist.h"
 
 #include <fmt/format.h>

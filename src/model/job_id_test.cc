@@ -1,3 +1,4 @@
+// model/job_id_test.cc: job ids, array specifications and step ids.
 #include "model/job_id.h"
 
 #include <gtest/gtest.h>

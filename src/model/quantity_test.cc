@@ -1,3 +1,4 @@
+// model/quantity_test.cc: memory sizes, counts and TRES.
 #include "model/quantity.h"
 
 #include <gtest/gtest.h>

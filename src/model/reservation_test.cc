@@ -1,3 +1,4 @@
+// model/reservation_test.cc: flags of reservations and their times.
 #include "model/reservation.h"
 
 #include <gtest/gtest.h>

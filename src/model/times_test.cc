@@ -1,3 +1,4 @@
+// model/times_test.cc: time limits, durations and moments.
 #include "model/times.h"
 
 #include <fmt/format.h>

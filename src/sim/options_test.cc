@@ -1,3 +1,4 @@
+// sim/options_test.cc: how ssim is called.
 #include "sim/options.h"
 
 #include <gtest/gtest.h>

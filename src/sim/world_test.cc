@@ -1,3 +1,4 @@
+// sim/world_test.cc: traces played in virtual time.
 #include "sim/world.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// stepd/environment_test.cc: the variables that jobs and tasks find.
 #include "stepd/environment.h"
 
 #include <gtest/gtest.h>

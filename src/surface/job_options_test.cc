@@ -1,3 +1,4 @@
+// surface/job_options_test.cc: options of sbatch, srun and salloc: from words to requests.
 #include "surface/job_options.h"
 
 #include <fmt/format.h>

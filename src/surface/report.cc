@@ -10,16 +10,6 @@ namespace sluice {
 
 namespace {
 
-const ReportField* find_report_field(std::span<const ReportField> fields, std::string_view name) {
-    for (const ReportField& field : fields) {
-        if (equals_ignoring_case(field.name, name)) return &field;
-    }
-    for (const ReportField& field : fields) {
-        if (!name.empty() && starts_with_ignoring_case(field.name, name)) return &field;
-    }
-    return nullptr;
-}
-
 // Headings are cut, values are marked where they were.
 void append_cell(const ReportColumn& column, std::string_view text, bool is_value, std::string& out) {
     const bool too_long = text.size() > column.width;
@@ -43,6 +33,16 @@ void append_line(const std::vector<ReportColumn>& columns, Bars bars, bool is_va
 }
 
 }  // namespace
+
+const ReportField* find_report_field(std::span<const ReportField> fields, std::string_view name) {
+    for (const ReportField& field : fields) {
+        if (equals_ignoring_case(field.name, name)) return &field;
+    }
+    for (const ReportField& field : fields) {
+        if (!name.empty() && starts_with_ignoring_case(field.name, name)) return &field;
+    }
+    return nullptr;
+}
 
 std::vector<ReportColumn> shown_columns(std::span<const ReportField> fields) {
     std::vector<ReportColumn> columns;

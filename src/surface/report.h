@@ -31,6 +31,7 @@ struct ReportColumn {
 
 enum class Bars : unsigned char { None, Between, AfterEach };
 
+const ReportField* find_report_field(std::span<const ReportField> fields, std::string_view name);
 std::vector<ReportColumn> shown_columns(std::span<const ReportField> fields);
 // "name%20,priority%-8": an error's detail is the word that names no field.
 Result<std::vector<ReportColumn>> parse_report_format(std::string_view text, std::span<const ReportField> fields);

@@ -1,3 +1,4 @@
+// surface/script_test.cc: directives in scripts.
 #include "surface/script.h"
 
 #include <gtest/gtest.h>

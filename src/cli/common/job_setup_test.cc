@@ -1,3 +1,4 @@
+// cli/common/job_setup_test.cc: what of its surroundings a submission takes along.
 #include "cli/common/job_setup.h"
 
 #include <gtest/gtest.h>

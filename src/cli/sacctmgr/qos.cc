@@ -137,8 +137,8 @@ std::string lines_of(std::string_view heading, const Names& names) {
 std::string settings_lines(const Names& names, const QosWords& read) {
     std::string description = names.back(), others;
     for (const wire::KeyValue& change : read.changes) {
-        Result<std::vector<ReportColumn>> field = parse_report_format(change.key(), qos_fields());
-        const std::string_view name = field ? (*field)[0].field->name : std::string_view(change.key());
+        const ReportField* field = find_report_field(qos_fields(), change.key());
+        const std::string_view name = field ? field->name : std::string_view(change.key());
         if (name == "Description") description = change.value();
         else others += fmt::format("  {:<24} = {}\n", name, change.value());
     }

@@ -1,3 +1,4 @@
+// cli/srun/srun_test.cc: the parts of srun that need no cluster.
 #include <gtest/gtest.h>
 
 #include "cli/common/job_setup.h"

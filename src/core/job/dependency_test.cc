@@ -1,3 +1,4 @@
+// core/job/dependency_test.cc: who waits for whom, and what becomes of those who wait in vain.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -156,13 +156,9 @@ TEST(Shrink, StepsGoOnWithoutTheNodesOrEnd) {
     EXPECT_EQ(job.steps[1]->state, StepState::Failed);
     EXPECT_EQ(job.steps[1]->exit.signal, SIGKILL);
     // srun without a count: one task for each node, as the three of the request have no room.
-    StepWish wish{.job = job.id,
-                  .name = "s",
-                  .ntasks = {},
-                  .ntasks_per_node = {},
-                  .cpus_per_task = {},
-                  .mem_per_node = {},
-                  .mem_per_cpu = {}};
+    StepWish wish;
+    wish.job = job.id;
+    wish.name = "s";
     wish.overlap = true;
     apply(world.cluster(), world.now(),
           CreateStep{RequestId{902}, {UserId{1000}, GroupId{100}}, wish}, effects);

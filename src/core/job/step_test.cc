@@ -30,13 +30,9 @@ struct World {
 
     RequestId ask(std::string key, const std::function<void(StepWish&)>& change = {}) {
         RequestId request{next_request++};
-        StepWish wish{.job = job(),
-                      .name = "s",
-                      .ntasks = {},
-                      .ntasks_per_node = {},
-                      .cpus_per_task = {},
-                      .mem_per_node = {},
-                      .mem_per_cpu = {}};
+        StepWish wish;
+        wish.job = job();
+        wish.name = "s";
         wish.key = std::move(key);
         if (change) change(wish);
         apply_event(CreateStep{request, {UserId{0}, GroupId{0}}, wish});

@@ -1,3 +1,4 @@
+// core/job/update_shape_test.cc: scontrol update of what a waiting job asks for.
 #include "core/job/update_shape.h"
 
 #include <gtest/gtest.h>

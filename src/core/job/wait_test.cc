@@ -83,13 +83,9 @@ TEST(JobOfSalloc, EndsAfterARestartUnlessItsSallocIsHeardOf) {
 
 TEST(JobOfSalloc, StaysWhileAStepRunsInIt) {
     AllocatedWorld job;
-    StepWish wish{.job = job.scenario.job("a"),
-                  .name = "s",
-                  .ntasks = {},
-                  .ntasks_per_node = {},
-                  .cpus_per_task = {},
-                  .mem_per_node = {},
-                  .mem_per_cpu = {}};
+    StepWish wish;
+    wish.job = job.scenario.job("a");
+    wish.name = "s";
     job.apply_event(CreateStep{kStep, {UserId{0}, GroupId{0}}, wish});
     const RunId step{wish.job, 0, StepId{0}};
     job.pass_time(Seconds{60});

@@ -106,51 +106,46 @@ Result<void> set_qos_mode(Qos& qos, const QosWord& change) {
 
 struct QosKey {
     std::string_view key;
-    SetQos set;
+    SetQos set = nullptr;  // nullptr: Slurm has it, we do not
 };
 
 constexpr QosKey kQosKeys[] = {
-    {"Description", describe_qos}, {"GraceTime", set_qos_grace},
-    {"Preempt", set_preempted},         {"PreemptExemptTime", set_qos_exempt_time},
-    {"PreemptMode", set_qos_mode}, {"Priority", set_qos_priority},
-};
-
-// What else a QOS has in Slurm.
-constexpr std::string_view kQosLimits[] = {
-    "Flags", "GrpJobs", "GrpJobsAccrue", "GrpSubmit", "GrpSubmitJobs", "GrpTRES", "GrpTRESMins", "GrpTRESRunMins",
-    "GrpWall", "LimitFactor", "MaxJobsAccruePA", "MaxJobsAccruePerAccount", "MaxJobsAccruePU",
-    "MaxJobsAccruePerUser", "MaxJobs", "MaxJobsPA", "MaxJobsPerAccount", "MaxJobsPU", "MaxJobsPerUser", "MaxSubmitJobs",
-    "MaxSubmitJobsPA", "MaxSubmitJobsPerAccount", "MaxSubmitJobsPU", "MaxSubmitJobsPerUser", "MaxSubmitPA",
-    "MaxSubmitPU", "MaxTRES", "MaxTRESMins", "MaxTRESMinsPerJob", "MaxTRESPA", "MaxTRESPerAccount", "MaxTRESPJ",
-    "MaxTRESPerJob", "MaxTRESPN", "MaxTRESPerNode", "MaxTRESPU", "MaxTRESPerUser", "MaxTRESRunMinsPA",
-    "MaxTRESRunMinsPU", "MaxWall", "MaxWallDurationPerJob", "MinPrioThreshold", "MinTRES", "MinTRESPerJob",
-    "RawUsage", "UsageFactor", "UsageThreshold",
+    {"Description", describe_qos},
+    {"GraceTime", set_qos_grace},
+    {"Preempt", set_preempted},
+    {"PreemptExemptTime", set_qos_exempt_time},
+    {"PreemptMode", set_qos_mode},
+    {"Priority", set_qos_priority},
+    {"Flags"}, {"GrpJobs"}, {"GrpJobsAccrue"}, {"GrpSubmit"}, {"GrpSubmitJobs"}, {"GrpTRES"}, {"GrpTRESMins"},
+    {"GrpTRESRunMins"}, {"GrpWall"}, {"LimitFactor"}, {"MaxJobsAccruePA"}, {"MaxJobsAccruePerAccount"},
+    {"MaxJobsAccruePU"}, {"MaxJobsAccruePerUser"}, {"MaxJobs"}, {"MaxJobsPA"}, {"MaxJobsPerAccount"}, {"MaxJobsPU"},
+    {"MaxJobsPerUser"}, {"MaxSubmitJobs"}, {"MaxSubmitJobsPA"}, {"MaxSubmitJobsPerAccount"}, {"MaxSubmitJobsPU"},
+    {"MaxSubmitJobsPerUser"}, {"MaxSubmitPA"}, {"MaxSubmitPU"}, {"MaxTRES"}, {"MaxTRESMins"}, {"MaxTRESMinsPerJob"},
+    {"MaxTRESPA"}, {"MaxTRESPerAccount"}, {"MaxTRESPJ"}, {"MaxTRESPerJob"}, {"MaxTRESPN"}, {"MaxTRESPerNode"},
+    {"MaxTRESPU"}, {"MaxTRESPerUser"}, {"MaxTRESRunMinsPA"}, {"MaxTRESRunMinsPU"}, {"MaxWall"},
+    {"MaxWallDurationPerJob"}, {"MinPrioThreshold"}, {"MinTRES"}, {"MinTRESPerJob"}, {"RawUsage"}, {"UsageFactor"},
+    {"UsageThreshold"},
 };
 
 // Compat: any beginning that is long enough will do ("prio", "desc").
-bool is_short_for(std::string_view given, std::string_view key) {
-    return given.size() >= 3 && starts_with_ignoring_case(key, given);
-}
-
-template <typename Rows, typename Key>
-auto find_qos_key(const Rows& rows, std::string_view given, Key key) {
-    auto exact = [&](const auto& row) { return equals_ignoring_case(key(row), given); };
-    auto close = [&](const auto& row) { return is_short_for(given, key(row)); };
-    auto found = std::find_if(std::begin(rows), std::end(rows), exact);
-    return found != std::end(rows) ? found : std::find_if(std::begin(rows), std::end(rows), close);
+const QosKey* find_qos_key(std::string_view given) {
+    for (const QosKey& row : kQosKeys) {
+        if (equals_ignoring_case(row.key, given)) return &row;
+    }
+    for (const QosKey& row : kQosKeys) {
+        if (given.size() >= 3 && starts_with_ignoring_case(row.key, given)) return &row;
+    }
+    return nullptr;
 }
 
 Result<void> set_qos_field(const Cluster& cluster, Qos& qos, std::string_view word, const std::string& value) {
     const char last = word.empty() ? ' ' : word.back();
     const char sign = last == '+' || last == '-' ? last : '\0';
-    const std::string_view name = word.substr(0, word.size() - (sign ? 1 : 0));
-    const auto row = find_qos_key(kQosKeys, name, [](const QosKey& each) { return each.key; });
-    if (row == std::end(kQosKeys)) {
-        const auto known = find_qos_key(kQosLimits, name, [](std::string_view each) { return each; });
-        if (known == std::end(kQosLimits)) return Error{ErrorCode::NotFound, fmt::format("{}={}", word, value)};
-        return Error{ErrorCode::NotSupported, fmt::format("{} of a QOS", *known)};
+    const QosKey* row = find_qos_key(word.substr(0, word.size() - (sign ? 1 : 0)));
+    if (row && !row->set) return Error{ErrorCode::NotSupported, fmt::format("{} of a QOS", row->key)};
+    if (!row || (sign && row->set != set_preempted)) {
+        return Error{ErrorCode::NotFound, fmt::format("{}={}", word, value)};
     }
-    if (sign && row->set != set_preempted) return Error{ErrorCode::NotFound, fmt::format("{}={}", word, value)};
     return row->set(qos, {row->key, sign, value, cluster});
 }
 

@@ -1,3 +1,4 @@
+// core/node/fail_test.cc: nodes that fall silent, and their jobs.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -1,3 +1,4 @@
+// core/query/tres_test.cc: what jobs hold and ask for, as TRES.
 #include <gtest/gtest.h>
 
 #include "core/query/columns_of.h"

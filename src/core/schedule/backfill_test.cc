@@ -1,3 +1,4 @@
+// core/schedule/backfill_test.cc: bookings, what may start before them, and preemption.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// core/schedule/pass_test.cc: which jobs a pass starts, and where.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -1,3 +1,4 @@
+// core/schedule/priority_test.cc: the factors of a priority, and what changes it.
 #include "core/schedule/scheduler.h"
 #include "core/schedule/priority.h"
 

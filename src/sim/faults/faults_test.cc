@@ -1,3 +1,4 @@
+// sim/faults/faults_test.cc: worlds among faults: nothing is lost, nothing runs twice.
 #include <gtest/gtest.h>
 
 #include "sim/faults/fault_world.h"

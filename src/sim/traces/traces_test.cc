@@ -1,3 +1,4 @@
+// sim/traces/traces_test.cc: traces in each format, and the errors that name the place.
 #include <gtest/gtest.h>
 
 #include "sim/generate.h"
