@@ -204,9 +204,11 @@ Result<void> check_scheduling(Config& config) {
                                               base_name(config.path), word));
     }
     for (std::string_view word : split(config.accounting_enforce, ',')) {
-        if (word.empty() || equals_ignoring_case(word, "none") || equals_ignoring_case(word, "qos")) continue;
-        config.warnings.push_back(fmt::format("{}: AccountingStorageEnforce={} has no effect in Sluice",
-                                              base_name(config.path), word));
+        auto is = [&](std::string_view known) { return equals_ignoring_case(word, known); };
+        if (word.empty() || is("none") || is("qos") || is("limits")) continue;
+        const std::string_view effect = is("all") || is("safe") ? "has the effect of limits" : "has no effect";
+        config.warnings.push_back(fmt::format("{}: AccountingStorageEnforce={} {} in Sluice",
+                                              base_name(config.path), word, effect));
     }
     auto licenses = parse_licenses(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);

@@ -76,9 +76,11 @@ TEST(Load, WhatHasNoEffectIsSaid) {
     EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
 }
 
-TEST(Load, OfWhatAccountingEnforcesOnlyQosHasAnEffect) {
-    EXPECT_EQ(small_with("AccountingStorageEnforce=limits,qos").warnings,
-              (std::vector<std::string>{"slurm.conf: AccountingStorageEnforce=limits has no effect in Sluice"}));
+TEST(Load, OfWhatAccountingEnforcesQosAndLimitsHaveAnEffect) {
+    EXPECT_TRUE(small_with("AccountingStorageEnforce=limits,qos").warnings.empty());
+    EXPECT_EQ(small_with("AccountingStorageEnforce=safe,wckeys").warnings,
+              (std::vector<std::string>{"slurm.conf: AccountingStorageEnforce=safe has the effect of limits in Sluice",
+                                        "slurm.conf: AccountingStorageEnforce=wckeys has no effect in Sluice"}));
 }
 
 TEST(Load, UnknownKeysAreErrors) {

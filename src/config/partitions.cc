@@ -88,7 +88,7 @@ constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"Priority",             Priority,       "",  set_priority},
     {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>},
     {"PriorityTier",         Priority,       "",  set<&P::priority_tier>},
-    {"QOS",                  Text,           "", set<&P::qos>, {}, true},
+    {"QOS",                  Text,           "", set<&P::qos>},
     {"ReqResv",              YesNo,          "NO", set<&P::req_resv>},
     {"RootOnly",             YesNo,          "",  set<&P::root_only>},
     {"State",                Word,           "",  set<&P::state>,      "UP|DOWN|DRAIN|INACTIVE"},

@@ -59,7 +59,10 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
                          .max_job_part = options.max_job_part};
     settings.preempt = preempt_from(config, options);
     const std::string& enforced = config.accounting_enforce;
-    settings.enforce_qos = config.has_flag(enforced, "qos") || config.has_flag(enforced, "all") ||
+    for (std::string_view word : {"limits", "safe", "all"}) {
+        settings.enforce_limits = settings.enforce_limits || config.has_flag(enforced, word);
+    }
+    settings.enforce_qos = settings.enforce_limits || config.has_flag(enforced, "qos") ||
                            settings.preempt.by == PreemptSettings::By::Qos;
     settings.disable_job_shrink = options.disable_job_shrink;
     settings.permit_job_expansion = options.permit_job_expansion;

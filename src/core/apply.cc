@@ -98,6 +98,7 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         if (cluster.node(NodeIndex{i}).removed) node_was_removed(cluster, now, NodeIndex{i}, effects);
     }
+    count_anew(cluster);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});

@@ -17,6 +17,7 @@
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/interner.h"
+#include "core/limits/limit_book.h"
 #include "core/plan_view.h"
 #include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
@@ -307,6 +308,7 @@ public:
     std::map<AwaitedKey, std::set<JobId>> dependents;                         // awaited: who waits
     std::map<std::pair<UserId, std::string>, NameGroup> name_groups;          // by user and job name
     std::map<std::string, std::uint32_t> licenses_used;                       // core/limits/licenses.cc
+    LimitBook limits;                                                         // core/limits/allowance.h
     std::set<JobId> license_waiting;                                          // parked for a licence
     bool users_own_nodes = false;                                             // some do, or are barred from a partition
     std::set<NodeIndex> reboots_wanted;                                       // asked for, not ordered yet

@@ -93,7 +93,8 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
     auto preemption = *rc::gen::element<std::string>("", "mode=GANG", "preempt=partition mode=REQUEUE", "preempt=partition mode=CANCEL",
                                                      "preempt=partition mode=SUSPEND,GANG", "preempt=partition mode=REQUEUE,GANG");
     auto sharing = *rc::gen::element<std::string>("NO", "FORCE:2", "FORCE:3");
-    RC_ASSERT(scenario.run(fmt::format("settings licenses=matlab:2 {}\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\n"
+    preemption += *rc::gen::element<std::string>("", " limits");
+    RC_ASSERT(scenario.run(fmt::format("settings licenses=matlab:2 {}\nqos normal GrpJobs=3 GrpTRES=cpu=9,gres/gpu=2\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\n"
                                        "partition low default tier=1 oversubscribe={}\npartition high tier=2\nsubmit j0\npass",
                                        preemption, sharing)) == "");
     std::size_t seen = 0;
@@ -109,6 +110,10 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
         if (*rc::gen::arbitrary<bool>()) answer_orders(scenario, seen);
         auto broken = broken_invariant(scenario.cluster());
         if (broken) RC_FAIL(line + ": " + *broken);
+        auto counted = scenario.cluster().limits.by_qos.find("normal");
+        const LimitUse use = counted == scenario.cluster().limits.by_qos.end() ? LimitUse{} : counted->second.all;
+        auto held = [&](const char* name) { return use.tres.contains(name) ? use.tres.at(name) : 0; };
+        RC_ASSERT(use.running <= 3 && held("cpu") <= 9 && held("gres/gpu") <= 2);
     }
     // Release everything, let everything run and end.
     for (int round = 0; round < 400; ++round) {

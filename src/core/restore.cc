@@ -154,6 +154,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         edit_node(NodeIndex{i}).last_seen = now;
         watch_node(*this, NodeIndex{i});
     }
+    count_anew(*this);
     schedule_wanted = true;
 }
 
@@ -201,6 +202,7 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
         if (!job || job->state != JobState::Pending) broken = fmt::format("room is made for job {}, which does not wait", id);
     }
     if (licenses != cluster.licenses_used) broken = "licences in use do not add up";
+    if (!is_counted_right(cluster)) broken = "what counts against limits does not add up";
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         const Node& node = cluster.node(NodeIndex{i});
         auto used = static_cast<std::uint32_t>(std::count_if(uses[i].cpus.begin(), uses[i].cpus.end(), [](auto count) { return count > 0; }));

@@ -83,6 +83,7 @@ struct Settings {
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;
+    bool enforce_limits = false;           // AccountingStorageEnforce: those of QOS count
     bool enforce_qos = false;              // AccountingStorageEnforce: every job is of a QOS that there is
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;

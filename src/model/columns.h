@@ -266,6 +266,20 @@ enum class QosColumn : std::uint16_t {
     Preempt,            // (t) names
     PreemptMode,        // (t) "within,requeue", "cluster"
     PreemptExemptTime,  // absent: as slurm.conf has it
+    Flags,              // (t) "DenyOnLimit,OverPartQOS"
+    GrpTres,            // (t) and all that follows: absent or empty where there is no limit
+    GrpJobs,
+    GrpSubmit,
+    MaxTres,            // (t)
+    MaxTresPerNode,     // (t)
+    MaxWall,
+    MaxTresPerUser,     // (t)
+    MaxJobsPerUser,
+    MaxSubmitPerUser,
+    MaxTresPerAccount,  // (t)
+    MaxJobsPerAccount,
+    MaxSubmitPerAccount,
+    MinTres,            // (t)
 };
 
 }  // namespace sluice

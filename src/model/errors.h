@@ -91,6 +91,7 @@ enum class ErrorCode : unsigned short {
     PartitionInUse,           // by jobs or reservations
     JobIsOver,                // and cannot be changed any more
     UnknownField,             // scontrol update of a field that is not there; detail is "key=value"
+    QosPolicy,                // a limit of a QOS; detail is the reason's word
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

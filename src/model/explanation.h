@@ -53,6 +53,7 @@ struct Explanation {
         std::string partition;
         Reason reason = Reason::None;
         std::string text;                 // "the limit is 01:00:00, the job asks for 02:00:00"
+        std::vector<Holder> holders = {}; // of what all share
         bool operator==(const PartitionObstacle&) const = default;
     };
     struct UnusableNodes {

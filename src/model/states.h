@@ -49,8 +49,16 @@ enum class Reason : std::uint8_t {
     JobArrayTaskLimit, DependencyNeverSatisfied, JobHoldMaxRequeue, PartitionConfig, Cleaning,
     AccountNotAllowed, DeadlinePassed, InvalidWorkDir, FileError, UserUnknown,
     ReservationDeleted, NodesUnavailable, QosNotAllowed, MaxMemPerLimit,
+    QosMaxWall, QosMaxCpuPerJob, QosMaxMemoryPerJob, QosMaxNodePerJob, QosMaxGresPerJob, QosMaxBillingPerJob,
+    QosMaxCpuPerNode, QosMaxMemoryPerNode, QosMaxGresPerNode, QosMaxBillingPerNode,
+    QosMinCpu, QosMinMemory, QosMinNode, QosMinGres, QosMinBilling,
+    QosGrpCpu, QosGrpMemory, QosGrpNode, QosGrpGres, QosGrpBilling,
+    QosMaxCpuPerUser, QosMaxMemoryPerUser, QosMaxNodePerUser, QosMaxGresPerUser, QosMaxBillingPerUser,
+    MaxCpuPerAccount, MaxMemoryPerAccount, MaxNodePerAccount, MaxGresPerAccount, MaxBillingPerAccount,
+    QosGrpJobs, QosMaxJobsPerUser, MaxJobsPerAccount,
+    QosGrpSubmitJobs, QosMaxSubmitJobPerUser, MaxSubmitJobsPerAccount,
 };
-constexpr int kReasonCount = 44;
+constexpr int kReasonCount = 80;
 
 // "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; our own later ones too.
 std::string_view reason_name(Reason reason);

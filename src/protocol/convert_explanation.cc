@@ -91,6 +91,7 @@ void put_obstacles(const Explanation& explanation, wire::Explanation& out) {
         message.set_partition(obstacle.partition);
         message.set_reason(static_cast<std::uint32_t>(obstacle.reason));
         message.set_text(obstacle.text);
+        to_wire(obstacle.holders, *message.mutable_holders());
     }
     for (const Explanation::ReservationWish& wish : explanation.reservations) {
         wire::ReservationWish& message = *out.add_reservations();
@@ -170,7 +171,8 @@ Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
     }
     for (const wire::PartitionObstacle& obstacle : message.partitions()) {
         Reason reason = TRY(reason_from("partitions.reason", obstacle.reason()));
-        out.partitions.push_back({obstacle.partition(), reason, obstacle.text()});
+        std::vector<Explanation::Holder> holders = TRY(from_wire(obstacle.holders()));
+        out.partitions.push_back({obstacle.partition(), reason, obstacle.text(), std::move(holders)});
     }
     for (const wire::ReservationWish& wish : message.reservations()) {
         using State = Explanation::ReservationState;

@@ -34,6 +34,17 @@ TEST(Ssim, BothReportsTellOfRecordsThatHadNoPart) {
     }
 }
 
+// The line of the report that has the word.
+std::string line_of_run(std::string_view word, std::vector<std::string> args) {
+    args.insert(args.begin(), "run");
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run_ssim(args), 0);
+    const std::string said = testing::internal::GetCapturedStdout();
+    const std::size_t at = said.find(word);
+    EXPECT_NE(at, std::string::npos) << said;
+    return said.substr(std::min(at, said.size()), said.find('\n', at) - at);
+}
+
 TEST(Ssim, PreemptsByTheTableOfQos) {
     const std::string conf = written("ssim_qos.conf",
                                      "ClusterName=c\nSlurmctldHost=h\nNodeName=n1 CPUs=4\n"
@@ -46,16 +57,20 @@ TEST(Ssim, PreemptsByTheTableOfQos) {
     const std::string table = written("ssim_qos.txt",
                                       "Name|Priority|GraceTime|Preempt|PreemptMode|GrpTRES\n"
                                       "high|100|00:00:00|low|cluster|\n");
-    const auto preemptions = [&](std::vector<std::string> args) {
-        args.insert(args.end(), {"--conf", conf, trace});
-        testing::internal::CaptureStdout();
-        EXPECT_EQ(run_ssim(args), 0);
-        const std::string said = testing::internal::GetCapturedStdout();
-        return said.substr(said.find("preempt"), said.find('\n', said.find("preempt")) - said.find("preempt"));
-    };
-    EXPECT_NE(preemptions({"run", "--qos", table}), preemptions({"run"}));
-    const std::string limits = written("ssim_limits.txt", "Name|GrpTRES\nhigh|cpu=4\n");
-    EXPECT_EQ(run_ssim({"run", "--qos", limits, "--conf", conf, trace}), 1);
+    EXPECT_NE(line_of_run("preempt", {"--qos", table, "--conf", conf, trace}), line_of_run("preempt", {"--conf", conf, trace}));
+    const std::string past = written("ssim_past.txt", "Name|GrpTRESMins\nhigh|cpu=4\n");
+    EXPECT_EQ(run_ssim({"run", "--qos", past, "--conf", conf, trace}), 1);
+}
+
+TEST(Ssim, KeepsTheLimitsOfQos) {
+    const std::string conf = written("ssim_limits.conf",
+                                     "ClusterName=c\nSlurmctldHost=h\nNodeName=n[1-2] CPUs=4\n"
+                                     "AccountingStorageEnforce=limits\nPartitionName=p Nodes=n[1-2] Default=YES\n");
+    const std::string trace = written("ssim_limits.csv",
+                                      "submit,duration,gpus,account,cpus,limit,qos\n"
+                                      "0,100,0,a,2,600,lab\n0,100,0,b,2,600,lab\n");
+    const std::string one = written("ssim_one.txt", "Name|GrpTRES|GrpJobs\nlab||1\n");
+    EXPECT_NE(line_of_run("makespan", {"--qos", one, "--conf", conf, trace}), line_of_run("makespan", {"--conf", conf, trace}));
 }
 
 }  // namespace

@@ -163,6 +163,16 @@ wire::ReservationRecord to_record(const Reservation& reservation) {
     return out;
 }
 
+namespace {
+
+void put_allotment(const Allotment& allotment, wire::Allotment& out) {
+    out.set_tres(print_tres(allotment.tres));
+    if (allotment.running) out.set_running(*allotment.running);
+    if (allotment.submitted) out.set_submitted(*allotment.submitted);
+}
+
+}  // namespace
+
 wire::QosRecord to_record(const Qos& qos) {
     wire::QosRecord out;
     out.set_schema(kRecordSchema);
@@ -174,6 +184,14 @@ wire::QosRecord to_record(const Qos& qos) {
     out.set_preempt_mode(qos.preempt_mode);
     out.set_grace_time(qos.grace_time.count());
     if (qos.exempt_time) out.set_exempt_time(qos.exempt_time->count());
+    out.set_flags(qos.flags);
+    out.set_max_per_job(print_tres(qos.max_per_job));
+    out.set_max_per_node(print_tres(qos.max_per_node));
+    out.set_min_per_job(print_tres(qos.min_per_job));
+    if (qos.max_wall) out.set_max_wall(qos.max_wall->count());
+    put_allotment(qos.of_all, *out.mutable_of_all());
+    put_allotment(qos.of_user, *out.mutable_of_user());
+    put_allotment(qos.of_account, *out.mutable_of_account());
     return out;
 }
 

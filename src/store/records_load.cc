@@ -237,6 +237,29 @@ Result<void> RowLoader::add_reservation(std::string_view name, std::string_view 
     return {};
 }
 
+namespace {
+
+Result<Allotment> allotment_from(const wire::Allotment& record) {
+    Allotment out{.tres = TRY(parse_tres(record.tres()))};
+    if (record.has_running()) out.running = record.running();
+    if (record.has_submitted()) out.submitted = record.submitted();
+    return out;
+}
+
+Result<void> load_limits(const wire::QosRecord& record, Qos& qos) {
+    qos.flags = record.flags();
+    qos.max_per_job = TRY(parse_tres(record.max_per_job()));
+    qos.max_per_node = TRY(parse_tres(record.max_per_node()));
+    qos.min_per_job = TRY(parse_tres(record.min_per_job()));
+    if (record.has_max_wall()) qos.max_wall = Seconds{record.max_wall()};
+    qos.of_all = TRY(allotment_from(record.of_all()));
+    qos.of_user = TRY(allotment_from(record.of_user()));
+    qos.of_account = TRY(allotment_from(record.of_account()));
+    return {};
+}
+
+}  // namespace
+
 Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
     const std::string what = fmt::format("QOS {}", id);
     wire::QosRecord record;
@@ -254,6 +277,8 @@ Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
     qos.preempt_mode = record.preempt_mode();
     qos.grace_time = Seconds{record.grace_time()};
     if (record.has_exempt_time()) qos.exempt_time = Seconds{record.exempt_time()};
+    Result<void> limits = load_limits(record, qos);
+    if (!limits) return bad_row(what, to_string(limits.error()));
     return {};
 }
 

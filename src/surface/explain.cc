@@ -185,6 +185,7 @@ void add_rules(const Explanation& explanation, Time now, Lines& lines) {
     }
     for (const Explanation::PartitionObstacle& obstacle : explanation.partitions) {
         add(lines, "partition", fmt::format("{}: {}", obstacle.partition, obstacle.text));
+        add_holders(lines, "held by", obstacle.holders, 0, now);
     }
     add_reservations(explanation, now, lines);
 }
@@ -337,6 +338,7 @@ void write_rules(Json& json, const Explanation& explanation) {
         json.text("partition", obstacle.partition);
         json.text("reason", reason_name(obstacle.reason));
         json.text("description", obstacle.text);
+        write_holders(json, obstacle.holders);
         json.close();
     }
     json.close();

@@ -15,6 +15,11 @@ void duration_cell(const SheetRow& row, std::string& out) {
     if (row.number(Column) != kAbsent) out += print_duration(Seconds{row.number(Column)});
 }
 
+template <C Column>
+void count_cell(const SheetRow& row, std::string& out) {
+    if (row.number(Column) != kAbsent) out += std::to_string(row.number(Column));
+}
+
 void usage_factor(const SheetRow&, std::string& out) { out += "1.000000"; }
 
 // clang-format off
@@ -25,28 +30,28 @@ constexpr ReportField kFields[] = {
     {"Preempt",           "Preempt",           10, true,  text_cell<C::Preempt, Missing::Blank>},
     {"PreemptExemptTime", "PreemptExemptTime", 19, true,  duration_cell<C::PreemptExemptTime>},
     {"PreemptMode",       "PreemptMode",       11, true,  text_cell<C::PreemptMode, Missing::Blank>},
-    {"Flags",             "Flags",             40},
+    {"Flags",             "Flags",             40, true,  text_cell<C::Flags, Missing::Blank>},
     {"UsageThreshold",    "UsageThres",        10},
     {"UsageFactor",       "UsageFactor",       11, true,  usage_factor},
-    {"GrpTRES",           "GrpTRES",           13},
+    {"GrpTRES",           "GrpTRES",           13, true,  text_cell<C::GrpTres, Missing::Blank>},
     {"GrpTRESMins",       "GrpTRESMins",       13},
     {"GrpTRESRunMins",    "GrpTRESRunMins",    13},
-    {"GrpJobs",           "GrpJobs",            7},
-    {"GrpSubmitJobs",     "GrpSubmit",          9},
+    {"GrpJobs",           "GrpJobs",            7, true,  count_cell<C::GrpJobs>},
+    {"GrpSubmitJobs",     "GrpSubmit",          9, true,  count_cell<C::GrpSubmit>},
     {"GrpWall",           "GrpWall",           11},
-    {"MaxTRES",           "MaxTRES",           13},
-    {"MaxTRESPerNode",    "MaxTRESPerNode",    14},
+    {"MaxTRES",           "MaxTRES",           13, true,  text_cell<C::MaxTres, Missing::Blank>},
+    {"MaxTRESPerNode",    "MaxTRESPerNode",    14, true,  text_cell<C::MaxTresPerNode, Missing::Blank>},
     {"MaxTRESMins",       "MaxTRESMins",       13},
-    {"MaxWall",           "MaxWall",           11},
-    {"MaxTRESPU",         "MaxTRESPU",         13},
-    {"MaxJobsPU",         "MaxJobsPU",          9},
-    {"MaxSubmitPU",       "MaxSubmitPU",       11},
-    {"MaxTRESPA",         "MaxTRESPA",         13},
+    {"MaxWall",           "MaxWall",           11, true,  duration_cell<C::MaxWall>},
+    {"MaxTRESPU",         "MaxTRESPU",         13, true,  text_cell<C::MaxTresPerUser, Missing::Blank>},
+    {"MaxJobsPU",         "MaxJobsPU",          9, true,  count_cell<C::MaxJobsPerUser>},
+    {"MaxSubmitPU",       "MaxSubmitPU",       11, true,  count_cell<C::MaxSubmitPerUser>},
+    {"MaxTRESPA",         "MaxTRESPA",         13, true,  text_cell<C::MaxTresPerAccount, Missing::Blank>},
     {"MaxTRESRunMinsPA",  "MaxTRESRunMinsPA",  15},
     {"MaxTRESRunMinsPU",  "MaxTRESRunMinsPU",  15},
-    {"MaxJobsPA",         "MaxJobsPA",          9},
-    {"MaxSubmitPA",       "MaxSubmitPA",       11},
-    {"MinTRES",           "MinTRES",           13},
+    {"MaxJobsPA",         "MaxJobsPA",          9, true,  count_cell<C::MaxJobsPerAccount>},
+    {"MaxSubmitPA",       "MaxSubmitPA",       11, true,  count_cell<C::MaxSubmitPerAccount>},
+    {"MinTRES",           "MinTRES",           13, true,  text_cell<C::MinTres, Missing::Blank>},
     {"Description",       "Descr",             20, false, text_cell<C::Description, Missing::Blank>},
     {"ID",                "ID",                 6, false, number_cell<C::Id>},
 };

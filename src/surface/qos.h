@@ -1,6 +1,6 @@
 // surface/qos.h
 //
-// Qualities of service as sacctmgr shows them. What limits they could have is blank: they have none.
+// Qualities of service as sacctmgr shows them. Limits that they cannot have here are blank.
 #pragma once
 
 #include <span>

@@ -106,6 +106,7 @@ void set_partition_rules(PartitionConfig& partition, const std::map<std::string,
     partition.max_cpus_per_socket = count("maxsocketcpus");
     partition.max_mem_per_cpu = count("maxmemcpu");
     partition.max_mem_per_node = count("maxmemnode");
+    partition.qos = option(options, "qos");
 }
 
 }  // namespace
@@ -130,10 +131,12 @@ void Scenario::ensure_cluster() {
     if (settings_.partitions.empty()) add_partition("main", {{"default", "yes"}});
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     for (const auto& [name, options] : qos_) apply_event(UpdateQos{{}, kRoot, {name}, {}, UpdateQos::Verb::Create});
-    for (const auto& [name, options] : qos_) {
-        apply_event(UpdateQos{{}, kRoot, {name}, {options.begin(), options.end()}});
-    }
+    for (const auto& [name, options] : qos_) set_qos(name, options);
     for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, {}});
+}
+
+void Scenario::set_qos(const std::string& name, const Words& options) {
+    apply_event(UpdateQos{{}, kRoot, {name}, {options.begin(), options.end()}});
 }
 
 void Scenario::apply_event(Event event) { apply(*cluster_, now_, event, effects_); }
@@ -307,7 +310,8 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     if (options.contains("return")) settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
-    settings_.enforce_qos = options.contains("enforceqos");
+    settings_.enforce_limits = options.contains("limits");
+    settings_.enforce_qos = settings_.enforce_limits || options.contains("enforceqos");
     if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};
     if (cluster_) apply_event(Reconfigure{RequestId{0}, {}, std::make_shared<Settings>(settings_)});
@@ -474,6 +478,7 @@ void Scenario::restart() {
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
+    if (verb == "qos" && cluster_) return set_qos(words.at(1), options_in(words, 2)), "";
     if (verb == "qos") return qos_.emplace_back(words.at(1), options_in(words, 2)), "";
     if (verb == "switch") {
         Words options = options_in(words, 2);

@@ -4,7 +4,7 @@
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE|SUSPEND]
-//   qos       NAME [KEY=VALUE ...]  as sacctmgr add qos
+//   qos       NAME [KEY=VALUE ...]  as sacctmgr add qos; once the cluster is there, modify qos
 //   switch    NAME nodes=LIST | switches=NAME,NAME
 //   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
@@ -14,7 +14,7 @@
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
 //   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
-//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog] [enforceqos]  before nodes are used; later: a reconfiguration
+//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog] [enforceqos] [limits]  before nodes are used; later: a reconfiguration
 //   restart   the controller comes back with what was in its records
 //   depends   NAME TEXT|none                    what squeue shows of its dependency
 //   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE
@@ -26,7 +26,7 @@
 //   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]
-//             [maxmemcpu=MB] [maxmemnode=MB]
+//             [maxmemcpu=MB] [maxmemnode=MB] [qos=..]
 //   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB] [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [refused=PART OF THE TEXT]
 //   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
@@ -61,6 +61,7 @@ private:
 
     std::string run_line(const std::string& verb, const std::vector<std::string>& words);
     void ensure_cluster();
+    void set_qos(const std::string& name, const Words& options);
     void apply_event(Event event);
     std::string submit(const std::string& name, const Words& options);
     std::string expect(const std::string& name, const std::vector<std::string>& words);

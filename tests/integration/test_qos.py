@@ -54,8 +54,18 @@ def test_what_is_wrong_is_said_and_changes_nothing(cluster):
             ("add qos bad gracetime=-7", "sacctmgr: error: Invalid value for GraceTime (-7)\n"),
             ("add qos bad frob=1",
              " Unknown option: frob=1\n Use keyword 'where' to modify condition\n"),
-            ("add qos bad grptres=cpu=4",
-             " Problem adding QOS: Requested operation not supported on this system: GrpTRES of a QOS\n"),
+            ("add qos bad grptresmins=cpu=4",
+             " Problem adding QOS: Requested operation not supported on this system: GrpTRESMins of a QOS\n"),
+            ("add qos bad flags=noreserve",
+             " Problem adding QOS: Requested operation not supported on this system: Flags=NoReserve of a QOS\n"),
+            ("add qos bad flags=frob",
+             "sacctmgr: error: Unknown QOS flag used in: 'frob'. Valid QOS flags are 'DenyOnLimit,PartitionMaxNodes,"
+             "PartitionMinNodes,OverPartQOS,PartitionTimeLimit,RequiresReservation'\n"),
+            ("add qos bad grptres=frob=4", "sacctmgr: error: GrpTRES=frob=4: no TRES known by type frob\n"),
+            ("add qos bad grptres=cpu=abc", "sacctmgr: error: Invalid value for GrpTRES (cpu=abc)\n"),
+            ("add qos bad maxtrespernode=node=2", "sacctmgr: error: Invalid value for MaxTRESPerNode (node=2)\n"),
+            ("add qos bad maxwall=abc", "sacctmgr: error: Bad MaxWall time format: MaxWall=abc\n"),
+            ("add qos bad maxjobspu=-7", "sacctmgr: error: Invalid value for MaxJobsPU (-7)\n"),
             ("add qos bad preempt=nosuch",
              "sacctmgr: error: You gave a bad qos 'nosuch'. Valid QOS's are normal,high\n"),
             ("add qos", " Need name of qos to add.\n"),
@@ -113,3 +123,81 @@ def test_only_operators_change_it(make_cluster):
     assert answer.returncode == 1
     assert answer.stderr == " Problem adding QOS: Access/permission denied\n"
     assert cluster.run("sacctmgr", "-nP", "show", "qos", "format=name", user="nobody").stdout == "normal\n"
+
+
+LIMITS = "AccountingStorageEnforce=limits"
+
+
+def reasons(cluster, *jobs):
+    return [cluster.run("squeue", "-hj", job, "-o", "%r").stdout.strip() for job in jobs]
+
+
+def test_limits_are_shown_as_they_were_set(make_cluster):
+    cluster = make_cluster(extra="GresTypes=gpu")
+    add(cluster, "lim", "MaxWall=30", "MaxTRESPerJob=cpu=8,gres/gpu=2", "MaxTRESPerUser=cpu=12",
+        "GrpTRES=cpu=14,mem=20G", "MaxJobsPU=3", "MaxSubmitJobsPU=6", "Flags=OverPartQOS", "MinTRES=cpu=2",
+        "MaxTRESPerNode=cpu=6")
+    cluster.run("sacctmgr", "-i", "modify", "qos", "lim", "set", "flags+=DenyOnLimit", "GrpTRES=mem=-1", "GrpNodes=4")
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    shown = cluster.run("sacctmgr", "-P", "show", "qos", "lim").stdout.splitlines()[1]
+    assert shown == ("lim|0|00:00:00|||cluster|DenyOnLimit,OverPartQOS||1.000000|cpu=14,node=4||||||cpu=8,gres/gpu=2|"
+                     "cpu=6||00:30:00|cpu=12|3|6||||||cpu=2")
+    cluster.run("sacctmgr", "-i", "modify", "qos", "lim", "set", "flags=-1", "MaxWall=-1", "MaxJobsPU=-1")
+    assert table(cluster, "name", "flags", "maxwall", "maxjobspu")[1] == ("lim", "", "", "")
+
+
+def test_the_qos_of_a_partition_caps_what_runs_there(make_cluster):
+    cluster = make_cluster(nodes=2, extra=LIMITS)
+    add(cluster, "cap", "GrpTRES=cpu=4")
+    unknown = cluster.run("scontrol", "update", "PartitionName=debug", "QOS=nosuch", check=False)
+    assert unknown.returncode == 1 and "Invalid qos specification" in unknown.stderr
+    cluster.run("scontrol", "update", "PartitionName=debug", "QOS=cap")
+    assert "QoS=cap" in cluster.run("scontrol", "show", "partition", "debug").stdout
+    first = cluster.submit("sleep 60", "-c3", "-t10")
+    cluster.wait_state(first, "RUNNING")
+    second = cluster.submit("true", "-c3", "-t10")
+    small = cluster.submit("true", "-c1", "-t10")
+    cluster.wait_end(small)
+    assert reasons(cluster, second) == ["QOSGrpCpuLimit"]
+    why = cluster.run("swhy", second).stdout
+    assert "QOS cap has GrpTRES=cpu=4, 3 in use, this one asks for 3" in why
+    assert f"held by   job {first} " in why
+    assert "--cpus-per-task=1" in why
+    kept = cluster.run("sacctmgr", "-i", "delete", "qos", "cap", check=False)
+    assert kept.stderr == "sacctmgr: error: QOS cap is that of partition debug\n"
+    cluster.run("scancel", first)
+    cluster.wait_end(second)
+    cluster.run("scontrol", "update", "PartitionName=debug", "QOS=")
+    wide = [cluster.submit("true", "-c3") for _ in range(2)]
+    for job in wide:
+        cluster.wait_end(job)
+
+
+def test_limits_hold_across_a_crash_and_are_those_of_each_user(make_cluster):
+    cluster = make_cluster(nodes=2, extra=LIMITS)
+    add(cluster, "one", "MaxJobsPerUser=1", "MaxSubmitJobsPerUser=3", "MaxWall=30")
+    mine = cluster.submit("sleep 60", "--qos=one", "-t10")
+    cluster.wait_state(mine, "RUNNING")
+    waits = cluster.submit("true", "--qos=one", "-t10")
+    too_long = cluster.submit("true", "--qos=one", "-t40")
+    cluster.wait_for(lambda: reasons(cluster, waits, too_long) ==
+                 ["QOSMaxJobsPerUserLimit", "QOSMaxWallDurationPerJobLimit"])
+    fourth = cluster.run("sbatch", "--qos=one", "-t10", "--wrap", "true", check=False)
+    assert fourth.returncode == 1 and fourth.stderr == (
+        "sbatch: error: QOSMaxSubmitJobPerUserLimit\n"
+        "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy "
+        "(job submit limit, user's size and/or time limits)\n"
+        "sbatch: QOS one has MaxSubmitJobsPerUser=3, of which 3 are in use\n")
+    theirs = cluster.submit("true", "--qos=one", "-t10", user="nobody")
+    cluster.wait_end(theirs)
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    cluster.wait_for(lambda: reasons(cluster, waits) == ["QOSMaxJobsPerUserLimit"])
+    cluster.run("scontrol", "update", f"JobId={too_long}", "TimeLimit=20")
+    cluster.run("scancel", mine)
+    cluster.wait_end(waits)
+    cluster.wait_end(too_long)
+    cluster.run("sacctmgr", "-i", "modify", "qos", "one", "set", "flags=DenyOnLimit")
+    denied = cluster.run("sbatch", "--qos=one", "-t40", "--wrap", "true", check=False)
+    assert denied.stderr.splitlines()[0] == "sbatch: error: QOSMaxWallDurationPerJobLimit"

@@ -20,7 +20,7 @@ constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInva
                                      static_cast<ColumnId>(StepColumn::ExitCode),
                                      static_cast<ColumnId>(LicenseColumn::Reserved),
                                      static_cast<ColumnId>(ReservationColumn::CoreIds),
-                                     static_cast<ColumnId>(QosColumn::PreemptExemptTime)};
+                                     static_cast<ColumnId>(QosColumn::MinTres)};
 
 }  // namespace
 

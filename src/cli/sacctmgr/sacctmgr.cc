@@ -26,6 +26,12 @@ constexpr std::string_view kHelp = R"(sacctmgr [<OPTION>] <COMMAND>
     Keys of a QOS:
       Description, GraceTime (seconds), Preempt (= += -=), PreemptExemptTime,
       PreemptMode (CLUSTER, CANCEL, REQUEUE, SUSPEND, WITHIN), Priority
+    Limits of a QOS (TRES such as cpu=8,mem=64G,gres/gpu=2; -1 takes one back):
+      MaxTRESPerJob, MaxTRESPerNode, MinTRESPerJob, MaxWall
+      GrpTRES, GrpJobs, GrpSubmitJobs, the same with MaxTRESPerUser, MaxJobsPerUser,
+      MaxSubmitJobsPerUser and ...PerAccount
+      Flags (= += -=): DenyOnLimit, OverPartQOS, PartitionMaxNodes, PartitionMinNodes,
+      PartitionTimeLimit, RequiresReservation
     "create" is "add", "update" is "modify", "remove" is "delete", "list" is "show".
 )";
 

@@ -38,6 +38,7 @@ std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
 
 // Tasks of an array get a record of their own.
 static JobId add_part(Cluster& cluster, Job part) {
+    const JobId from = part.id;
     part.id = cluster.take_job_id();
     part.idempotency_key.clear();
     part.sluid = next_sluid(cluster, part);
@@ -46,6 +47,7 @@ static JobId add_part(Cluster& cluster, Job part) {
     job_is_here(cluster, added);
     watch_dependency(cluster, added);
     watch_deadline(cluster, added);
+    count_job(cluster, cluster.job(from));
     return id;
 }
 

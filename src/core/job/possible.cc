@@ -96,13 +96,14 @@ std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, 
     if (!cluster.settings().enforce_part_limits) return {};
     const Partition& partition = *need.partition;
     const Shape& shape = *need.shape;
-    if (job.time_limit > partition.config.max_time) return ErrorCode::InvalidTimeLimit;
+    const PartitionBounds bounds = bounds_of(cluster, *job.request, partition.config);
+    if (job.time_limit > bounds.max_time) return ErrorCode::InvalidTimeLimit;
     std::uint64_t cpus = std::uint64_t{need.tasks} * shape.cpus_per_task;
     if (std::max<std::uint64_t>(cpus, need.nodes_min) > cpus_in(cluster, partition)) return ErrorCode::TooManyCpus;
     // Compat: here the least of -N counts too, which may be raised where limits are not enforced.
-    bool too_few = shape.nodes_max && shape.nodes_min < partition.config.min_nodes;
+    bool too_few = shape.nodes_max && shape.nodes_min < bounds.min_nodes;
     bool too_many = shape.nodes_min > partition.nodes.size();
-    if (too_few || too_many || !takes_node_count(partition.config, shape)) return ErrorCode::InvalidNodeCount;
+    if (too_few || too_many || !takes_node_count(bounds, shape)) return ErrorCode::InvalidNodeCount;
     if (over_memory_limit(cluster, need)) return ErrorCode::MemoryInvalid;
     return {};
 }

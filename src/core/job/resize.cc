@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/limit_book.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "model/errors.h"
@@ -243,6 +244,7 @@ void hand_over_nodes(Cluster& cluster, Time now, JobId from, JobId to, Effects& 
         end_stray(cluster, share.node, {from, giver->restarts, kBatchStep},
                   effects);  // its epilog runs there
     }
+    count_job(cluster, larger);
     complete_without_nodes(cluster, now, from, effects);
     retry_waiting_steps(cluster, now, to, effects);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/job/dependency.h"
+#include "core/limits/limit_book.h"
 
 namespace sluice {
 
@@ -114,10 +115,12 @@ std::vector<JobId> earlier_of_name(const Cluster& cluster, const Job& job) {
 }
 
 void job_is_here(Cluster& cluster, const Job& job) {
+    count_job(cluster, job);
     if (NameGroup* group = find_group(cluster, job)) add_to(*group, job);
 }
 
 std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job) {
+    count_job(cluster, job);
     NameGroup* group = find_group(cluster, job);
     if (!group) return {};
     group->live.erase(key_of(job));
@@ -130,6 +133,7 @@ std::vector<JobId> job_is_gone(Cluster& cluster, const Job& job) {
 }
 
 void job_is_back(Cluster& cluster, Time now, const Job& job) {
+    count_job(cluster, job);
     NameGroup* group = find_group(cluster, job);
     if (!group) return;
     add_to(*group, job);

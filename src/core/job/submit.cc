@@ -12,6 +12,7 @@
 #include "core/job/possible.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/limits/memory.h"
@@ -87,7 +88,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.request = event.wish;
     job.user = event.caller.user;
     job.group = event.caller.group;
-    TRY(check_qos(cluster, wish.qos));
+    TRY(check_qos(cluster, wish));
     job.partition = TRY(partition_wanted(cluster, event.caller, wish));
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
@@ -96,6 +97,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     TRY(check_times(now, wish, job.time_limit));
     job.request = with_cpus_for_memory(cluster, job);
     TRY(check_possible(cluster, job));
+    TRY(check_submission(cluster, job, wish.array ? wish.array->tasks.size() : 1));
     job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
     TRY(check_expansion(cluster, job, wish.dependency));
     TRY(check_deadline(wish, now));

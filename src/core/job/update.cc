@@ -6,6 +6,7 @@
 #include "core/job/update_fields.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/allowance.h"
 #include "core/place/place.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -30,7 +31,7 @@ Result<void> check_draft(Cluster& cluster, const JobDraft& draft) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) return Error{ErrorCode::InvalidPartition, name};
         Need need = TRY(need_of(cluster, draft.job, *partition));
-        if (!on_idle_nodes(cluster, need).empty()) return {};
+        if (!on_idle_nodes(cluster, need).empty()) return check_limits(cluster, draft.job);
     }
     return why;
 }

@@ -63,10 +63,8 @@ Result<void> set_text(JobDraft& draft, const std::string&, const std::string& va
 }
 
 Result<void> set_qos(JobDraft& draft, const std::string&, const std::string& value) {
-    std::string qos = qos_in_force(draft.cluster, value);
-    TRY(check_qos(draft.cluster, qos));
-    draft.request.qos = std::move(qos);
-    return {};
+    draft.request.qos = qos_in_force(draft.cluster, value);
+    return check_qos(draft.cluster, draft.request);
 }
 
 template <std::string Shape::*Member>

@@ -103,7 +103,7 @@ bool takes_qos(const PartitionConfig& partition, const std::string& qos) {
     return !denied && allows(partition.allow_qos, qos);
 }
 
-bool takes_node_count(const PartitionConfig& partition, const Shape& shape) {
+bool takes_node_count(const PartitionBounds& partition, const Shape& shape) {
     bool is_list = !shape.node_sizes.empty();
     std::uint32_t wanted = is_list ? shape.nodes_min : shape.nodes_max.value_or(shape.nodes_min);
     bool too_many = std::max(wanted, shape.nodes_min) > partition.max_nodes.value_or(~0u);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/cluster.h"
+#include "core/limits/allowance.h"
 
 namespace sluice {
 
@@ -22,7 +23,7 @@ bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, con
 
 bool takes_qos(const PartitionConfig& partition, const std::string& qos);  // AllowQos, DenyQos
 // MinNodes and MaxNodes. Of a range (-N 1-5) the most counts too; of a list (-N 1,3,7) one that will do is enough.
-bool takes_node_count(const PartitionConfig& partition, const Shape& shape);
+bool takes_node_count(const PartitionBounds& partition, const Shape& shape);
 
 // The partition itself, or the one that stands in while it takes no jobs (Alternate).
 const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition);

@@ -50,10 +50,6 @@ std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, co
     return reserved - std::min(reserved, used_in(cluster, reservation, name));
 }
 
-Seconds length_of(const Job& job) {
-    return job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
-}
-
 // What was accepted once may be gone from slurm.conf since: then there are none.
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
@@ -82,7 +78,7 @@ std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& 
     for (const Reservation& each : cluster.reservations()) {
         std::vector<Interval> times = intervals_of(each);
         bool meets = std::any_of(times.begin(), times.end(), [&](const Interval& time) {
-            return time.start < now + length_of(job) && now < time.end;
+            return time.start < now + longest_run(job) && now < time.end;
         });
         std::uint32_t count = meets ? kept_by(cluster, each, job, name) : 0;
         if (count > 0) found.push_back({&each, count});
@@ -167,39 +163,27 @@ std::vector<JobId> license_holders(const Cluster& cluster) {
     return holders;
 }
 
-LicensePlan::Line& LicensePlan::line_of(const std::string& name) {
+CountLine& LicensePlan::line_of(const std::string& name) {
     auto [entry, is_new] = lines_.try_emplace(name);
-    Line& line = entry->second;
+    CountLine& line = entry->second;
     if (!is_new) return line;
-    line[now_] = total_of(cluster_, name).value_or(0);
+    line.add(now_, total_of(cluster_, name).value_or(0));
     for (JobId id : license_holders(cluster_)) {
         const Job& job = cluster_.job(id);
         std::uint32_t held = count_in(licenses_held_by(job), name);
-        line[now_] -= held;
-        line[expected_end(cluster_, job, now_)] += held;
+        line.take(held, now_, expected_end(cluster_, job, now_));
     }
     return line;
 }
 
 std::optional<Time> LicensePlan::earliest(const Job& job, const LicenseCount& wanted, Time from) {
-    Line line = line_of(wanted.name);
+    CountLine line = line_of(wanted.name);
     for (const Reservation& each : cluster_.reservations()) {
         std::uint32_t kept = kept_by(cluster_, each, job, wanted.name);
         if (kept == 0) continue;
-        for (const Interval& time : intervals_of(each)) {
-            line[std::max(now_, time.start)] -= kept;
-            line[std::max(now_, time.end)] += kept;
-        }
+        for (const Interval& time : intervals_of(each)) line.take(kept, std::max(now_, time.start), std::max(now_, time.end));
     }
-    std::optional<Time> since;
-    std::int64_t free = 0;
-    for (const auto& [at, change] : line) {
-        if (since && at >= *since + length_of(job)) break;
-        free += change;
-        if (free < wanted.count) since.reset();
-        else if (!since) since = std::max(at, from);
-    }
-    return since;
+    return line.earliest(wanted.count, longest_run(job), from);
 }
 
 std::optional<Time> LicensePlan::earliest(const Job& job, Time from) {
@@ -230,9 +214,7 @@ void LicensePlan::take(const Job& job, Time start) {
     if (!wish) return;
     for (const LicenseCount& wanted : wish->wanted) {
         if (wish->any && earliest(job, wanted, start) != start) continue;
-        Line& line = line_of(wanted.name);
-        line[start] -= wanted.count;
-        line[start + length_of(job)] += wanted.count;
+        line_of(wanted.name).take(wanted.count, start, start + longest_run(job));
         if (wish->any) return;
     }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/cluster.h"
+#include "core/limits/count_line.h"
 #include "model/license.h"
 
 namespace sluice {
@@ -49,14 +50,12 @@ public:
     void take(const Job& job, Time start);
 
 private:
-    using Line = std::map<Time, std::int64_t>;  // by how many the number of free ones changes when
-
-    Line& line_of(const std::string& name);
+    CountLine& line_of(const std::string& name);
     std::optional<Time> earliest(const Job& job, const LicenseCount& wanted, Time from);
 
     const Cluster& cluster_;
     Time now_;
-    std::map<std::string, Line> lines_;
+    std::map<std::string, CountLine> lines_;
 };
 
 }  // namespace sluice

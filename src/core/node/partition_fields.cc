@@ -159,6 +159,11 @@ std::string_view set_oversubscribe(P& config, const std::string& value) {
     return {};
 }
 
+std::string_view set_partition_qos(P& config, const std::string& value) {
+    config.qos = to_lower(value);
+    return {};
+}
+
 // Nothing at all: as the cluster has it.
 std::string_view set_preempt_mode(P& config, const std::string& value) {
     for (std::string_view mode : {"", "OFF", "CANCEL", "REQUEUE", "SUSPEND"}) {
@@ -227,6 +232,7 @@ constexpr PartitionKey kPartitionKeys[] = {
     {"Priority", priority<&P::priority_tier, &P::priority_job_factor>},
     {"PriorityJobFactor", priority<&P::priority_job_factor>},
     {"PriorityTier", priority<&P::priority_tier>},
+    {"QOS", set_partition_qos},
     {"ReqResv", yes_no<&P::req_resv>},
     {"RootOnly", yes_no<&P::root_only>},
     {"Shared", set_oversubscribe},

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/node/partition_fields.h"
 #include "core/node/verbs.h"
@@ -26,6 +27,9 @@ Result<P> changed_config(const Cluster& cluster, const P& before, const UpdatePa
     const bool is_new_alternate = !changed.alternate.empty() && changed.alternate != before.alternate;
     if (is_new_alternate && !cluster.find_partition(changed.alternate)) {
         return Error{ErrorCode::BadArgument, fmt::format("Alternate={}: a partition is needed", changed.alternate)};
+    }
+    if (!changed.qos.empty() && !find_qos(cluster, changed.qos)) {
+        return Error{ErrorCode::InvalidQos, fmt::format("QOS={}", changed.qos)};
     }
     if (changed.nodes == before.nodes) return changed;
     std::vector<NodeIndex> nodes = TRY(nodes_named(cluster, changed.nodes));
@@ -128,6 +132,7 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
     if (!changed) return answer(changed.error());
     cluster.nodes_were_reweighted();  // and what jobs need there is worked out anew
     follow_partition(cluster, event.partition);
+    count_anew(cluster);
     reprioritize_all(cluster, now, true);
     unpark_all(cluster, now);
     cluster.schedule_wanted = true;

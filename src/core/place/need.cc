@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "core/limits/allowance.h"
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
 #include "model/errors.h"
@@ -54,13 +55,13 @@ void fill_sizes_of_gpus(Need& need, const Shape& shape, const Settings& settings
     need.cpus_per_gpu = config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
 }
 
-void fill_tasks(Need& need, const Shape& shape, const Layout& layout) {
+void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds, const Layout& layout) {
     need.nodes_min = std::max(1u, shape.nodes_min);
     need.nodes_max = shape.nodes_max;
-    std::uint32_t least = need.partition->config.min_nodes;
+    std::uint32_t least = bounds.min_nodes;
     if (least <= need.nodes_max.value_or(least)) need.nodes_min = std::max(need.nodes_min, least);
     // A request beyond the partition's limit is held back by the pass, with that reason.
-    auto most = need.partition->config.max_nodes;
+    auto most = bounds.max_nodes;
     if (most && *most >= need.nodes_min) need.nodes_max = std::min(need.nodes_max.value_or(*most), *most);
     need.tasks_per_node = shape.ntasks_per_node;
     std::uint64_t gpus = count_of(shape.gpus);
@@ -356,7 +357,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
     fill_sizes_of_gpus(need, shape, settings);
-    fill_tasks(need, shape, layout);
+    fill_tasks(need, shape, bounds_of(cluster, *job.request, partition.config), layout);
     TRY(fill_sizes(need, shape));
     fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));

@@ -36,16 +36,17 @@ Time array_slot_free_at(const Cluster& cluster, Time now, const Job& job) {
     return *last;
 }
 
-// Nodes and licences at the same moment.
-Start find_with_licenses(const Planner& planner, const Job& job, Search search, StartFinder& finder,
-                         LicensePlan& licenses) {
+// Nodes and what is counted at the same moment.
+Start find_with_counts(const Planner& planner, const Job& job, Search search, StartFinder& finder, CountPlan& counts) {
     constexpr int kRoundsMost = 16;
+    const Partition& partition = *search.need.partition;
     for (int round = 0; round < kRoundsMost; ++round) {
-        auto licensed = licenses.earliest(job, planner.time(search.from));
-        if (!licensed) return {};
-        search.from = planner.tick(*licensed);
+        auto allowed = counts.earliest(job, partition, planner.time(search.from));
+        if (!allowed) return {};
+        search.from = planner.tick(*allowed);
         Start start = finder.find(search);
-        if (start.nodes.empty() || licenses.earliest(job, planner.time(start.at)) == planner.time(start.at)) return start;
+        if (start.nodes.empty()) return start;
+        if (counts.earliest(job, partition, planner.time(start.at)) == planner.time(start.at)) return start;
         search.from = start.at;
     }
     return {};
@@ -53,8 +54,22 @@ Start find_with_licenses(const Planner& planner, const Job& job, Search search, 
 
 }  // namespace
 
+std::optional<Time> CountPlan::earliest(const Job& job, const Partition& partition, Time from) {
+    for (;;) {
+        auto licensed = licenses_.earliest(job, from);
+        auto at = licensed ? limits_.earliest(job, partition, *licensed) : licensed;
+        if (!at || at == licensed) return at;
+        from = *at;
+    }
+}
+
+void CountPlan::take(const Job& job, const Partition& partition, Time start) {
+    licenses_.take(job, start);
+    limits_.take(job, partition, start);
+}
+
 std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job, StartFinder& finder,
-                                       LicensePlan& licenses) {
+                                       CountPlan& counts) {
     Planner& planner = cluster.scheduler().planner;
     auto own = planner.find_booking(job.id);
     if (own) planner.lift(*own);
@@ -75,7 +90,7 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
             Search search{.need = *need, .nodes = spot.nodes(), .from = from, .length = length,
                           .options = {.least_loaded = cluster.settings().least_loaded},
                           .detail = depends_on_detail(*need) ? &detail : nullptr};
-            Start start = find_with_licenses(planner, job, search, finder, licenses);
+            Start start = find_with_counts(planner, job, search, finder, counts);
             if (start.nodes.empty() || (best && best->start <= planner.time(start.at))) continue;
             best = Estimate{planner.time(start.at), std::move(start.nodes), name};
         }
@@ -90,8 +105,8 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
     cluster.refresh_layout();
     if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
     StartFinder finder(scheduler.planner, scheduler.layout);
-    LicensePlan licenses(cluster, now);
-    return estimate_start(cluster, now, job, finder, licenses);
+    CountPlan counts(cluster, now);
+    return estimate_start(cluster, now, job, finder, counts);
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/limits/licenses.h"
+#include "core/limits/limit_plan.h"
 #include "core/schedule/start_finder.h"
 
 namespace sluice {
@@ -17,11 +18,25 @@ struct Estimate {
     std::string partition;
 };
 
-// The earliest start in any of its partitions, behind all that is booked: once licences are free, tasks of its
-// array have ended, its reservation has begun.
+// What jobs have of things that are no question of place, and until when.
+class CountPlan {
+public:
+    CountPlan(const Cluster& cluster, Time now) : licenses_(cluster, now), limits_(cluster, now) {}
+
+    // Licences and limits of QOS at the same moment, not before `from`; none: never.
+    std::optional<Time> earliest(const Job& job, const Partition& partition, Time from);
+    void take(const Job& job, const Partition& partition, Time start);
+
+private:
+    LicensePlan licenses_;
+    LimitPlan limits_;
+};
+
+// The earliest start in any of its partitions, behind all that is booked: once licences and limits allow it, tasks of
+// its array have ended, its reservation has begun.
 std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job);
-// For many jobs: what one has found out helps the next, and who is foretold a start takes its licences.
+// For many jobs: what one has found out helps the next, and who is foretold a start takes what it counts for.
 std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job, StartFinder& finder,
-                                       LicensePlan& licenses);
+                                       CountPlan& counts);
 
 }  // namespace sluice

@@ -207,7 +207,8 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     }
     if (!job.dependency.empty()) return out;
     if (scheduler.queue.contains(id)) add_ahead(question, out);
-    if (out.hold == Reason::None && !open.empty()) add_start(question, out);
+    const bool is_foretold = cluster.plan() && cluster.plan()->find(id);
+    if (out.hold == Reason::None && (!open.empty() || is_foretold)) add_start(question, out);
     add_room(question, open, out);
     return out;
 }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/memory.h"
 #include "core/limits/reservations.h"
@@ -59,6 +61,12 @@ void add_dependencies(const Question& question, Explanation& out) {
     }
 }
 
+std::vector<Explanation::Holder> first_to_end(std::vector<Explanation::Holder> holders) {
+    std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return std::tie(a.end, a.job) < std::tie(b.end, b.job); });
+    if (holders.size() > kNamedMost) holders.resize(kNamedMost);
+    return holders;
+}
+
 std::vector<Explanation::Holder> holders_of_license(const Question& question, const std::string& name) {
     std::vector<Explanation::Holder> holders;
     for (JobId id : license_holders(question.cluster)) {
@@ -69,9 +77,7 @@ std::vector<Explanation::Holder> holders_of_license(const Question& question, co
             holders.back().amounts["license/" + name] = held.count;
         }
     }
-    std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.end < b.end; });
-    if (holders.size() > kNamedMost) holders.resize(kNamedMost);
-    return holders;
+    return first_to_end(std::move(holders));
 }
 
 void add_licenses(const Question& question, Explanation& out) {
@@ -125,6 +131,31 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
         case Reason::QosNotAllowed: return fmt::format("it is not for QOS {}", question.job.request->qos);
         default: return fmt::format("it is {}", config.state);
     }
+}
+
+std::string amount_text(const LimitCheck& check, std::uint64_t count) {
+    if (check.reason == Reason::QosMaxWall) return print_duration(Seconds{static_cast<std::int64_t>(count)});
+    return check.tres == "mem" ? print_memory(count) : std::to_string(count);
+}
+
+// Those who have what the limit leaves to all of them.
+std::vector<Explanation::Holder> holders_under(const Question& question, const LimitCheck& check) {
+    std::vector<Explanation::Holder> holders;
+    for (const auto& [id, entry] : question.cluster.limits.jobs) {
+        const std::uint64_t held = check.held_by(entry, question.job);
+        if (held == 0) continue;
+        holders.push_back(holder_of(question, question.cluster.job(JobId{id})));
+        if (!check.tres.empty()) holders.back().amounts[check.tres] = held;
+    }
+    return first_to_end(std::move(holders));
+}
+
+Explanation::PartitionObstacle limit_obstacle(const Question& question, const Partition& partition, const LimitCheck& check) {
+    std::string text = fmt::format("QOS {} has {}", check.qos->name, check.limit);
+    if (check.used > 0) text += fmt::format(", {} in use", amount_text(check, check.used));
+    const bool endless = check.reason == Reason::QosMaxWall && question.job.time_limit.unlimited();
+    text += fmt::format(", this one asks for {}", endless ? "no limit" : amount_text(check, check.wanted));
+    return {partition.config.name, check.reason, std::move(text), holders_under(question, check)};
 }
 
 // Every reservation that it asks for, and what is to be said of it.
@@ -186,6 +217,8 @@ std::vector<const Partition*> open_partitions(const Question& question, Explanat
             out.partitions.push_back({name, Reason::BadConstraints, to_string(need.error())});
         } else if (auto reason = partition_forbids(question.cluster, probe, *need)) {
             out.partitions.push_back({name, *reason, obstacle_text(question, *partition, *reason)});
+        } else if (std::vector<LimitCheck> reached = limits_reached(question.cluster, question.job, *partition); !reached.empty()) {
+            for (const LimitCheck& check : reached) out.partitions.push_back(limit_obstacle(question, *partition, check));
         } else {
             open.push_back(partition);
         }

@@ -20,6 +20,7 @@
 #include "core/limits/memory.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
+#include "core/query/columns_of.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/spot.h"
 #include "model/hostlist.h"
@@ -42,10 +43,11 @@ std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& 
     if (config.state == "DOWN" || config.state == "INACTIVE") {
         return config.state == "DOWN" ? Reason::PartitionDown : Reason::PartitionInactive;
     }
-    if (job_class.time_limit > config.max_time) return Reason::PartitionTimeLimit;
+    const PartitionBounds bounds = bounds_of(cluster, *job_class.sample, config);
+    if (job_class.time_limit > bounds.max_time) return Reason::PartitionTimeLimit;
     const Shape& shape = job_class.sample->shape;
     bool too_many = shape.nodes_min > partition.nodes.size();
-    if (too_many || !takes_node_count(config, shape)) return Reason::PartitionNodeLimit;
+    if (too_many || !takes_node_count(bounds, shape)) return Reason::PartitionNodeLimit;
     if (over_memory_limit(cluster, need)) return Reason::MaxMemPerLimit;
     if (config.req_resv && job_class.sample->reservation.empty()) return Reason::PartitionConfig;
     if (partition.barred_users.contains(job_class.user)) return Reason::PartitionConfig;
@@ -163,14 +165,14 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
             .detail = depends_on_detail(entry.in->need) ? &detail_ : nullptr};
 }
 
-bool Pass::start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
+bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     const Planner& planner = scheduler_.planner;
     PlanTime from = planner.tick(now_);
     PlanTime length = length_of(shortened.value_or(entry.job_class->time_limit));
     Time until = planner.time(end_of(from, length_in(entry.reservation, planner, from, length)));
     BarredCpus barred = cpus_barred(cluster_, now_, until, entry.reservation, choice);
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice, barred);
-    if (!allocation) return false;
+    if (!allocation || is_limited(entry, cluster_.job(id), tres_of(*allocation))) return false;
     set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
@@ -208,7 +210,19 @@ bool Pass::may_run(const Job& job) {
     return true;
 }
 
+bool Pass::is_limited(Entry& entry, const Job& job, const Tres& held) {
+    Allowance allowed = allowance(cluster_, job, *entry.in->need.partition, held);
+    entry.allowed = allowed.jobs;
+    if (allowed.jobs > 0) return false;
+    if (scheduler_.planner.find_booking(job.id)) return true;
+    Obstacle& obstacle = entry.job_class->obstacle;
+    has_new_parked_ = has_new_parked_ || !obstacle.is_limit;
+    obstacle = {.reason = allowed.reason, .is_limit = true};
+    return true;
+}
+
 bool Pass::may_book(const Entry& entry) const {
+    if (entry.booked >= entry.allowed) return false;
     // What others give up for it is its own, however few may be booked.
     if (entry.booked == 0 && scheduler_.is_being_made_room_for(cluster_, entry.key.job)) return true;
     const BackfillSettings& backfill = cluster_.settings().backfill;
@@ -290,6 +304,7 @@ bool Pass::start_shortened(Entry& entry, JobId id) {
 Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     if (!may_run(*job)) return Outcome::Skipped;
+    if (is_limited(entry, *job)) return Outcome::Limited;
     scheduler_.planner.open_reservation(cluster_, entry.reservation, now_);
     if (entry.booked == 0) {
         Planner& planner = scheduler_.planner;
@@ -301,6 +316,7 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         if (own && started) planner.drop_lifted(*own);
         else if (own) planner.lay(*own);
         if (started) return Outcome::Started;
+        if (entry.allowed == 0) return Outcome::Limited;
     }
     note_blocked(entry, id);
     return Outcome::Blocked;
@@ -345,6 +361,8 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
             if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
+            } else if (outcome == Outcome::Limited) {
+                goes_on = false;
             } else if (outcome == Outcome::Blocked) {
                 // Others of the class are behind it; they matter only for their bookings.
                 goes_on = may_book(entry) && book(entry, cluster_.job(id));
@@ -373,12 +391,18 @@ bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
     return entry.booked < most;
 }
 
+// What others gave back may let them start anywhere.
+static void look_at_limited_again(Queue& queue) {
+    queue.for_each_class([](JobClass& job_class) { job_class.is_fresh = job_class.is_fresh || job_class.obstacle.is_limit; });
+}
+
 void schedule(Cluster& cluster, Time now, Effects& effects) {
     if (!cluster.schedule_wanted && !cluster.has_new_jobs) return;
     bool only_new_jobs = !std::exchange(cluster.schedule_wanted, false);
     cluster.has_new_jobs = false;
     cluster.refresh_layout();
     regroup_queue(cluster);
+    if (std::exchange(cluster.limits.has_more_room, false)) look_at_limited_again(cluster.scheduler().queue);
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();

@@ -3,6 +3,7 @@
 // One scheduling pass, and the steps it is made of.
 #pragma once
 
+#include "core/limits/allowance.h"
 #include "core/plan_view.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/start_finder.h"
@@ -32,12 +33,13 @@ private:
         bool is_awaited = false;      // others have made room for its first job, or are about to
         bool stays = false;           // look at the same record once more
         std::uint32_t booked = 0;
+        std::uint32_t allowed = kNoLimit; // so many of its jobs may start under the limits of QOS
         PlanTime last_start = 0;          // of its last booking: the next one is not earlier
         Shortlist shortlist = {};
         const Reservation* reservation = nullptr;          // whose nodes it may use
         std::shared_ptr<const std::vector<NodeIndex>> nodes = {};  // of it in the partition; none: all of the partition
     };
-    enum class Outcome { Started, Blocked, Skipped };
+    enum class Outcome { Started, Blocked, Skipped, Limited };
 
     std::vector<Entry> entries();
     static bool comes_first(const Entry& a, const Entry& b);
@@ -50,12 +52,14 @@ private:
     Search search_for(const Entry& entry, const Job& job) const;
 
     bool may_run(const Job& job);
+    // Limits of QOS keep the whole class; what it would hold is known once it has a place.
+    bool is_limited(Entry& entry, const Job& job, const Tres& held = {});
     void park_here(JobId id, Reason reason, std::string detail);
     Outcome try_start(Entry& entry, JobId id);
     Choice at_once(Entry& entry, const Search& search);
     bool waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const;
     bool try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int& wide_searches);
-    bool start(const Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
+    bool start(Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened = {});
     bool start_shortened(Entry& entry, JobId id);
     void note_blocked(Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
@@ -82,9 +86,9 @@ private:
     std::vector<bool> behind_tier() const;
     void publish(bool with_estimates);
     // preempt.cc: makes room by ending others, if it may and if that is all it takes.
-    bool preempt_for(const Entry& entry, JobId id);     // whether it has started
+    bool preempt_for(Entry& entry, JobId id);     // whether it has started
     // share.cc: on CPUs that others hold, where all of them share.
-    bool start_shared(const Entry& entry, JobId id);
+    bool start_shared(Entry& entry, JobId id);
     bool breaks_no_booking(const Allocation& allocation, const Search& search) const;
 
     Cluster& cluster_;

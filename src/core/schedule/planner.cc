@@ -23,6 +23,10 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
     return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
 }
 
+Seconds longest_run(const Job& job) {
+    return job.time_limit.unlimited() ? kReservationLongest : job.time_limit.length();
+}
+
 void Planner::reset(const Cluster& cluster, Time now) {
     std::size_t nodes = cluster.node_count();
     plan_.restart(now, nodes);

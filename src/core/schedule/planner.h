@@ -122,5 +122,7 @@ private:
 
 // When a running job gives its nodes back, as far as is known.
 Time expected_end(const Cluster& cluster, const Job& job, Time now);
+// For how long it may run; without a limit, for as long as anything is foretold.
+Seconds longest_run(const Job& job);
 
 }  // namespace sluice

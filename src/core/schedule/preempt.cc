@@ -145,9 +145,20 @@ bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice, c
     return fits_without(cluster, need, choice, leaving);
 }
 
+// As far as that can be told before the others are gone.
+Tres held_there(const Need& need, const Choice& choice) {
+    Tres held{{"node", choice.size()}};
+    for (const Chosen& chosen : choice) {
+        held["cpu"] += static_cast<std::uint64_t>(chosen.take[Amounts::kCpus]);
+        held["mem"] += static_cast<std::uint64_t>(chosen.take[Amounts::kMemory]);
+    }
+    for (const GresCount& wish : need.gres_per_node) held["gres/" + wish.name] += wish.count * choice.size();
+    return held;
+}
+
 }  // namespace
 
-bool Pass::preempt_for(const Entry& entry, JobId id) {
+bool Pass::preempt_for(Entry& entry, JobId id) {
     if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return false;
     if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kVictimSearches) return false;
     std::shared_ptr<const Job> job = cluster_.find_job(id);
@@ -164,6 +175,7 @@ bool Pass::preempt_for(const Entry& entry, JobId id) {
     if (entry.nodes) std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
     for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
     Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
+    if (!choice.empty() && is_limited(entry, *job, held_there(search.need, choice))) choice.clear();
     std::vector<NodeIndex> chosen;
     for (const Chosen& node : choice) chosen.push_back(node.node);
     std::erase_if(victims, [&](const Victim& victim) {

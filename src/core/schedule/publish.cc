@@ -44,17 +44,23 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     for (JobId id : cluster_.parked) {
         if (comes_in_time(cluster_.job(id).reason)) waiting.push_back({cluster_.priority(id), id});
     }
+    scheduler_.queue.for_each_class([&](const JobClass& job_class) {
+        if (!job_class.obstacle.is_limit) return;
+        std::size_t left = kBookingsPerClass;
+        for (auto key = job_class.waiting.begin(); key != job_class.waiting.end() && left-- > 0; ++key) waiting.push_back(*key);
+    });
     std::sort(waiting.begin(), waiting.end());
     Planner& planner = scheduler_.planner;
-    LicensePlan licenses(cluster_, now_);
+    CountPlan counts(cluster_, now_);
     std::uint64_t steps_most = finder_.steps + kStepsForParked;
     for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most; ++i) {
         const Job& job = cluster_.job(waiting[i].job);
-        auto estimate = estimate_start(cluster_, now_, job, finder_, licenses);
+        auto estimate = estimate_start(cluster_, now_, job, finder_, counts);
         if (!estimate) continue;
-        licenses.take(job, estimate->start);
+        const Partition& partition = *cluster_.find_partition(estimate->partition);
+        counts.take(job, partition, estimate->start);
         PlanTime at = planner.tick(estimate->start);
-        planner.book({job.id, static_cast<std::size_t>(cluster_.find_partition(estimate->partition) - cluster_.partitions().data()), at,
+        planner.book({job.id, static_cast<std::size_t>(&partition - cluster_.partitions().data()), at,
                       end_of(at, length_of(job.time_limit)), estimate->nodes});
         StartEstimate start{job.id, estimate->start, {}};
         for (const Chosen& chosen : estimate->nodes) start.nodes.push_back(chosen.node);

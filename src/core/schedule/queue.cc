@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/limits/allowance.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
 #include "model/job_hash.h"
@@ -20,47 +21,51 @@ bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     return is_of_interest;
 }
 
-std::size_t hash_of(const Job& job) {
+std::size_t hash_of(const Job& job, UserId user) {
     Hash hash;
-    hash.add_all(job.partition, job.time_limit, hash_of(job.request->shape), job.request->qos, job.request->reservation);
+    hash.add_all(job.partition, job.time_limit, user.value, hash_of(job.request->shape), job.request->qos, job.request->reservation);
     return hash.value();
-}
-
-bool is_of(const JobClass& job_class, const Job& job, UserId user) {
-    const JobTerms& sample = *job_class.sample;
-    const JobTerms& request = *job.request;
-    if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
-    if (job_class.user != user) return false;
-    if (job_class.sample == job.request) return true;
-    return sample.shape == request.shape && sample.licenses == request.licenses && sample.time_min == request.time_min &&
-           sample.reservation == request.reservation && sample.qos == request.qos;
 }
 
 }  // namespace
 
 UserId Queue::user_that_matters(const Job& job) const {
-    return by_user_ || job.request->shape.exclusive == Exclusive::User ? job.user : kNobody;
+    return grouping_.by_user || job.request->shape.exclusive == Exclusive::User ? job.user : kNobody;
+}
+
+bool Queue::is_of(const JobClass& job_class, const Job& job) const {
+    const JobTerms& sample = *job_class.sample;
+    const JobTerms& request = *job.request;
+    if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
+    if (job_class.user != user_that_matters(job)) return false;
+    if (job_class.sample == job.request) return true;
+    return sample.shape == request.shape && sample.licenses == request.licenses && sample.time_min == request.time_min &&
+           sample.reservation == request.reservation && sample.qos == request.qos &&
+           (!grouping_.by_account || sample.account == request.account);
 }
 
 void regroup_queue(Cluster& cluster) {
     Queue& queue = cluster.scheduler().queue;
-    if (!cluster.users_own_nodes || queue.is_by_user()) return;
+    const QueueGrouping before = queue.grouping();
+    const QueueGrouping wanted{before.by_user || cluster.users_own_nodes || limits_users(cluster),
+                               before.by_account || limits_accounts(cluster)};
+    if (wanted == before) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
         for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.reservations);
     });
     for (const auto& [id, reservations] : waiting) queue.remove({cluster.priority(id), id});
-    queue.set_by_user(true);
+    queue.set_grouping(wanted);
     for (const auto& [id, reservations] : waiting) add_to_queue(cluster, id, reservations);
     cluster.scheduler().is_planned = false;
 }
 
 ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
-    std::size_t key = hash_of(job);
+    std::size_t key = hash_of(job, user_that_matters(job));
     auto [from, to] = by_key_.equal_range(key);
     for (auto entry = from; entry != to; ++entry) {
         const JobClass& known = *classes_[entry->second];
-        if (known.reservations == reservations && is_of(known, job, user_that_matters(job))) return entry->second;
+        if (known.reservations == reservations && is_of(known, job)) return entry->second;
     }
     // Classes that nobody is in any more stay a while: streams of like jobs come back to them.
     constexpr std::size_t kEmptyMost = 1024;

@@ -28,7 +28,16 @@ struct Obstacle {
     std::string detail = {};
     bool no_start = false;                     // as things are; only a full pass, which looks at all nodes, takes it back
     bool too_few_nodes = false;                // its partition has too few in service
+    bool is_limit = false;                     // of a QOS: looked at again when others give something back
     bool operator==(const Obstacle&) const = default;
+};
+
+// What tells jobs apart besides what they ask for: where nodes belong to users (--exclusive=user), and where limits
+// are those of users or accounts.
+struct QueueGrouping {
+    bool by_user = false;
+    bool by_account = false;
+    bool operator==(const QueueGrouping&) const = default;
 };
 
 struct JobClass {
@@ -38,7 +47,7 @@ struct JobClass {
     std::string partition;                     // as in Job::partition: may be a list
     TimeLimit time_limit;
     std::string reservations;                  // that they may use, asked for or magnetic: "a,b"
-    UserId user;                               // whose, where that matters for the place; else kNobody
+    UserId user;                               // whose, where that matters for the place or for limits; else kNobody
     std::set<QueueKey> waiting;
     bool is_fresh = true;                      // its first job has not been looked at yet
     std::optional<QueueKey> joined;            // the first of those behind it who have not been, and may be booked
@@ -88,16 +97,16 @@ public:
             if (entry && !entry->waiting.empty()) visit(*entry);
         }
     }
-    // Nodes belong to users (--exclusive=user): jobs are told apart by user.
-    bool is_by_user() const { return by_user_; }
-    void set_by_user(bool by_user) { by_user_ = by_user; }  // while empty
+    QueueGrouping grouping() const { return grouping_; }
+    void set_grouping(QueueGrouping grouping) { grouping_ = grouping; }  // while empty
 
 private:
     static void sort(JobClass& job_class);
     ClassIndex index_of(const Job& job, const std::string& reservations);
     UserId user_that_matters(const Job& job) const;
+    bool is_of(const JobClass& job_class, const Job& job) const;
 
-    bool by_user_ = false;
+    QueueGrouping grouping_;
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
     std::unordered_map<std::uint32_t, ClassIndex> by_job_;
@@ -108,7 +117,7 @@ private:
 
 constexpr UserId kNobody{0xffffffff};
 
-// Once nodes belong to users, those who wait are told apart by user.
+// Once users or accounts matter, those who wait are told apart by them.
 void regroup_queue(Cluster& cluster);
 
 // The needs of a class in each of its partitions, up to date.

@@ -46,8 +46,14 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
         if (waits_as_before(entry, here)) continue;
         do {
             entry.key = *entry.job_class->waiting.begin();
+            if (is_limited(entry, cluster_.job(entry.key.job))) break;
         } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
         if (entry.job_class->waiting.empty()) continue;
+        if (entry.allowed == 0) {
+            entry.job_class->is_fresh = false;
+            entry.job_class->joined.reset();
+            continue;
+        }
         note_blocked(entry, entry.key.job);
         if (!entry.is_fresh && !entry.joined) continue;
         entry.job_class->is_fresh = false;

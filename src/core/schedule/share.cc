@@ -47,7 +47,7 @@ bool Pass::breaks_no_booking(const Allocation& allocation, const Search& search)
     });
 }
 
-bool Pass::start_shared(const Entry& entry, JobId id) {
+bool Pass::start_shared(Entry& entry, JobId id) {
     const Need& need = entry.in->need;
     if (need.sharers <= 1 || share_searches_++ >= kShareSearches) return false;
     Planner& planner = scheduler_.planner;

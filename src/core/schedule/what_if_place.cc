@@ -1,4 +1,5 @@
 // core/schedule/what_if_place.cc: would a draft start now, and where; the most of something with which it does.
+#include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
 #include "core/place/place.h"
@@ -86,6 +87,7 @@ std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
         if (!partition) continue;
         Result<Need> need = need_of(cluster, job, *partition);
         if (!need || partition_forbids(cluster, probe, *need) || !unavailable_nodes(cluster, *need).empty()) continue;
+        if (allowance(cluster, job, *partition).jobs == 0) continue;
         bool outside = draft.request->reservation.empty();
         for (const Spot& spot : spots_in(cluster, question_.now, *partition, reservations, outside)) {
             Choice choice = choose(spot, *need, job, draft.time_limit);

@@ -47,13 +47,21 @@ void FaultWorld::change_qos() {
                        {"Priority", std::to_string(random_.below(100))}};
     Changes of_victims = {{"GraceTime", std::to_string(random_.below(20))},
                           {"PreemptMode", random_.chance(0.5) ? "CANCEL" : "REQUEUE"},
-                          {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"}};
+                          {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"},
+                          {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + random_.below(16), 1 + random_.below(4))},
+                          {"GrpJobs", std::to_string(2 + random_.below(6))},
+                          {"MaxJobsPerUser", random_.chance(0.5) ? "-1" : std::to_string(1 + random_.below(3))}};
     ask("qos modify", [changes](RequestId request) {
         return UpdateQos{request, kRoot, {kUrgent}, changes, UpdateQos::Verb::Update};
     }, {});
     ask("qos modify", [of_victims](RequestId request) {
         return UpdateQos{request, kRoot, {kPatient}, of_victims, UpdateQos::Verb::Update};
     }, {});
+}
+
+// Some are too large for any limit.
+void FaultWorld::lift_limits() {
+    push({UpdateQos{RequestId{next_request_++}, kRoot, {kPatient}, {{"GrpTRES", "cpu=-1,gres/gpu=-1"}}, UpdateQos::Verb::Update}, {}});
 }
 
 void FaultWorld::change_reservation() {

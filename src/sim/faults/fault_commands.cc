@@ -131,6 +131,7 @@ void FaultWorld::look_after_jobs() {
         push({ControlJobs{RequestId{next_request_++}, kRoot, verb, std::move(jobs)}, {}});
     };
     control(JobVerb::Release, std::move(held));
+    if (options_.by_qos) lift_limits();
     control(JobVerb::Resume, std::move(suspended));
     if (options_.wide) {
         if (!hopeless.empty()) {

@@ -22,6 +22,7 @@ FaultWorld::FaultWorld(FaultOptions options)
       calm_from_(kStart + kFaultyTime) {
     Settings settings = random_settings(random_, options_.nodes, options_.with_preemption);
     if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
+    settings.enforce_limits = settings.enforce_qos = options_.by_qos;
     if (options_.wide) widen(random_, settings);
     first_settings_ = settings_ = std::make_shared<const Settings>(std::move(settings));
     result_.hash = 0xcbf29ce484222325;

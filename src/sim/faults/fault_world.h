@@ -150,6 +150,7 @@ private:
     void change_reservation();
     void add_qos();
     void change_qos();
+    void lift_limits();
     void change_node();
     void change_partition();
     void reconfigure(std::shared_ptr<const Settings> settings);

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
+#include "core/query/columns_of.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
@@ -92,6 +95,25 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
         }
     }
     if (job.licenses_held.empty() && !job.request->licenses.empty()) return "without its licences";
+    return {};
+}
+
+// All who hold nodes are counted, however the core keeps its books.
+std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job) {
+    const Qos* qos = cluster.settings().enforce_limits ? find_qos(cluster, job.request->qos) : nullptr;
+    if (!qos) return {};
+    LimitUse all, of_user;
+    cluster.jobs().for_each([&](const Job& other) {
+        if (other.request->qos != qos->name || !holds_nodes(other)) return;
+        ++all.running;
+        if (other.user == job.user) ++of_user.running;
+        for (const auto& [name, amount] : tres_of(*other.allocation)) all.tres[name] += amount;
+    });
+    for (const auto& [name, most] : qos->of_all.tres) {
+        if (all.tres[name] > most) return fmt::format("with {} {} in its QOS, which may have {}", all.tres[name], name, most);
+    }
+    if (all.running > qos->of_all.running.value_or(kNoLimit)) return "with more jobs than its QOS may have";
+    if (of_user.running > qos->of_user.running.value_or(kNoLimit)) return "with more jobs than its user may have";
     return {};
 }
 
@@ -191,6 +213,7 @@ std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time n
         std::optional<std::string> how = partition_broken(cluster, job);
         if (!how) how = reservation_broken(cluster, job, now);
         if (!how) how = licenses_broken(cluster, job);
+        if (!how) how = limits_broken(cluster, job);
         AwaitedKey self{job.array_job.value_or(job.id).value, job.array_task.value_or(kWholeJob)};
         if (held_.contains(self)) how = "although it is held";
         if (job.eligible_time > now) how = "before its time";

@@ -1,0 +1,289 @@
+// See allowance.h.
+#include "core/limits/allowance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/limits/qos.h"
+#include "core/query/columns_of.h"
+#include "core/schedule/queue.h"
+#include "model/errors.h"
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+enum TresKind { kCpu, kMemory, kNode, kGres, kBilling, kTresKinds };
+
+TresKind kind_of_tres(std::string_view name) {
+    if (name == "cpu") return kCpu;
+    if (name == "mem") return kMemory;
+    if (name == "node") return kNode;
+    return name == "billing" ? kBilling : kGres;
+}
+
+// What is set of a QOS for the resources of jobs, one by one.
+struct TresRule {
+    std::string_view key;
+    const Tres& (*most)(const Qos& qos);
+    Reason reasons[kTresKinds];
+};
+
+using R = Reason;
+
+const TresRule kJobRules[] = {
+    {"MaxTRESPerJob", [](const Qos& q) -> const Tres& { return q.max_per_job; },
+     {R::QosMaxCpuPerJob, R::QosMaxMemoryPerJob, R::QosMaxNodePerJob, R::QosMaxGresPerJob, R::QosMaxBillingPerJob}},
+    {"MaxTRESPerNode", [](const Qos& q) -> const Tres& { return q.max_per_node; },
+     {R::QosMaxCpuPerNode, R::QosMaxMemoryPerNode, R::None, R::QosMaxGresPerNode, R::QosMaxBillingPerNode}},
+    {"MinTRESPerJob", [](const Qos& q) -> const Tres& { return q.min_per_job; },
+     {R::QosMinCpu, R::QosMinMemory, R::QosMinNode, R::QosMinGres, R::QosMinBilling}},
+};
+constexpr std::size_t kPerNode = 1, kLeast = 2;
+
+// What is set for jobs together, and where it is counted.
+struct GroupRule {
+    LimitCheck::Among among;
+    std::string_view tres_key, running_key, submitted_key;
+    const Allotment Qos::*most;
+    const LimitUse* (*used)(const QosUse& use, const Job& job);
+    Reason tres_reasons[kTresKinds];
+    Reason running_reason, submitted_reason;
+};
+
+template <typename Map, typename Key>
+const LimitUse* use_in(const Map& map, const Key& key) {
+    auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
+}
+
+const GroupRule kGroupRules[] = {
+    {LimitCheck::Among::All, "GrpTRES", "GrpJobs", "GrpSubmitJobs", &Qos::of_all, [](const QosUse& use, const Job&) { return &use.all; },
+     {R::QosGrpCpu, R::QosGrpMemory, R::QosGrpNode, R::QosGrpGres, R::QosGrpBilling}, R::QosGrpJobs, R::QosGrpSubmitJobs},
+    {LimitCheck::Among::User, "MaxTRESPerUser", "MaxJobsPerUser", "MaxSubmitJobsPerUser", &Qos::of_user,
+     [](const QosUse& use, const Job& job) { return use_in(use.of_user, job.user); },
+     {R::QosMaxCpuPerUser, R::QosMaxMemoryPerUser, R::QosMaxNodePerUser, R::QosMaxGresPerUser, R::QosMaxBillingPerUser},
+     R::QosMaxJobsPerUser, R::QosMaxSubmitJobPerUser},
+    {LimitCheck::Among::Account, "MaxTRESPerAccount", "MaxJobsPerAccount", "MaxSubmitJobsPerAccount", &Qos::of_account,
+     [](const QosUse& use, const Job& job) { return use_in(use.of_account, job.request->account); },
+     {R::MaxCpuPerAccount, R::MaxMemoryPerAccount, R::MaxNodePerAccount, R::MaxGresPerAccount, R::MaxBillingPerAccount},
+     R::MaxJobsPerAccount, R::MaxSubmitJobsPerAccount},
+};
+
+// Those that count for the job there, the stronger one first.
+std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition) {
+    std::vector<const Qos*> found;
+    const Qos* own = find_qos(cluster, wish.qos);
+    const Qos* of_partition = partition.qos.empty() ? nullptr : find_qos(cluster, partition.qos);
+    const bool own_first = own && own->has(kQosOverPartQos);
+    for (const Qos* each : {own_first ? own : of_partition, own_first ? of_partition : own}) {
+        if (each && (found.empty() || found.front() != each)) found.push_back(each);
+    }
+    return found;
+}
+
+std::uint64_t amount_in(const Tres& tres, const std::string& name) {
+    auto found = tres.find(name);
+    return found == tres.end() ? 0 : found->second;
+}
+
+// Gathers the limits of the QOS that count; of those that two of them set, the first.
+class Limits {
+public:
+    Limits(const Cluster& cluster, const Job& job, const Partition& partition, const Tres& held = {})
+        : cluster_(cluster), job_(job), qos_(qos_that_count(cluster, *job.request, partition.config)) {
+        if (qos_.empty()) return;
+        wanted_ = tres_wanted(job, &partition, cluster.settings());
+        // Compat: a type counts only for those who ask for it.
+        for (const auto& [name, amount] : held) {
+            if (name.find(':') == name.npos || wanted_.contains(name)) wanted_[name] = amount;
+        }
+        wanted_["billing"] = billing_of(wanted_, partition.config.tres_billing_weights);
+    }
+
+    // Of the job by itself.
+    void of_job() {
+        for (const Qos* qos : qos_) {
+            if (!qos->max_wall || knows(Reason::QosMaxWall, {})) continue;
+            TimeLimit limit = job_.time_limit;
+            std::uint64_t wall = limit.unlimited() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(limit.length().count());
+            found_.push_back({.qos = qos, .limit = "MaxWall=" + print_duration(*qos->max_wall), .reason = Reason::QosMaxWall,
+                              .most = static_cast<std::uint64_t>(qos->max_wall->count()), .wanted = wall});
+        }
+        for (std::size_t i = 0; i < std::size(kJobRules); ++i) {
+            const TresRule& rule = kJobRules[i];
+            for (const Qos* qos : qos_) {
+                for (const auto& [name, most] : rule.most(*qos)) {
+                    const std::uint64_t nodes = i == kPerNode ? std::max<std::uint64_t>(1, amount_in(wanted_, "node")) : 1;
+                    const std::uint64_t wanted = (amount_in(wanted_, name) + nodes - 1) / nodes;
+                    add_tres(*qos, rule.key, rule.reasons, {.most = most, .wanted = wanted, .tres = name, .is_least = i == kLeast});
+                }
+            }
+        }
+    }
+
+    // With others, or as if there were none.
+    void of_groups(bool alone) {
+        for (const GroupRule& rule : kGroupRules) {
+            for (const Qos* qos : qos_) {
+                const Allotment& most = qos->*rule.most;
+                const LimitUse* use = alone ? nullptr : use_of(rule, *qos);
+                for (const auto& [name, amount] : most.tres) {
+                    add_tres(*qos, rule.tres_key, rule.tres_reasons,
+                             {.most = amount, .used = use ? amount_in(use->tres, name) : 0,
+                              .wanted = amount_in(wanted_, name), .tres = name, .is_shared = true, .among = rule.among});
+                }
+                add_count(*qos, rule, rule.running_key, rule.running_reason, most.running, use ? use->running : 0, 1);
+            }
+        }
+    }
+
+    void of_submissions(std::uint64_t tasks) {
+        for (const GroupRule& rule : kGroupRules) {
+            for (const Qos* qos : qos_) {
+                const LimitUse* use = use_of(rule, *qos);
+                add_count(*qos, rule, rule.submitted_key, rule.submitted_reason, (qos->*rule.most).submitted,
+                          use ? use->submitted : 0, tasks);
+            }
+        }
+    }
+
+    const std::vector<LimitCheck>& found() const { return found_; }
+    const std::vector<const Qos*>& qos() const { return qos_; }
+
+private:
+    bool knows(Reason reason, const std::string& tres) const {
+        return std::any_of(found_.begin(), found_.end(),
+                           [&](const LimitCheck& each) { return each.reason == reason && each.tres == tres; });
+    }
+
+    const LimitUse* use_of(const GroupRule& rule, const Qos& qos) const {
+        auto use = cluster_.limits.by_qos.find(qos.name);
+        return use == cluster_.limits.by_qos.end() ? nullptr : rule.used(use->second, job_);
+    }
+
+    void add_tres(const Qos& qos, std::string_view key, const Reason* reasons, LimitCheck check) {
+        check.qos = &qos;
+        check.reason = reasons[kind_of_tres(check.tres)];
+        check.limit = fmt::format("{}={}", key, print_tres({{check.tres, check.most}}));
+        if (!knows(check.reason, check.tres)) found_.push_back(std::move(check));
+    }
+
+    void add_count(const Qos& qos, const GroupRule& rule, std::string_view key, Reason reason,
+                   std::optional<std::uint32_t> most, std::uint64_t used, std::uint64_t wanted) {
+        if (!most || knows(reason, {})) return;
+        found_.push_back({.qos = &qos, .limit = fmt::format("{}={}", key, *most), .reason = reason, .most = *most,
+                          .used = used, .wanted = wanted, .is_shared = true, .among = rule.among});
+    }
+
+    const Cluster& cluster_;
+    const Job& job_;
+    std::vector<const Qos*> qos_;
+    Tres wanted_;
+    std::vector<LimitCheck> found_;
+};
+
+std::uint32_t jobs_left(const LimitCheck& check) {
+    if (check.is_broken()) return 0;
+    if (!check.is_shared || check.wanted == 0) return kNoLimit;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>((check.most - check.used) / check.wanted, kNoLimit));
+}
+
+Error policy_error(const LimitCheck& check) {
+    Error error{ErrorCode::QosPolicy, std::string(reason_name(check.reason))};
+    auto amount = [&](std::uint64_t count) { return check.tres == "mem" ? print_memory(count) : std::to_string(count); };
+    error.hint = fmt::format("QOS {} has {}", check.qos->name, check.limit);
+    if (check.used > 0) error.hint += fmt::format(", of which {} are in use", amount(check.used));
+    return error;
+}
+
+bool limits_any(const Cluster& cluster, const Allotment Qos::*of) {
+    if (!cluster.settings().enforce_limits) return false;
+    return std::any_of(cluster.qos().begin(), cluster.qos().end(),
+                       [&](const Qos& qos) { return !(qos.*of).tres.empty() || (qos.*of).running; });
+}
+
+}  // namespace
+
+std::uint64_t LimitCheck::held_by(const LimitBook::Entry& other, const Job& job) const {
+    const bool is_theirs = among == Among::All || (among == Among::User && other.user == job.user) ||
+                           (among == Among::Account && other.account == job.request->account);
+    if (!is_shared || !is_theirs || std::find(other.qos.begin(), other.qos.end(), qos->name) == other.qos.end()) return 0;
+    return tres.empty() ? other.use.running : amount_in(other.use.tres, tres);
+}
+
+Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Tres& held) {
+    Allowance allowed;
+    if (!cluster.settings().enforce_limits) return allowed;
+    Limits limits(cluster, job, partition, held);
+    limits.of_job();
+    limits.of_groups(false);
+    for (const LimitCheck& check : limits.found()) {
+        const std::uint32_t left = jobs_left(check);
+        if (left < allowed.jobs) allowed = {left, check.reason};
+    }
+    return allowed;
+}
+
+std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job, const Partition& partition) {
+    if (!cluster.settings().enforce_limits) return {};
+    Limits limits(cluster, job, partition);
+    limits.of_job();
+    limits.of_groups(false);
+    return limits.found();
+}
+
+std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job, const Partition& partition) {
+    std::vector<LimitCheck> reached = limits_on(cluster, job, partition);
+    std::erase_if(reached, [](const LimitCheck& check) { return !check.is_broken(); });
+    return reached;
+}
+
+Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint64_t tasks) {
+    if (!cluster.settings().enforce_limits) return {};
+    for (const std::string& name : partitions_of(job)) {
+        Limits limits(cluster, job, *cluster.find_partition(name));
+        limits.of_submissions(tasks);
+        for (const LimitCheck& check : limits.found()) {
+            if (check.is_broken()) return policy_error(check);
+        }
+    }
+    return check_limits(cluster, job);
+}
+
+// One of its partitions that lets it in is enough.
+Result<void> check_limits(const Cluster& cluster, const Job& job) {
+    if (!cluster.settings().enforce_limits) return {};
+    std::optional<Error> problem;
+    for (const std::string& name : partitions_of(job)) {
+        Limits limits(cluster, job, *cluster.find_partition(name));
+        const bool denies = std::any_of(limits.qos().begin(), limits.qos().end(),
+                                        [](const Qos* qos) { return qos->has(kQosDenyOnLimit); });
+        limits.of_job();
+        limits.of_groups(true);
+        auto broken = std::find_if(limits.found().begin(), limits.found().end(),
+                                   [](const LimitCheck& check) { return check.is_broken(); });
+        if (!denies || broken == limits.found().end()) return {};
+        if (!problem) problem = policy_error(*broken);
+    }
+    if (problem) return *std::move(problem);
+    return {};
+}
+
+PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition) {
+    PartitionBounds bounds{partition.min_nodes, partition.max_nodes, partition.max_time};
+    if (!cluster.settings().enforce_limits) return bounds;
+    for (const Qos* qos : qos_that_count(cluster, wish, partition)) {
+        if (qos->has(kQosPartitionMinNodes)) bounds.min_nodes = 0;
+        if (qos->has(kQosPartitionMaxNodes)) bounds.max_nodes.reset();
+        if (qos->has(kQosPartitionTimeLimit)) bounds.max_time = TimeLimit{};
+    }
+    return bounds;
+}
+
+bool limits_users(const Cluster& cluster) { return limits_any(cluster, &Qos::of_user); }
+bool limits_accounts(const Cluster& cluster) { return limits_any(cluster, &Qos::of_account); }
+
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// core/limits/allowance.h
+//
+// How much jobs may have: limits of their QOS and of their partition's. Of the two the partition's
+// comes first, unless the job's QOS has OverPartQOS; where it says nothing the other one counts.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+// One limit, and how the job stands to it.
+struct LimitCheck {
+    const Qos* qos = nullptr;
+    std::string limit = {};           // "MaxTRESPerUser=gres/gpu=4"
+    Reason reason = Reason::None;
+    std::uint64_t most = 0;
+    std::uint64_t used = 0;           // by others
+    std::uint64_t wanted = 0;
+    std::string tres = {};            // of which, if it is of resources
+    bool is_least = false;            // MinTRES: the job must have so much
+    bool is_shared = false;           // with other jobs, of whose it is: all, a user's, an account's
+    enum class Among : unsigned char { All, User, Account } among = Among::All;
+
+    // How much of it a job of the book has; none, if it does not count against the same.
+    std::uint64_t held_by(const LimitBook::Entry& other, const Job& job) const;
+    bool is_broken() const { return is_least ? wanted < most : used + wanted > most; }
+};
+
+constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
+
+struct Allowance {
+    std::uint32_t jobs = kNoLimit;    // so many of the kind may start now
+    Reason reason = Reason::None;     // why no more
+};
+
+// In the partition, as things are now. `held`: what it would really have there, once that is known.
+Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Tres& held = {});
+// All limits that count for it there, and those of them that keep it from starting.
+std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job, const Partition& partition);
+std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job, const Partition& partition);
+
+// May it be submitted: by number, and where QOS say so (DenyOnLimit) by what it could have if it were alone.
+Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint64_t tasks);
+Result<void> check_limits(const Cluster& cluster, const Job& job);
+
+// What the partition itself has to say; flags of QOS lift that.
+struct PartitionBounds {
+    std::uint32_t min_nodes = 0;
+    std::optional<std::uint32_t> max_nodes;
+    TimeLimit max_time;
+};
+PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition);
+
+// Whether jobs have to be told apart by user or account.
+bool limits_users(const Cluster& cluster);
+bool limits_accounts(const Cluster& cluster);
+
+}  // namespace sluice

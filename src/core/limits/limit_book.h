@@ -1,0 +1,52 @@
+// core/limits/limit_book.h
+//
+// Who counts against the limits of which QOS, and with how much. Kept only where limits
+// are enforced; worked out anew from the jobs after a restart.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/job.h"
+
+namespace sluice {
+
+struct LimitUse {
+    Tres tres;
+    std::uint64_t running = 0;
+    std::uint64_t submitted = 0;  // tasks of arrays one by one
+    bool operator==(const LimitUse&) const = default;
+};
+
+struct QosUse {
+    LimitUse all;
+    std::map<UserId, LimitUse> of_user;
+    std::map<std::string, LimitUse> of_account;
+    bool operator==(const QosUse&) const = default;
+};
+
+struct LimitBook {
+    struct Entry {
+        std::vector<std::string> qos;  // the job's own and those of its partitions
+        UserId user;
+        std::string account;
+        LimitUse use;
+        bool operator==(const Entry&) const = default;
+    };
+    std::unordered_map<std::uint32_t, Entry> jobs;  // by id
+    std::map<std::string, QosUse> by_qos;
+    bool has_more_room = false;        // something was given back since the last pass
+};
+
+class Cluster;
+
+// The book follows what the job is now: call after any change of what counts.
+void count_job(Cluster& cluster, const Job& job);
+void count_anew(Cluster& cluster);
+// Whether the book says what the jobs say.
+bool is_counted_right(const Cluster& cluster);
+
+}  // namespace sluice

@@ -1,0 +1,49 @@
+// See limit_plan.h.
+#include "core/limits/limit_plan.h"
+
+#include <fmt/format.h>
+
+#include "core/job/verbs.h"
+#include "core/schedule/planner.h"
+
+namespace sluice {
+
+CountLine& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
+    std::string key = fmt::format("{} {}", check.qos->name, check.limit);
+    if (check.among == LimitCheck::Among::User) key += fmt::format(" {}", job.user.value);
+    if (check.among == LimitCheck::Among::Account) key += " " + job.request->account;
+    auto [place, is_new] = lines_.try_emplace(std::move(key));
+    CountLine& line = place->second;
+    if (!is_new) return line;
+    line.add(now_, static_cast<std::int64_t>(check.most));
+    for (const auto& [id, entry] : cluster_.limits.jobs) {
+        const std::uint64_t held = check.held_by(entry, job);
+        if (held > 0) line.take(static_cast<std::int64_t>(held), now_, expected_end(cluster_, cluster_.job(JobId{id}), now_));
+    }
+    return line;
+}
+
+std::optional<Time> LimitPlan::earliest(const Job& job, const Partition& partition, Time from) {
+    const std::vector<LimitCheck> checks = limits_on(cluster_, job, partition);
+    for (bool is_settled = false; !is_settled;) {  // all of them at the same moment
+        is_settled = true;
+        for (const LimitCheck& check : checks) {
+            if (!check.is_shared && check.is_broken()) return {};
+            if (!check.is_shared || check.wanted == 0) continue;
+            auto at = line_of(check, job).earliest(static_cast<std::int64_t>(check.wanted), longest_run(job), from);
+            if (!at) return {};
+            is_settled = is_settled && *at == from;
+            from = *at;
+        }
+    }
+    return from;
+}
+
+void LimitPlan::take(const Job& job, const Partition& partition, Time start) {
+    for (const LimitCheck& check : limits_on(cluster_, job, partition)) {
+        if (!check.is_shared) continue;
+        line_of(check, job).take(static_cast<std::int64_t>(check.wanted), start, start + longest_run(job));
+    }
+}
+
+}  // namespace sluice
