@@ -31,6 +31,8 @@ function(sluice_room room)
     if(ARG_TOGETHER AND SLUICE_UNITY)
         set(CMAKE_UNITY_BUILD ON)
         set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+        # GCC takes a file that is compiled with others for a header, in which lambdas would be a mistake.
+        add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     sluice_include_dir(${room} include)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

@@ -8,7 +8,9 @@ Everything lives under one directory, and every process of the cluster carries t
 its environment (MARKER), so that stop() can prove that nothing has survived.
 """
 
+import atexit
 import fcntl
+import functools
 import os
 import pwd
 import random
@@ -28,8 +30,16 @@ ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEM
          "DEADLINE"}
 
 
+@functools.cache
 def default_prefix():
-    return Path(os.environ.get("SLUICE_PREFIX", ROOT / "build" / "prefix"))
+    """Where the programs are, for all users: what lies below a closed directory (/root) is copied."""
+    prefix = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build" / "prefix"))
+    if all(parent.stat().st_mode & 0o001 for parent in prefix.parents):
+        return prefix
+    open_to_all = Path(tempfile.mkdtemp(prefix="sluice-prefix-"))
+    open_to_all.chmod(0o755)
+    atexit.register(shutil.rmtree, open_to_all, ignore_errors=True)
+    return Path(shutil.copytree(prefix, open_to_all / "prefix", symlinks=True))
 
 
 PATIENCE = 120  # seconds: only ever reached when something is wrong, however slow the machine

@@ -114,6 +114,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.cluster_name = config.cluster_name;
     settings.nodes = config.nodes;
     settings.partitions = config.partitions;
+    for (PartitionConfig& partition : settings.partitions) partition.qos = to_lower(partition.qos);
     settings.down_nodes = config.down_nodes;
     settings.slurm_user = slurm_user;
     settings.first_job_id = config.first_job_id;

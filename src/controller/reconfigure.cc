@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 
 #include "base/log.h"
@@ -37,6 +38,16 @@ Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& pa
     return std::shared_ptr<const LiveConfig>(std::move(live));
 }
 
+void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot) {
+    for (const PartitionConfig& partition : settings.partitions) {
+        const bool is_known = partition.qos.empty() ||
+                              std::any_of(snapshot.qos->begin(), snapshot.qos->end(),
+                                          [&](const Qos& qos) { return qos.name == partition.qos; });
+        if (is_known) continue;
+        log_error("Partition {} has an invalid qos ({}): it limits nobody until sacctmgr adds it", partition.name, partition.qos);
+    }
+}
+
 Result<Incoming> prepare_reconfigure(Services& services, RequestId request, const Caller& caller) {
     auto next = TRY(load_live_config(services.config_path));
     const auto current = services.published.config.get();
@@ -45,6 +56,7 @@ Result<Incoming> prepare_reconfigure(Services& services, RequestId request, cons
     auto settings =
         std::make_shared<const Settings>(TRY(settings_from(next->config, next->slurm_user)));
     for (const std::string& warning : next->config.warnings) log_info("warning: {}", warning);
+    warn_of_unknown_qos(*settings, *services.published.snapshot.get());
     set_log_level(next->config.slurmctld_debug);
     services.published.config.set(std::move(next));
     services.fleet->reconfigure();

@@ -5,6 +5,7 @@ cannot be seen, as on another machine.
 """
 
 import os
+import string
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,6 +16,9 @@ from cluster import wait_for
 pytestmark = pytest.mark.usefixtures("as_root")
 
 
+letters = iter(string.ascii_lowercase)
+
+
 def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
@@ -23,15 +27,18 @@ def ip(*words):
 def two_hosts():
     """Options for a cluster of n1 on this host and n2 on another one."""
     number = os.getpid() % 250 + 1
-    name, near, far = f"sluice{os.getpid()}", f"10.97.{number}.1", f"10.97.{number}.2"
+    # The kernel takes its time to forget the last one.
+    link = f"sl{os.getpid()}{next(letters)}"
+    name, near, far = f"sluice-{link}", f"10.97.{number}.1", f"10.97.{number}.2"
     ip("netns", "add", name)
-    ip("link", "add", f"sl{os.getpid()}", "type", "veth", "peer", "name", "uplink", "netns", name)
-    ip("addr", "add", f"{near}/24", "dev", f"sl{os.getpid()}")
-    ip("link", "set", f"sl{os.getpid()}", "up")
+    ip("link", "add", link, "type", "veth", "peer", "name", "uplink", "netns", name)
+    ip("addr", "add", f"{near}/24", "dev", link)
+    ip("link", "set", link, "up")
     for words in (["addr", "add", f"{far}/24", "dev", "uplink"], ["link", "set", "uplink", "up"],
                   ["link", "set", "lo", "up"]):
         ip("-n", name, *words)
     yield {"address": near, "hosts": {"n2": (name, far)}}
+    ip("link", "del", link)
     ip("netns", "del", name)
 
 

@@ -75,7 +75,7 @@ const GroupRule kGroupRules[] = {
 // Those that count for the job there, the stronger one first.
 std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition) {
     std::vector<const Qos*> found;
-    const Qos* own = find_qos(cluster, wish.qos);
+    const Qos* own = find_qos(cluster, qos_in_force(cluster, wish.qos));
     const Qos* of_partition = partition.qos.empty() ? nullptr : find_qos(cluster, partition.qos);
     const bool own_first = own && own->has(kQosOverPartQos);
     for (const Qos* each : {own_first ? own : of_partition, own_first ? of_partition : own}) {
@@ -109,7 +109,7 @@ public:
             if (!qos->max_wall || knows(Reason::QosMaxWall, {})) continue;
             TimeLimit limit = job_.time_limit;
             std::uint64_t wall = limit.unlimited() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(limit.length().count());
-            found_.push_back({.qos = qos, .limit = "MaxWall=" + print_duration(*qos->max_wall), .reason = Reason::QosMaxWall,
+            found_.push_back({.qos = qos, .key = "MaxWall", .reason = Reason::QosMaxWall,
                               .most = static_cast<std::uint64_t>(qos->max_wall->count()), .wanted = wall});
         }
         for (std::size_t i = 0; i < std::size(kJobRules); ++i) {
@@ -167,14 +167,14 @@ private:
     void add_tres(const Qos& qos, std::string_view key, const Reason* reasons, LimitCheck check) {
         check.qos = &qos;
         check.reason = reasons[kind_of_tres(check.tres)];
-        check.limit = fmt::format("{}={}", key, print_tres({{check.tres, check.most}}));
+        check.key = key;
         if (!knows(check.reason, check.tres)) found_.push_back(std::move(check));
     }
 
     void add_count(const Qos& qos, const GroupRule& rule, std::string_view key, Reason reason,
                    std::optional<std::uint32_t> most, std::uint64_t used, std::uint64_t wanted) {
         if (!most || knows(reason, {})) return;
-        found_.push_back({.qos = &qos, .limit = fmt::format("{}={}", key, *most), .reason = reason, .most = *most,
+        found_.push_back({.qos = &qos, .key = key, .reason = reason, .most = *most,
                           .used = used, .wanted = wanted, .is_shared = true, .among = rule.among});
     }
 
@@ -194,7 +194,7 @@ std::uint32_t jobs_left(const LimitCheck& check) {
 Error policy_error(const LimitCheck& check) {
     Error error{ErrorCode::QosPolicy, std::string(reason_name(check.reason))};
     auto amount = [&](std::uint64_t count) { return check.tres == "mem" ? print_memory(count) : std::to_string(count); };
-    error.hint = fmt::format("QOS {} has {}", check.qos->name, check.limit);
+    error.hint = fmt::format("QOS {} has {}", check.qos->name, check.text());
     if (check.used > 0) error.hint += fmt::format(", of which {} are in use", amount(check.used));
     return error;
 }
@@ -206,6 +206,11 @@ bool limits_any(const Cluster& cluster, const Allotment Qos::*of) {
 }
 
 }  // namespace
+
+std::string LimitCheck::text() const {
+    if (reason == Reason::QosMaxWall) return fmt::format("{}={}", key, print_duration(Seconds{static_cast<std::int64_t>(most)}));
+    return fmt::format("{}={}", key, tres.empty() ? std::to_string(most) : print_tres({{tres, most}}));
+}
 
 std::uint64_t LimitCheck::held_by(const LimitBook::Entry& other, const Job& job) const {
     const bool is_theirs = among == Among::All || (among == Among::User && other.user == job.user) ||

@@ -15,7 +15,7 @@ namespace sluice {
 // One limit, and how the job stands to it.
 struct LimitCheck {
     const Qos* qos = nullptr;
-    std::string limit = {};           // "MaxTRESPerUser=gres/gpu=4"
+    std::string_view key = {};        // "MaxTRESPerUser"
     Reason reason = Reason::None;
     std::uint64_t most = 0;
     std::uint64_t used = 0;           // by others
@@ -25,6 +25,7 @@ struct LimitCheck {
     bool is_shared = false;           // with other jobs, of whose it is: all, a user's, an account's
     enum class Among : unsigned char { All, User, Account } among = Among::All;
 
+    std::string text() const;         // "MaxTRESPerUser=gres/gpu=4"
     // How much of it a job of the book has; none, if it does not count against the same.
     std::uint64_t held_by(const LimitBook::Entry& other, const Job& job) const;
     bool is_broken() const { return is_least ? wanted < most : used + wanted > most; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/cluster.h"
+#include "core/limits/qos.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/queue.h"
 
@@ -12,7 +13,7 @@ namespace sluice {
 namespace {
 
 LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
-    LimitBook::Entry entry{.qos = {job.request->qos}, .user = job.user, .account = job.request->account};
+    LimitBook::Entry entry{.qos = {qos_in_force(cluster, job.request->qos)}, .user = job.user, .account = job.request->account};
     if (is_over(job)) return entry;
     const Partition* partition = nullptr;
     for (const std::string& name : partitions_of(job)) {

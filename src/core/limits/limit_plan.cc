@@ -9,7 +9,7 @@
 namespace sluice {
 
 CountLine& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
-    std::string key = fmt::format("{} {}", check.qos->name, check.limit);
+    std::string key = fmt::format("{} {} {}", check.qos->name, check.key, check.tres);
     if (check.among == LimitCheck::Among::User) key += fmt::format(" {}", job.user.value);
     if (check.among == LimitCheck::Among::Account) key += " " + job.request->account;
     auto [place, is_new] = lines_.try_emplace(std::move(key));

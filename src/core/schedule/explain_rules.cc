@@ -151,7 +151,7 @@ std::vector<Explanation::Holder> holders_under(const Question& question, const L
 }
 
 Explanation::PartitionObstacle limit_obstacle(const Question& question, const Partition& partition, const LimitCheck& check) {
-    std::string text = fmt::format("QOS {} has {}", check.qos->name, check.limit);
+    std::string text = fmt::format("QOS {} has {}", check.qos->name, check.text());
     if (check.used > 0) text += fmt::format(", {} in use", amount_text(check, check.used));
     const bool endless = check.reason == Reason::QosMaxWall && question.job.time_limit.unlimited();
     text += fmt::format(", this one asks for {}", endless ? "no limit" : amount_text(check, check.wanted));

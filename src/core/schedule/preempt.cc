@@ -25,7 +25,7 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     const Settings& settings = cluster.settings();
     PreemptRule rule{settings.preempt.mode, Seconds{0}, settings.preempt.exempt_time};
     if (settings.preempt.by == PreemptSettings::By::Qos) {
-        if (const Qos* qos = find_qos(cluster, victim.request->qos)) {
+        if (const Qos* qos = find_qos(cluster, qos_in_force(cluster, victim.request->qos))) {
             const PreemptMode own = preempt_mode_in(qos->preempt_mode);
             if (own != PreemptMode::Off) rule.mode = own;  // Compat: OFF means that it has none of its own
             rule.grace = qos->grace_time;
@@ -46,10 +46,11 @@ static bool may_displace(const Cluster& cluster, const Job& job, const Partition
     bool is_lower = cluster.priorities().of(victim) < cluster.priorities().of(job);
     if (preempt.only_lower_priority && !is_lower) return false;
     if (preempt.by == PreemptSettings::By::Qos) {
-        const Qos* qos = find_qos(cluster, job.request->qos);
+        const Qos* qos = find_qos(cluster, qos_in_force(cluster, job.request->qos));
+        const std::string theirs = qos_in_force(cluster, victim.request->qos);
         const bool within = preempt.within || (qos && has_preempt_word(qos->preempt_mode, "WITHIN"));
-        if (within && victim.request->qos == job.request->qos && is_lower) return true;
-        return qos && std::find(qos->preempt.begin(), qos->preempt.end(), victim.request->qos) != qos->preempt.end();
+        if (within && qos && theirs == qos->name && is_lower) return true;
+        return qos && std::find(qos->preempt.begin(), qos->preempt.end(), theirs) != qos->preempt.end();
     }
     const Partition* theirs = cluster.find_partition(victim.partition);
     return theirs && theirs->config.priority_tier < partition.config.priority_tier;
