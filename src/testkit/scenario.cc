@@ -107,6 +107,7 @@ void set_partition_rules(PartitionConfig& partition, const std::map<std::string,
     partition.max_mem_per_cpu = count("maxmemcpu");
     partition.max_mem_per_node = count("maxmemnode");
     partition.qos = option(options, "qos");
+    partition.tres_billing_weights = option(options, "weights");
 }
 
 }  // namespace

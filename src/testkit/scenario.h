@@ -26,7 +26,7 @@
 //   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]
-//             [maxmemcpu=MB] [maxmemnode=MB] [qos=..]
+//             [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
 //   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB] [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [refused=PART OF THE TEXT]
 //   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE

@@ -180,6 +180,27 @@ TEST(QosLimits, TasksOfArraysAndWholeNodesCount) {
     )");
 }
 
+TEST(QosLimits, WhatIsBilledMayBeNothing) {
+    EXPECT_SCENARIO(R"(
+        settings  limits
+        qos       lab GrpTRES=billing=3
+        nodes     n[1-4] cpus=8 gres=gpu:a40:2
+        partition p nodes=n[1-4] default weights=gres/gpu=2
+        submit    a qos=lab time=60
+        submit    b qos=lab time=60
+        submit    c qos=lab time=60 gres=gpu:1
+        submit    d qos=lab time=60 gres=gpu:1
+        pass
+        end       a
+        end       b
+        expect    c running
+        expect    d pending QOSGrpBilling
+        end       c
+        pass
+        expect    d running
+    )");
+}
+
 TEST(QosLimits, NobodyIsBookedOrPreemptedForInVain) {
     EXPECT_SCENARIO(R"(
         settings  limits preempt=partition mode=REQUEUE

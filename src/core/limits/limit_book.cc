@@ -14,7 +14,6 @@ namespace {
 
 LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
     LimitBook::Entry entry{.qos = {qos_in_force(cluster, job.request->qos)}, .user = job.user, .account = job.request->account};
-    if (is_over(job)) return entry;
     const Partition* partition = nullptr;
     for (const std::string& name : partitions_of(job)) {
         const Partition* each = cluster.find_partition(name);
@@ -28,6 +27,7 @@ LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
     entry.use.running = 1;
     entry.use.tres = tres_of(*job.allocation);
     if (partition) entry.use.tres["billing"] = billing_of(entry.use.tres, partition->config.tres_billing_weights);
+    std::erase_if(entry.use.tres, [](const auto& amount) { return amount.second == 0; });  // weights may leave nothing
     return entry;
 }
 
