@@ -188,11 +188,12 @@ TEST(QosLimits, WhatIsBilledMayBeNothing) {
         partition p nodes=n[1-4] default weights=gres/gpu=2
         submit    a qos=lab time=60
         submit    b qos=lab time=60
-        submit    c qos=lab time=60 gres=gpu:1
-        submit    d qos=lab time=60 gres=gpu:1
         pass
         end       a
         end       b
+        submit    c qos=lab time=60 gres=gpu:1
+        submit    d qos=lab time=60 gres=gpu:1
+        pass
         expect    c running
         expect    d pending QOSGrpBilling
         end       c
