@@ -61,6 +61,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(cluster):
             ("add qos bad flags=frob",
              "sacctmgr: error: Unknown QOS flag used in: 'frob'. Valid QOS flags are 'DenyOnLimit,PartitionMaxNodes,"
              "PartitionMinNodes,OverPartQOS,PartitionTimeLimit,RequiresReservation'\n"),
+            ("add qos bad max=4", " Unknown option: max=4\n Use keyword 'where' to modify condition\n"),
             ("add qos bad grptres=frob=4", "sacctmgr: error: GrpTRES=frob=4: no TRES known by type frob\n"),
             ("add qos bad grptres=cpu=abc", "sacctmgr: error: Invalid value for GrpTRES (cpu=abc)\n"),
             ("add qos bad maxtrespernode=node=2", "sacctmgr: error: Invalid value for MaxTRESPerNode (node=2)\n"),

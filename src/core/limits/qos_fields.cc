@@ -203,18 +203,24 @@ constexpr QosKey kQosKeys[] = {
     {"GraceTime", set_qos_grace},
     {"GrpCPUs", set_qos_tres<&Qos::of_all, &A::tres>, "cpu"},
     {"GrpJobs", set_qos_count<&Qos::of_all, &A::running>},
+    {"GrpMem", set_qos_tres<&Qos::of_all, &A::tres>, "mem"},
     {"GrpMemory", set_qos_tres<&Qos::of_all, &A::tres>, "mem"},
     {"GrpNodes", set_qos_tres<&Qos::of_all, &A::tres>, "node"},
+    {"GrpSubmit", set_qos_count<&Qos::of_all, &A::submitted>},
     {"GrpSubmitJobs", set_qos_count<&Qos::of_all, &A::submitted>},
     {"GrpTRES", set_qos_tres<&Qos::of_all, &A::tres>},
+    {"MaxCPUs", set_qos_tres<&Qos::max_per_job>, "cpu"},
     {"MaxCPUsPerJob", set_qos_tres<&Qos::max_per_job>, "cpu"},
     {"MaxCPUsPerUser", set_qos_tres<&Qos::of_user, &A::tres>, "cpu"},
+    {"MaxJobs", set_qos_count<&Qos::of_user, &A::running>},
     {"MaxJobsPU", set_qos_count<&Qos::of_user, &A::running>},
     {"MaxJobsPerUser", set_qos_count<&Qos::of_user, &A::running>},
     {"MaxJobsPA", set_qos_count<&Qos::of_account, &A::running>},
     {"MaxJobsPerAccount", set_qos_count<&Qos::of_account, &A::running>},
+    {"MaxNodes", set_qos_tres<&Qos::max_per_job>, "node"},
     {"MaxNodesPerJob", set_qos_tres<&Qos::max_per_job>, "node"},
     {"MaxNodesPerUser", set_qos_tres<&Qos::of_user, &A::tres>, "node"},
+    {"MaxSubmitJobs", set_qos_count<&Qos::of_user, &A::submitted>},
     {"MaxSubmitJobsPU", set_qos_count<&Qos::of_user, &A::submitted>},
     {"MaxSubmitJobsPerUser", set_qos_count<&Qos::of_user, &A::submitted>},
     {"MaxSubmitPU", set_qos_count<&Qos::of_user, &A::submitted>},
@@ -244,15 +250,19 @@ constexpr QosKey kQosKeys[] = {
 };
 // clang-format on
 
-// Compat: any beginning that is long enough will do ("prio", "desc").
+// Compat: any beginning that can mean one thing only will do ("prio", "desc").
 const QosKey* find_qos_key(std::string_view given) {
     for (const QosKey& row : kQosKeys) {
         if (equals_ignoring_case(row.key, given)) return &row;
     }
+    const QosKey* found = nullptr;
     for (const QosKey& row : kQosKeys) {
-        if (given.size() >= 3 && starts_with_ignoring_case(row.key, given)) return &row;
+        if (given.empty() || !starts_with_ignoring_case(row.key, given)) continue;
+        const bool is_another = found && (found->set != row.set || found->tres != row.tres || !row.set);
+        if (is_another) return nullptr;
+        found = &row;
     }
-    return nullptr;
+    return found;
 }
 
 Result<void> set_qos_field(const Cluster& cluster, Qos& qos, std::string_view word, const std::string& value) {
