@@ -89,15 +89,19 @@ std::uint64_t amount_in(const Tres& tres, const std::string& name) {
     return found == tres.end() ? 0 : found->second;
 }
 
+std::uint64_t held_in(const LimitUse& use, const std::string& name) {
+    return name == "node" ? use.nodes.size() : amount_in(use.tres, name);
+}
+
 // Gathers the limits of the QOS that count; of those that two of them set, the first.
 class Limits {
 public:
-    Limits(const Cluster& cluster, const Job& job, const Partition& partition, const Tres& held = {})
-        : cluster_(cluster), job_(job), qos_(qos_that_count(cluster, *job.request, partition.config)) {
+    Limits(const Cluster& cluster, const Job& job, const Partition& partition, const Holding& held = {})
+        : cluster_(cluster), job_(job), nodes_(held.nodes), qos_(qos_that_count(cluster, *job.request, partition.config)) {
         if (qos_.empty()) return;
         wanted_ = tres_wanted(job, &partition, cluster.settings());
         // Compat: a type counts only for those who ask for it.
-        for (const auto& [name, amount] : held) {
+        for (const auto& [name, amount] : held.tres) {
             if (name.find(':') == name.npos || wanted_.contains(name)) wanted_[name] = amount;
         }
         wanted_["billing"] = billing_of(wanted_, partition.config.tres_billing_weights);
@@ -132,8 +136,8 @@ public:
                 const LimitUse* use = alone ? nullptr : use_of(rule, *qos);
                 for (const auto& [name, amount] : most.tres) {
                     add_tres(*qos, rule.tres_key, rule.tres_reasons,
-                             {.most = amount, .used = use ? amount_in(use->tres, name) : 0,
-                              .wanted = amount_in(wanted_, name), .tres = name, .is_shared = true, .among = rule.among});
+                             {.most = amount, .used = use ? held_in(*use, name) : 0, .wanted = wanted_beside(use, name),
+                              .tres = name, .is_shared = true, .among = rule.among});
                 }
                 add_count(*qos, rule, rule.running_key, rule.running_reason, most.running, use ? use->running : 0, 1);
             }
@@ -164,6 +168,15 @@ private:
         return use == cluster_.limits.by_qos.end() ? nullptr : rule.used(use->second, job_);
     }
 
+    // Nodes on which others are already count but once; as long as none are chosen, those may do.
+    std::uint64_t wanted_beside(const LimitUse* use, const std::string& name) const {
+        const std::uint64_t wanted = amount_in(wanted_, name);
+        if (!use || name != "node") return wanted;
+        if (nodes_.empty()) return wanted - std::min<std::uint64_t>(wanted, use->nodes.size());
+        auto is_new = [&](NodeIndex node) { return !use->nodes.contains(node); };
+        return static_cast<std::uint64_t>(std::count_if(nodes_.begin(), nodes_.end(), is_new));
+    }
+
     void add_tres(const Qos& qos, std::string_view key, const Reason* reasons, LimitCheck check) {
         check.qos = &qos;
         check.reason = reasons[kind_of_tres(check.tres)];
@@ -180,6 +193,7 @@ private:
 
     const Cluster& cluster_;
     const Job& job_;
+    std::vector<NodeIndex> nodes_;  // if they are chosen
     std::vector<const Qos*> qos_;
     Tres wanted_;
     std::vector<LimitCheck> found_;
@@ -216,10 +230,10 @@ std::uint64_t LimitCheck::held_by(const LimitBook::Entry& other, const Job& job)
     const bool is_theirs = among == Among::All || (among == Among::User && other.user == job.user) ||
                            (among == Among::Account && other.account == job.request->account);
     if (!is_shared || !is_theirs || std::find(other.qos.begin(), other.qos.end(), qos->name) == other.qos.end()) return 0;
-    return tres.empty() ? other.use.running : amount_in(other.use.tres, tres);
+    return tres.empty() ? other.use.running : held_in(other.use, tres);
 }
 
-Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Tres& held) {
+Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Holding& held) {
     Allowance allowed;
     if (!cluster.settings().enforce_limits) return allowed;
     Limits limits(cluster, job, partition, held);

@@ -38,8 +38,14 @@ struct Allowance {
     Reason reason = Reason::None;     // why no more
 };
 
-// In the partition, as things are now. `held`: what it would really have there, once that is known.
-Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Tres& held = {});
+// What a job would really have, once that is known.
+struct Holding {
+    Tres tres;
+    std::vector<NodeIndex> nodes;
+};
+
+// In the partition, as things are now.
+Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Holding& held = {});
 // All limits that count for it there, and those of them that keep it from starting.
 std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job, const Partition& partition);
 std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job, const Partition& partition);

@@ -180,6 +180,34 @@ TEST(QosLimits, TasksOfArraysAndWholeNodesCount) {
     )");
 }
 
+TEST(QosLimits, NodesCountOnceHoweverManyJobsAreOnThem) {
+    EXPECT_SCENARIO(R"(
+        settings  limits
+        qos       mine MaxTRESPerUser=node=1
+        qos       two  GrpTRES=node=2
+        nodes     n[1-4] cpus=4
+        submit    a qos=mine cpus=2 time=60
+        submit    b qos=mine cpus=1 time=60
+        submit    c qos=mine cpus=2 time=60
+        pass
+        expect    a running n1
+        expect    b running n1
+        expect    c pending QOSMaxNodePerUserLimit
+        end       a
+        pass
+        expect    c running n1
+        submit    d qos=two nodes=2 cpus=1 time=60 exclude=n1
+        submit    e qos=two nodes=2 cpus=1 time=60 exclude=n1
+        submit    f qos=two nodes=3 cpus=1 time=60 exclude=n1
+        submit    g qos=two cpus=4 time=60 exclude=n1
+        pass
+        expect    d running n[2-3]
+        expect    e running n[2-3]
+        expect    f pending QOSGrpNodeLimit
+        expect    g pending QOSGrpNodeLimit
+    )");
+}
+
 TEST(QosLimits, WhatIsBilledMayBeNothing) {
     EXPECT_SCENARIO(R"(
         settings  limits

@@ -28,23 +28,32 @@ LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
     entry.use.tres = tres_of(*job.allocation);
     if (partition) entry.use.tres["billing"] = billing_of(entry.use.tres, partition->config.tres_billing_weights);
     std::erase_if(entry.use.tres, [](const auto& amount) { return amount.second == 0; });  // weights may leave nothing
+    entry.use.tres.erase("node");
+    for (const NodeShare& share : job.allocation->nodes) entry.use.nodes[share.node] = 1;
     return entry;
 }
 
 void add_use(LimitUse& sum, const LimitUse& part) {
     for (const auto& [name, amount] : part.tres) sum.tres[name] += amount;
+    for (const auto& [node, jobs] : part.nodes) sum.nodes[node] += jobs;
     sum.running += part.running;
     sum.submitted += part.submitted;
 }
 
+template <typename Map>
+void take_amounts(Map& sum, const Map& part) {
+    for (const auto& [name, amount] : part) {
+        auto held = sum.find(name);
+        CHECK(held != sum.end() && held->second >= amount);
+        held->second -= amount;
+        if (held->second == 0) sum.erase(held);
+    }
+}
+
 // Whether nothing is left.
 bool take_use(LimitUse& sum, const LimitUse& part) {
-    for (const auto& [name, amount] : part.tres) {
-        auto held = sum.tres.find(name);
-        CHECK(held != sum.tres.end() && held->second >= amount);
-        held->second -= amount;
-        if (held->second == 0) sum.tres.erase(held);
-    }
+    take_amounts(sum.tres, part.tres);
+    take_amounts(sum.nodes, part.nodes);
     CHECK(sum.running >= part.running && sum.submitted >= part.submitted);
     sum.running -= part.running;
     sum.submitted -= part.submitted;

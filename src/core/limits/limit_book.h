@@ -15,7 +15,8 @@
 namespace sluice {
 
 struct LimitUse {
-    Tres tres;
+    Tres tres;                                   // all but nodes:
+    std::map<NodeIndex, std::uint32_t> nodes;    // how many of the jobs are on it
     std::uint64_t running = 0;
     std::uint64_t submitted = 0;  // tasks of arrays one by one
     bool operator==(const LimitUse&) const = default;

@@ -165,6 +165,12 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
             .detail = depends_on_detail(entry.in->need) ? &detail_ : nullptr};
 }
 
+std::vector<NodeIndex> nodes_in(const Choice& choice) {
+    std::vector<NodeIndex> nodes;
+    for (const Chosen& chosen : choice) nodes.push_back(chosen.node);
+    return nodes;
+}
+
 bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<TimeLimit> shortened) {
     const Planner& planner = scheduler_.planner;
     PlanTime from = planner.tick(now_);
@@ -172,7 +178,7 @@ bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<Tim
     Time until = planner.time(end_of(from, length_in(entry.reservation, planner, from, length)));
     BarredCpus barred = cpus_barred(cluster_, now_, until, entry.reservation, choice);
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice, barred);
-    if (!allocation || is_limited(entry, cluster_.job(id), tres_of(*allocation))) return false;
+    if (!allocation || is_limited(entry, cluster_.job(id), {tres_of(*allocation), nodes_in(choice)})) return false;
     set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
@@ -210,7 +216,7 @@ bool Pass::may_run(const Job& job) {
     return true;
 }
 
-bool Pass::is_limited(Entry& entry, const Job& job, const Tres& held) {
+bool Pass::is_limited(Entry& entry, const Job& job, const Holding& held) {
     Allowance allowed = allowance(cluster_, job, *entry.in->need.partition, held);
     entry.allowed = allowed.jobs;
     if (allowed.jobs > 0) return false;

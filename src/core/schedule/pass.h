@@ -53,7 +53,7 @@ private:
 
     bool may_run(const Job& job);
     // Limits of QOS keep the whole class; what it would hold is known once it has a place.
-    bool is_limited(Entry& entry, const Job& job, const Tres& held = {});
+    bool is_limited(Entry& entry, const Job& job, const Holding& held = {});
     void park_here(JobId id, Reason reason, std::string detail);
     Outcome try_start(Entry& entry, JobId id);
     Choice at_once(Entry& entry, const Search& search);
@@ -121,6 +121,7 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& job_class, const Need& need);
 // The sentence that stands for QosNotAllowed.
 std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config);
+std::vector<NodeIndex> nodes_in(const Choice& choice);
 // Whether that for which a job is parked will come as time goes by.
 bool comes_in_time(Reason reason);
 bool array_limit_reached(const Cluster& cluster, const Job& job);

@@ -147,14 +147,14 @@ bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice, c
 }
 
 // As far as that can be told before the others are gone.
-Tres held_there(const Need& need, const Choice& choice) {
+Holding held_there(const Need& need, const Choice& choice) {
     Tres held{{"node", choice.size()}};
     for (const Chosen& chosen : choice) {
         held["cpu"] += static_cast<std::uint64_t>(chosen.take[Amounts::kCpus]);
         held["mem"] += static_cast<std::uint64_t>(chosen.take[Amounts::kMemory]);
     }
     for (const GresCount& wish : need.gres_per_node) held["gres/" + wish.name] += wish.count * choice.size();
-    return held;
+    return {std::move(held), nodes_in(choice)};
 }
 
 }  // namespace
@@ -177,8 +177,7 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
     Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     if (!choice.empty() && is_limited(entry, *job, held_there(search.need, choice))) choice.clear();
-    std::vector<NodeIndex> chosen;
-    for (const Chosen& node : choice) chosen.push_back(node.node);
+    const std::vector<NodeIndex> chosen = nodes_in(choice);
     std::erase_if(victims, [&](const Victim& victim) {
         planner.lay_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
