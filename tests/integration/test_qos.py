@@ -1,4 +1,4 @@
-"""Qualities of service: the table that sacctmgr keeps, and preemption and priority by it."""
+"""Qualities of service: the table that sacctmgr keeps; preemption, priority and limits by it."""
 
 BY_QOS = "PreemptType=preempt/qos\nPreemptMode=REQUEUE"
 

@@ -207,9 +207,8 @@ std::uint32_t jobs_left(const LimitCheck& check) {
 
 Error policy_error(const LimitCheck& check) {
     Error error{ErrorCode::QosPolicy, std::string(reason_name(check.reason))};
-    auto amount = [&](std::uint64_t count) { return check.tres == "mem" ? print_memory(count) : std::to_string(count); };
     error.hint = fmt::format("QOS {} has {}", check.qos->name, check.text());
-    if (check.used > 0) error.hint += fmt::format(", of which {} are in use", amount(check.used));
+    if (check.used > 0) error.hint += fmt::format(", of which {} are in use", check.amount(check.used));
     return error;
 }
 
@@ -222,8 +221,12 @@ bool limits_any(const Cluster& cluster, const Allotment Qos::*of) {
 }  // namespace
 
 std::string LimitCheck::text() const {
-    if (reason == Reason::QosMaxWall) return fmt::format("{}={}", key, print_duration(Seconds{static_cast<std::int64_t>(most)}));
-    return fmt::format("{}={}", key, tres.empty() ? std::to_string(most) : print_tres({{tres, most}}));
+    return fmt::format("{}={}", key, tres.empty() ? amount(most) : print_tres({{tres, most}}));
+}
+
+std::string LimitCheck::amount(std::uint64_t count) const {
+    if (reason == Reason::QosMaxWall) return print_duration(Seconds{static_cast<std::int64_t>(count)});
+    return tres == "mem" ? print_memory(count) : std::to_string(count);
 }
 
 std::uint64_t LimitCheck::held_by(const LimitBook::Entry& other, const Job& job) const {

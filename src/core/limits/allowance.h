@@ -26,6 +26,7 @@ struct LimitCheck {
     enum class Among : unsigned char { All, User, Account } among = Among::All;
 
     std::string text() const;         // "MaxTRESPerUser=gres/gpu=4"
+    std::string amount(std::uint64_t count) const;  // of what it limits: "4", "64G", "00:30:00"
     // How much of it a job of the book has; none, if it does not count against the same.
     std::uint64_t held_by(const LimitBook::Entry& other, const Job& job) const;
     bool is_broken() const { return is_least ? wanted < most : used + wanted > most; }

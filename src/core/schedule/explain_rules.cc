@@ -133,11 +133,6 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
     }
 }
 
-std::string amount_text(const LimitCheck& check, std::uint64_t count) {
-    if (check.reason == Reason::QosMaxWall) return print_duration(Seconds{static_cast<std::int64_t>(count)});
-    return check.tres == "mem" ? print_memory(count) : std::to_string(count);
-}
-
 // Those who have what the limit leaves to all of them.
 std::vector<Explanation::Holder> holders_under(const Question& question, const LimitCheck& check) {
     std::vector<Explanation::Holder> holders;
@@ -152,9 +147,9 @@ std::vector<Explanation::Holder> holders_under(const Question& question, const L
 
 Explanation::PartitionObstacle limit_obstacle(const Question& question, const Partition& partition, const LimitCheck& check) {
     std::string text = fmt::format("QOS {} has {}", check.qos->name, check.text());
-    if (check.used > 0) text += fmt::format(", {} in use", amount_text(check, check.used));
+    if (check.used > 0) text += fmt::format(", {} in use", check.amount(check.used));
     const bool endless = check.reason == Reason::QosMaxWall && question.job.time_limit.unlimited();
-    text += fmt::format(", this one asks for {}", endless ? "no limit" : amount_text(check, check.wanted));
+    text += fmt::format(", this one asks for {}", endless ? "no limit" : check.amount(check.wanted));
     return {partition.config.name, check.reason, std::move(text), holders_under(question, check)};
 }
 

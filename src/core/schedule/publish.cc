@@ -44,13 +44,15 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     for (JobId id : cluster_.parked) {
         if (comes_in_time(cluster_.job(id).reason)) waiting.push_back({cluster_.priority(id), id});
     }
+    Planner& planner = scheduler_.planner;
     scheduler_.queue.for_each_class([&](const JobClass& job_class) {
         if (!job_class.obstacle.is_limit) return;
         std::size_t left = kBookingsPerClass;
-        for (auto key = job_class.waiting.begin(); key != job_class.waiting.end() && left-- > 0; ++key) waiting.push_back(*key);
+        for (auto key = job_class.waiting.begin(); key != job_class.waiting.end() && left-- > 0; ++key) {
+            if (!planner.find_booking(key->job)) waiting.push_back(*key);
+        }
     });
     std::sort(waiting.begin(), waiting.end());
-    Planner& planner = scheduler_.planner;
     CountPlan counts(cluster_, now_);
     std::uint64_t steps_most = finder_.steps + kStepsForParked;
     for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most; ++i) {
