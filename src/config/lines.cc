@@ -56,20 +56,17 @@ private:
         rest_ = end == std::string_view::npos ? std::string_view{} : rest_.substr(end + 1);
         ++physical_;
         if (line.ends_with('\r')) line.remove_suffix(1);
-        for (std::size_t i = 0; i < line.size(); ++i) {
-            char c = line[i];
-            if (c == '#') return false;
-            if (c != '\\') {
-                text_ += c;
-            } else if (i + 1 == line.size()) {
-                return !rest_.empty();
-            } else if (line[i + 1] == '#' || line[i + 1] == '\\') {
-                text_ += line[++i];
-            } else {
-                text_ += c;
-            }
+        while (true) {
+            const auto special = std::find_if(line.begin(), line.end(),
+                                              [](char c) { return c == '#' || c == '\\'; });
+            text_.append(line.begin(), special);
+            line.remove_prefix(static_cast<std::size_t>(special - line.begin()));
+            if (line.empty() || line.front() == '#') return false;
+            if (line.size() == 1) return !rest_.empty();
+            if (line[1] == '#' || line[1] == '\\') line.remove_prefix(1);
+            text_ += line.front();
+            line.remove_prefix(1);
         }
-        return false;
     }
 
     std::string_view rest_;

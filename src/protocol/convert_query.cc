@@ -21,7 +21,7 @@ struct Texts {
 
 #define TEXTS(field) \
     { #field, &Filter::field, &wire::Filter::mutable_##field, &wire::Filter::field }
-const Texts kFilterTexts[] = {
+constexpr Texts kFilterTexts[] = {
     TEXTS(partitions), TEXTS(names), TEXTS(accounts), TEXTS(qos), TEXTS(reservations), TEXTS(nodes),
 };
 #undef TEXTS

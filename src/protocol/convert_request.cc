@@ -36,17 +36,17 @@ using FlagMember =
 #define FLAG(field) \
     {#field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field}
 
-const TextMember<JobTerms> kTexts[] = {
+constexpr TextMember<JobTerms> kTexts[] = {
     TEXT(partition), TEXT(account),   TEXT(qos),        TEXT(wckey),       TEXT(reservation), TEXT(licenses),
     TEXT(mail_user), TEXT(mail_types), TEXT(submit_host), TEXT(tres_bind), TEXT(tres_freq),
 };
 
-const TextMember<JobDetails> kDetails[] = {
+constexpr TextMember<JobDetails> kDetails[] = {
     TEXT(name),    TEXT(comment), TEXT(dependency),  TEXT(work_dir),    TEXT(std_in),           TEXT(std_out),
     TEXT(std_err), TEXT(command), TEXT(submit_line), TEXT(script_hash), TEXT(environment_hash),
 };
 
-const FlagMember kFlags[] = {
+constexpr FlagMember kFlags[] = {
     FLAG(hold),         FLAG(requeue),           FLAG(requeue_set),
     FLAG(immediate),    FLAG(kill_on_node_fail), FLAG(wait_all_nodes),
     FLAG(get_user_env),

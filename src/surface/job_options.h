@@ -74,7 +74,7 @@ struct OptionUse {
 enum class OptionGroup : std::uint8_t { Run, Constraint, Consumable, Affinity, Gpu, Help, Other };
 
 struct JobOption {
-    const char* name;
+    std::string_view name;
     char letter;
     const char* value;  // "name", "[name]" when it may be left out, nullptr for none
     std::uint8_t tools;

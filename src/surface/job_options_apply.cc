@@ -16,10 +16,10 @@ Argument argument_of(const JobOption& option) {
 
 // Second names of variables. Those that begin with SRUN_ win over the regular ones.
 struct VariableAlias {
-    const char* variable;
+    std::string_view variable;
     std::uint8_t tools;
-    const char* option;
-    const char* before = "";  // goes before the value
+    std::string_view option;
+    std::string_view before = "";  // goes before the value
 };
 constexpr VariableAlias kAliases[] = {
     {"SLURM_NPROCS", kSrun, "ntasks"},
@@ -79,9 +79,8 @@ Result<void> apply_variable(JobOptions& options, std::size_t index, std::string_
 Result<void> apply_aliases(JobOptions& options, const FindVariable& find, Tool tool, Time now,
                            bool winning) {
     for (const VariableAlias& alias : kAliases) {
-        std::string_view name = alias.variable;
-        if (!(alias.tools & tool) || name.starts_with("SRUN_") != winning) continue;
-        std::optional<std::string_view> value = find(name);
+        if (!(alias.tools & tool) || alias.variable.starts_with("SRUN_") != winning) continue;
+        std::optional<std::string_view> value = find(alias.variable);
         if (!value) continue;
         const std::string text = fmt::format("{}{}", alias.before, *value);
         TRY(apply_variable(options, option_index(alias.option), text, tool, now));
@@ -100,7 +99,7 @@ Result<Arguments> parse_job_arguments(Tool tool, const std::vector<std::string>&
     std::span<const JobOption> table = job_options();
     for (std::size_t i = 0; i < table.size(); ++i) {
         if (!(table[i].tools & tool)) continue;
-        spellings.push_back({table[i].name, table[i].letter, argument_of(table[i]), i});
+        spellings.push_back({table[i].name.data(), table[i].letter, argument_of(table[i]), i});
     }
     return parse_arguments(args, spellings, OptionsEnd::AtFirstOperand);
 }

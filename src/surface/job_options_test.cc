@@ -258,7 +258,7 @@ TEST(JobOptions, NoToolHasALetterOrNameTwice) {
         std::set<std::string> seen;
         for (const JobOption& option : job_options()) {
             if (!(option.tools & tool)) continue;
-            EXPECT_TRUE(seen.insert(option.name).second) << option.name;
+            EXPECT_TRUE(seen.emplace(option.name).second) << option.name;
             if (option.letter) {
                 EXPECT_TRUE(seen.insert(std::string(1, option.letter)).second) << option.name;
             }

@@ -63,11 +63,10 @@ Result<Submission> read_submission(const Arguments& arguments, const JobOptions&
     TRY(check_script(script.text));
     JobOptions& options = submission.options;
     auto find = [&](std::string_view name) { return invocation.environment.find(name); };
-    JobOptions environment;
-    TRY(apply_environment(environment, find, kSbatch, now));
+    const bool ignore_pbs =
+        command_line.ignore_pbs || find("SBATCH_IGNORE_PBS").value_or("0") != "0";
     TRY(apply_directives(options, script.text,
-                         script.path.empty() ? "script" : arguments.operands[0],
-                         command_line.ignore_pbs || environment.ignore_pbs, now));
+                         script.path.empty() ? "script" : arguments.operands[0], ignore_pbs, now));
     TRY(apply_environment(options, find, kSbatch, now));
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSbatch, now));
     TRY(complete_options(options, kSbatch));

@@ -59,7 +59,7 @@ const LimitUse* use_in(const Map& map, const Key& key) {
     return found == map.end() ? nullptr : &found->second;
 }
 
-const GroupRule kGroupRules[] = {
+constexpr GroupRule kGroupRules[] = {
     {LimitCheck::Among::All, "GrpTRES", "GrpJobs", "GrpSubmitJobs", &Qos::of_all, [](const QosUse& use, const Job&) { return &use.all; },
      {R::QosGrpCpu, R::QosGrpMemory, R::QosGrpNode, R::QosGrpGres, R::QosGrpBilling}, R::QosGrpJobs, R::QosGrpSubmitJobs},
     {LimitCheck::Among::User, "MaxTRESPerUser", "MaxJobsPerUser", "MaxSubmitJobsPerUser", &Qos::of_user,
