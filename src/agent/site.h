@@ -21,6 +21,7 @@ struct Site {
     std::string hostname;
     std::string spool;       // SlurmdSpoolDir with %n and %h replaced
     std::string stepd_path;  // slurmstepd, beside our own program
+    std::string stepd_twin;  // the same program for steps that need plugins (os/twin.h)
     Hardware hardware;
     bool cgroups = false;  // are steps put into cgroups here?
     std::string cgroup_top;

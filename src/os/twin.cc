@@ -34,12 +34,6 @@ bool& is_kept() {
     return kept;
 }
 
-// PREFIX/bin/sbatch has its twin at PREFIX/lib/sluice/sbatch.
-std::string twin_path() {
-    const std::string own = own_program_path();
-    return fmt::format("{}/lib/sluice/{}", directory_of(directory_of(own)), base_name(own));
-}
-
 // The words that this process was started with, as the kernel has them.
 std::vector<char*> split_arguments(std::string& bytes) {
     std::vector<char*> arguments;
@@ -51,7 +45,7 @@ std::vector<char*> split_arguments(std::string& bytes) {
 }
 
 [[noreturn]] void become_twin() {
-    const std::string path = twin_path();
+    const std::string path = twin_of(own_program_path());
     int failure = 0;
     if (Result<std::string> bytes = read_file("/proc/self/cmdline")) {
         execv(path.c_str(), split_arguments(*bytes).data());
@@ -69,6 +63,10 @@ std::vector<char*> split_arguments(std::string& bytes) {
 bool is_static_program() {
     static const bool is_static = has_no_interpreter();
     return is_static;
+}
+
+std::string twin_of(std::string_view path) {
+    return fmt::format("{}/lib/sluice/{}", directory_of(directory_of(path)), base_name(path));
 }
 
 bool has_twin() {

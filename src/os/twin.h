@@ -9,6 +9,7 @@
 // what it has read from its input, and says keep_this_program() before it changes anything.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace sluice {
@@ -27,6 +28,9 @@ void keep_this_program();
 
 // True: this program can still become its twin.
 bool has_twin();
+
+// Where the twin of the program at `path` is: "/usr/sbin/x" has it at "/usr/lib/sluice/x".
+std::string twin_of(std::string_view path);
 
 // What was read from descriptor `fd` can be read from there once more.
 void hand_back_input(int fd, std::string_view bytes);
