@@ -136,7 +136,8 @@ void set(typename MemberOf<decltype(Member)>::class_type& target, const Value& v
 template <typename Target>
 const Key<Target>* find_key(std::span<const Key<Target>> keys, std::string_view name) {
     for (const Key<Target>& key : keys) {
-        if (key.kind != Kind::Shown && equals_ignoring_case(key.name, name)) return &key;
+        if (key.name.size() != name.size() || key.kind == Kind::Shown) continue;
+        if (equals_ignoring_case(key.name, name)) return &key;
     }
     return nullptr;
 }

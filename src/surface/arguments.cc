@@ -79,6 +79,7 @@ struct Getopt {
 Getopt getopt_tables(std::span<const OptionSpelling> spellings, OptionsEnd end) {
     Getopt tables;
     tables.letters = end == OptionsEnd::AtFirstOperand ? "+:" : ":";
+    tables.longs.reserve(spellings.size() + 1);
     for (std::size_t i = 0; i < spellings.size(); ++i) {
         const OptionSpelling& each = spellings[i];
         tables.longs.push_back(

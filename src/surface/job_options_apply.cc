@@ -97,6 +97,7 @@ std::string_view tool_name(Tool tool) {
 Result<Arguments> parse_job_arguments(Tool tool, const std::vector<std::string>& args) {
     std::vector<OptionSpelling> spellings;
     std::span<const JobOption> table = job_options();
+    spellings.reserve(table.size());
     for (std::size_t i = 0; i < table.size(); ++i) {
         if (!(table[i].tools & tool)) continue;
         spellings.push_back({table[i].name.data(), table[i].letter, argument_of(table[i]), i});

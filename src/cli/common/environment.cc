@@ -34,6 +34,13 @@ std::optional<std::string_view> Environment::find(std::string_view name) const {
     return {};
 }
 
+Environment Environment::starting_with(char first) const {
+    Environment some;
+    std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(some.entries_),
+                 [&](const std::string& each) { return each.starts_with(first); });
+    return some;
+}
+
 void Environment::set(std::string_view name, std::string_view value) {
     std::string text = fmt::format("{}={}", name, value);
     if (std::string* old = entry(name)) {

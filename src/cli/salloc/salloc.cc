@@ -29,7 +29,8 @@ constexpr int kAskAgain = 2000;  // milliseconds after a refusal
 Result<JobOptions> read_options(const Arguments& arguments, const Invocation& invocation) {
     const Time now = current_time();
     JobOptions options;
-    auto find = [&](std::string_view name) { return invocation.environment.find(name); };
+    const Environment ours = invocation.environment.starting_with('S');  // SLURM_, SBATCH_ ...
+    auto find = [&](std::string_view name) { return ours.find(name); };
     TRY(apply_environment(options, find, kSalloc, now));
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSalloc, now));
     TRY(complete_options(options, kSalloc));

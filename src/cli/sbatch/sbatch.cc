@@ -62,7 +62,8 @@ Result<Submission> read_submission(const Arguments& arguments, const JobOptions&
     const Script& script = submission.script;
     TRY(check_script(script.text));
     JobOptions& options = submission.options;
-    auto find = [&](std::string_view name) { return invocation.environment.find(name); };
+    const Environment ours = invocation.environment.starting_with('S');  // SLURM_, SBATCH_ ...
+    auto find = [&](std::string_view name) { return ours.find(name); };
     const bool ignore_pbs =
         command_line.ignore_pbs || find("SBATCH_IGNORE_PBS").value_or("0") != "0";
     TRY(apply_directives(options, script.text,

@@ -51,7 +51,8 @@ Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
     JobOptions& options = run.options;
     options.request.kind = JobKind::Srun;
     options.request.std_in.clear();  // srun's own, unless told otherwise
-    auto find = [&](std::string_view name) { return invocation.environment.find(name); };
+    const Environment ours = invocation.environment.starting_with('S');  // SLURM_, SBATCH_ ...
+    auto find = [&](std::string_view name) { return ours.find(name); };
     TRY(apply_environment(options, find, kSrun, now));
     bool is_in_job = !options.job_id.empty();
     // Compat: inside a job the job's name is not the step's.
