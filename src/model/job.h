@@ -168,6 +168,7 @@ struct Step {
     std::string tres_bind;           // "gres/gpu:per_task:1"
     std::string tres_per_node;       // "gres/gpu:a40:2": what it asked for
     bool overlap = false;            // does not hold the resources it uses
+    bool holds_memory = false;       // asked for an amount: others do without it meanwhile
     StepState state = StepState::Running;
     Time start_time;
     std::optional<Time> end_time;

@@ -186,6 +186,7 @@ inline Step step(std::uint32_t node_count) {
     step.tres_bind = text();
     step.tres_per_node = text();
     step.overlap = coin();
+    step.holds_memory = coin();
     step.state = one_of(StepState::NodeFail);
     step.start_time = time();
     step.end_time = maybe_time();

@@ -104,6 +104,7 @@ wire::Step to_wire(const Step& step) {
     out.set_tasks(step.tasks);
     out.set_cpus_per_task(step.cpus_per_task);
     out.set_overlap(step.overlap);
+    out.set_holds_memory(step.holds_memory);
     out.set_tres_bind(step.tres_bind);
     out.set_tres_per_node(step.tres_per_node);
     out.set_state(static_cast<std::uint32_t>(step.state));
@@ -128,6 +129,7 @@ Result<Step> from_wire(const wire::Step& wire) {
     step.tasks = TRY(checks::count("tasks", wire.tasks()));
     step.cpus_per_task = TRY(checks::count("CPUs per task", wire.cpus_per_task()));
     step.overlap = wire.overlap();
+    step.holds_memory = wire.holds_memory();
     step.tres_bind = TRY(checks::text("tres-bind", wire.tres_bind()));
     step.tres_per_node = TRY(checks::text("tres-per-node", wire.tres_per_node()));
     step.state = TRY(checks::one_of("step state", wire.state(), StepState::NodeFail));

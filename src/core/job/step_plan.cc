@@ -15,6 +15,7 @@ namespace {
 // What other steps of the job hold on a node.
 struct Held {
     std::vector<std::uint32_t> cpus;
+    Megabytes memory = 0;
     std::vector<std::pair<std::string, std::uint32_t>> devices;  // name, index
     std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // name, type: without indexes
 };
@@ -29,6 +30,7 @@ Held held_on(const Steps& others, NodeIndex node) {
                                step->nodes_left.end();
             if (!still_there) continue;
             held.cpus.insert(held.cpus.end(), share.cpus.begin(), share.cpus.end());
+            if (step->holds_memory) held.memory += share.memory;
             for (const auto& devices : share.gres) {
                 for (std::uint32_t index : devices.indexes) held.devices.emplace_back(devices.name, index);
                 if (devices.indexes.empty()) held.counts[{devices.name, devices.type}] += devices.count;
@@ -134,26 +136,35 @@ std::uint32_t cpus_each(const StepWish& wish) {
     return std::max(1u, wish.cpus_per_task.value_or(1));
 }
 
-// As many tasks as the job's memory on a node is enough for.
-std::uint32_t tasks_by_memory(const NodeShare& share, const StepWish& wish) {
+// As many tasks as so much of the job's memory on a node is enough for.
+std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const StepWish& wish) {
     constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
     if (share.memory == 0) return kAny;  // memory is not counted here
-    if (wish.mem_per_node) return *wish.mem_per_node <= share.memory ? kAny : 0;
+    if (wish.mem_per_node) return *wish.mem_per_node <= free ? kAny : 0;
     const Megabytes each = wish.mem_per_cpu.value_or(0) * cpus_each(wish);
-    return each == 0 ? kAny : static_cast<std::uint32_t>(share.memory / each);
+    return each == 0 ? kAny : static_cast<std::uint32_t>(free / each);
+}
+
+// Compat: --mem=0 uses all that the job has without keeping it from others.
+bool asks_for_memory(const StepWish& wish) {
+    return wish.mem_per_node.value_or(0) > 0 || (!wish.mem_per_node && wish.mem_per_cpu.value_or(0) > 0);
+}
+
+Megabytes free_memory(const NodeShare& share, const Held& held, const StepWish& wish) {
+    return wish.overlap ? share.memory : share.memory - std::min(share.memory, held.memory);
 }
 
 // What a step with so many CPUs of a node has of the job's memory there: all, if it does not say.
-Megabytes step_memory(const NodeShare& share, const StepWish& wish, std::size_t cpus) {
-    if (wish.mem_per_node) return *wish.mem_per_node > 0 ? *wish.mem_per_node : share.memory;
-    const Megabytes wanted = wish.mem_per_cpu.value_or(0) * cpus;
-    return wanted > 0 ? std::min(wanted, share.memory) : share.memory;
+Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& wish, std::size_t cpus) {
+    if (!asks_for_memory(wish)) return share.memory;
+    if (wish.mem_per_node) return *wish.mem_per_node;
+    return std::min(*wish.mem_per_cpu * cpus, free_memory(share, held, wish));
 }
 
 // Those with room for a task, if nothing else were there. A step does without the others.
 std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepWish& wish) {
     return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
-        return share->cpus.size() >= cpus_each(wish) && tasks_by_memory(*share, wish) > 0;
+        return share->cpus.size() >= cpus_each(wish) && tasks_by_memory(*share, share->memory, wish) > 0;
     }));
 }
 
@@ -191,7 +202,7 @@ NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& 
     bool all_or_nothing = !wish.exact && !wish.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
     offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / cpus_each(wish);
-    offer.tasks_max = std::min(offer.tasks_max, tasks_by_memory(share, wish));
+    offer.tasks_max = std::min(offer.tasks_max, tasks_by_memory(share, free_memory(share, held, wish), wish));
     if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
     return offer;
 }
@@ -253,7 +264,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     std::uint32_t tasks = task_count(job, wish, wanted);
     if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
     if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
-    auto has_memory = [&](const NodeShare* share) { return tasks_by_memory(*share, wish) > 0; };
+    auto has_memory = [&](const NodeShare* share) { return tasks_by_memory(*share, share->memory, wish) > 0; };
     if (std::none_of(nodes.begin(), nodes.end(), has_memory)) return Error{ErrorCode::MemoryInvalid, {}};
     if (named.empty()) wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, wish)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
@@ -282,9 +293,9 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
         NodeShare share{.node = offers[i].share->node, .tasks = counts[i], .cpus = offers[i].cpus,
                         .memory = 0, .gres = {}};
         if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * cpus_each(wish)));
-        share.memory = step_memory(*offers[i].share, wish, share.cpus.size());
         bool busy = false;
         Held held = held_on(others, share.node);
+        share.memory = step_memory(*offers[i].share, held, wish, share.cpus.size());
         share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], totals[i]), busy));
         if (busy) return StepPlan{};
         names.push_back(cluster.node(share.node).config.name);
@@ -297,6 +308,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     step.tres_bind = wish.tres_bind;
     step.tres_per_node = print_tres_per(wish.gres_per_node);
     step.overlap = wish.overlap;
+    step.holds_memory = asks_for_memory(wish);
     step.time_limit = wish.time_limit;
     return StepPlan{std::move(step)};
 }

@@ -187,6 +187,27 @@ TEST(Steps, OneHasTheMemoryThatItAsksForAndOtherwiseAllOfTheJobs) {
               400u);
 }
 
+TEST(Steps, WhoAsksForMemoryKeepsItFromOthersWhoDo) {
+    World world("nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
+    auto ask = [&](std::string key, Megabytes memory, bool overlap = false) {
+        return world.ask(std::move(key), [&](StepWish& wish) {
+            wish.ntasks = 1;
+            wish.exact = true;
+            wish.overlap = overlap;
+            wish.mem_per_node = memory;
+        });
+    };
+    const RequestId first = ask("first", 300);
+    const RequestId second = ask("second", 200);
+    ASSERT_TRUE(world.granted(first));
+    EXPECT_FALSE(world.answer_to(second)) << "waits";
+    EXPECT_TRUE(world.granted(ask("fits", 100)));
+    EXPECT_TRUE(world.granted(ask("shares", 0)));
+    EXPECT_TRUE(world.granted(ask("overlaps", 400, true)));
+    world.apply_event(StepEnded{kNode, world.run(*world.step_of(first)), {}});
+    EXPECT_TRUE(world.granted(second));
+}
+
 TEST(Steps, TheJobRemembersHowAStepEndedThatWasEndedWithIt) {
     World world(kOneJob);
     world.ask("k");

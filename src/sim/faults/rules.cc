@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
@@ -245,6 +247,7 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
     std::optional<std::string> broken;
     cluster.jobs().for_each([&](const Job& job) {
         std::set<std::pair<NodeIndex, std::uint32_t>> taken;
+        std::map<NodeIndex, Megabytes> memory;
         for (const auto& step : job.steps) {
             if (step->state != StepState::Running) continue;
             auto say = [&](std::string_view what) {
@@ -256,6 +259,9 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
                 if (!whole) return say("is outside its job");
                 bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(),
                                       share.node) != step->nodes_left.end();
+                const bool holds = step->holds_memory && !step->overlap && left && whole->memory > 0;
+                if (holds && (memory[share.node] += share.memory) > whole->memory)
+                    return say("has memory that others hold");
                 for (std::uint32_t cpu : share.cpus) {
                     bool own =
                         std::find(whole->cpus.begin(), whole->cpus.end(), cpu) != whole->cpus.end();

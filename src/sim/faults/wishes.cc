@@ -98,6 +98,7 @@ StepWish random_step(Random& random, JobId job) {
     if (random.chance(0.3)) wish.nodes_min = wish.nodes_max = 1;
     wish.exact = random.chance(0.5);
     wish.overlap = random.chance(0.2);
+    if (random.chance(0.3)) wish.mem_per_cpu = random.between(1, 200);
     wish.immediate = random.chance(0.1);
     if (random.chance(0.1)) wish.gres_per_node = {{"gpu", "", 1}};
     return wish;
