@@ -67,3 +67,14 @@ def test_the_twin_waits_for_a_controller_that_comes_back(cluster):
              what="sbatch to become its twin")
     cluster.start_controller()
     assert waiting.wait(timeout=30) == 0
+
+
+def test_the_static_supervisor_is_for_scripts_of_known_users(cluster):
+    """The first one on a node asks who the user is, and steps are connected to an srun."""
+    if not (cluster.prefix / "lib/sluice/slurmstepd").exists():
+        pytest.skip("the programs of this build are dynamic")
+    look = "readlink /proc/$PPID/exe"
+    programs = [cluster.run_job(look, "-w", "n1")[1].strip() for _ in range(2)]
+    programs.append(cluster.run("srun", "-w", "n1", "sh", "-c", look).stdout.strip())
+    twin, static = "lib/sluice/slurmstepd", "sbin/slurmstepd"
+    assert [program.removeprefix(f"{cluster.prefix}/") for program in programs] == [twin, static, twin]
