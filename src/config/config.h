@@ -100,7 +100,8 @@ struct Config {
     std::string proctrack_type = "proctrack/cgroup";
     std::string task_plugin;
     std::string prolog, epilog;  // on the nodes; run as root
-    std::string task_prolog, task_epilog;
+    std::string task_prolog, task_epilog;  // around each task; run as the user
+    std::string srun_prolog, srun_epilog;  // around each step; run by srun
     std::string mail_prog = "/bin/mail";
     std::uint32_t first_job_id = 1;
     std::uint32_t max_job_id = 67043328;

@@ -125,6 +125,7 @@ std::string interpreter_of(const std::string& script) {
     if (!spec.pid_variable.empty()) {
         environment.push_back(fmt::format("{}={}", spec.pid_variable, getpid()));
     }
+    if (spec.before_program) spec.before_program(environment);
     execve(spec.program.c_str(), pointers(spec.argv).data(), pointers(environment).data());
     int number = errno;
     std::string culprit = spec.argv.empty() ? spec.program : spec.argv[0];

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,8 @@ struct ProcessSpec {
     bool controlling_tty = false;  // `in` is a terminal and becomes the session's
     std::vector<int> cgroups;      // open cgroup.procs files to join
     std::vector<int> cpus;         // affinity; empty: unchanged
+    // The last thing before the program, in its process and with its rights: it may change the environment.
+    std::function<void(std::vector<std::string>& environment)> before_program;
 };
 
 // Forks. It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard error, and errno is its exit code.

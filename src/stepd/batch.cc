@@ -101,14 +101,21 @@ Result<void> BatchWork::start(const std::string& preface) {
     spec.new_group = true;
     if (!preface.empty()) write_all(spec.err, preface);
     spec.cgroups = container_.entries();
+    add_prologs(spec, order_);
     shell_ = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
+    if (has_epilogs(order_)) {
+        epilogs_ = std::make_unique<TaskEpilogs>(loop_, order_, spec,
+                                                 [this](const std::string& line) { say(line); });
+    }
     return {};
 }
 
 void BatchWork::on_exit(pid_t pid, int wait_status) {
-    if (pid != shell_) return;
-    finished_ = true;
-    exit_ = exit_status(wait_status);
+    if (pid != shell_ && pid != epilog_) return;
+    if (pid == shell_) exit_ = exit_status(wait_status);
+    shell_ = -1;
+    epilog_ = epilogs_ ? epilogs_->next(wait_status).value_or(-1) : -1;
+    finished_ = epilog_ < 0;
 }
 
 void BatchWork::say(const std::string& line) {
@@ -124,7 +131,7 @@ void BatchWork::signal(const wire::SignalJob& order) {
         container_.signal_handlers(order.signal());
     } else if (order.children()) {
         container_.signal_all(order.signal());
-    } else if (order.batch_shell() && shell_ > 0 && !finished_) {
+    } else if (order.batch_shell() && shell_ > 0) {
         kill(shell_, order.signal());
     }
 }

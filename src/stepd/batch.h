@@ -3,18 +3,22 @@
 // The batch script: a file in the spool, its output files, and the shell that runs it.
 #pragma once
 
+#include <memory>
+
 #include "os/fd.h"
 #include "os/user.h"
 #include "stepd/container.h"
 #include "stepd/environment.h"
+#include "stepd/task_hooks.h"
 #include "stepd/work.h"
 
 namespace sluice {
 
 class BatchWork : public Work {
 public:
-    BatchWork(const wire::StepOrder& order, const User& user, const Container& container)
-        : order_(order), user_(user), container_(container) {}
+    BatchWork(EventLoop& loop, const wire::StepOrder& order, const User& user,
+              const Container& container)
+        : loop_(loop), order_(order), user_(user), container_(container) {}
 
     Result<void> start(const std::string& preface) override;
     void on_exit(pid_t pid, int wait_status) override;
@@ -31,11 +35,14 @@ private:
     Result<void> open_files();
     Environment make_environment() const;
 
+    EventLoop& loop_;
     const wire::StepOrder& order_;
     const User& user_;
     const Container& container_;
     Fd in_, out_, err_;
-    pid_t shell_ = -1;
+    pid_t shell_ = -1;  // none once it has ended
+    pid_t epilog_ = -1;
+    std::unique_ptr<TaskEpilogs> epilogs_;
     bool finished_ = false;
     wire::ExitStatus exit_;
 };

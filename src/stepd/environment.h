@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "order.pb.h"
@@ -17,6 +18,8 @@ namespace sluice {
 // NAME=value pairs with one value per name, in order of first appearance.
 class Environment {
 public:
+    Environment() = default;
+    explicit Environment(std::vector<std::string> entries) : entries_(std::move(entries)) {}
     // "NAME=value", each ended by a zero byte.
     static Environment parse(std::string_view block);
 

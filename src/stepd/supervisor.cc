@@ -12,6 +12,7 @@
 #include "os/files.h"
 #include "os/process.h"
 #include "stepd/batch.h"
+#include "stepd/task_hooks.h"
 #include "stepd/tasks.h"
 
 namespace sluice {
@@ -87,7 +88,7 @@ Result<void> Supervisor::start(Fd srun) {
     }
     container_ = TRY(Container::create(order_));
     if (order_.has_batch()) {
-        work_ = std::make_unique<BatchWork>(order_, *user_, *container_);
+        work_ = std::make_unique<BatchWork>(loop_, order_, *user_, *container_);
     } else {
         static_cast<TaskWork&>(*work_).prepare(*user_, *container_);
     }
@@ -118,12 +119,20 @@ void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason
     if (!terminating_ && !reason_line.empty() && work_) work_->announce(reason_line);
     // A second order may shorten the time that is left, and repeats the signals.
     terminating_ = true;
-    if (grace.count() <= 0) return begin_cleanup();
+    if (grace.count() <= 0) return kill_tasks();
     if (container_ && !std::exchange(told_by_srun_, false)) {
         container_->signal_all(SIGCONT);
         container_->signal_all(SIGTERM);
     }
-    loop_.after(grace, [this] { begin_cleanup(); });
+    loop_.after(grace, [this] { kill_tasks(); });
+}
+
+// Compat: a task's epilogs run after it however it ended.
+void Supervisor::kill_tasks() {
+    if (!container_ || !has_epilogs(order_)) return begin_cleanup();
+    if (cleaning_ || std::exchange(killing_, true)) return;
+    container_->signal_all(SIGKILL);
+    loop_.after(kEpilogTime, [this] { begin_cleanup(); });
 }
 
 void Supervisor::reap() {

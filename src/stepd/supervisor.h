@@ -29,6 +29,7 @@ private:
     void on_command(const wire::StepCommand& command);
     void signal_tasks(int signal, bool by_srun);
     void terminate(std::chrono::seconds grace, const std::string& reason_line);
+    void kill_tasks();
     void reap();
     void on_children();
     void note_oom_kills(std::uint64_t count);
@@ -49,6 +50,7 @@ private:
     bool has_children_ = true;
     bool terminating_ = false;
     bool told_by_srun_ = false;  // to end
+    bool killing_ = false;
     bool cleaning_ = false;
 };
 

@@ -110,10 +110,15 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
     spec.new_session = ends.terminal;
     spec.controlling_tty = ends.terminal;
     spec.cgroups = container_->entries();
+    add_prologs(spec, order_);
     const std::string said = preface + devices.binding;
     if (!said.empty() && spec.err >= 0) write_all(spec.err, said);
     task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     ++running_;
+    if (has_epilogs(order_)) {
+        task.epilogs = std::make_unique<TaskEpilogs>(loop_, order_, spec,
+                                                     [this](const std::string& line) { say(line); });
+    }
 
     wire::StepOutput output;
     output.mutable_started()->set_task(task.id);
@@ -214,8 +219,13 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
     for (auto& each : tasks_) {
         Task& task = *each;
         if (task.pid != pid || task.exited) continue;
+        if (!task.epilogs || !task.epilogs->begun()) task.exit = exit_status(wait_status);
+        const std::optional<pid_t> epilog = task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
+        if (epilog) {
+            task.pid = *epilog;
+            return;
+        }
         task.exited = true;
-        task.exit = exit_status(wait_status);
         if (worse(task.exit, worst_)) worst_ = task.exit;
         --running_;
         // Its last words first, unless a child of it keeps the pipe open.

@@ -14,6 +14,7 @@
 #include "os/user.h"
 #include "protocol/frame.h"
 #include "stepd/container.h"
+#include "stepd/task_hooks.h"
 #include "stepd/work.h"
 
 namespace sluice {
@@ -38,8 +39,9 @@ public:
 private:
     struct Task {
         std::uint32_t id = 0;
-        pid_t pid = -1;
-        bool exited = false;
+        pid_t pid = -1;       // its own, then those of its epilogs
+        std::unique_ptr<TaskEpilogs> epilogs;
+        bool exited = false;  // and its epilogs have run
         bool told = false;  // srun knows
         wire::ExitStatus exit;
         std::unique_ptr<Stream> in, out, err;

@@ -54,6 +54,8 @@ struct JobOptions {
     std::optional<bool> kill_on_bad_exit;
     std::optional<Seconds> wait_after_first_exit;
     std::string cpu_bind;
+    std::string prolog, epilog;  // around the step, where srun is; empty: slurm.conf's
+    std::string task_prolog, task_epilog;
 
     bool no_shell = false, bell = false, no_bell = false;  // salloc
     std::optional<int> kill_command;

@@ -225,6 +225,18 @@ TEST(JobOptions, FrequenciesOfGpusAreKeptAsTheyAreShown) {
     EXPECT_FALSE(read(kSbatch, {}, {"SBATCH_GPU_FREQ=foo"}));
 }
 
+TEST(JobOptions, ProgramsAroundAStepAndItsTasksAreNamed) {
+    const Words variables = {"SLURM_PROLOG=/p", "SLURM_EPILOG=/e", "SLURM_TASK_PROLOG=/tp",
+                             "SLURM_TASK_EPILOG=/te"};
+    Result<JobOptions> options = read(kSrun, {"--epilog=none", "--task-prolog=/mine"}, variables);
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->prolog, "/p");
+    EXPECT_EQ(options->epilog, "none");
+    EXPECT_EQ(options->task_prolog, "/mine");
+    EXPECT_EQ(options->task_epilog, "/te");
+    EXPECT_FALSE(read(kSbatch, {"--task-prolog=/mine"}));
+}
+
 TEST(JobOptions, AStepCountsItsTasksAnew) {
     Result<JobOptions> step =
         read(kSrun, {"-n1"}, {"SLURM_GPUS=4", "SLURM_GPUS_PER_TASK=1", "SLURM_MEM_PER_GPU=100"});

@@ -11,21 +11,26 @@ while :; do sleep 1; done
 
 
 def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
-    cluster = make_cluster(nodes=1, cpus=6)
+    cluster = make_cluster(nodes=1, cpus=7)
     plain = cluster.submit("sleep 1000", "--time=1")
     stubborn = cluster.submit(STUBBORN.format(name="stubborn"), "--time=1")
     warned = cluster.submit("trap 'echo warned; exit 0' USR1; sleep 1000 & wait", "--time=1",
                             "--signal=B:USR1@50")
     stepped = cluster.submit("srun sleep 1000", "--time=1")
+    hang = cluster.dir / "work" / "hang"
+    hang.write_text("#!/bin/sh\nexec sleep 1000\n")
+    hang.chmod(0o755)
+    prologue = cluster.submit(f"srun --task-prolog={hang} echo never", "--time=1")
     longer = cluster.submit("sleep 1000", "--time=2")
     shell = cluster.popen("salloc", "-K", "--time=1", "sleep", "1000")
 
     assert cluster.wait_end(warned, timeout=90)["JobState"] == "COMPLETED"
     assert cluster.output(warned) == "warned\n"
-    for job in (plain, stubborn, stepped):
+    for job in (plain, stubborn, stepped, prologue):
         assert cluster.wait_end(job, timeout=120)["JobState"] == "TIMEOUT"
         assert "DUE TO TIME LIMIT ***" in cluster.output(job)
     cluster.wait_for(lambda: "task 0: Terminated" in cluster.output(stepped), what="srun's last words")
+    assert "never" not in cluster.output(prologue)
     said = cluster.output(stepped)
     assert said.count("*** STEP") == 1 and said.count("DUE TO TIME LIMIT ***") == 2
     assert said.count("srun: Job step aborted: Waiting up to 4 seconds for job step to finish.\n") == 1

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "cli/common/allocate.h"
 #include "cli/common/job_setup.h"
-#include "cli/salloc/job_variables.h"
+#include "cli/common/job_variables.h"
 #include "model/errors.h"
 #include "model/states.h"
 #include "os/user.h"

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "cli/common/allocate.h"
 #include "cli/common/job_setup.h"
 #include "cli/srun/launcher.h"
 #include "cli/srun/step_files.h"
+#include "cli/srun/step_hooks.h"
 #include "cli/srun/step_request.h"
 #include "cli/srun/terminal.h"
 #include "model/columns.h"
@@ -262,11 +264,41 @@ private:
             drop_step(*step, own_job);
             return exit_code_for_error(invocation_);
         }
-        StepLauncher launcher(options_, *step, invocation_, client_, streams_);
-        int code = launcher.run(spec, std::move(*files));
+        return run_with_hooks(*step, own_job,
+                              [&] { return launch(*step, spec, std::move(*files), own_job); });
+    }
+
+    // Compat: the epilog runs also after a prolog that failed, and its failure changes nothing.
+    int run_with_hooks(const wire::StepCreated& step, bool own_job,
+                       const std::function<int()>& launch) {
+        const Config& config = **client_.config();  // it was there at the start
+        auto run = [&](std::string_view kind, const std::string& wish, const std::string& site) {
+            const std::string& program = wish.empty() ? site : wish;
+            if (program == kNoHook) return 0;
+            return run_step_hook({kind, program}, {run_.command, step}, invocation_, streams_);
+        };
+        int code = exit_code_for_error(invocation_);
+        if (const int failure = run("prolog", options_.prolog, config.srun_prolog)) {
+            print_error(streams_, invocation_,
+                        fmt::format("srun prolog failed rc = {}. Aborting step.", failure));
+            drop_step(step, own_job);
+        } else {
+            code = launch();
+        }
+        if (const int failure = run("epilog", options_.epilog, config.srun_epilog)) {
+            print_error(streams_, invocation_,
+                        fmt::format("srun epilog failed status={}", failure));
+        }
+        return code;
+    }
+
+    int launch(const wire::StepCreated& step, const wire::TaskSpec& spec, StepFiles files,
+               bool own_job) {
+        StepLauncher launcher(options_, step, invocation_, client_, streams_);
+        int code = launcher.run(spec, std::move(files));
         exit_ = launcher.exit_status();
         // Nodes that it did not reach would have it for ever.
-        if (launcher.launch_failed()) drop_step(*step, own_job);
+        if (launcher.launch_failed()) drop_step(step, own_job);
         return code;
     }
 
@@ -305,6 +337,8 @@ private:
         spec.set_cpu_bind(options_.cpu_bind);
         spec.set_tres_bind(step_binding(options_));
         spec.set_tres_freq(request.tres_freq);
+        if (options_.task_prolog != kNoHook) spec.set_task_prolog(options_.task_prolog);
+        if (options_.task_epilog != kNoHook) spec.set_task_epilog(options_.task_epilog);
         for (const auto& [name, soft] : request.rlimits) {
             wire::Rlimit& limit = *spec.add_rlimits();
             limit.set_name(name);

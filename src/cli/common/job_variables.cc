@@ -1,4 +1,4 @@
-#include "cli/salloc/job_variables.h"
+#include "cli/common/job_variables.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
-// cli/salloc/job_variables.h
+// cli/common/job_variables.h
 //
-// The variables by which programs outside the nodes know the job: what salloc's command sees.
+// The variables by which programs outside the nodes know the job: what salloc's command and the programs
+// around a step of srun see.
 #pragma once
 
 #include "cli/common/environment.h"

@@ -1,0 +1,169 @@
+#include "stepd/task_hooks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "os/files.h"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kUserEpilog = "--task-epilog";
+constexpr const char* kContext = "SLURM_SCRIPT_CONTEXT";
+
+void add(std::vector<TaskHook>& hooks, const char* name, const std::string& program) {
+    if (!program.empty()) hooks.push_back({name, program});
+}
+
+std::vector<TaskHook> prologs_of(const wire::StepOrder& order) {
+    std::vector<TaskHook> hooks;
+    add(hooks, "TaskProlog", order.task_prolog());
+    add(hooks, "--task-prolog", order.tasks().spec().task_prolog());
+    return hooks;
+}
+
+std::vector<TaskHook> epilogs_of(const wire::StepOrder& order) {
+    std::vector<TaskHook> hooks;
+    add(hooks, kUserEpilog, order.tasks().spec().task_epilog());
+    add(hooks, "TaskEpilog", order.task_epilog());
+    return hooks;
+}
+
+struct Outcome {
+    int exit_code = 0;
+    std::string output;
+};
+
+// Compat: both its outputs are read, to their ends; what did not exit by itself counts as 1.
+Outcome run_to_end(const std::string& program, const Environment& environment) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return {1, {}};
+    Fd reader(ends[0]), writer(ends[1]);
+    ProcessSpec spec;
+    spec.program = program;
+    spec.argv = {program};
+    spec.environment = environment.entries();
+    spec.out = spec.err = writer.get();
+    spec.new_group = true;
+    Result<pid_t> pid = spawn(spec);
+    writer.reset();
+    if (!pid) return {1, {}};
+    Outcome outcome;
+    char buffer[4096];
+    for (ssize_t count; (count = read(reader.get(), buffer, sizeof buffer)) > 0;) {
+        outcome.output.append(buffer, static_cast<std::size_t>(count));
+    }
+    int status = 0;
+    waitpid(*pid, &status, 0);
+    outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    return outcome;
+}
+
+void run_prolog(const TaskHook& prolog, Environment& environment) {
+    Outcome outcome{1, {}};
+    if (access(prolog.program.c_str(), X_OK) != 0) {
+        const char* why = std::strerror(errno);
+        write_all(STDERR_FILENO, supervisor_line(fmt::format("{} can not be executed ({}) {}",
+                                                             prolog.name, prolog.program, why)));
+    } else {
+        Environment its = environment;
+        its.set(kContext, "prolog_task");
+        outcome = run_to_end(prolog.program, its);
+    }
+    write_all(STDOUT_FILENO, apply_prolog_output(environment, outcome.output));
+    if (outcome.exit_code == 0) return;
+    write_all(STDERR_FILENO,
+              supervisor_line(fmt::format("{} failed status={}", prolog.name, outcome.exit_code)));
+    _exit(outcome.exit_code);
+}
+
+}  // namespace
+
+bool has_epilogs(const wire::StepOrder& order) {
+    return !order.task_epilog().empty() || !order.tasks().spec().task_epilog().empty();
+}
+
+void add_prologs(ProcessSpec& spec, const wire::StepOrder& order) {
+    std::vector<TaskHook> prologs = prologs_of(order);
+    if (prologs.empty()) return;
+    spec.before_program = [prologs = std::move(prologs)](std::vector<std::string>& entries) {
+        Environment environment(std::move(entries));
+        for (const TaskHook& prolog : prologs) run_prolog(prolog, environment);
+        entries = environment.entries();
+    };
+}
+
+std::string apply_prolog_output(Environment& environment, std::string_view output) {
+    std::string printed;
+    for (std::string_view line : split(output, '\n')) {
+        const std::size_t blank = std::min(line.find(' '), line.size());
+        const std::string_view verb = line.substr(0, blank);
+        std::string_view rest = line.substr(blank);
+        rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+        if (verb == "print" && !rest.empty()) {
+            printed.append(rest).push_back('\n');
+        } else if (verb == "unset") {
+            environment.unset(trim(rest));
+        } else if (verb == "export") {
+            const std::size_t equals = std::min(rest.find('='), rest.size());
+            const std::string_view name = rest.substr(0, equals);
+            if (name.empty() || name == rest || rest.find('\0') != rest.npos) continue;
+            environment.set(name, rest.substr(equals + 1));
+        }
+    }
+    return printed;
+}
+
+TaskEpilogs::TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const ProcessSpec& task,
+                         std::function<void(const std::string&)> say)
+    : loop_(loop), say_(std::move(say)), epilogs_(epilogs_of(order)), spec_(task) {
+    if (task.err >= 0) err_.reset(fcntl(task.err, F_DUPFD_CLOEXEC, 3));
+    spec_.in = spec_.out = -1;
+    spec_.err = err_.get();
+    spec_.new_session = spec_.controlling_tty = false;
+    spec_.new_group = true;
+    spec_.pid_variable.clear();
+    spec_.before_program = nullptr;
+    Environment environment(std::move(spec_.environment));
+    environment.set(kContext, "epilog_task");
+    spec_.environment = environment.entries();
+}
+
+std::optional<pid_t> TaskEpilogs::next(int wait_status) {
+    loop_.cancel(std::exchange(limit_, 0));
+    if (begun() && wait_status != 0) {
+        say_(supervisor_line(
+            fmt::format("{} failed status={}", epilogs_[started_ - 1].name, wait_status)));
+    }
+    while (started_ < epilogs_.size()) {
+        if (std::optional<pid_t> pid = start(epilogs_[started_++])) return pid;
+    }
+    err_.reset();
+    return {};
+}
+
+std::optional<pid_t> TaskEpilogs::start(const TaskHook& epilog) {
+    spec_.program = epilog.program;
+    spec_.argv = {epilog.program};
+    Result<pid_t> pid = spawn(spec_);
+    if (!pid) {
+        say_(supervisor_line(fmt::format("{}: {}", epilog.name, pid.error().detail)));
+        return {};
+    }
+    // Compat: that of slurm.conf may take as long as the job may.
+    if (epilog.name == kUserEpilog) {
+        limit_ = loop_.after(kEpilogTime, [group = *pid] { kill(-group, SIGKILL); });
+    }
+    return *pid;
+}
+
+}  // namespace sluice
