@@ -103,6 +103,7 @@ struct Config {
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun
     std::string mail_prog = "/bin/mail";
+    std::string mail_domain;
     std::uint32_t first_job_id = 1;
     std::uint32_t max_job_id = 67043328;
     std::uint32_t max_job_count = 10000;

@@ -76,6 +76,14 @@ TEST(Load, WhatHasNoEffectIsSaid) {
     EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
 }
 
+TEST(Load, MailGoesWhereItIsSaid) {
+    EXPECT_EQ(small_with("").mail_prog, "/bin/mail");
+    Config config = small_with("MailProg=/usr/sbin/smail\nMailDomain=example.org");
+    EXPECT_EQ(config.mail_prog, "/usr/sbin/smail");
+    EXPECT_EQ(config.mail_domain, "example.org");
+    EXPECT_TRUE(config.warnings.empty());
+}
+
 TEST(Load, OfWhatAccountingEnforcesQosAndLimitsHaveAnEffect) {
     EXPECT_TRUE(small_with("AccountingStorageEnforce=limits,qos").warnings.empty());
     EXPECT_EQ(small_with("AccountingStorageEnforce=safe,wckeys").warnings,

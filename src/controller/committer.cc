@@ -13,8 +13,8 @@ constexpr auto kStopCheck = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet)
-    : store_(store), published_(published), fleet_(fleet), thread_([this] { run(); }) {}
+Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer)
+    : store_(store), published_(published), fleet_(fleet), mailer_(mailer), thread_([this] { run(); }) {}
 
 Committer::~Committer() {
     stop();
@@ -86,6 +86,7 @@ void Committer::release(Decided decided) {
     if (!decided.orders.empty() || !decided.acks.empty()) {
         fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
     }
+    for (SendMail& mail : decided.mails) mailer_.take(std::move(mail));
     // Last: nobody waits for the log.
     if (before && after && log_enabled(LogLevel::Info)) {
         write_log(LogLevel::Info, life_lines(*before, *after, decided.batch.changes));

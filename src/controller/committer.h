@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/inbox.h"
+#include "controller/mailer.h"
 #include "controller/published.h"
 #include "core/effect.h"
 
@@ -41,6 +42,7 @@ struct Decided {
     std::vector<DueAnswer> answers;
     std::vector<NodeOrder> orders;
     std::vector<Ack> acks;
+    std::vector<SendMail> mails;
     std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // given up when all is done
 };
 
@@ -53,7 +55,7 @@ public:
 
 class Committer {
 public:
-    Committer(Store& store, PublishedState& published, OrderTaker& fleet);
+    Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer);
     ~Committer();
 
     // Waits while the last batch but one is still being written. With nothing else to do, the caller
@@ -75,6 +77,7 @@ private:
     Store& store_;
     PublishedState& published_;
     OrderTaker& fleet_;
+    Mailer& mailer_;
     Queue<Decided> queue_{1};  // one is being written, one waits
     std::atomic<bool> stopping_{false};
     std::atomic<std::size_t> handed_over_{0};  // batches that the thread has still to release

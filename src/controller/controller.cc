@@ -116,7 +116,7 @@ Result<void> Controller::recover(const StartOptions& options) {
     published_.snapshot.set(cluster_->take_snapshot(wall_clock()));
     warn_of_unknown_qos(cluster_->settings(), *published_.snapshot.get());
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
-    committer_ = std::make_unique<Committer>(*store_, published_, fleet_);
+    committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_);
     loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_);
     return {};
 }

@@ -11,6 +11,7 @@
 #include "controller/committer.h"
 #include "controller/fleet.h"
 #include "controller/loop.h"
+#include "controller/mailer.h"
 #include "controller/server.h"
 #include "controller/services.h"
 
@@ -44,6 +45,7 @@ private:
     Services services_;
     Server server_;
     Fleet fleet_;
+    Mailer mailer_{published_};
     std::unique_ptr<Cluster> cluster_;  // until the loop takes it
     std::unique_ptr<Committer> committer_;
     std::unique_ptr<Loop> loop_;

@@ -298,7 +298,8 @@ protected:
     PublishedState published_;
     NoFleet fleet_;
     Inbox inbox_{16};
-    Committer committer_{store_, published_, fleet_};
+    Mailer mailer_{published_};
+    Committer committer_{store_, published_, fleet_, mailer_};
     std::unique_ptr<Loop> loop_;
 };
 

@@ -159,6 +159,8 @@ void Loop::pack(Effects effects, Decided& decided) {
             decided.orders.push_back({name_of(terminate->node), std::move(*terminate)});
         } else if (auto* reboot = std::get_if<RebootNode>(&effect)) {
             decided.orders.push_back({name_of(reboot->node), *reboot});
+        } else if (auto* mail = std::get_if<SendMail>(&effect)) {
+            decided.mails.push_back(std::move(*mail));
         }
     }
 }

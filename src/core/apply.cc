@@ -4,6 +4,7 @@
 #include "core/job/preempt.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/mail.h"
 #include "core/job/verbs.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
@@ -62,6 +63,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
         case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
         case TimerKind::Launch: on_launch_timer(cluster, now, job->id, effects); return;
+        case TimerKind::LimitMail: on_limit_mail_timer(cluster, now, job->id, effects); return;
         case TimerKind::Silence: on_silence_timer(cluster, now, *job, effects); return;
         case TimerKind::Reservation:
         case TimerKind::Reboot:

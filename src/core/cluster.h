@@ -160,7 +160,7 @@ struct QueueKey {
 
 enum class TimerKind : std::uint8_t {
     Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
-    Reservation, TimeSlice, Reboot, Launch, Silence,
+    Reservation, TimeSlice, Reboot, Launch, Silence, LimitMail,
 };
 
 struct Timer {
@@ -203,6 +203,12 @@ struct StepWaiter {
     RequestId request;
     Caller caller;
     StepWish wish;
+};
+
+// Of an array whose user hears of it as a whole (core/job/mail.h).
+struct ArrayNews {
+    bool has_begun = false;
+    TaskEndings endings;                 // so far; tasks that have ended are forgotten before the last one has
 };
 
 struct Scheduler;
@@ -302,6 +308,7 @@ public:
     std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs, or left it together
     std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes
 
+    std::unordered_map<std::uint32_t, ArrayNews> array_news;                  // by array id
     std::unordered_map<std::uint32_t, std::set<JobId>> array_waiting;         // array id: parked for its %limit
 
     // Kept by core/job/dependency.cc and singleton.cc.

@@ -10,6 +10,7 @@
 
 #include "core/event.h"
 #include "model/explanation.h"
+#include "model/mail.h"
 
 namespace sluice {
 
@@ -92,7 +93,16 @@ struct NodeAnswered {
     std::optional<Error> error;
 };
 
-using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode>;
+// To the job's --mail-user, or its owner. Sent once at most: not repeated after a crash.
+struct SendMail {
+    MailType type = MailType::End;
+    std::shared_ptr<const Job> job;      // as it was then
+    std::string subject;
+    std::optional<Seconds> length = {};  // it waited, when it begins, or ran
+    std::optional<TaskEndings> tasks = {};  // an array is over
+};
+
+using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode, SendMail>;
 using Effects = std::vector<Effect>;
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include "core/cluster.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/mail.h"
 #include "core/job/preempt.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
@@ -144,7 +145,9 @@ void Cluster::restore(const StoredState& stored, Time now) {
         if (added.awaits_cpus) keep_set_aside(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);
         watch_deadline(*this, added);
+        recall_news(*this, added);
     }
+    std::erase_if(array_news, [&](const auto& each) { return is_array_over(*this, JobId{each.first}); });
     restore_dependencies(*this, now);
     reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already

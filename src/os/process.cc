@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include <climits>
 #include <csignal>
@@ -151,18 +154,23 @@ Result<pid_t> spawn(const ProcessSpec& spec) {
     return pid;
 }
 
-Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
-                           const std::vector<int>& fds) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    // First above all targets, then down: a source may be another's target.
-    int above = 3 + static_cast<int>(fds.size());
-    std::vector<Fd> moved;
-    for (std::size_t i = 0; i < fds.size(); ++i) {
-        moved.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, above));
-        posix_spawn_file_actions_adddup2(&actions, moved.back().get(), 3 + static_cast<int>(i));
-    }
-    posix_spawn_file_actions_addclosefrom_np(&actions, above);
+namespace {
+
+// What to do with the descriptors of a new process.
+class FileActions {
+public:
+    FileActions() { posix_spawn_file_actions_init(&actions_); }
+    ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+    FileActions(const FileActions&) = delete;
+    FileActions& operator=(const FileActions&) = delete;
+    posix_spawn_file_actions_t* get() { return &actions_; }
+
+private:
+    posix_spawn_file_actions_t actions_;
+};
+
+Result<pid_t> spawn_cheaply(const std::string& program, const std::vector<std::string>& argv, char* const* environment,
+                            FileActions& actions) {
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none, all;
@@ -173,12 +181,43 @@ Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::st
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     pid_t pid = -1;
-    int number =
-        posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers(argv).data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
+    int number = posix_spawn(&pid, program.c_str(), actions.get(), &attributes, pointers(argv).data(), environment);
     posix_spawnattr_destroy(&attributes);
     if (number != 0) return os_error(program, number);
     return pid;
+}
+
+}  // namespace
+
+Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
+                           const std::vector<int>& fds) {
+    FileActions actions;
+    // First above all targets, then down: a source may be another's target.
+    int above = 3 + static_cast<int>(fds.size());
+    std::vector<Fd> moved;
+    for (std::size_t i = 0; i < fds.size(); ++i) {
+        moved.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, above));
+        posix_spawn_file_actions_adddup2(actions.get(), moved.back().get(), 3 + static_cast<int>(i));
+    }
+    posix_spawn_file_actions_addclosefrom_np(actions.get(), above);
+    return spawn_cheaply(program, argv, environ, actions);
+}
+
+Result<pid_t> spawn_quiet(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
+    FileActions actions;
+    posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(actions.get(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(actions.get(), 3);
+    return spawn_cheaply(argv.front(), argv, pointers(environment).data(), actions);
+}
+
+std::optional<int> wait_for_exit(pid_t pid, std::chrono::milliseconds most) {
+    const Fd watched(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    pollfd exit{watched.get(), POLLIN, 0};
+    poll(&exit, 1, static_cast<int>(most.count()));
+    int status = 0;
+    if (waitpid(pid, &status, WNOHANG) != pid) return {};
+    return status;
 }
 
 std::string find_program(const std::string& name, const std::string& path,

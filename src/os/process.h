@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -44,6 +45,13 @@ Result<pid_t> spawn(const ProcessSpec& spec);
 // descriptors 3, 4, ... and no others, and standard input, output and error from ours.
 Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
                            const std::vector<int>& fds);
+
+// The same for somebody else's program, with an environment of its own: it has nothing to read, and says
+// nothing but on our standard error.
+Result<pid_t> spawn_quiet(const std::vector<std::string>& argv, const std::vector<std::string>& environment);
+
+// The wait status of a child, or nothing if it still runs then.
+std::optional<int> wait_for_exit(pid_t pid, std::chrono::milliseconds most);
 
 // As execvp would find it in `path`, seen from `directory`; the name itself when it is nowhere.
 std::string find_program(const std::string& name, const std::string& path,

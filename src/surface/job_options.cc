@@ -72,7 +72,7 @@ constexpr JobOption kJobOptions[] = {
     {"kill-on-invalid-dep", 0,   "yes|no",           kSbatch,     nullptr,            0,           set_kill_on_invalid_dep,             Run,        "cancel the job when its dependency can never be met"},
     {"licenses",            'L', "names",            kAllTools,   nullptr,            0,           text<&JobRequest::licenses>,         Run,        "licences needed: name[:count],... or name|name"},
     {"mail-type",           0,   "type",             kAllTools,   nullptr,            0,           set_mail_type,                       Run,        "when to send mail: BEGIN, END, FAIL, REQUEUE, ALL ..."},
-    {"mail-user",           0,   "user",             kAllTools,   nullptr,            0,           text<&JobRequest::mail_user>,        Run,        "who gets the mail"},
+    {"mail-user",           0,   "user",             kAllTools,   nullptr,            0,           set_mail_user,                       Run,        "who gets the mail"},
     {"mcs-label",           0,   "mcs",              kAllTools,   nullptr,            0,           nullptr,                             Run,        "label of the mcs plugin"},
     {"mem-update",          0,   "percent@delay",    kAllTools,   nullptr,            0,           nullptr,                             Run,        "lower the memory limit later"},
     {"mpi",                 0,   "type",             kSrun,       "MPI_TYPE",         kSrun,       set_mpi,                             Run,        "kind of MPI (none)"},

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "model/features.h"
+#include "model/mail.h"
 #include "model/node_counts.h"
 #include "model/times.h"
 
@@ -220,18 +221,15 @@ Result<void> set_kill_on_bad_exit(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_mail_type(JobOptions& options, const OptionUse& use) {
-    std::string types;
-    for (std::string_view word : split(use.value, ',')) {
-        if (!is_one_of(word, {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL", "STAGE_OUT",
-                              "INVALID_DEPEND", "TIME_LIMIT", "TIME_LIMIT_90", "TIME_LIMIT_80",
-                              "TIME_LIMIT_50", "ARRAY_TASKS"})) {
-            return invalid(use);
-        }
-        if (!types.empty()) types += ',';
-        std::transform(word.begin(), word.end(), std::back_inserter(types),
-                       [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    }
-    options.request.mail_types = types == "NONE" ? "" : types;
+    std::optional<std::string> types = parse_mail_types(use.value);
+    if (!types) return invalid(use);
+    options.request.mail_types = *std::move(types);
+    return {};
+}
+
+Result<void> set_mail_user(JobOptions& options, const OptionUse& use) {
+    if (!is_mail_address(use.value)) return invalid(use);
+    options.request.mail_user = use.value;
     return {};
 }
 

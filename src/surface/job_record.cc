@@ -249,7 +249,9 @@ void add_wishes(const SheetRow& job, Record& record) {
     }
     add_layout(job, record);
     if (!job.text(C::MailType).empty()) {
-        record.line("MailUser={} MailType={}", or_null(job.text(C::MailUser)),
+        const std::string_view user = job.text(C::MailUser);
+        record.line("MailUser={} MailType={}",
+                    user.empty() ? job.sheet->user_name(job.number(C::UserId)) : std::string(user),
                     job.text(C::MailType));
     }
     if (job.has(C::LastCheckpoint)) {

@@ -210,6 +210,8 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->dependency = with_ids(option(options, "depend"));
     if (options.contains("killdep")) wish->kill_on_invalid_dep = options.at("killdep") == "yes";
     wish->licenses = option(options, "licenses");
+    wish->mail_types = parse_mail_types(option(options, "mail", "NONE")).value();
+    wish->mail_user = option(options, "mailuser");
     wish->reservation = option(options, "reservation");
     wish->qos = option(options, "qos", wish->qos);
     wish->account = option(options, "account");

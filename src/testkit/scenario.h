@@ -10,7 +10,7 @@
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [srun] [salloc] [user=UID] [refused]
-//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
+//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..] [mail=TYPES] [mailuser=..]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
 //   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/job/dependency.h"
+#include "core/job/mail.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
 #include "core/query/match.h"
@@ -106,6 +107,7 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    mail_end(cluster, cluster.job(id), effects);
 }
 
 void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/job/mail.h"
 #include "core/job/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -143,7 +144,9 @@ void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector
               Effects& effects) {
     if (cluster.job(id).dependency != left) {
         Job& job = cluster.edit_job(id);
+        const bool is_news = left.never() && !job.dependency.never();
         job.dependency = std::move(left);
+        if (is_news) mail(MailType::InvalidDepend, now, job, effects);
         if (job.dependency.empty()) job.eligible_time = std::max(job.eligible_time, now);
     }
     const Job& job = cluster.job(id);

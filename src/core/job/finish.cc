@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/job/dependency.h"
+#include "core/job/mail.h"
 #include "core/job/moves.h"
 #include "core/job/preempt.h"
 #include "core/job/suspend.h"
@@ -127,6 +128,7 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     answer_waiters(cluster, id, WaitFor::Ended, effects);
     // Whoever still waits for an allocation hears that there will be none.
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    mail_end(cluster, cluster.job(id), effects);
     tell_of_end(cluster, now, id, effects);
 }
 
@@ -197,6 +199,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     std::shared_ptr<const Job> ending = cluster.find_job(id);
     for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
     retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
+    if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
 }
 
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {

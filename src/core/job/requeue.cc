@@ -1,6 +1,7 @@
 // core/job/requeue.cc
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/mail.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
@@ -18,6 +19,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     const bool launch_failed =
         job.kill_reason == KillReason::RequeueHold && job.reason == Reason::JobLaunchFailure;
     move_to(job, JobState::Pending);
+    mail_requeue(cluster, now, job, effects);
     ++job.restarts;
     job.sluid = next_sluid(cluster, job);
     job.allocation.reset();

@@ -1,6 +1,7 @@
 // core/job/start.cc
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
+#include "core/job/mail.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
@@ -17,6 +18,7 @@ void set_clocks(Cluster& cluster, const Job& job) {
     if (job.request->warn_signal && !job.warned) {
         cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
     }
+    set_mail_clocks(cluster, job);
 }
 
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
@@ -54,6 +56,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
         effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
     }
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
+    mail_start(cluster, cluster.job(id), effects);
     await_srun(cluster, now, cluster.job(id));
     await_salloc(cluster, now, cluster.job(id));
     tell_of_start(cluster, now, id);

@@ -92,6 +92,9 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.partition = TRY(partition_wanted(cluster, event.caller, wish));
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
+    if (!wish.mail_user.empty() && !is_mail_address(wish.mail_user)) {
+        return refuse(ErrorCode::BadArgument, "--mail-user=" + wish.mail_user);
+    }
     if (!wish.tres_freq.empty()) TRY(parse_tres_freq(wish.tres_freq));
     job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
     TRY(check_times(now, wish, job.time_limit));

@@ -13,6 +13,7 @@
 #include "core/limits/reservations.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/mail.h"
 #include "model/node_counts.h"
 #include "model/times.h"
 
@@ -278,6 +279,19 @@ Result<void> set_deadline(JobDraft& draft, const std::string& key, const std::st
     return {};
 }
 
+Result<void> set_mail_type(JobDraft& draft, const std::string& key, const std::string& value) {
+    std::optional<std::string> types = parse_mail_types(value);
+    if (!types) return bad(key, value);
+    draft.request.mail_types = *std::move(types);
+    return {};
+}
+
+Result<void> set_mail_user(JobDraft& draft, const std::string& key, const std::string& value) {
+    if (!value.empty() && !is_mail_address(value)) return bad(key, value);
+    draft.request.mail_user = value;
+    return {};
+}
+
 struct Row {
     std::string_view key;
     Setter set;
@@ -298,7 +312,8 @@ constexpr Row kRows[] = {
     {"JobName", set_text<&JobRequest::name>},
     {"LastCheckpoint", set_checkpoint},
     {"Licenses", set_licenses},
-    {"MailUser", set_text<&JobRequest::mail_user>},
+    {"MailType", set_mail_type},
+    {"MailUser", set_mail_user},
     {"MinMemoryCPU", set_mem_cpu},
     {"MinMemoryNode", set_mem_node},
     {"Name", set_text<&JobRequest::name>},

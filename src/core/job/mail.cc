@@ -1,0 +1,158 @@
+#include "core/job/mail.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/times.h"
+
+namespace sluice {
+
+namespace {
+
+struct LimitPart {
+    MailType type;
+    int percent;
+};
+constexpr LimitPart kLimitParts[] = {
+    {MailType::TimeLimit50, 50}, {MailType::TimeLimit80, 80}, {MailType::TimeLimit90, 90}};
+
+bool wants(const Job& job, MailType type) { return has_mail_type(job.request->mail_types, type); }
+
+bool is_heard_of_as_a_whole(const Job& job) {
+    return job.array_job && !job.request->mail_types.empty() && !wants(job, MailType::ArrayTasks);
+}
+
+// Compat: a waiting array that wants to be heard of by task goes by its number alone.
+std::string name_of(const Job& job) {
+    const std::string name(job.details->name());
+    if (is_heard_of_as_a_whole(job)) {
+        return fmt::format("Slurm Array Summary Job_id={0}_* ({0}) Name={1}", job.array_job->value, name);
+    }
+    if (!job.array_task) return fmt::format("Slurm Job_id={} Name={}", job.id.value, name);
+    return fmt::format("Slurm Array Task Job_id={}_{} ({}) Name={}", job.array_job->value, *job.array_task,
+                       job.id.value, name);
+}
+
+// A name may have line ends in it: what follows one would be a header of its own.
+std::string on_one_line(std::string text) {
+    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    return text;
+}
+
+// `length`: how long it waited, when it begins, or ran.
+void send(MailType type, const Job& job, std::optional<Seconds> length, const std::string& ending,
+          Effects& effects, std::optional<TaskEndings> tasks = {}) {
+    std::string subject = fmt::format("{} {}", name_of(job), mail_word(type));
+    if (length && !is_heard_of_as_a_whole(job)) {
+        const char* did = type == MailType::Begin ? "Queued" : "Run";
+        subject += fmt::format(", {} time {}", did, print_duration(*length));
+    }
+    if (!ending.empty()) subject += ", " + ending;
+    effects.push_back(SendMail{type, std::make_shared<const Job>(job), on_one_line(std::move(subject)), length, tasks});
+}
+
+std::optional<Seconds> run_time(const Job& job, Time now) {
+    if (!job.start_time) return {};
+    return job.end_time.value_or(now) - *job.start_time - job.suspended;
+}
+
+Time part_of_limit(const Job& job, int percent) {
+    return *job.start_time + job.suspended + job.time_limit.length() * percent / 100;
+}
+
+// Compat: one that was ended from outside exits with 0, one that a signal killed with nothing.
+std::string ending_in_words(const Job& job) {
+    const std::string state(state_name(job.state));
+    const bool was_ended = job.state == JobState::Cancelled || job.kill_reason;
+    if (was_ended) return state + ", ExitCode 0";
+    return job.exit.signal != 0 ? state : fmt::format("{}, ExitCode {}", state, job.exit.code);
+}
+
+// One mail, whichever of the two was asked for.
+std::optional<MailType> end_type(const Job& job, bool failed) {
+    if (failed && wants(job, MailType::Fail)) return MailType::Fail;
+    if (wants(job, MailType::End)) return MailType::End;
+    return {};
+}
+
+void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
+    TaskEndings& endings = cluster.array_news[job.array_job->value].endings;
+    endings.add(job);
+    if (!is_array_over(cluster, *job.array_job)) return;
+    // Compat: killed tasks alone make it no failure, for those who hear of any end.
+    const bool failed = endings.exit_max > 0 || (endings.has_failed && !wants(job, MailType::End));
+    const auto type = end_type(job, failed);
+    if (type) send(*type, job, run_time(job, *job.end_time), endings.print(), effects, endings);
+    cluster.array_news.erase(job.array_job->value);
+}
+
+}  // namespace
+
+void mail(MailType type, Time now, const Job& job, Effects& effects) {
+    if (wants(job, type)) send(type, job, run_time(job, now), "", effects);
+}
+
+void mail_start(Cluster& cluster, const Job& job, Effects& effects) {
+    if (job.request->mail_types.empty()) return;
+    const bool is_known = is_heard_of_as_a_whole(job) &&
+                          std::exchange(cluster.array_news[job.array_job->value].has_begun, true);
+    if (is_known || !wants(job, MailType::Begin)) return;
+    const Time since = job.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeued job queues anew
+    send(MailType::Begin, job, *job.start_time - since, "", effects);
+}
+
+void mail_end(Cluster& cluster, const Job& job, Effects& effects) {
+    if (job.request->mail_types.empty()) return;
+    if (is_heard_of_as_a_whole(job)) return array_task_ended(cluster, job, effects);
+    const auto type = end_type(job, has_failed(job.state));
+    if (type) send(*type, job, run_time(job, *job.end_time), ending_in_words(job), effects);
+}
+
+void mail_requeue(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    if (is_heard_of_as_a_whole(job)) cluster.array_news[job.array_job->value].endings.is_requeued = true;
+    mail(MailType::Requeue, now, job, effects);
+}
+
+void set_mail_clocks(Cluster& cluster, const Job& job) {
+    for (const LimitPart& part : kLimitParts) {
+        if (!wants(job, part.type)) continue;
+        cluster.add_timer({part_of_limit(job, part.percent), TimerKind::LimitMail, job.id.value});
+    }
+}
+
+// What was sent is taken off the record, so that it is not sent again after a restart.
+void on_limit_mail_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
+    const auto job = cluster.find_job(id);
+    if (job->state != JobState::Running || is_completing(*job) || job->time_limit.unlimited()) return;
+    JobTerms terms = *job->request;
+    for (const LimitPart& part : kLimitParts) {
+        // Suspended or given more time since: another timer is set for that.
+        if (!wants(*job, part.type) || now < part_of_limit(*job, part.percent)) continue;
+        mail(part.type, now, *job, effects);
+        terms.mail_types = without_mail_type(terms.mail_types, part.type);
+    }
+    if (terms != *job->request) cluster.edit_job(id).request = cluster.shared(terms);
+}
+
+void recall_news(Cluster& cluster, const Job& job) {
+    if (!is_heard_of_as_a_whole(job)) return;
+    ArrayNews& news = cluster.array_news[job.array_job->value];
+    news.has_begun = news.has_begun || job.allocation || job.restarts > 0;
+    news.endings.is_requeued = news.endings.is_requeued || job.restarts > 0;
+    if (is_over(job)) news.endings.add(job);
+}
+
+bool is_array_over(const Cluster& cluster, JobId array) {
+    if (cluster.array_running.contains(array.value)) return false;
+    auto is_gone = [&](JobId id) {
+        const auto job = cluster.find_job(id);
+        return !job || is_over(*job);
+    };
+    const auto members = cluster.array_members.find(array.value);
+    return is_gone(array) && (members == cluster.array_members.end() ||
+                              std::all_of(members->second.begin(), members->second.end(), is_gone));
+}
+
+}  // namespace sluice

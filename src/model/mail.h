@@ -1,0 +1,43 @@
+// model/mail.h
+//
+// What a user wants to hear of by mail (--mail-type), and who may be written to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/job.h"
+
+namespace sluice {
+
+enum class MailType : std::uint8_t {
+    ArrayTasks, InvalidDepend, Begin, End, Fail, Requeue, StageOut, TimeLimit50, TimeLimit80, TimeLimit90, TimeLimit,
+};
+
+// "end,ALL" as it is kept and shown: "INVALID_DEPEND,BEGIN,END,...". Nothing: a word is not known.
+std::optional<std::string> parse_mail_types(std::string_view text);
+bool has_mail_type(std::string_view types, MailType type);
+std::string without_mail_type(std::string_view types, MailType type);
+std::string_view mail_word(MailType type);  // what the mail says has happened: "Began"
+
+// Comma separated names or addresses, and nothing that a mail program might take for an option, a file or
+// a command: it runs with the controller's rights.
+bool is_mail_address(std::string_view text);
+
+// How the tasks of an array ended, taken together.
+struct TaskEndings {
+    std::uint8_t exit_min = 255, exit_max = 0;
+    std::uint8_t signal_max = 0;
+    bool has_failed = false;  // one of them, in whatever way
+    bool is_requeued = false;
+
+    void add(const Job& job);
+    std::string print() const;  // "Mixed, ExitCode [0-2]"
+    bool operator==(const TaskEndings&) const = default;
+};
+
+bool has_failed(JobState state);  // as mail sees it: to be cancelled is no failure
+
+}  // namespace sluice
