@@ -34,7 +34,7 @@ def functions_called(cluster, command):
         subprocess.run(["valgrind", "--quiet", "--tool=callgrind", "--demangle=no", "--compress-strings=yes",
                         f"--callgrind-out-file={profile.name}", tool, *command[1:]],
                        env=cluster.environment(), check=True, stdout=subprocess.DEVNULL)
-        numbered = re.findall(r"^c?fn=\((\d+)\) ([^\s']+)", Path(profile.name).read_text(), re.MULTILINE)
+        numbered = re.findall(r"^c?fn=\((\d+)\) ([^\s'(]+)", Path(profile.name).read_text(), re.MULTILINE)
     return [name for _, name in sorted({int(number): name for number, name in numbered}.items())
             if not name.startswith("0x")]
 

@@ -1,8 +1,8 @@
-// Part of the static tools only, on x86-64 and with a C library for which CMake has seen it work.
+// Part of static programs only, on x86-64 and with a C library for which CMake has seen it work.
 //
 // Before main() glibc asks the processor some 70 times about its caches and features. In a virtual
 // machine each of these CPUID instructions is answered by the hypervisor: together they take longer
-// than all the rest of a tool's life. So here is a start that does not ask. It brings up the same
+// than all the rest of a tool's start. So here is a start that does not ask. It brings up the same
 // parts of the library in the same order; the string functions are then those that every x86-64 has.
 // Being linked first, it keeps the library's own start out of the program.
 #include <link.h>

@@ -85,7 +85,7 @@ public:
         const auto space = disk_space(directory_);
         if (!space) return {};  // then the commit will tell
         // Who asks for the log's size makes Linux note the very moment of the next change to it, and
-        // write that down with each commit: a third of a commit's time.
+        // write that down with each commit: one access to the disk more.
         if (space->free >= kPlenty + 2 * static_cast<std::int64_t>(bytes)) return {};
         // First into the log, then, with all that is in there, into the tables.
         std::error_code no_log;
