@@ -11,6 +11,7 @@ namespace sluice {
 namespace {
 constexpr std::chrono::milliseconds kPauseMin{100};
 constexpr std::chrono::milliseconds kPauseMax{5000};
+constexpr std::chrono::milliseconds kCompanyMost{5};
 constexpr std::chrono::seconds kConnectTimeout{10};
 }  // namespace
 
@@ -137,16 +138,28 @@ void ControllerLink::on_order(const wire::AgentOrder& order) {
         previous_.reset();
         pause_ = kPauseMin;
         last_failure_.clear();
-        std::string frames;
-        for (const wire::AgentReport& report : outbox_.pending()) append_frame(frames, report);
-        stream_->send(frames);
+        for (const wire::AgentReport& report : outbox_.pending()) append_frame(unsent_, report);
+        send_unsent();
     }
     handlers_.on_order(order);
 }
 
+// That something was launched is no news to anybody, and often its end follows at once: they go together.
 void ControllerLink::report(wire::AgentReport report) {
+    const bool can_wait = report.has_launch_result() && !report.launch_result().has_error();
     const wire::AgentReport& numbered = outbox_.add(std::move(report));
-    if (registered_) send_once(numbered);
+    if (!registered_) return;
+    if (unsent_.empty() && can_wait) {
+        unsent_timer_ = loop_.after(kCompanyMost, [this] { send_unsent(); });
+    }
+    append_frame(unsent_, numbered);
+    if (!can_wait) send_unsent();
+}
+
+void ControllerLink::send_unsent() {
+    loop_.cancel(unsent_timer_);
+    stream_->send(unsent_);
+    unsent_.clear();
 }
 
 void ControllerLink::send_once(const wire::AgentReport& report) {
@@ -163,6 +176,8 @@ void ControllerLink::retry(const std::string& why) {
     }
     if (!why.empty()) previous_.reset();
     registered_ = welcomed_ = false;
+    loop_.cancel(unsent_timer_);
+    unsent_.clear();  // the outbox has it
     if (connecting_) loop_.forget(connecting_.get());
     connecting_.reset();
     if (stream_) {

@@ -41,6 +41,7 @@ private:
     void greet(bool local);
     void on_data(std::string_view bytes);
     void on_order(const wire::AgentOrder& order);
+    void send_unsent();
     void retry(const std::string& why);
     Endpoint endpoint() const;
 
@@ -55,6 +56,8 @@ private:
     Fd connecting_;
     FrameReader reader_;
     EventLoop::TimerId timer_ = 0;
+    std::string unsent_;  // frames
+    EventLoop::TimerId unsent_timer_ = 0;
     std::size_t attempt_ = 0;
     std::chrono::milliseconds pause_;
     bool welcomed_ = false;

@@ -135,9 +135,10 @@ void set(typename MemberOf<decltype(Member)>::class_type& target, const Value& v
 
 template <typename Target>
 const Key<Target>* find_key(std::span<const Key<Target>> keys, std::string_view name) {
+    constexpr int kCase = 'a' ^ 'A';
     for (const Key<Target>& key : keys) {
-        if (key.name.size() != name.size() || key.kind == Kind::Shown) continue;
-        if (equals_ignoring_case(key.name, name)) return &key;
+        if (key.name.size() != name.size() || ((key.name.front() ^ name.front()) & ~kCase) != 0) continue;
+        if (equals_ignoring_case(key.name, name) && key.kind != Kind::Shown) return &key;
     }
     return nullptr;
 }

@@ -14,6 +14,7 @@ constexpr std::size_t kBatchMost = 4096;              // events decided before a
 constexpr std::size_t kRecordSize = 4096;             // of a job without its script, roughly
 constexpr auto kDeafAfter = std::chrono::seconds(5);  // of waiting for the store
 constexpr auto kWaitMost = std::chrono::seconds(10);  // the wall clock may be set meanwhile
+constexpr auto kCompanyMost = std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
 
 std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster) {
     auto names = std::make_shared<std::vector<std::string>>();
@@ -21,6 +22,13 @@ std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster)
         names->push_back(cluster.node(NodeIndex{index}).config.name);
     }
     return names;
+}
+
+bool are_all_reports(const std::vector<Incoming>& batch) {
+    return std::all_of(batch.begin(), batch.end(), [](const Incoming& incoming) {
+        return std::holds_alternative<JobEnded>(incoming.event) ||
+               std::holds_alternative<LaunchReported>(incoming.event);
+    });
 }
 
 // Was this submission turned away? Then its script is not kept either.
@@ -68,7 +76,19 @@ std::vector<Incoming> Loop::wait() {
     if (const auto due = cluster_->next_timer()) {
         most = std::clamp(std::chrono::nanoseconds(*due - wall), std::chrono::nanoseconds(0), most);
     }
-    return inbox_.take_until(kBatchMost, std::chrono::steady_clock::now() + most);
+    std::vector<Incoming> batch = inbox_.take_until(kBatchMost, std::chrono::steady_clock::now() + most);
+    if (!batch.empty()) wait_for_company(batch);
+    return batch;
+}
+
+// To write something down costs the disk's time, however little it is.
+void Loop::wait_for_company(std::vector<Incoming>& batch) {
+    const auto until = std::chrono::steady_clock::now() + kCompanyMost;
+    while (batch.size() < kBatchMost && are_all_reports(batch) && !cluster_->is_end_awaited()) {
+        std::vector<Incoming> more = inbox_.take_until(kBatchMost - batch.size(), until);
+        if (more.empty()) return;
+        std::move(more.begin(), more.end(), std::back_inserter(batch));
+    }
 }
 
 // Wall clock seconds. A clock that is set back stands still until it has caught up.

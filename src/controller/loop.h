@@ -26,6 +26,7 @@ public:
 private:
     void run();
     std::vector<Incoming> wait();
+    void wait_for_company(std::vector<Incoming>& batch);
     Decided decide(std::vector<Incoming> batch);
     void decide_one(Incoming& incoming, Time now, Effects& effects, Decided& decided);
     std::optional<Error> no_room(const Incoming& incoming);

@@ -236,6 +236,12 @@ std::vector<Timer> Cluster::due_timers(Time now) {
     return due;
 }
 
+bool Cluster::is_end_awaited() const {
+    return !scheduler_->queue.empty() || !parked.empty() || !scheduler_->set_aside.empty() || !dependents.empty() ||
+           !name_groups.empty() || !array_waiting.empty() || !waiters.empty() || !step_waiters.empty() ||
+           !reboots_wanted.empty();
+}
+
 ChangedRecords Cluster::take_changes() {
     ChangedRecords changes;
     changes.jobs.reserve(changed_jobs_.size());

@@ -272,6 +272,7 @@ public:
     void add_timer(Timer timer) { timers_.insert(timer); }
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
+    bool is_end_awaited() const;         // may somebody go on when a job ends?
 
     // Who waits, and the plan (core/schedule/scheduler.h).
     Scheduler& scheduler() { return *scheduler_; }

@@ -38,7 +38,7 @@ struct ProcessSpec {
     std::function<void(std::vector<std::string>& environment)> before_program;
 };
 
-// Forks. It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard error, and errno is its exit code.
+// It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard error, and errno is its exit code.
 Result<pid_t> spawn(const ProcessSpec& spec);
 
 // Cheap from a big process, for a helper of our own: own session, no signals blocked, `fds` as

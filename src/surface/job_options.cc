@@ -1,5 +1,9 @@
 #include "surface/job_options.h"
 
+#include <algorithm>
+#include <array>
+#include <numeric>
+
 #include "base/check.h"
 #include "surface/job_options_setters.h"
 
@@ -185,6 +189,20 @@ constexpr JobOption kJobOptions[] = {
 };
 // clang-format on
 
+constexpr bool comes_before(std::uint8_t option, std::string_view name) {
+    return kJobOptions[option].name < name;
+}
+
+// Rows of the table. Of several with one name (-K) the first is meant.
+constexpr auto kByName = [] {
+    std::array<std::uint8_t, std::size(kJobOptions)> order{};
+    std::iota(order.begin(), order.end(), std::uint8_t{0});
+    std::sort(order.begin(), order.end(), [](std::uint8_t a, std::uint8_t b) {
+        return kJobOptions[a].name != kJobOptions[b].name ? comes_before(a, kJobOptions[b].name) : a < b;
+    });
+    return order;
+}();
+
 }  // namespace
 
 std::span<const JobOption> job_options() {
@@ -192,10 +210,9 @@ std::span<const JobOption> job_options() {
 }
 
 std::size_t option_index(std::string_view name) {
-    std::size_t index = 0;
-    while (index < std::size(kJobOptions) && name != kJobOptions[index].name) ++index;
-    CHECK(index < std::size(kJobOptions), name);
-    return index;
+    const auto found = std::lower_bound(kByName.begin(), kByName.end(), name, comes_before);
+    CHECK(found != kByName.end() && kJobOptions[*found].name == name, name);
+    return *found;
 }
 
 bool is_given(const JobOptions& options, std::string_view name) {

@@ -63,6 +63,10 @@ public:
         for (const Piece& piece : pending_) write_all(piece.fd, piece.text);
         pending_.clear();
     }
+    // A pipe takes what there is to write at once.
+    bool is_brief() const {
+        return pending_.empty() || (pending_.size() == 1 && pending_.front().text.size() <= PIPE_BUF);
+    }
 
 private:
     static constexpr std::size_t kPendingMax = 1u << 20;
@@ -150,7 +154,8 @@ int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
     ProcessStreams streams;
     ClusterClient client(invocation);
     int code = run(invocation, client, streams);
-    client.hang_up();  // our output may go to somebody who takes his time to read it
+    // Our output may go to somebody who takes his time to read it.
+    if (!streams.is_brief()) client.hang_up();
     streams.flush();
     if (is_static_program()) _exit(code);  // what we hold, the kernel takes back faster
     return code;
