@@ -1,10 +1,14 @@
 // The parts of slurmd that decide without touching the machine.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "agent/confinement.h"
+#include "agent/job_directories.h"
 #include "agent/options.h"
 #include "agent/outbox.h"
 #include "agent/run_key.h"
+#include "os/files.h"
 
 namespace sluice {
 namespace {
@@ -28,24 +32,49 @@ TEST(Outbox, KeepsReportsUntilTheyAreOnDisk) {
     EXPECT_EQ(outbox.add(report_for(4)).sequence(), 4u);
 }
 
-TEST(RunKey, FileNamesRoundTrip) {
+TEST(RunKey, MarksRoundTrip) {
     for (StepId step : {kBatchStep, StepId{0}, StepId{17}}) {
         RunKey key{{JobId{12}, 3}, step};
-        std::string path = run_path("/spool", key);
-        std::string name = path.substr(path.rfind('/') + 1);
-        std::optional<RunFile> file = parse_run_file("job00012", name + ".end");
-        ASSERT_TRUE(file) << path;
-        EXPECT_EQ(file->key, key);
-        EXPECT_EQ(file->kind, "end");
+        const std::string place = make_place();
+        std::string path = mark_path("/spool", key, place);
+        std::optional<Mark> mark = parse_mark("job00012", path.substr(path.rfind('/') + 1));
+        ASSERT_TRUE(mark) << path;
+        EXPECT_EQ(mark->key, key);
+        EXPECT_EQ(mark->place, place);
     }
-    EXPECT_EQ(run_path("/spool", {{JobId{12}, 0}, kBatchStep}), "/spool/job00012/batch.0");
+    EXPECT_EQ(mark_path("/spool", {{JobId{12}, 0}, kBatchStep}, "5f0a12b97c33d481"),
+              "/spool/job00012/batch.0.5f0a12b97c33d481");
+    EXPECT_NE(make_place(), make_place());
 }
 
-TEST(RunKey, OtherFilesAreNotRuns) {
-    for (const char* name : {"slurm_script", "batch.0", "batch.x.end", "x.0.end", "0.0.end.new"}) {
-        EXPECT_FALSE(parse_run_file("job00012", name)) << name;
+TEST(RunKey, OtherFilesAreNoMarks) {
+    for (const char* name : {"slurm_script", "batch.0", "batch.x.5f0a12b97c33d481", "x.0.5f0a12b97c33d481",
+                             "epilog.0", "0.0.5f0a12b97c33d481.new"}) {
+        EXPECT_FALSE(parse_mark("job00012", name)) << name;
     }
-    EXPECT_FALSE(parse_run_file("controller_key", "batch.0.end"));
+    EXPECT_FALSE(parse_mark("controller_key", "batch.0.5f0a12b97c33d481"));
+}
+
+TEST(JobDirectories, AreEmptyWhenTheyAreUsedAgain) {
+    std::string spool = testing::TempDir() + "spoolXXXXXX";
+    ASSERT_NE(mkdtemp(spool.data()), nullptr);
+    JobDirectories directories;
+    for (std::uint32_t id : {1u, 2u, 3u}) ASSERT_TRUE(directories.make(spool, JobId{id}));
+    ASSERT_TRUE(write_file_atomically(spool + "/job00001/slurm_script", "secret"));
+    ASSERT_TRUE(make_directories(spool + "/job00002/deep"));
+    directories.remove(spool, JobId{1});
+    directories.remove(spool, JobId{2});  // with what cannot be there
+    directories.remove(spool, JobId{9});  // never was
+    EXPECT_EQ(list_directory(spool).size(), 2u);
+    ASSERT_TRUE(directories.make(spool, JobId{3}));  // requeued: it is there
+    ASSERT_TRUE(directories.make(spool, JobId{4}));
+    EXPECT_EQ(list_directory(spool).size(), 2u);
+    EXPECT_TRUE(list_directory(spool + "/job00004").empty());
+    directories.remove(spool, JobId{4});
+    JobDirectories::remove_spare(spool);
+    EXPECT_EQ(list_directory(spool), std::vector<std::string>{"job00003"});
+    ASSERT_TRUE(directories.make(spool, JobId{5}));  // though the spare one is gone
+    remove_tree(spool);
 }
 
 TEST(Confinement, CpusAreTheKernelsNumbers) {

@@ -207,10 +207,10 @@ void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::s
     if (Run* run = find(key); run && !run->line && key.step != kBatchStep) report_launched(key);
 }
 
-void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
+void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun,
                       const Refuse& refuse) {
     RunKey key = key_of(order.run());
-    Result<void> made = make_directories(order.directory());
+    Result<void> made = directories_.make(site_->spool, key.job.job);
     if (made && !site_->config.epilog.empty()) {
         made = write_file_atomically(epilog_path(site_->spool, key.job),
                                      print_learned(find(key.job)->who), {.mode = 0600});
@@ -220,6 +220,7 @@ void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
         drop(key);
         return close_if_clean(key.job);
     }
+    order.set_place(make_place());
     Result<std::unique_ptr<StepLine>> line =
         StepLine::start(loop_, supervisor_for(*site_, order), order, Fd(dup(srun->get())), handlers_for(key));
     if (!line) {
@@ -229,6 +230,7 @@ void Jobs::spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun,
     }
     srun->reset();
     find(key)->line = std::move(*line);
+    find(key)->place = order.place();
 }
 
 void Jobs::with_prolog(const JobKey& key, std::function<void(bool)> next) {
@@ -309,7 +311,7 @@ void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
     JobHere* job = find(key.job);
     auto run = job->runs.find(key.step);
     if (run != job->runs.end()) {
-        loop_.later([line = run->second.line] {});  // we are in one of its functions
+        rests_[key] = {std::move(run->second.line), std::move(run->second.place)};
         job->runs.erase(run);
     }
     if (key.step != kBatchStep) {
@@ -322,13 +324,17 @@ void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
     close_if_clean(key.job);
 }
 
-// Normally the end was reported before. Otherwise it may be in the file; or the supervisor was
+// Normally the end was reported before. Otherwise it may be in the mark; or the supervisor was
 // killed, and what it looked after is still there.
 void Jobs::on_gone(const RunKey& key) {
-    if (!find(key)) return;
+    if (auto rest = rests_.find(key); rest != rests_.end()) {
+        loop_.later([line = std::move(rest->second.line)] {});  // we are in one of its functions
+    }
+    const Run* run = find(key);
+    if (!run) return;
     wire::StepEnd end;
-    Result<std::string> bytes = read_file(run_path(site_->spool, key) + ".end");
-    if (bytes && end.ParseFromString(*bytes)) return on_end(key, end);
+    Result<std::string> bytes = read_file(mark_path(site_->spool, key, run->place));
+    if (bytes && !bytes->empty() && end.ParseFromString(*bytes)) return on_end(key, end);
     log_error("the supervisor of {} died; its processes are killed", print_run(key));
     clear_leftovers(key);
 }
@@ -341,7 +347,6 @@ void Jobs::clear_leftovers(const RunKey& key) {
         loop_.after(std::chrono::milliseconds{100}, [this, key] { clear_leftovers(key); });
         return;
     }
-    unlink((run_path(site_->spool, key) + ".sock").c_str());
     wire::StepEnd end;
     end.mutable_exit()->set_signal(9);
     on_end(key, end);

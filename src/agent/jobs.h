@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/hooks.h"
+#include "agent/job_directories.h"
 #include "agent/known_users.h"
 #include "agent/run_key.h"
 #include "agent/site.h"
@@ -52,6 +53,7 @@ public:
 private:
     struct Run {
         std::shared_ptr<StepLine> line;  // none while the prolog runs
+        std::string place;               // in the mark's name
         bool started = false;
         bool cancelled = false;          // while it had no line yet: it must not start
     };
@@ -69,7 +71,7 @@ private:
     wire::StepOrder make_order(const wire::LaunchCredential& credential) const;
     void start(wire::StepOrder order, const wire::JobAllocation& facts, std::shared_ptr<Fd> srun,
                Refuse refuse);
-    void spawn_step(const wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
+    void spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
     void with_prolog(const JobKey& key, std::function<void(bool)> next);
     void drop(const RunKey& key);
     void forget_cancelled_steps(const JobKey& key);
@@ -81,6 +83,7 @@ private:
     void on_end(const RunKey& key, const wire::StepEnd& end);
     void on_gone(const RunKey& key);
     void clear_leftovers(const RunKey& key);
+    void clear_rest(const RunKey& key);
     void close_if_clean(const JobKey& key);
     void report_end(const JobKey& key, bool epilog_failed);
     void order_end(const JobKey& key, Seconds grace, const std::string& reason_line);
@@ -99,9 +102,16 @@ private:
     std::string public_key_;
     std::map<JobKey, JobHere> jobs_;
     std::set<RunKey> unacknowledged_;  // ended, and the controller may not know yet
+    // What is left of runs that ended, until the controller knows: the supervisor, if it has not gone, and the mark.
+    struct Rest {
+        std::shared_ptr<StepLine> line;
+        std::string place;
+    };
+    std::map<RunKey, Rest> rests_;
     // Steps that were ended before their srun came: it may still come. Kept as long as the job.
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
+    JobDirectories directories_;
     // Jobs that are gone from here, and when: an srun with a credential for one may still come.
     struct End {
         KnownUsers::Moment moment;

@@ -80,7 +80,7 @@ void Jobs::terminate(const wire::Terminate& order) {
 void Jobs::on_acknowledged(const wire::AgentReport& report) {
     auto forget = [&](const wire::RunId& run) {
         unacknowledged_.erase(key_of(run));
-        unlink((run_path(site_->spool, key_of(run)) + ".end").c_str());
+        clear_rest(key_of(run));
     };
     if (report.has_step_ended()) return forget(report.step_ended().run());
     JobId job;
@@ -95,8 +95,20 @@ void Jobs::on_acknowledged(const wire::AgentReport& report) {
     // A requeued run may be in the same directory already.
     auto again = jobs_.lower_bound({job, 0});
     if (again == jobs_.end() || again->first.job != job) {
-        remove_tree(job_directory(site_->spool, job));
+        directories_.remove(site_->spool, job);
     }
+}
+
+void Jobs::clear_rest(const RunKey& key) {
+    auto rest = rests_.find(key);
+    if (rest == rests_.end()) return;
+    if (rest->second.line) {
+        wire::StepCommand command;
+        command.mutable_end_known();
+        rest->second.line->send(command);
+    }
+    unlink(mark_path(site_->spool, key, rest->second.place).c_str());
+    rests_.erase(rest);
 }
 
 std::vector<wire::RunId> Jobs::known() const {
@@ -110,36 +122,33 @@ std::vector<wire::RunId> Jobs::known() const {
 }
 
 void Jobs::recover() {
-    std::set<RunKey> ended, alive;
+    JobDirectories::remove_spare(site_->spool);
+    if (!write_file_atomically(site_->spool + "/mark", "", {.mode = 0600})) log_error("cannot write to {}", site_->spool);
+    std::vector<Mark> marks;
     for (const std::string& directory : list_directory(site_->spool)) {
         for (const std::string& name : list_directory(site_->spool + "/" + directory)) {
-            std::optional<RunFile> file = parse_run_file(directory, name);
-            if (file) (file->kind == "end" ? ended : alive).insert(file->key);
+            if (std::optional<Mark> mark = parse_mark(directory, name)) marks.push_back(std::move(*mark));
         }
     }
     // All of them first: whether a job is clean can only be said when every run of it is known.
-    for (const std::set<RunKey>* runs : {&alive, &ended}) {
-        for (const RunKey& key : *runs) {
-            JobHere& job = jobs_[key.job];
-            job.prolog = JobHere::Prolog::Done;
-            job.who.key = key.job;
-            Result<std::string> learned = read_file(epilog_path(site_->spool, key.job));
-            if (learned) recall(job.who, *learned);
-            job.runs[key.step];
-        }
+    for (const Mark& mark : marks) {
+        JobHere& job = jobs_[mark.key.job];
+        job.prolog = JobHere::Prolog::Done;
+        job.who.key = mark.key.job;
+        Result<std::string> learned = read_file(epilog_path(site_->spool, mark.key.job));
+        if (learned) recall(job.who, *learned);
+        job.runs[mark.key.step].place = mark.place;
     }
-    for (const RunKey& key : alive) {
-        if (ended.contains(key)) continue;
-        Result<std::unique_ptr<StepLine>> line =
-            StepLine::find(loop_, run_path(site_->spool, key) + ".sock", handlers_for(key));
+    for (const Mark& mark : marks) {
+        if (!find(mark.key)) continue;
+        Result<std::unique_ptr<StepLine>> line = StepLine::find(loop_, mark.place, handlers_for(mark.key));
         if (line) {
-            log_info("found {} running", print_run(key));
-            find(key)->line = std::move(*line);
+            log_info("found {} running", print_run(mark.key));
+            find(mark.key)->line = std::move(*line);
         } else {
-            on_gone(key);
+            on_gone(mark.key);
         }
     }
-    for (const RunKey& key : ended) on_gone(key);
 }
 
 }  // namespace sluice

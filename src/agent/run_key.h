@@ -43,14 +43,16 @@ std::string print_run(const RunKey& key);  // "12.batch", "12.0"
 
 // Compat: the job's directory in the spool is "job00012".
 std::string job_directory(std::string_view spool, JobId job);
-// "<spool>/job00012/batch.0": with ".sock" while it runs, with ".end" when it is over.
-std::string run_path(std::string_view spool, const RunKey& key);
-// The other way round, for the names in a job's directory: "batch.0.sock".
-struct RunFile {
+// "<spool>/job00012/batch.0.5f0a12b97c33d481": a run's mark, as long as its supervisor is there or its end
+// is not known to the controller (stepd/order.proto). The last part is where the supervisor listens.
+std::string mark_path(std::string_view spool, const RunKey& key, std::string_view place);
+// The other way round, for the names in a job's directory.
+struct Mark {
     RunKey key;
-    std::string kind;  // "sock", "end"
+    std::string place;
 };
-std::optional<RunFile> parse_run_file(std::string_view directory_name, std::string_view file_name);
+std::optional<Mark> parse_mark(std::string_view directory_name, std::string_view file_name);
+std::string make_place();
 // "<spool>/job00012/epilog.0": what the epilog of this run has to be told.
 std::string epilog_path(std::string_view spool, const JobKey& key);
 

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "model/errors.h"
 #include "os/error.h"
 #include "os/process.h"
 #include "os/socket.h"
+#include "protocol/step_socket.h"
 
 namespace sluice {
 
@@ -30,9 +32,13 @@ Result<std::unique_ptr<StepLine>> StepLine::start(EventLoop& loop, const std::st
     return line;
 }
 
-Result<std::unique_ptr<StepLine>> StepLine::find(EventLoop& loop, const std::string& socket_path,
+Result<std::unique_ptr<StepLine>> StepLine::find(EventLoop& loop, const std::string& place,
                                                  Handlers handlers) {
-    Fd fd = TRY(connect_at(socket_path));
+    Fd fd = TRY(connect_as(step_socket(place)));
+    const std::optional<Peer> peer = peer_of(fd);
+    if (!peer || (peer->uid != 0 && peer->uid != geteuid())) {
+        return Error{ErrorCode::AccessDenied, "somebody else listens there"};
+    }
     return std::unique_ptr<StepLine>(new StepLine(loop, std::move(fd), std::move(handlers)));
 }
 

@@ -26,8 +26,8 @@ public:
     static Result<std::unique_ptr<StepLine>> start(EventLoop& loop, const std::string& program,
                                                    const wire::StepOrder& order, Fd srun,
                                                    Handlers handlers);
-    // Finds one that an earlier slurmd had started.
-    static Result<std::unique_ptr<StepLine>> find(EventLoop& loop, const std::string& socket_path,
+    // Finds one that an earlier slurmd had started; `place` as its order said.
+    static Result<std::unique_ptr<StepLine>> find(EventLoop& loop, const std::string& place,
                                                   Handlers handlers);
 
     void send(const wire::StepCommand& command);

@@ -220,14 +220,16 @@ TEST(Socket, LocalPeersKnowEachOther) {
     EXPECT_EQ(own_address(*connection, "not asked"), "127.0.0.1");
 }
 
-TEST(Socket, PathsMayBeLongerThanTheKernelAllows) {
-    TemporaryDirectory directory;
-    std::string deep = directory.path + "/" + std::string(100, 'd') + "/" + std::string(60, 'e');
-    ASSERT_TRUE(make_directories(deep));
-    Result<Fd> listener = listen_at(deep + "/batch.0.sock");
+TEST(Socket, NamesAreTakenOnceAndGoWithTheListener) {
+    const std::string name = fmt::format("sluice.os_test.{}", getpid());
+    Result<Fd> listener = listen_as(name);
     ASSERT_TRUE(listener) << listener.error().detail;
-    EXPECT_TRUE(connect_at(deep + "/batch.0.sock"));
-    EXPECT_FALSE(connect_at(deep + "/other.sock"));
+    EXPECT_FALSE(listen_as(name));
+    Result<Fd> caller = connect_as(name);
+    ASSERT_TRUE(caller);
+    EXPECT_EQ(peer_of(*caller)->uid, geteuid());
+    listener->reset();
+    EXPECT_FALSE(connect_as(name));
 }
 
 TEST(Socket, RefusedConnectionNamesWhere) {

@@ -30,15 +30,19 @@ struct Address {
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-Address abstract_address(std::string_view daemon, std::uint16_t port) {
+// Without a file, and gone with whoever listens.
+Address abstract_address(std::string_view name) {
     Address address;
     address.family = AF_UNIX;
-    auto* name = reinterpret_cast<sockaddr_un*>(&address.storage);
-    name->sun_family = AF_UNIX;
-    std::string text = fmt::format("sluice.{}.{}", daemon, port);
-    std::copy(text.begin(), text.end(), name->sun_path + 1);
-    address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+    auto* place = reinterpret_cast<sockaddr_un*>(&address.storage);
+    place->sun_family = AF_UNIX;
+    std::copy(name.begin(), name.end(), place->sun_path + 1);
+    address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     return address;
+}
+
+std::string local_name(std::string_view daemon, std::uint16_t port) {
+    return fmt::format("sluice.{}.{}", daemon, port);
 }
 
 Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, int flags) {
@@ -93,7 +97,7 @@ bool is_trusted(const Endpoint& endpoint, uid_t uid) {
 std::optional<Connection> connect_local(const Endpoint& endpoint) {
     if (!is_local_address(endpoint.address)) return {};
     Connection connection;
-    connection.fd = connect_start(abstract_address(endpoint.daemon, endpoint.port));
+    connection.fd = connect_start(abstract_address(local_name(endpoint.daemon, endpoint.port)));
     if (!connection.fd) return {};
     std::optional<Peer> peer = peer_of(connection.fd);
     if (!peer || !is_trusted(endpoint, peer->uid)) return {};
@@ -183,14 +187,7 @@ Result<Fd> listen_tcp(std::uint16_t port, const std::string& host) {
 }
 
 Result<Fd> listen_local(std::string_view daemon, std::uint16_t port) {
-    Address address = abstract_address(daemon, port);
-    Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd || bind(fd.get(), address.get(), address.length) != 0 ||
-        listen(fd.get(), kBacklog) != 0) {
-        return os_error(
-            fmt::format("cannot listen on the Unix socket @sluice.{}.{}", daemon, port));
-    }
-    return fd;
+    return listen_as(local_name(daemon, port));
 }
 
 std::uint16_t bound_port(const Fd& listener) {
@@ -212,38 +209,23 @@ Fd accept_connection(const Fd& listener) {
     return fd;
 }
 
-namespace {
-
-// sun_path holds 107 bytes; through /proc any directory is short.
-Result<Fd> with_short_path(const std::string& path, int (*call)(int, const sockaddr*, socklen_t),
-                           bool unlink_first) {
-    Fd directory(open(directory_of(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!directory) return os_error(path);
-    if (unlink_first) unlink(path.c_str());
-    sockaddr_un name{};
-    name.sun_family = AF_UNIX;
-    std::string text = fmt::format("/proc/self/fd/{}/{}", directory.get(), base_name(path));
-    if (text.size() >= sizeof name.sun_path) return os_error(path, ENAMETOOLONG);
-    std::copy(text.begin(), text.end(), name.sun_path);
+Result<Fd> listen_as(const std::string& name) {
+    Address address = abstract_address(name);
     Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd || call(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
-        return os_error(path);
+    if (!fd || bind(fd.get(), address.get(), address.length) != 0 || listen(fd.get(), kBacklog) != 0) {
+        return os_error(fmt::format("cannot listen on the Unix socket @{}", name));
     }
     return fd;
 }
 
-}  // namespace
-
-Result<Fd> listen_at(const std::string& path) {
-    mode_t old = umask(0177);
-    Result<Fd> fd = with_short_path(path, bind, true);
-    umask(old);
-    if (fd && listen(fd->get(), 8) != 0) return os_error(path);
+// Waits for its turn: others may have called that are not wanted there.
+Result<Fd> connect_as(const std::string& name) {
+    Address address = abstract_address(name);
+    Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const timeval most{10, 0};
+    setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    if (!fd || connect(fd.get(), address.get(), address.length) != 0) return os_error("@" + name);
     return fd;
-}
-
-Result<Fd> connect_at(const std::string& path) {
-    return with_short_path(path, connect, false);
 }
 
 std::optional<Peer> peer_of(const Fd& fd) {

@@ -1,42 +1,63 @@
 #include "stepd/control.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "base/log.h"
 #include "model/job_id.h"
+#include "os/files.h"
 #include "os/socket.h"
+#include "protocol/step_socket.h"
 
 namespace sluice {
 
-std::string run_path(const wire::StepOrder& order) {
-    return fmt::format("{}/{}.{}", order.directory(), print_step(StepId{order.run().step()}),
-                       order.run().restarts());
+namespace {
+
+// A link costs no inode. Where there is none to be had, a file does as well.
+Result<void> make_mark(const std::string& path, const std::string& original) {
+    if (link(original.c_str(), path.c_str()) == 0) return {};
+    return write_file_atomically(path, "", {.mode = 0600});
 }
 
+std::string frame_of(const wire::StepReport& report) {
+    std::string frame;
+    append_frame(frame, report);
+    return frame;
+}
+
+}  // namespace
+
 Control::Control(EventLoop& loop, const wire::StepOrder& order, Fd inherited, OnCommand on_command)
-    : loop_(loop), on_command_(std::move(on_command)), path_(run_path(order) + ".sock") {
+    : loop_(loop),
+      on_command_(std::move(on_command)),
+      mark_(fmt::format("{}/{}.{}.{}", order.directory(), print_step(StepId{order.run().step()}),
+                        order.run().restarts(), order.place())) {
     *state_.mutable_run() = order.run();
     state_.set_user(order.user());
     state_.set_group(order.group());
     state_.set_batch(order.has_batch());
     add_line(std::move(inherited));
-    Result<Fd> listener = listen_at(path_);
-    if (!listener) {
-        log_error("a restarted slurmd will not find this step: {}", listener.error().detail);
-        return;
+    if (Result<void> listening = listen(order); !listening) {
+        log_error("a restarted slurmd will not find this step: {}", listening.error().detail);
     }
-    listener_ = std::move(*listener);
-    loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) {
-        Fd fd = accept_connection(listener_);
-        std::optional<Peer> peer = fd ? peer_of(fd) : std::nullopt;
-        if (!peer || (peer->uid != 0 && peer->uid != geteuid())) return;
-        add_line(std::move(fd));
-        wire::StepReport report;
-        *report.mutable_state() = state_;
-        std::string frame;
-        append_frame(frame, report);
-        lines_.back()->stream->send(frame);
-    });
+}
+
+Result<void> Control::listen(const wire::StepOrder& order) {
+    listener_ = TRY(listen_as(step_socket(order.place())));
+    loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
+    return make_mark(mark_, directory_of(order.directory()) + "/mark");
+}
+
+void Control::accept() {
+    Fd fd = accept_connection(listener_);
+    std::optional<Peer> peer = fd ? peer_of(fd) : std::nullopt;
+    if (!peer || (peer->uid != 0 && peer->uid != geteuid())) return;
+    add_line(std::move(fd));
+    wire::StepReport report;
+    *report.mutable_state() = state_;
+    lines_.back()->stream->send(frame_of(report) + end_);
 }
 
 void Control::add_line(Fd fd) {
@@ -61,9 +82,13 @@ void Control::on_data(Line& line, std::string_view bytes) {
 }
 
 void Control::report(const wire::StepReport& report) {
-    std::string frame;
-    append_frame(frame, report);
+    const std::string frame = frame_of(report);
+    if (report.has_end()) end_ = frame;
     for (auto& line : lines_) line->stream->send(frame);
+}
+
+bool Control::connected() const {
+    return std::any_of(lines_.begin(), lines_.end(), [](const auto& line) { return !line->stream->closed(); });
 }
 
 bool Control::drained() const {
@@ -73,8 +98,8 @@ bool Control::drained() const {
     return true;
 }
 
-void Control::remove_socket() {
-    if (listener_) unlink(path_.c_str());
+Result<void> Control::write_into_mark(const std::string& content) {
+    return write_file_atomically(mark_, content, {.mode = 0600});
 }
 
 }  // namespace sluice

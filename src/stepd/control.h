@@ -1,7 +1,7 @@
 // stepd/control.h
 //
-// The supervisor's line to slurmd: the inherited socket pair, and a socket in the job's directory
-// where a restarted slurmd finds us again.
+// The supervisor's line to slurmd: the inherited socket pair, and a socket by which a restarted slurmd
+// finds us again, as the mark in the job's directory says (order.proto).
 #pragma once
 
 #include <functional>
@@ -20,27 +20,28 @@ public:
 
     Control(EventLoop& loop, const wire::StepOrder& order, Fd inherited, OnCommand on_command);
 
-    void report(const wire::StepReport& report);
+    void report(const wire::StepReport& report);  // an end: also to a slurmd that comes later
+    bool connected() const;
     bool drained() const;
-    void remove_socket();
+    Result<void> write_into_mark(const std::string& content);
 
 private:
     struct Line {
         std::unique_ptr<Stream> stream;
         FrameReader reader;
     };
+    Result<void> listen(const wire::StepOrder& order);
+    void accept();
     void add_line(Fd fd);
     void on_data(Line& line, std::string_view bytes);
 
     EventLoop& loop_;
     wire::StepState state_;
     OnCommand on_command_;
-    std::string path_;
+    std::string mark_;
+    std::string end_;  // the frame that reports it
     Fd listener_;
     std::vector<std::unique_ptr<Line>> lines_;
 };
-
-// "<directory>/batch.0" for files of this run.
-std::string run_path(const wire::StepOrder& order);
 
 }  // namespace sluice

@@ -20,6 +20,7 @@ namespace sluice {
 namespace {
 
 constexpr std::chrono::milliseconds kRoundDelayMax{250};
+constexpr std::chrono::seconds kKnownWithin{1};
 constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // said of one step
 
 std::uint64_t microseconds(const timeval& time) {
@@ -102,6 +103,9 @@ void Supervisor::on_command(const wire::StepCommand& command) {
         const wire::Terminate& order = command.terminate();
         terminate(Seconds{order.grace_seconds()},
                   order.only_step() ? kStepCancelled : order.reason_line());
+    } else if (command.has_end_known() && known_until_ != EventLoop::Clock::time_point{}) {
+        end_is_kept_ = true;
+        leave_when_told();
     }
 }
 
@@ -189,22 +193,26 @@ void Supervisor::finish() {
     end_.mutable_usage()->set_rss_max_kb(rss);
     if (container_ && container_->oom_kills() > 0) note_oom_kills(container_->oom_kills());
 
-    // First the file, then the word: if slurmd is not there, it will look for the file.
-    Result<void> written =
-        write_file_atomically(run_path(order_) + ".end", end_.SerializeAsString(), {.mode = 0600});
-    if (!written)
-        log_error("the end of the step could not be recorded: {}", written.error().detail);
     wire::StepReport report;
     *report.mutable_end() = end_;
     control_.report(report);
-    control_.remove_socket();
     if (work_) work_->wind_up(end_);
+    known_until_ = EventLoop::Clock::now() + kKnownWithin;
     leave_when_told();
+}
+
+// Whoever comes when we are gone finds it in the mark.
+void Supervisor::keep_end() {
+    if (end_is_kept_ || (control_.connected() && EventLoop::Clock::now() < known_until_)) return;
+    end_is_kept_ = true;
+    Result<void> written = control_.write_into_mark(end_.SerializeAsString());
+    if (!written) log_error("the end of the step could not be recorded: {}", written.error().detail);
 }
 
 // slurmd must have it all, and srun the last of the output.
 void Supervisor::leave_when_told() {
-    if (control_.drained() && (!work_ || work_->wound_up())) return loop_.stop();
+    keep_end();
+    if (end_is_kept_ && control_.drained() && (!work_ || work_->wound_up())) return loop_.stop();
     loop_.after(std::chrono::milliseconds{5}, [this] { leave_when_told(); });
 }
 

@@ -36,6 +36,7 @@ private:
     void begin_cleanup();
     void cleanup_round();
     void finish();
+    void keep_end();
     void leave_when_told();
 
     EventLoop& loop_;
@@ -52,6 +53,8 @@ private:
     bool told_by_srun_ = false;  // to end
     bool killing_ = false;
     bool cleaning_ = false;
+    EventLoop::Clock::time_point known_until_;  // the controller should know of the end by then
+    bool end_is_kept_ = false;                  // by the controller, or in the mark
 };
 
 }  // namespace sluice

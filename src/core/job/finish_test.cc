@@ -1,4 +1,6 @@
-// core/job/finish_test.cc: interactive jobs end as what ran in them, when their owner gives them back.
+// core/job/finish_test.cc: interactive jobs end as what ran in them, when their owner gives them back; and
+// whether anybody waits for an end.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"
@@ -53,6 +55,21 @@ TEST(GivenBack, WhatEndedItBeforeStays) {
         ASSERT_EQ(scenario.run(kInteractive), "");
         ASSERT_EQ(scenario.run(line), "");
         EXPECT_EQ(give_back(scenario, {0, 15, false}).state, state) << line;
+    }
+}
+
+TEST(AwaitedEnds, OnlyThoseThatMayLetSomebodyGoOn) {
+    const std::string_view kRunning = "settings licenses=matlab:1\nnodes n1 cpus=4\nsubmit a licenses=matlab name=x\npass\n";
+    for (std::string_view line : {"", "submit b hold", "submit b\npass"}) {
+        Scenario scenario;
+        ASSERT_EQ(scenario.run(fmt::format("{}{}", kRunning, line)), "");
+        EXPECT_FALSE(scenario.cluster().is_end_awaited()) << line;
+    }
+    for (std::string_view line : {"submit b cpus=4\npass", "submit b depend=afterok:a", "submit b licenses=matlab\npass",
+                                  "submit b array=1-3%1\npass", "submit b name=x depend=singleton"}) {
+        Scenario scenario;
+        ASSERT_EQ(scenario.run(fmt::format("{}{}", kRunning, line)), "");
+        EXPECT_TRUE(scenario.cluster().is_end_awaited()) << line;
     }
 }
 
