@@ -13,6 +13,7 @@
 
 #include "os/error.h"
 #include "os/fd.h"
+#include "os/files.h"
 
 namespace sluice {
 
@@ -59,6 +60,10 @@ void make_for(const User& user, const std::string& path, Made what) {
 Result<void> set_nice(int value) {
     if (setpriority(PRIO_PROCESS, 0, value) != 0) return os_error(fmt::format("nice {}", value));
     return {};
+}
+
+void set_session_nice(int value) {
+    if (getsid(0) == getpid()) write_to("/proc/self/autogroup", fmt::format("{}", value));
 }
 
 }  // namespace sluice
