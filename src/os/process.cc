@@ -31,10 +31,11 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     return result;
 }
 
-[[noreturn]] void give_up(const std::string& what) {
+// The exit code of a process that cannot go on.
+int complain(const std::string& what) {
     int number = errno;
     write_all(STDERR_FILENO, supervisor_line(fmt::format("{}: {}", what, std::strerror(number))));
-    _exit(number);
+    return number;
 }
 
 void reset_signals() {
@@ -74,21 +75,23 @@ void set_limits(const ProcessSpec& spec) {
     }
 }
 
-// The kernel's own calls: the library's speak for all threads, and those it knows of are our parent's.
-void become(const User& user) {
-    if (geteuid() != 0) return;
-    if (syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0) give_up("setgroups");
-    if (syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0) give_up("setgid");
-    if (syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0) give_up("setuid");
+// What failed, or null. The kernel's own calls: the library's speak for all threads, and those it knows of are
+// our parent's.
+const char* become(const User& user) {
+    if (geteuid() != 0) return nullptr;
+    if (syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0) return "setgroups";
+    if (syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0) return "setgid";
+    if (syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0) return "setuid";
+    return nullptr;
 }
 
-void enter_directory(const ProcessSpec& spec) {
-    if (spec.directory.empty() || chdir(spec.directory.c_str()) == 0) return;
+bool enter_directory(const ProcessSpec& spec) {
+    if (spec.directory.empty() || chdir(spec.directory.c_str()) == 0) return true;
     // Compat: a job whose directory does not exist on the node runs in /tmp, and says so.
     std::string text = fmt::format("couldn't chdir to `{}': {}: going to {} instead",
                                    spec.directory, std::strerror(errno), spec.directory_fallback);
     write_all(STDERR_FILENO, supervisor_line(text));
-    if (chdir(spec.directory_fallback.c_str()) != 0) give_up("chdir");
+    return chdir(spec.directory_fallback.c_str()) == 0;
 }
 
 // Of a script that is there but cannot be run for want of it.
@@ -103,13 +106,49 @@ std::string interpreter_of(const std::string& script) {
     return parts.empty() ? std::string() : std::string(parts[0]);
 }
 
-[[noreturn]] void run_child(const ProcessSpec& spec) {
+// What the program is given, made beforehand: the child may be in our memory, and never comes back to free its own.
+class Handover {
+public:
+    explicit Handover(const ProcessSpec& spec) : argv_(pointers(spec.argv)), environment_(pointers(spec.environment)) {
+        if (spec.pid_variable.empty()) return;
+        pid_entry_ = spec.pid_variable + "=";
+        number_at_ = pid_entry_.size();
+        pid_entry_.append(kNumberSize, '\0');
+        environment_.back() = pid_entry_.data();
+        environment_.push_back(nullptr);
+    }
+
+    // By the child itself.
+    void note_pid() {
+        if (!pid_entry_.empty()) std::snprintf(&pid_entry_[number_at_], kNumberSize, "%d", getpid());
+    }
+    char** argv() { return argv_.data(); }
+    char** environment() { return environment_.data(); }
+
+private:
+    static constexpr std::size_t kNumberSize = 16;
+
+    std::vector<char*> argv_, environment_;
+    std::string pid_entry_;
+    std::size_t number_at_ = 0;
+};
+
+// In a copy of our memory: it may change the environment as it likes.
+void run_before(const ProcessSpec& spec, char** argv, char** environment) {
+    std::vector<std::string> entries;
+    for (char** entry = environment; *entry; ++entry) entries.emplace_back(*entry);
+    spec.before_program(entries);
+    execve(spec.program.c_str(), argv, pointers(entries).data());
+}
+
+// Until the program runs; else its exit code.
+int run_child(const ProcessSpec& spec, Handover& handover) {
     if (spec.new_session) setsid();
     if (spec.new_group) setpgid(0, 0);
     set_stdio(spec);
     if (spec.controlling_tty) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
     for (int cgroup : spec.cgroups) {
-        if (write(cgroup, "0", 1) != 1) give_up("cannot join the job's cgroup");
+        if (write(cgroup, "0", 1) != 1) return complain("cannot join the job's cgroup");
     }
     if (!spec.cpus.empty()) {
         cpu_set_t set;
@@ -119,39 +158,43 @@ std::string interpreter_of(const std::string& script) {
     }
     set_limits(spec);
     if (spec.umask) umask(*spec.umask);
-    if (spec.user) become(*spec.user);
-    enter_directory(spec);
+    const char* failed = spec.user ? become(*spec.user) : nullptr;
+    if (failed) return complain(failed);
+    if (!enter_directory(spec)) return complain("chdir");
     reset_signals();
     closefrom(3);  // whatever we have, inherited or forgot to mark: it is not theirs
 
-    std::vector<std::string> environment = spec.environment;
-    if (!spec.pid_variable.empty()) {
-        environment.push_back(fmt::format("{}={}", spec.pid_variable, getpid()));
-    }
-    if (spec.before_program) spec.before_program(environment);
-    execve(spec.program.c_str(), pointers(spec.argv).data(), pointers(environment).data());
+    handover.note_pid();
+    if (spec.before_program) run_before(spec, handover.argv(), handover.environment());
+    else execve(spec.program.c_str(), handover.argv(), handover.environment());
     int number = errno;
     std::string culprit = spec.argv.empty() ? spec.program : spec.argv[0];
     std::string interpreter = number == ENOENT ? interpreter_of(spec.program) : "";
     if (!interpreter.empty()) culprit = fmt::format("bad interpreter({})", interpreter);
     errno = number;
-    give_up(fmt::format("execve(): {}", culprit));
+    return complain(fmt::format("execve(): {}", culprit));
 }
 
-int run_child_of(void* spec) {
-    run_child(*static_cast<const ProcessSpec*>(spec));
+struct Child {
+    const ProcessSpec& spec;
+    Handover handover;
+};
+
+int run_child_of(void* child) {
+    auto& self = *static_cast<Child*>(child);
+    return run_child(self.spec, self.handover);
 }
 
 // It works in our memory, on a part of our stack, while we wait for its program to begin: nothing need be
 // copied for it.
-pid_t start_in_our_memory(const ProcessSpec& spec) {
+pid_t start_in_our_memory(Child& child) {
     alignas(16) char stack[128u << 10];
-    return clone(run_child_of, std::end(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, const_cast<ProcessSpec*>(&spec));
+    return clone(run_child_of, std::end(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
 }
 
-pid_t start_in_a_copy(const ProcessSpec& spec) {
+pid_t start_in_a_copy(Child& child) {
     const pid_t pid = fork();
-    if (pid == 0) run_child(spec);
+    if (pid == 0) _exit(run_child_of(&child));
     return pid;
 }
 
@@ -160,11 +203,12 @@ pid_t start_in_a_copy(const ProcessSpec& spec) {
 // A signal that comes before the program runs must not be lost: what is ignored here waits, as long as
 // it is blocked, until the child has the program's own answer to it.
 Result<pid_t> spawn(const ProcessSpec& spec) {
+    Child child{spec, Handover(spec)};
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     // What is to be done before the program may take long.
-    pid_t pid = spec.before_program ? start_in_a_copy(spec) : start_in_our_memory(spec);
+    pid_t pid = spec.before_program ? start_in_a_copy(child) : start_in_our_memory(child);
     int number = errno;
     sigprocmask(SIG_SETMASK, &before, nullptr);
     if (pid < 0) return os_error("fork", number);
