@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "agent/confinement.h"
@@ -108,12 +109,16 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_task_epilog(site_->config.task_epilog);
     bool batch = credential.run().step() == kBatchStep.value;
     *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
-    const auto* user = known_users_.find(order.user(), order.group(),
-                                         site_->config.group_update_time, steady_now());
-    if (user) *order.mutable_known_user() = *user;
+    set_known_user(order);
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());
     return order;
+}
+
+void Jobs::set_known_user(wire::StepOrder& order) const {
+    const auto* user = known_users_.find(order.user(), order.group(),
+                                         site_->config.group_update_time, steady_now());
+    if (user) *order.mutable_known_user() = *user;
 }
 
 void Jobs::launch_batch(const wire::LaunchBatch& launch) {
@@ -188,7 +193,7 @@ void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::s
     learn(job.who, order, facts);
     job.runs[key.step] = Run{};
     auto kept = std::make_shared<wire::StepOrder>(std::move(order));
-    with_prolog(key.job, [this, key, kept, srun, refuse](bool ready) {
+    auto go_on = [this, key, kept, srun, refuse](bool ready) {
         JobHere* here = find(key.job);
         if (!here) return;
         Run* run = find(key);
@@ -202,6 +207,10 @@ void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::s
             return close_if_clean(key.job);
         }
         spawn_step(*kept, srun, refuse);
+    };
+    with_prolog(key.job, [this, kept, go_on](bool ready) {
+        if (!ready) return go_on(false);
+        with_user(*kept, [go_on] { go_on(true); });
     });
     // The controller gives a step up that its nodes have not got in time, and a prolog may take long.
     if (Run* run = find(key); run && !run->line && key.step != kBatchStep) report_launched(key);
@@ -253,8 +262,31 @@ void Jobs::with_prolog(const JobKey& key, std::function<void(bool)> next) {
     });
 }
 
+// One asks who the user is, the others of that user wait for the answer: an array that begins here is one question.
+void Jobs::with_user(wire::StepOrder& order, std::function<void()> next) {
+    if (order.has_known_user()) return next();
+    auto [question, is_first] = questions_.try_emplace({order.user(), order.group()}, Question{key_of(order.run()), {}});
+    if (is_first) return next();
+    question->second.waiting.push_back([this, &order, next = std::move(next)] {
+        set_known_user(order);
+        next();
+    });
+}
+
+// If there was no answer, each may ask for itself.
+void Jobs::user_was_asked_for(const RunKey& asker) {
+    const auto question = std::find_if(questions_.begin(), questions_.end(),
+                                       [&](const auto& entry) { return entry.second.asker == asker; });
+    if (question == questions_.end()) return;
+    loop_.later([waiting = std::move(question->second.waiting)] {
+        for (const auto& each : waiting) each();
+    });
+    questions_.erase(question);
+}
+
 // A run that never was: the job stays only if something else of it is here.
 void Jobs::drop(const RunKey& key) {
+    user_was_asked_for(key);
     JobHere* job = find(key.job);
     if (!job) return;
     job->runs.erase(key.step);
@@ -300,6 +332,7 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
         run->started = true;
         if (report.started().has_user()) {
             known_users_.remember(report.started().user(), steady_now());
+            user_was_asked_for(key);
         }
         report_launched(key);
     } else if (report.has_end()) {
@@ -308,6 +341,7 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
 }
 
 void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
+    user_was_asked_for(key);
     JobHere* job = find(key.job);
     auto run = job->runs.find(key.step);
     if (run != job->runs.end()) {

@@ -69,10 +69,13 @@ private:
 
     Result<wire::LaunchCredential> check(const std::string& credential, const RunKey& key);
     wire::StepOrder make_order(const wire::LaunchCredential& credential) const;
+    void set_known_user(wire::StepOrder& order) const;
     void start(wire::StepOrder order, const wire::JobAllocation& facts, std::shared_ptr<Fd> srun,
                Refuse refuse);
     void spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
     void with_prolog(const JobKey& key, std::function<void(bool)> next);
+    void with_user(wire::StepOrder& order, std::function<void()> next);
+    void user_was_asked_for(const RunKey& asker);
     void drop(const RunKey& key);
     void forget_cancelled_steps(const JobKey& key);
     void note_over(const JobKey& key);
@@ -111,6 +114,12 @@ private:
     // Steps that were ended before their srun came: it may still come. Kept as long as the job.
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
+    // Users and groups whom a run's supervisor asks the system for, and the runs that wait for its answer.
+    struct Question {
+        RunKey asker;
+        std::vector<std::function<void()>> waiting;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Question> questions_;
     JobDirectories directories_;
     // Jobs that are gone from here, and when: an srun with a credential for one may still come.
     struct End {

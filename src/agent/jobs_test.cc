@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
@@ -33,11 +34,11 @@ protected:
     }
     void TearDown() override { std::filesystem::remove_all(directory_); }
 
-    // srun comes with its step 12.0; the answer says why it was refused, empty: it was not.
-    void launch(Seconds from_now = Seconds{0}) {
+    // srun comes with its step 12.0 (or another); the answer says why it was refused, empty: it was not.
+    void launch(Seconds from_now = Seconds{0}, std::uint32_t step = 0) {
         wire::LaunchCredential credential;
         credential.mutable_run()->set_job(12);
-        credential.mutable_run()->set_step(0);
+        credential.mutable_run()->set_step(step);
         credential.set_user(getuid());
         credential.add_nodes()->set_name("n1");
         credential.mutable_job()->set_partition("gpu");
@@ -220,6 +221,29 @@ TEST_F(JobsHere, TheEpilogRunsOnceAlsoWhereNothingOfTheJobRan) {
         const std::size_t first = told.find(line);
         EXPECT_NE(first, std::string::npos) << line;
         EXPECT_EQ(told.find(line, first + 1), std::string::npos) << line;
+    }
+}
+
+// It never answers here: then each of the others asks for itself.
+TEST_F(JobsHere, OneSupervisorAsksWhoTheUserIsAndTheOthersWait) {
+    const std::string asked = directory_ + "/asked", over = directory_ + "/over";
+    site_->stepd_twin = directory_ + "/supervisor";
+    ASSERT_TRUE(write_file_atomically(
+        site_->stepd_twin, fmt::format("#!/bin/sh\necho >>{}\nwhile [ ! -e {} ]; do sleep 0.01; done\n", asked, over),
+        {.mode = 0755}));
+    for (std::uint32_t step : {0u, 1u, 2u}) launch(Seconds{0}, step);
+    const auto count = [&] {
+        const Result<std::string> lines = read_file(asked);
+        return lines ? lines->size() : 0;
+    };
+    const auto has_ended = [](const wire::AgentReport& report) { return report.has_step_ended(); };
+    while (count() == 0) usleep(1000);
+    EXPECT_EQ(jobs_->known().size(), 3u);
+    EXPECT_EQ(count(), 1u);
+    ASSERT_TRUE(write_file_atomically(over, ""));
+    while (std::count_if(reports_.begin(), reports_.end(), has_ended) < 3) loop_.run_once();
+    EXPECT_EQ(count(), 3u);
+    while (wait(nullptr) > 0) {
     }
 }
 
