@@ -139,16 +139,18 @@ void Jobs::recover() {
         if (learned) recall(job.who, *learned);
         job.runs[mark.key.step].place = mark.place;
     }
+    // Then all that are alive: the end of one may be the end of the others.
+    std::vector<RunKey> gone;
     for (const Mark& mark : marks) {
-        if (!find(mark.key)) continue;
         Result<std::unique_ptr<StepLine>> line = StepLine::find(loop_, mark.place, handlers_for(mark.key));
-        if (line) {
-            log_info("found {} running", print_run(mark.key));
-            find(mark.key)->line = std::move(*line);
-        } else {
-            on_gone(mark.key);
+        if (!line) {
+            gone.push_back(mark.key);
+            continue;
         }
+        log_info("found {} running", print_run(mark.key));
+        find(mark.key)->line = std::move(*line);
     }
+    for (const RunKey& key : gone) on_gone(key);
 }
 
 }  // namespace sluice

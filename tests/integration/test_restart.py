@@ -3,7 +3,7 @@
 import os
 import signal
 
-from cluster import process_state
+from cluster import PATIENCE, process_state
 
 UNTIL = "echo up; while [ ! -e {} ]; do sleep 0.05; done; echo finished"
 
@@ -41,6 +41,29 @@ def test_a_job_that_ends_while_slurmd_is_down_is_reported_when_it_is_back(cluste
     cluster.start_node("n1")
     record = cluster.wait_end(job)
     assert (record["JobState"], record["ExitCode"]) == ("COMPLETED", "0:0")
+
+
+def test_a_script_that_ended_while_slurmd_was_down_ends_the_steps_of_others(cluster):
+    job = running_job(cluster, "go", "-w", "n1", "-n", "2")
+    srun = cluster.popen("srun", f"--jobid={job}", "--overlap", "-n", "1", "sh", "-c", "echo up >step; exec sleep 1000")
+    cluster.wait_file("step")
+    cluster.kill("n1")
+    finish(cluster, "go")
+    cluster.wait_for(lambda: finished(cluster, job), what="the script to finish")
+    cluster.start_node("n1")
+    assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    assert srun.wait(timeout=PATIENCE) != 0
+
+
+def test_a_job_whose_daemons_were_all_killed_ends_and_leaves_nothing(cluster):
+    job = running_job(cluster, "go", "-w", "n1", "--no-requeue")
+    cluster.kill("n1")
+    for pid, line in cluster.processes().items():
+        if "slurmstepd" in line:
+            os.kill(pid, signal.SIGKILL)
+    cluster.start_node("n1", wait=False)
+    record = cluster.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("FAILED", "0:9")
 
 
 def test_a_stopped_slurmd_keeps_its_jobs(cluster):
