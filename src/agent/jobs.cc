@@ -230,6 +230,7 @@ void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun,
         return close_if_clean(key.job);
     }
     order.set_place(make_place());
+    order.set_mark(mark_path(site_->spool, key, order.place()));
     Result<std::unique_ptr<StepLine>> line =
         StepLine::start(loop_, supervisor_for(*site_, order), order, Fd(dup(srun->get())), handlers_for(key));
     if (!line) {

@@ -5,6 +5,7 @@
 #include "agent/jobs.h"
 #include "base/log.h"
 #include "os/files.h"
+#include "protocol/step_mark.h"
 
 namespace sluice {
 
@@ -123,7 +124,8 @@ std::vector<wire::RunId> Jobs::known() const {
 
 void Jobs::recover() {
     JobDirectories::remove_spare(site_->spool);
-    if (!write_file_atomically(site_->spool + "/mark", "", {.mode = 0600})) log_error("cannot write to {}", site_->spool);
+    Result<void> made = write_file_atomically(mark_original(site_->spool), "", {.mode = 0600});
+    if (!made) log_error("cannot write to the spool: {}", made.error().detail);
     std::vector<Mark> marks;
     for (const std::string& directory : list_directory(site_->spool)) {
         for (const std::string& name : list_directory(site_->spool + "/" + directory)) {

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "model/errors.h"
 #include "os/error.h"
 #include "os/process.h"
 #include "os/socket.h"
-#include "protocol/step_socket.h"
+#include "protocol/step_mark.h"
 
 namespace sluice {
 
@@ -36,7 +35,7 @@ Result<std::unique_ptr<StepLine>> StepLine::find(EventLoop& loop, const std::str
                                                  Handlers handlers) {
     Fd fd = TRY(connect_as(step_socket(place)));
     const std::optional<Peer> peer = peer_of(fd);
-    if (!peer || (peer->uid != 0 && peer->uid != geteuid())) {
+    if (!peer || !is_one_of_us(peer->uid)) {
         return Error{ErrorCode::AccessDenied, "somebody else listens there"};
     }
     return std::unique_ptr<StepLine>(new StepLine(loop, std::move(fd), std::move(handlers)));

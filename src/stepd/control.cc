@@ -1,15 +1,13 @@
 #include "stepd/control.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/log.h"
-#include "model/job_id.h"
 #include "os/files.h"
 #include "os/socket.h"
-#include "protocol/step_socket.h"
+#include "protocol/step_mark.h"
 
 namespace sluice {
 
@@ -30,10 +28,7 @@ std::string frame_of(const wire::StepReport& report) {
 }  // namespace
 
 Control::Control(EventLoop& loop, const wire::StepOrder& order, Fd inherited, OnCommand on_command)
-    : loop_(loop),
-      on_command_(std::move(on_command)),
-      mark_(fmt::format("{}/{}.{}.{}", order.directory(), print_step(StepId{order.run().step()}),
-                        order.run().restarts(), order.place())) {
+    : loop_(loop), on_command_(std::move(on_command)), mark_(order.mark()) {
     *state_.mutable_run() = order.run();
     state_.set_user(order.user());
     state_.set_group(order.group());
@@ -47,13 +42,13 @@ Control::Control(EventLoop& loop, const wire::StepOrder& order, Fd inherited, On
 Result<void> Control::listen(const wire::StepOrder& order) {
     listener_ = TRY(listen_as(step_socket(order.place())));
     loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept(); });
-    return make_mark(mark_, directory_of(order.directory()) + "/mark");
+    return make_mark(mark_, mark_original(directory_of(order.directory())));
 }
 
 void Control::accept() {
     Fd fd = accept_connection(listener_);
     std::optional<Peer> peer = fd ? peer_of(fd) : std::nullopt;
-    if (!peer || (peer->uid != 0 && peer->uid != geteuid())) return;
+    if (!peer || !is_one_of_us(peer->uid)) return;
     add_line(std::move(fd));
     wire::StepReport report;
     *report.mutable_state() = state_;
