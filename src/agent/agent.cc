@@ -121,8 +121,8 @@ private:
         take_over(std::move(*fresh));
     }
 
-    // An order to read it again does not reach us between the reading and the end of the registration
-    // that follows it.
+    // An order to read it again does not reach us between the reading and the end of the
+    // registration that follows it.
     void look_again() {
         Result<Site> fresh = make_site(wish_, site_->hardware);
         if (!fresh) return log_error("reconfigure: {}", to_string(fresh.error()));

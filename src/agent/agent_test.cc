@@ -48,8 +48,8 @@ TEST(RunKey, MarksRoundTrip) {
 }
 
 TEST(RunKey, OtherFilesAreNoMarks) {
-    for (const char* name : {"slurm_script", "batch.0", "batch.x.5f0a12b97c33d481", "x.0.5f0a12b97c33d481",
-                             "epilog.0", "0.0.5f0a12b97c33d481.new"}) {
+    for (const char* name : {"slurm_script", "batch.0", "batch.x.5f0a12b97c33d481",
+                             "x.0.5f0a12b97c33d481", "epilog.0", "0.0.5f0a12b97c33d481.new"}) {
         EXPECT_FALSE(parse_mark("job00012", name)) << name;
     }
     EXPECT_FALSE(parse_mark("controller_key", "batch.0.5f0a12b97c33d481"));

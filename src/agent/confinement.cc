@@ -62,10 +62,9 @@ std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& s
     for (const GresDevices& devices : site.config.gres_of(node.name)) {
         if (devices.name != "gpu") continue;
         Result<TaskSet> near = TaskSet::parse(devices.cores);
-        const bool is_near = near && std::any_of(share.cpus().begin(), share.cpus().end(),
-                                                 [&](std::uint32_t cpu) {
-                                                     return near->contains(cpu / threads);
-                                                 });
+        const bool is_near =
+            near && std::any_of(share.cpus().begin(), share.cpus().end(),
+                                [&](std::uint32_t cpu) { return near->contains(cpu / threads); });
         for (std::uint64_t i = 0; i < devices.count; ++i, ++next) {
             if (is_near && given.contains(next)) close.push_back(next);
         }

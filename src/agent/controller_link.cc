@@ -144,7 +144,8 @@ void ControllerLink::on_order(const wire::AgentOrder& order) {
     handlers_.on_order(order);
 }
 
-// That something was launched is no news to anybody, and often its end follows at once: they go together.
+// That something was launched is no news to anybody, and often its end follows at once: they go
+// together.
 void ControllerLink::report(wire::AgentReport report) {
     const bool can_wait = report.has_launch_result() && !report.launch_result().has_error();
     const wire::AgentReport& numbered = outbox_.add(std::move(report));

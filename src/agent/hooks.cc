@@ -122,8 +122,8 @@ void Hooks::run_reboot(const Site& site) {
 }
 
 // No limit: zero.
-void Hooks::start(std::vector<std::string> argv, std::vector<std::string> environment, Seconds limit,
-                  std::function<void(int)> done) {
+void Hooks::start(std::vector<std::string> argv, std::vector<std::string> environment,
+                  Seconds limit, std::function<void(int)> done) {
     ProcessSpec spec;
     spec.program = argv.front();
     spec.argv = std::move(argv);

@@ -18,8 +18,9 @@ constexpr std::string_view kSpare = "spare.";
 
 bool remove_files(const std::string& directory) {
     const std::vector<std::string> names = list_directory(directory);
-    return std::all_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return unlink((directory + "/" + name).c_str()) == 0; });
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+        return unlink((directory + "/" + name).c_str()) == 0;
+    });
 }
 
 }  // namespace

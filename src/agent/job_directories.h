@@ -1,7 +1,7 @@
 // agent/job_directories.h
 //
-// The jobs' directories in the spool. Empty ones are kept for the next jobs: to rename one costs a tenth of
-// what it takes a file system to make one and to remove it again.
+// The jobs' directories in the spool. Empty ones are kept for the next jobs: to rename one costs a
+// tenth of what it takes a file system to make one and to remove it again.
 #pragma once
 
 #include <string>

@@ -52,8 +52,10 @@ void Jobs::report_launch_failure(const RunKey& key, const Error& error) {
     wire::StepEnd end;
     *end.mutable_launch_error() = to_wire(error);
     // One that had begun here ends as any does, after its Epilog.
-    if (JobHere* job = find(key.job)) job->batch_end = std::move(end);
-    else report_job_ended(key, end);
+    if (JobHere* job = find(key.job))
+        job->batch_end = std::move(end);
+    else
+        report_job_ended(key, end);
 }
 
 void Jobs::report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed) {

@@ -20,7 +20,8 @@ namespace {
 // The static supervisor is there sooner. The other one can ask the system's plugins (for a user not
 // seen here lately, for GPUs), and is hardened: a step's srun talks to it.
 const std::string& supervisor_for(const Site& site, const wire::StepOrder& order) {
-    const bool is_plain = order.has_batch() && order.has_known_user() && order.share().gres().empty();
+    const bool is_plain =
+        order.has_batch() && order.has_known_user() && order.share().gres().empty();
     return is_plain ? site.stepd_path : site.stepd_twin;
 }
 
@@ -156,12 +157,14 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
                                                   credential->user(), caller.identity.user.value)});
     }
     if (never_start_.contains(key)) {
-        return caller.refuse(std::move(caller.connection),
-                             {ErrorCode::LaunchFailed,
-                              fmt::format("step {} was cancelled before it started", print_run(key))});
+        return caller.refuse(
+            std::move(caller.connection),
+            {ErrorCode::LaunchFailed,
+             fmt::format("step {} was cancelled before it started", print_run(key))});
     }
     const JobHere* here = find(key.job);
-    if (is_over(key.job, credential->issued()) || (here && (here->ending || here->closing || here->batch_end))) {
+    if (is_over(key.job, credential->issued()) ||
+        (here && (here->ending || here->closing || here->batch_end))) {
         return caller.refuse(std::move(caller.connection),
                              {ErrorCode::LaunchFailed,
                               fmt::format("job {} has ended on this node", key.job.job.value)});
@@ -212,12 +215,12 @@ void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::s
         if (!ready) return go_on(false);
         with_user(*kept, [go_on] { go_on(true); });
     });
-    // The controller gives a step up that its nodes have not got in time, and a prolog may take long.
+    // The controller gives a step up that its nodes have not got in time, and a prolog may take
+    // long.
     if (Run* run = find(key); run && !run->line && key.step != kBatchStep) report_launched(key);
 }
 
-void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun,
-                      const Refuse& refuse) {
+void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse) {
     RunKey key = key_of(order.run());
     Result<void> made = directories_.make(site_->spool, key.job.job);
     if (made && !site_->config.epilog.empty()) {
@@ -231,8 +234,8 @@ void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun,
     }
     order.set_place(make_place());
     order.set_mark(mark_path(site_->spool, key, order.place()));
-    Result<std::unique_ptr<StepLine>> line =
-        StepLine::start(loop_, supervisor_for(*site_, order), order, Fd(dup(srun->get())), handlers_for(key));
+    Result<std::unique_ptr<StepLine>> line = StepLine::start(
+        loop_, supervisor_for(*site_, order), order, Fd(dup(srun->get())), handlers_for(key));
     if (!line) {
         refuse(line.error());
         drop(key);
@@ -263,10 +266,12 @@ void Jobs::with_prolog(const JobKey& key, std::function<void(bool)> next) {
     });
 }
 
-// One asks who the user is, the others of that user wait for the answer: an array that begins here is one question.
+// One asks who the user is, the others of that user wait for the answer: an array that begins here
+// is one question.
 void Jobs::with_user(wire::StepOrder& order, std::function<void()> next) {
     if (order.has_known_user()) return next();
-    auto [question, is_first] = questions_.try_emplace({order.user(), order.group()}, Question{key_of(order.run()), {}});
+    auto [question, is_first] =
+        questions_.try_emplace({order.user(), order.group()}, Question{key_of(order.run()), {}});
     if (is_first) return next();
     question->second.waiting.push_back([this, &order, next = std::move(next)] {
         set_known_user(order);
@@ -276,8 +281,9 @@ void Jobs::with_user(wire::StepOrder& order, std::function<void()> next) {
 
 // If there was no answer, each may ask for itself.
 void Jobs::user_was_asked_for(const RunKey& asker) {
-    const auto question = std::find_if(questions_.begin(), questions_.end(),
-                                       [&](const auto& entry) { return entry.second.asker == asker; });
+    const auto question =
+        std::find_if(questions_.begin(), questions_.end(),
+                     [&](const auto& entry) { return entry.second.asker == asker; });
     if (question == questions_.end()) return;
     loop_.later([waiting = std::move(question->second.waiting)] {
         for (const auto& each : waiting) each();
@@ -298,7 +304,8 @@ void Jobs::note_over(const JobKey& key) {
     const auto time = steady_now();
     while (!ends_.empty() && ends_.front().second + kRememberedFor < time) {
         auto known = over_.find(ends_.front().first);
-        if (known != over_.end() && known->second.moment == ends_.front().second) over_.erase(known);
+        if (known != over_.end() && known->second.moment == ends_.front().second)
+            over_.erase(known);
         ends_.pop_front();
     }
     over_[key] = {time, std::time(nullptr)};

@@ -55,7 +55,7 @@ private:
         std::shared_ptr<StepLine> line;  // none while the prolog runs
         std::string place;               // in the mark's name
         bool started = false;
-        bool cancelled = false;          // while it had no line yet: it must not start
+        bool cancelled = false;  // while it had no line yet: it must not start
     };
     struct JobHere {
         HookJob who;
@@ -79,7 +79,8 @@ private:
     void drop(const RunKey& key);
     void forget_cancelled_steps(const JobKey& key);
     void note_over(const JobKey& key);
-    // Whether a credential of that time is from before the job's end here: it may have got the node back.
+    // Whether a credential of that time is from before the job's end here: it may have got the node
+    // back.
     bool is_over(const JobKey& key, std::int64_t issued) const;
     StepLine::Handlers handlers_for(const RunKey& key);
     void on_report(const RunKey& key, const wire::StepReport& report);
@@ -105,7 +106,8 @@ private:
     std::string public_key_;
     std::map<JobKey, JobHere> jobs_;
     std::set<RunKey> unacknowledged_;  // ended, and the controller may not know yet
-    // What is left of runs that ended, until the controller knows: the supervisor, if it has not gone, and the mark.
+    // What is left of runs that ended, until the controller knows: the supervisor, if it has not
+    // gone, and the mark.
     struct Rest {
         std::shared_ptr<StepLine> line;
         std::string place;
@@ -114,7 +116,8 @@ private:
     // Steps that were ended before their srun came: it may still come. Kept as long as the job.
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
-    // Users and groups whom a run's supervisor asks the system for, and the runs that wait for its answer.
+    // Users and groups whom a run's supervisor asks the system for, and the runs that wait for its
+    // answer.
     struct Question {
         RunKey asker;
         std::vector<std::function<void()>> waiting;

@@ -27,14 +27,14 @@ protected:
         site_->node.name = "n1";
         site_->spool = directory_;
         site_->stepd_path = site_->stepd_twin = "/bin/true";
-        jobs_.emplace(loop_, site_, hooks_, [this](wire::AgentReport report) {
-            reports_.push_back(std::move(report));
-        });
+        jobs_.emplace(loop_, site_, hooks_,
+                      [this](wire::AgentReport report) { reports_.push_back(std::move(report)); });
         ASSERT_TRUE(jobs_->trust(signer_->public_key()));
     }
     void TearDown() override { std::filesystem::remove_all(directory_); }
 
-    // srun comes with its step 12.0 (or another); the answer says why it was refused, empty: it was not.
+    // srun comes with its step 12.0 (or another); the answer says why it was refused, empty: it was
+    // not.
     void launch(Seconds from_now = Seconds{0}, std::uint32_t step = 0) {
         wire::LaunchCredential credential;
         credential.mutable_run()->set_job(12);
@@ -216,8 +216,9 @@ TEST_F(JobsHere, TheEpilogRunsOnceAlsoWhereNothingOfTheJobRan) {
     ASSERT_EQ(reports_.size(), 2u);
     EXPECT_TRUE(reports_[1].has_node_cleaned());
     const std::string told = read_file(directory_ + "/env").value();
-    for (const char* line : {"SLURM_JOB_ID=12\n", "SLURM_JOB_PARTITION=gpu\n", "SLURM_JOB_GPUS=2\n",
-                             "SLURM_JOB_NODELIST=n[0-1]\n", "SLURM_SCRIPT_CONTEXT=epilog_slurmd\n"}) {
+    for (const char* line :
+         {"SLURM_JOB_ID=12\n", "SLURM_JOB_PARTITION=gpu\n", "SLURM_JOB_GPUS=2\n",
+          "SLURM_JOB_NODELIST=n[0-1]\n", "SLURM_SCRIPT_CONTEXT=epilog_slurmd\n"}) {
         const std::size_t first = told.find(line);
         EXPECT_NE(first, std::string::npos) << line;
         EXPECT_EQ(told.find(line, first + 1), std::string::npos) << line;
@@ -229,7 +230,8 @@ TEST_F(JobsHere, OneSupervisorAsksWhoTheUserIsAndTheOthersWait) {
     const std::string asked = directory_ + "/asked", over = directory_ + "/over";
     site_->stepd_twin = directory_ + "/supervisor";
     ASSERT_TRUE(write_file_atomically(
-        site_->stepd_twin, fmt::format("#!/bin/sh\necho >>{}\nwhile [ ! -e {} ]; do sleep 0.01; done\n", asked, over),
+        site_->stepd_twin,
+        fmt::format("#!/bin/sh\necho >>{}\nwhile [ ! -e {} ]; do sleep 0.01; done\n", asked, over),
         {.mode = 0755}));
     for (std::uint32_t step : {0u, 1u, 2u}) launch(Seconds{0}, step);
     const auto count = [&] {

@@ -129,7 +129,8 @@ void Jobs::recover() {
     std::vector<Mark> marks;
     for (const std::string& directory : list_directory(site_->spool)) {
         for (const std::string& name : list_directory(site_->spool + "/" + directory)) {
-            if (std::optional<Mark> mark = parse_mark(directory, name)) marks.push_back(std::move(*mark));
+            if (std::optional<Mark> mark = parse_mark(directory, name))
+                marks.push_back(std::move(*mark));
         }
     }
     // All of them first: whether a job is clean can only be said when every run of it is known.
@@ -144,7 +145,8 @@ void Jobs::recover() {
     // Then all that are alive: the end of one may be the end of the others.
     std::vector<RunKey> gone;
     for (const Mark& mark : marks) {
-        Result<std::unique_ptr<StepLine>> line = StepLine::find(loop_, mark.place, handlers_for(mark.key));
+        Result<std::unique_ptr<StepLine>> line =
+            StepLine::find(loop_, mark.place, handlers_for(mark.key));
         if (!line) {
             gone.push_back(mark.key);
             continue;

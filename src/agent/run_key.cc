@@ -55,8 +55,9 @@ std::optional<Mark> parse_mark(std::string_view directory_name, std::string_view
     std::optional<StepId> step = parse_step(parts[0]);
     std::optional<std::uint64_t> restarts = to_number(parts[1]);
     if (!step || !restarts || *restarts > 0xffffffff || parts[2].size() != kPlaceSize) return {};
-    return Mark{{{JobId{static_cast<std::uint32_t>(*job)}, static_cast<std::uint32_t>(*restarts)}, *step},
-                std::string(parts[2])};
+    return Mark{
+        {{JobId{static_cast<std::uint32_t>(*job)}, static_cast<std::uint32_t>(*restarts)}, *step},
+        std::string(parts[2])};
 }
 
 }  // namespace sluice

@@ -43,8 +43,9 @@ std::string print_run(const RunKey& key);  // "12.batch", "12.0"
 
 // Compat: the job's directory in the spool is "job00012".
 std::string job_directory(std::string_view spool, JobId job);
-// "<spool>/job00012/batch.0.5f0a12b97c33d481": a run's mark, as long as its supervisor is there or its end
-// is not known to the controller (stepd/order.proto). The last part is where the supervisor listens.
+// "<spool>/job00012/batch.0.5f0a12b97c33d481": a run's mark, as long as its supervisor is there or
+// its end is not known to the controller (stepd/order.proto). The last part is where the supervisor
+// listens.
 std::string mark_path(std::string_view spool, const RunKey& key, std::string_view place);
 // The other way round, for the names in a job's directory.
 struct Mark {

@@ -50,7 +50,8 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     site.spool = expand_node_path(site.config.slurmd_spool_dir, site.node.name, site.hostname);
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
     site.stepd_twin = twin_of(site.stepd_path);
-    if (access(site.stepd_twin.c_str(), X_OK) != 0) site.stepd_twin = site.stepd_path;  // built without
+    if (access(site.stepd_twin.c_str(), X_OK) != 0)
+        site.stepd_twin = site.stepd_path;  // built without
     site.hardware = hardware;
     site.rebooted = wish.rebooted;
     site.cgroups = can_use_cgroups(site.config);

@@ -13,8 +13,8 @@ namespace sluice {
 
 }  // namespace sluice
 
-#define CHECK(condition, ...)                                                              \
-    do {                                                                                   \
-        if (!(condition)) [[unlikely]]                                                     \
+#define CHECK(condition, ...)                                                                  \
+    do {                                                                                       \
+        if (!(condition)) [[unlikely]]                                                         \
             ::sluice::check_failed(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
     } while (false)

@@ -31,12 +31,18 @@ LogLevel highest(const LogSetup& setup) {
 
 const char* prefix_of(LogLevel level) {
     switch (level) {
-        case LogLevel::Fatal: return "fatal: ";
-        case LogLevel::Error: return "error: ";
-        case LogLevel::Debug: return "debug:  ";
-        case LogLevel::Debug2: return "debug2: ";
-        case LogLevel::Debug3: return "debug3: ";
-        default: return "";
+        case LogLevel::Fatal:
+            return "fatal: ";
+        case LogLevel::Error:
+            return "error: ";
+        case LogLevel::Debug:
+            return "debug:  ";
+        case LogLevel::Debug2:
+            return "debug2: ";
+        case LogLevel::Debug3:
+            return "debug3: ";
+        default:
+            return "";
     }
 }
 
@@ -82,7 +88,8 @@ void start_log(const LogSetup& setup) {
     if (out.file >= 0) close(out.file);
     out.setup = setup;
     out.file = open_file(setup.file);
-    if (setup.syslog_level != LogLevel::Quiet) openlog(out.setup.program.c_str(), LOG_PID, LOG_DAEMON);
+    if (setup.syslog_level != LogLevel::Quiet)
+        openlog(out.setup.program.c_str(), LOG_PID, LOG_DAEMON);
 }
 
 void reopen_log() {
@@ -92,9 +99,13 @@ void reopen_log() {
     out.file = open_file(out.setup.file);
 }
 
-void set_log_level(LogLevel level) { sink().setup.file_level = level; }
+void set_log_level(LogLevel level) {
+    sink().setup.file_level = level;
+}
 
-bool log_enabled(LogLevel level) { return level <= highest(sink().setup); }
+bool log_enabled(LogLevel level) {
+    return level <= highest(sink().setup);
+}
 
 void write_log(LogLevel level, std::string_view line) {
     write_log(level, std::vector<std::string>{std::string(line)});

@@ -16,8 +16,8 @@ namespace sluice {
 enum class LogLevel { Quiet, Fatal, Error, Info, Verbose, Debug, Debug2, Debug3, Debug4, Debug5 };
 
 struct LogSetup {
-    std::string program;              // "slurmctld": the syslog identity and the stderr prefix
-    std::string file;                 // empty: no file
+    std::string program;  // "slurmctld": the syslog identity and the stderr prefix
+    std::string file;     // empty: no file
     LogLevel file_level = LogLevel::Info;
     LogLevel stderr_level = LogLevel::Info;   // Quiet once in the background
     LogLevel syslog_level = LogLevel::Quiet;  // journald when its socket is there, else syslog

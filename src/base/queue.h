@@ -40,7 +40,8 @@ public:
         return put(lock, std::move(value));
     }
 
-    // Waits for something, then takes all there is, up to `most`; empty only once closed and drained.
+    // Waits for something, then takes all there is, up to `most`; empty only once closed and
+    // drained.
     std::vector<T> take(std::size_t most) {
         std::unique_lock lock(mutex_);
         filled_.wait(lock, [&] { return closed_ || !items_.empty(); });

@@ -17,7 +17,7 @@ enum class ErrorCode : unsigned short;
 
 struct Error {
     ErrorCode code{};
-    std::string detail;  // which option, which value, what would be right
+    std::string detail;     // which option, which value, what would be right
     std::string hint = {};  // what could be had instead; said after the refusal
 
     bool operator==(const Error&) const = default;
@@ -68,9 +68,9 @@ private:
 
 }  // namespace sluice
 
-#define TRY(expression)                                            \
-    ({                                                             \
-        auto try_result = (expression);                            \
-        if (!try_result) return std::move(try_result).error();     \
-        std::move(try_result).value();                             \
+#define TRY(expression)                                        \
+    ({                                                         \
+        auto try_result = (expression);                        \
+        if (!try_result) return std::move(try_result).error(); \
+        std::move(try_result).value();                         \
     })

@@ -8,7 +8,9 @@ namespace sluice {
 namespace {
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 }  // namespace
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -57,7 +59,8 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
 }
 
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
-    return text.size() >= prefix.size() && equals_ignoring_case(text.substr(0, prefix.size()), prefix);
+    return text.size() >= prefix.size() &&
+           equals_ignoring_case(text.substr(0, prefix.size()), prefix);
 }
 
 std::string join(const std::vector<std::string>& pieces, std::string_view separator) {

@@ -13,7 +13,7 @@
 namespace sluice {
 
 std::vector<std::string_view> split(std::string_view text, char separator);  // keeps empty pieces
-std::vector<std::string_view> words(std::string_view text);                  // at blanks, none empty
+std::vector<std::string_view> words(std::string_view text);  // at blanks, none empty
 std::string_view trim(std::string_view text);
 std::string to_lower(std::string_view text);
 std::string to_upper(std::string_view text);

@@ -14,8 +14,12 @@ using Seconds = std::chrono::seconds;
 using Minutes = std::chrono::minutes;
 using Time = std::chrono::sys_seconds;  // a moment
 
-constexpr std::int64_t to_unix(Time time) { return time.time_since_epoch().count(); }
-constexpr Time from_unix(std::int64_t seconds) { return Time{Seconds{seconds}}; }
+constexpr std::int64_t to_unix(Time time) {
+    return time.time_since_epoch().count();
+}
+constexpr Time from_unix(std::int64_t seconds) {
+    return Time{Seconds{seconds}};
+}
 
 // How long something may take: a number of seconds, or for ever.
 class TimeLimit {
@@ -25,7 +29,9 @@ public:
 
     constexpr bool unlimited() const { return !length_; }
     constexpr Seconds length() const { return *length_; }
-    constexpr bool reached(Time start, Time now) const { return length_ && now >= start + *length_; }
+    constexpr bool reached(Time start, Time now) const {
+        return length_ && now >= start + *length_;
+    }
     // Unlimited is longer than every length.
     constexpr std::strong_ordering operator<=>(const TimeLimit& other) const {
         if (unlimited() || other.unlimited()) return unlimited() <=> other.unlimited();

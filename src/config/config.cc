@@ -94,9 +94,9 @@ Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_licenses(std::s
         bool known = std::any_of(licenses.begin(), licenses.end(),
                                  [&](const auto& other) { return other.first == name; });
         if (name.empty() || !count || *count > 0xfffffffe || known) {
-            return Error{ErrorCode::ConfigInvalid,
-                         fmt::format("Licenses={}: expected names and counts such as matlab:10",
-                                     entry)};
+            return Error{
+                ErrorCode::ConfigInvalid,
+                fmt::format("Licenses={}: expected names and counts such as matlab:10", entry)};
         }
         licenses.emplace_back(name, static_cast<std::uint32_t>(*count));
     }

@@ -85,12 +85,12 @@ struct Config {
     std::string scheduler_type = "sched/backfill";
     std::string scheduler_parameters;
     Seconds scheduler_time_slice{30};
-    std::string accounting_enforce;  // "qos,limits"
-    std::string preempt_type;  // preempt/partition_prio, preempt/qos; empty: none
+    std::string accounting_enforce;    // "qos,limits"
+    std::string preempt_type;          // preempt/partition_prio, preempt/qos; empty: none
     std::string preempt_mode = "OFF";  // upper case: REQUEUE, SUSPEND,GANG
     std::string preempt_parameters;
     Seconds preempt_exempt_time{0};
-    std::string licenses;  // "matlab:10,ansys"
+    std::string licenses;      // "matlab:10,ansys"
     std::string gpu_freq_def;  // as --gpu-freq
     std::string topology_plugin = "topology/flat";
     bool allow_spec_resources = false;
@@ -99,7 +99,7 @@ struct Config {
     std::string launch_parameters;
     std::string proctrack_type = "proctrack/cgroup";
     std::string task_plugin;
-    std::string prolog, epilog;  // on the nodes; run as root
+    std::string prolog, epilog;            // on the nodes; run as root
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun
     std::string mail_prog = "/bin/mail";
@@ -135,9 +135,9 @@ struct Config {
     std::uint32_t priority_weight_age = 0, priority_weight_assoc = 0, priority_weight_fairshare = 0;
     std::uint32_t priority_weight_job_size = 0, priority_weight_partition = 0;
     std::uint32_t priority_weight_qos = 0;
-    std::string priority_weight_tres;  // as written
+    std::string priority_weight_tres;                                   // as written
     std::vector<std::pair<std::string, double>> priority_tres_weights;  // {"gres/gpu", 1000}
-    std::string priority_flags;        // as written
+    std::string priority_flags;                                         // as written
     std::vector<std::string> priority_flag_words;  // upper case, NO_NORMAL_ALL spelled out
     Seconds priority_max_age{7 * 24 * 3600};
     Seconds priority_calc_period{300};
@@ -173,8 +173,8 @@ struct Config {
 std::string config_path(std::string_view given, std::string_view slurm_conf,
                         std::string_view program_path);
 
-// Reads slurm.conf and, beside it, gres.conf, cgroup.conf and topology.conf when they are there. An error names
-// file, line, key, value and what would be right.
+// Reads slurm.conf and, beside it, gres.conf, cgroup.conf and topology.conf when they are there. An
+// error names file, line, key, value and what would be right.
 Result<Config> load_config(const std::string& path);
 // Only the settings of slurm.conf, as the tools need them: lines about nodes and partitions are
 // passed over, so that it takes no longer in a large cluster, and no other file is read.

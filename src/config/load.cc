@@ -136,9 +136,10 @@ Result<void> settle_list_options(Config& config) {
 
 // Which words of SelectTypeParameters nobody acts on here.
 constexpr std::string_view kIdleSelectWords[] = {
-    "CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK", "CR_NO_DIST_TOPO_BLOCK", "CR_PACK_NODES",
-    "LL_SHARED_GRES",           "MULTIPLE_SHARING_GRES_PJ",   "ENFORCE_BINDING_GRES",
-    "ONE_TASK_PER_SHARING_GRES"};
+    "CR_ONE_TASK_PER_CORE",  "CR_CORE_DEFAULT_DIST_BLOCK",
+    "CR_NO_DIST_TOPO_BLOCK", "CR_PACK_NODES",
+    "LL_SHARED_GRES",        "MULTIPLE_SHARING_GRES_PJ",
+    "ENFORCE_BINDING_GRES",  "ONE_TASK_PER_SHARING_GRES"};
 // Slurm's other networks; jobs are placed as if there were none.
 constexpr std::string_view kIdleTopologies[] = {"topology/block", "topology/ring",
                                                 "topology/torus3d", "topology/3d_torus"};
@@ -183,8 +184,11 @@ Result<void> check_preemption(const Config& config) {
                                           type));
     }
     // Compat: what is suspended has to be resumed, and gang scheduling does that.
-    if (has_preempt_word(config.preempt_mode, "SUSPEND") && !has_preempt_word(config.preempt_mode, "GANG")) {
-        return refuse(config, fmt::format("PreemptMode={}: needs GANG too (PreemptMode=SUSPEND,GANG)", config.preempt_mode));
+    if (has_preempt_word(config.preempt_mode, "SUSPEND") &&
+        !has_preempt_word(config.preempt_mode, "GANG")) {
+        return refuse(config,
+                      fmt::format("PreemptMode={}: needs GANG too (PreemptMode=SUSPEND,GANG)",
+                                  config.preempt_mode));
     }
     return {};
 }
@@ -206,7 +210,8 @@ Result<void> check_scheduling(Config& config) {
     for (std::string_view word : split(config.accounting_enforce, ',')) {
         auto is = [&](std::string_view known) { return equals_ignoring_case(word, known); };
         if (word.empty() || is("none") || is("qos") || is("limits")) continue;
-        const std::string_view effect = is("all") || is("safe") ? "has the effect of limits" : "has no effect";
+        const std::string_view effect =
+            is("all") || is("safe") ? "has the effect of limits" : "has no effect";
         config.warnings.push_back(fmt::format("{}: AccountingStorageEnforce={} {} in Sluice",
                                               base_name(config.path), word, effect));
     }
@@ -214,7 +219,8 @@ Result<void> check_scheduling(Config& config) {
     if (!licenses) return refuse(config, licenses.error().detail);
     if (!config.gpu_freq_def.empty()) {
         if (Result<GpuFreq> freq = parse_gpu_freq(config.gpu_freq_def); !freq) {
-            return refuse(config, fmt::format("GpuFreqDef={}: {}", config.gpu_freq_def, freq.error().detail));
+            return refuse(
+                config, fmt::format("GpuFreqDef={}: {}", config.gpu_freq_def, freq.error().detail));
         }
     }
     TRY(check_topology_plugin(config));
@@ -278,7 +284,8 @@ Result<Config> parse_with(std::string_view text, const std::string& path, const 
     return std::move(draft.config);
 }
 
-// gres.conf speaks of types that slurm.conf must know. Compat: not so its nodes, one file may serve several clusters.
+// gres.conf speaks of types that slurm.conf must know. Compat: not so its nodes, one file may serve
+// several clusters.
 Result<void> check_gres(Config& config, const std::string& path) {
     auto refused = [&](std::string_view what) {
         return Error{ErrorCode::ConfigInvalid, fmt::format("{}: {}", base_name(path), what)};

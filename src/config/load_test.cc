@@ -87,8 +87,9 @@ TEST(Load, MailGoesWhereItIsSaid) {
 TEST(Load, OfWhatAccountingEnforcesQosAndLimitsHaveAnEffect) {
     EXPECT_TRUE(small_with("AccountingStorageEnforce=limits,qos").warnings.empty());
     EXPECT_EQ(small_with("AccountingStorageEnforce=safe,wckeys").warnings,
-              (std::vector<std::string>{"slurm.conf: AccountingStorageEnforce=safe has the effect of limits in Sluice",
-                                        "slurm.conf: AccountingStorageEnforce=wckeys has no effect in Sluice"}));
+              (std::vector<std::string>{
+                  "slurm.conf: AccountingStorageEnforce=safe has the effect of limits in Sluice",
+                  "slurm.conf: AccountingStorageEnforce=wckeys has no effect in Sluice"}));
 }
 
 TEST(Load, UnknownKeysAreErrors) {

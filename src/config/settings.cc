@@ -138,8 +138,8 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.reboot_program = config.reboot_program;
     settings.resume_timeout = config.resume_timeout;
     settings.has_epilog = !config.epilog.empty();
-    settings.resv_over_run = config.resv_over_run.unlimited() ? Seconds{3'155'760'000}
-                                                              : config.resv_over_run.length();
+    settings.resv_over_run =
+        config.resv_over_run.unlimited() ? Seconds{3'155'760'000} : config.resv_over_run.length();
     settings.priority = priority_from(config);
     settings.enforce_part_limits = !equals_ignoring_case(config.enforce_part_limits, "NO");
     settings.enforce_all_part_limits = equals_ignoring_case(config.enforce_part_limits, "ALL");

@@ -137,7 +137,8 @@ template <typename Target>
 const Key<Target>* find_key(std::span<const Key<Target>> keys, std::string_view name) {
     constexpr int kCase = 'a' ^ 'A';  // most names differ in their size or first letter already
     for (const Key<Target>& key : keys) {
-        if (key.name.size() != name.size() || ((key.name.front() ^ name.front()) & ~kCase) != 0) continue;
+        if (key.name.size() != name.size() || ((key.name.front() ^ name.front()) & ~kCase) != 0)
+            continue;
         if (equals_ignoring_case(key.name, name) && key.kind != Kind::Shown) return &key;
     }
     return nullptr;

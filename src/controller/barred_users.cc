@@ -16,8 +16,9 @@ bool bars_users(const Partition& partition) {
 
 std::vector<Caller> job_owners(Services& services) {
     std::set<std::pair<UserId, GroupId>> known;
-    services.published.snapshot.get()->jobs.for_each(
-        [&](const Job& job) { known.insert({job.user, job.group}); });
+    services.published.snapshot.get()->jobs.for_each([&](const Job& job) {
+        known.insert({job.user, job.group});
+    });
     std::vector<Caller> owners;
     for (const auto& [user, group] : known) {
         Caller& owner = owners.emplace_back(Caller{user, group});

@@ -21,7 +21,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kPipelineMost = 256;            // requests without an answer
+constexpr std::size_t kPipelineMost = 256;  // requests without an answer
 constexpr std::size_t kLongListing = 16 * 1024;
 constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
 
@@ -143,8 +143,8 @@ asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
     const bool wanted = std::any_of(
         change.changes.begin(), change.changes.end(),
         [](const auto& field) { return equals_ignoring_case(field.first, "AllowGroups"); });
-    const bool may = caller_.user.value == 0 ||
-                     caller_.user == services_.published.config.get()->slurm_user;
+    const bool may =
+        caller_.user.value == 0 || caller_.user == services_.published.config.get()->slurm_user;
     if (!wanted || !may) co_return;
     const auto look_up = [&] { return job_owners(services_); };
     change.job_owners = co_await run_on(services_.slow_pool, look_up);

@@ -61,7 +61,7 @@ private:
     Caller caller_;
     Services& services_;
     Listings& listings_;
-    Turns::Turn turn_;  // has a long listing in hand
+    Turns::Turn turn_;             // has a long listing in hand
     asio::steady_timer answered_;  // cancelled when slots have gone: wakes wait_until()
 
     mutable std::mutex mutex_;  // for all below, and for the link's time to be idle

@@ -14,7 +14,9 @@ constexpr auto kStopCheck = std::chrono::milliseconds(50);
 }  // namespace
 
 Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer)
-    : store_(store), published_(published), fleet_(fleet), mailer_(mailer), thread_([this] { run(); }) {}
+    : store_(store), published_(published), fleet_(fleet), mailer_(mailer), thread_([this] {
+          run();
+      }) {}
 
 Committer::~Committer() {
     stop();

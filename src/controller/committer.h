@@ -2,8 +2,9 @@
 //
 // The store's thread: what the core decided is written down, then readers see it, then it is done.
 // While the store refuses to take a batch nothing of it happens and nobody is told that it did:
-// it is tried again every second, and meanwhile new changes are turned away at the door. Not so what
-// is asked for again, as part of such a batch it may still be done: that waits (controller/undecided.h).
+// it is tried again every second, and meanwhile new changes are turned away at the door. Not so
+// what is asked for again, as part of such a batch it may still be done: that waits
+// (controller/undecided.h).
 #pragma once
 
 #include <memory>
@@ -58,8 +59,8 @@ public:
     Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer);
     ~Committer();
 
-    // Waits while the last batch but one is still being written. With nothing else to do, the caller
-    // writes the batch itself: handing it to another thread and back would take longer.
+    // Waits while the last batch but one is still being written. With nothing else to do, the
+    // caller writes the batch itself: handing it to another thread and back would take longer.
     void take(Decided decided, bool nothing_else_to_do);
     // Is there room for so many bytes more? See Store.
     Result<void> room_for(std::size_t bytes) { return store_.room_for(bytes); }

@@ -87,7 +87,7 @@ private:
     Services& services_;
     BlobCache blobs_;
     std::unordered_map<std::string, Node> nodes_;
-    std::uint64_t reconfigured_ = 0;                        // how often
+    std::uint64_t reconfigured_ = 0;                       // how often
     std::unordered_map<std::string, std::uint64_t> told_;  // which time each node heard of last
 };
 

@@ -38,7 +38,8 @@ bool holds_nodes(const Job& job) {
 }
 
 bool is_cancelled(const Job& job) {
-    return job.killed_by && (job.kill_reason == KillReason::Cancelled || job.state == JobState::Cancelled);
+    return job.killed_by &&
+           (job.kill_reason == KillReason::Cancelled || job.state == JobState::Cancelled);
 }
 
 void add_submission(const Job& job, Lines& lines) {
@@ -61,9 +62,12 @@ void add_kill(const Job* before, const Job& job, Lines& lines) {
     std::optional<KillReason> reason = job.kill_reason;
     const bool has_gone_back = before && job.restarts > before->restarts;
     if (!reason && has_gone_back) reason = KillReason::Requeue;
-    if (!reason || (before && before->kill_reason && (has_gone_back || before->kill_reason == reason))) return;
+    if (!reason ||
+        (before && before->kill_reason && (has_gone_back || before->kill_reason == reason)))
+        return;
     for (const KillLine& line : kKillLines) {
-        if (line.reason == *reason) lines.push_back(fmt::format(fmt::runtime(line.text), name_of(job)));
+        if (line.reason == *reason)
+            lines.push_back(fmt::format(fmt::runtime(line.text), name_of(job)));
     }
 }
 
@@ -81,9 +85,9 @@ void add_job(const Job* before, const Job& job, Lines& lines) {
     if (!before) add_submission(job, lines);
     const bool ran = before && holds_nodes(*before) && before->restarts == job.restarts;
     if (holds_nodes(job) && !ran) {
-        lines.push_back(fmt::format("sched: Allocate {} NodeList={} #CPUs={} Partition={}", name_of(job),
-                                    nodes_of(job), job.allocation ? job.allocation->cpus() : 0,
-                                    job.partition));
+        lines.push_back(fmt::format("sched: Allocate {} NodeList={} #CPUs={} Partition={}",
+                                    name_of(job), nodes_of(job),
+                                    job.allocation ? job.allocation->cpus() : 0, job.partition));
     }
     add_kill(before, job, lines);
     if (is_finished(job.state) && !(before && is_finished(before->state))) add_end(job, lines);

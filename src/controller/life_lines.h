@@ -1,6 +1,7 @@
 // controller/life_lines.h
 //
-// What the log says of the lives of jobs and nodes, at level info: docs/admin-guide.md lists the lines.
+// What the log says of the lives of jobs and nodes, at level info: docs/admin-guide.md lists the
+// lines.
 #pragma once
 
 #include <string>

@@ -67,8 +67,9 @@ TEST_F(LifeLines, NameTheTasksOfAnArrayBothWays) {
 
 TEST_F(LifeLines, TellWhatIsDoneToNodes) {
     of("nodes n1 cpus=4\n pass");
-    EXPECT_EQ(of("node n1 State=DRAIN Reason=fan"), (Lines{"update_node: node n1 reason set to: fan",
-                                                           "update_node: node n1 state set to DRAINED"}));
+    EXPECT_EQ(of("node n1 State=DRAIN Reason=fan"),
+              (Lines{"update_node: node n1 reason set to: fan",
+                     "update_node: node n1 state set to DRAINED"}));
     EXPECT_EQ(of("node n1 State=RESUME"), Lines{"update_node: node n1 state set to IDLE"});
 }
 

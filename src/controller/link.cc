@@ -97,7 +97,8 @@ bool Link::write_some() {
         msghdr message{};
         message.msg_iov = pieces.data();
         message.msg_iovlen = count;
-        const ssize_t size = sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t size =
+            sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (size < 0 && errno == EINTR) continue;
         if (size < 0) {
             if (progress) write_deadline_ = std::chrono::steady_clock::now() + kWriteProgress;

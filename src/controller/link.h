@@ -37,8 +37,8 @@ public:
     asio::any_io_executor executor() { return socket_.get_executor(); }
     const std::string& peer() const { return peer_; }  // for logs
 
-    // The next message; nothing once the connection is over. The view holds until the next call. If it
-    // has to wait for one, `flush_first` sends what waits for another message.
+    // The next message; nothing once the connection is over. The view holds until the next call. If
+    // it has to wait for one, `flush_first` sends what waits for another message.
     asio::awaitable<std::optional<std::string_view>> read(bool flush_first = true);
     void set_message_max(std::size_t size) { reader_.set_size_max(size); }
 

@@ -14,7 +14,8 @@ constexpr std::size_t kBatchMost = 4096;              // events decided before a
 constexpr std::size_t kRecordSize = 4096;             // of a job without its script, roughly
 constexpr auto kDeafAfter = std::chrono::seconds(5);  // of waiting for the store
 constexpr auto kWaitMost = std::chrono::seconds(10);  // the wall clock may be set meanwhile
-constexpr auto kCompanyMost = std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
+constexpr auto kCompanyMost =
+    std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
 
 std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster) {
     auto names = std::make_shared<std::vector<std::string>>();
@@ -76,7 +77,8 @@ std::vector<Incoming> Loop::wait() {
     if (const auto due = cluster_->next_timer()) {
         most = std::clamp(std::chrono::nanoseconds(*due - wall), std::chrono::nanoseconds(0), most);
     }
-    std::vector<Incoming> batch = inbox_.take_until(kBatchMost, std::chrono::steady_clock::now() + most);
+    std::vector<Incoming> batch =
+        inbox_.take_until(kBatchMost, std::chrono::steady_clock::now() + most);
     if (!batch.empty()) wait_for_company(batch);
     return batch;
 }

@@ -13,9 +13,10 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kWaitingMost = 4096;
-constexpr auto kTimeMost = std::chrono::seconds(60);        // for one mail
+constexpr auto kTimeMost = std::chrono::seconds(60);  // for one mail
 constexpr auto kStopCheckWait = std::chrono::milliseconds(100);
-constexpr const char* kMailPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kMailPath =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 using Variables = std::vector<std::string>;
 
@@ -45,10 +46,12 @@ void add_ending(const SendMail& mail, Variables& variables) {
     add_variable(variables, "SLURM_JOB_EXIT_CODE", exit.code * 256 + exit.signal);
     add_variable(variables, "SLURM_JOB_EXIT_CODE2", fmt::format("{}:{}", exit.code, exit.signal));
     add_variable(variables, "SLURM_JOB_DERIVED_EC", mail.job->derived_exit.code);
-    add_variable(variables, "SLURM_JOB_EXIT_CODE_MAX", mail.tasks ? mail.tasks->exit_max : exit.code);
+    add_variable(variables, "SLURM_JOB_EXIT_CODE_MAX",
+                 mail.tasks ? mail.tasks->exit_max : exit.code);
     if (!mail.tasks) return;
     add_variable(variables, "SLURM_JOB_EXIT_CODE_MIN", mail.tasks->exit_min);
-    if (mail.tasks->signal_max > 0) add_variable(variables, "SLURM_JOB_TERM_SIGNAL_MAX", mail.tasks->signal_max);
+    if (mail.tasks->signal_max > 0)
+        add_variable(variables, "SLURM_JOB_TERM_SIGNAL_MAX", mail.tasks->signal_max);
 }
 
 }  // namespace
@@ -63,7 +66,8 @@ Mailer::~Mailer() {
 }
 
 void Mailer::take(SendMail mail) {
-    if (!queue_.offer(mail)) log_error("mail is not sent, {} others wait: {}", kWaitingMost, mail.subject);
+    if (!queue_.offer(mail))
+        log_error("mail is not sent, {} others wait: {}", kWaitingMost, mail.subject);
 }
 
 void Mailer::run() {
@@ -84,7 +88,8 @@ void Mailer::send(const SendMail& mail) {
     const std::string& program = live->config.mail_prog;
     const std::string address = mail_address(*mail.job, owner, live->config.mail_domain);
     log_info("mail to {}: {}", address, mail.subject);
-    const auto pid = spawn_quiet({program, "-s", mail.subject, address}, mail_variables(mail, owner, live->config));
+    const auto pid = spawn_quiet({program, "-s", mail.subject, address},
+                                 mail_variables(mail, owner, live->config));
     if (!pid) return log_error("MailProg: {}", pid.error().detail);
     see_to_end(program, *pid);
 }
@@ -103,17 +108,21 @@ void Mailer::see_to_end(const std::string& program, pid_t pid) {
     if (*status != 0) log_error("MailProg: {} failed, wait status {}", program, *status);
 }
 
-std::string mail_address(const Job& job, const std::optional<User>& owner, const std::string& domain) {
+std::string mail_address(const Job& job, const std::optional<User>& owner,
+                         const std::string& domain) {
     if (!job.request->mail_user.empty()) return job.request->mail_user;
     std::string name = name_or_number(job, owner);
     const bool is_whole = domain.empty() || name.find('@') != std::string::npos;
     return is_whole ? name : fmt::format("{}@{}", name, domain);
 }
 
-std::vector<std::string> mail_variables(const SendMail& mail, const std::optional<User>& owner, const Config& config) {
+std::vector<std::string> mail_variables(const SendMail& mail, const std::optional<User>& owner,
+                                        const Config& config) {
     const Job& job = *mail.job;
     Variables variables{kMailPath};
-    auto add = [&](std::string_view name, const auto& value) { add_variable(variables, name, value); };
+    auto add = [&](std::string_view name, const auto& value) {
+        add_variable(variables, name, value);
+    };
     add("SLURM_CLUSTER_NAME", config.cluster_name);
     add("SLURM_CONF", config.path);
     add("SLURM_JOB_ID", job.id.value);

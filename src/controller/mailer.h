@@ -1,7 +1,8 @@
 // controller/mailer.h
 //
-// Sends mail by running MailProg, one mail after the other, on a thread of its own: names are looked up and
-// programs may hang. A mail that cannot be sent is a line in the log, and nothing else suffers from it.
+// Sends mail by running MailProg, one mail after the other, on a thread of its own: names are
+// looked up and programs may hang. A mail that cannot be sent is a line in the log, and nothing
+// else suffers from it.
 #pragma once
 
 #include <atomic>
@@ -36,8 +37,10 @@ private:
 };
 
 // Whom to write to; `owner` may be unknown on this machine.
-std::string mail_address(const Job& job, const std::optional<User>& owner, const std::string& domain);
+std::string mail_address(const Job& job, const std::optional<User>& owner,
+                         const std::string& domain);
 // What MailProg is told of the job, as environment variables.
-std::vector<std::string> mail_variables(const SendMail& mail, const std::optional<User>& owner, const Config& config);
+std::vector<std::string> mail_variables(const SendMail& mail, const std::optional<User>& owner,
+                                        const Config& config);
 
 }  // namespace sluice

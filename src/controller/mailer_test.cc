@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-const User kOwner{.uid = 1000, .gid = 100, .name = "alice", .home = "/", .shell = "/bin/sh", .groups = {}};
+const User kOwner{
+    .uid = 1000, .gid = 100, .name = "alice", .home = "/", .shell = "/bin/sh", .groups = {}};
 
 Job job_of(const JobRequest& request) {
     Job job;
@@ -36,11 +37,12 @@ TEST(MailVariables, SayWhatHappenedToTheJob) {
     Config config;
     config.cluster_name = "lab";
     const auto variables = mail_variables(mail, kOwner, config);
-    for (const char* expected : {"SLURM_CLUSTER_NAME=lab", "SLURM_JOB_ID=12", "SLURM_JOB_NAME=train",
-                                 "SLURM_JOB_USER=alice",
-                                 "SLURM_JOB_STATE=FAILED", "SLURM_JOB_MAIL_TYPE=Failed", "SLURM_JOB_RUN_TIME=00:01:05",
-                                 "SLURM_JOB_EXIT_CODE_MAX=3", "SLURM_JOB_EXIT_CODE2=3:0"}) {
-        EXPECT_NE(std::find(variables.begin(), variables.end(), expected), variables.end()) << expected;
+    for (const char* expected :
+         {"SLURM_CLUSTER_NAME=lab", "SLURM_JOB_ID=12", "SLURM_JOB_NAME=train",
+          "SLURM_JOB_USER=alice", "SLURM_JOB_STATE=FAILED", "SLURM_JOB_MAIL_TYPE=Failed",
+          "SLURM_JOB_RUN_TIME=00:01:05", "SLURM_JOB_EXIT_CODE_MAX=3", "SLURM_JOB_EXIT_CODE2=3:0"}) {
+        EXPECT_NE(std::find(variables.begin(), variables.end(), expected), variables.end())
+            << expected;
     }
 }
 

@@ -105,8 +105,10 @@ Result<void> run(const Options& options) {
     Background background;
     if (!options.foreground) background.enter();
     // Everybody waits for this one: on its host it goes before the commands that ask it.
-    if (options.nice) TRY(set_nice(*options.nice));
-    else (void)set_nice(kNiceByDefault);  // only root may; otherwise it is as it is
+    if (options.nice)
+        TRY(set_nice(*options.nice));
+    else
+        (void)set_nice(kNiceByDefault);  // only root may; otherwise it is as it is
     set_session_nice(options.nice.value_or(kNiceByDefault));
     raise_file_limit(kFilesWanted);
     PidFile pid_file = TRY(PidFile::create(config.slurmctld_pid_file));

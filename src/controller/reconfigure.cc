@@ -40,11 +40,13 @@ Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& pa
 
 void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot) {
     for (const PartitionConfig& partition : settings.partitions) {
-        const bool is_known = partition.qos.empty() ||
-                              std::any_of(snapshot.qos->begin(), snapshot.qos->end(),
-                                          [&](const Qos& qos) { return qos.name == partition.qos; });
+        const bool is_known =
+            partition.qos.empty() ||
+            std::any_of(snapshot.qos->begin(), snapshot.qos->end(),
+                        [&](const Qos& qos) { return qos.name == partition.qos; });
         if (is_known) continue;
-        log_error("Partition {} has an invalid qos ({}): it limits nobody until sacctmgr adds it", partition.name, partition.qos);
+        log_error("Partition {} has an invalid qos ({}): it limits nobody until sacctmgr adds it",
+                  partition.name, partition.qos);
     }
 }
 

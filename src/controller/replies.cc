@@ -132,8 +132,10 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
     message.set_restarts(job.restarts);
     message.set_cluster_name(snapshot.settings->cluster_name);
     message.set_reason(static_cast<std::uint32_t>(job.reason));
-    if (auto memory = memory_in_force(job, snapshot, true)) message.set_default_mem_per_cpu(*memory);
-    if (auto memory = memory_in_force(job, snapshot, false)) message.set_default_mem_per_node(*memory);
+    if (auto memory = memory_in_force(job, snapshot, true))
+        message.set_default_mem_per_cpu(*memory);
+    if (auto memory = memory_in_force(job, snapshot, false))
+        message.set_default_mem_per_node(*memory);
 }
 
 void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,

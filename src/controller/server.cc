@@ -68,7 +68,8 @@ asio::awaitable<void> Server::accept(asio::posix::stream_descriptor& listener) {
         Fd borrowed(listener.native_handle());
         std::size_t count = 0;
         while (Fd connection = accept_connection(borrowed)) {
-            // The first stays in this thread: a command that comes alone is served without a switch.
+            // The first stays in this thread: a command that comes alone is served without a
+            // switch.
             std::size_t place = count++ == 0 ? 0 : next_worker_++ % workers_.size();
             workers_[place]->adopt(std::move(connection));
         }

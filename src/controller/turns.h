@@ -2,8 +2,8 @@
 //
 // Long listings go to the commands of this host a few at a time: what a loop of squeue by ten users
 // costs is the formatting of it, on the cores that we and every sbatch here need too. Whoever waits
-// for its turn sleeps. A turn ends when the command has gone, or after a while: it may be piped into
-// something that does not read on.
+// for its turn sleeps. A turn ends when the command has gone, or after a while: it may be piped
+// into something that does not read on.
 #pragma once
 
 #include <asio/awaitable.hpp>

@@ -1,8 +1,8 @@
 // controller/undecided.h
 //
 // Changes that were let in and are not on disk yet. A command whose answer does not come sends its
-// request once more: while the first one may still come true, the second must not be turned away, or
-// the user is told no and has his job as soon as there is space on the disk again.
+// request once more: while the first one may still come true, the second must not be turned away,
+// or the user is told no and has his job as soon as there is space on the disk again.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,8 @@ public:
     // A request counts as undecided as long as somebody keeps its mark.
     class Mark {
     public:
-        Mark(std::shared_ptr<Keys> keys, std::string key) : keys_(std::move(keys)), key_(std::move(key)) {
+        Mark(std::shared_ptr<Keys> keys, std::string key)
+            : keys_(std::move(keys)), key_(std::move(key)) {
             const std::lock_guard guard(keys_->mutex);
             keys_->known.insert(key_);
         }
@@ -48,7 +49,8 @@ public:
     }
 
 private:
-    std::shared_ptr<Keys> keys_ = std::make_shared<Keys>();  // marks may be in the inbox until the end
+    std::shared_ptr<Keys> keys_ =
+        std::make_shared<Keys>();  // marks may be in the inbox until the end
 };
 
 }  // namespace sluice

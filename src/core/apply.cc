@@ -1,10 +1,10 @@
 // core/apply.cc
 //
 // The table of contents: every event, and who handles it.
-#include "core/job/preempt.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/mail.h"
+#include "core/job/preempt.h"
 #include "core/job/verbs.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
@@ -23,9 +23,12 @@ void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
     for (const NodeShare& share : job.allocation->nodes) {
         bool head = &share == &job.allocation->nodes.front();
         if (warn.batch_shell_only && !head) break;
-        effects.push_back(SignalJob{.node = share.node, .run = {job.id, job.restarts, kBatchStep},
-                                    .signal = warn.signal, .batch_shell = warn.batch_shell_only,
-                                    .children = false, .steps = !warn.batch_shell_only});
+        effects.push_back(SignalJob{.node = share.node,
+                                    .run = {job.id, job.restarts, kBatchStep},
+                                    .signal = warn.signal,
+                                    .batch_shell = warn.batch_shell_only,
+                                    .children = false,
+                                    .steps = !warn.batch_shell_only});
     }
     cluster.edit_job(job.id).warned = true;
 }
@@ -48,29 +51,43 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             return;
         }
         case TimerKind::Warn:
-            if (!running || job->warned || !job->request->warn_signal || job->time_limit.unlimited()) return;
+            if (!running || job->warned || !job->request->warn_signal ||
+                job->time_limit.unlimited())
+                return;
             // Suspended or given more time since: another timer is set for that.
             if (now < limit_end(*job) - job->request->warn_signal->before) return;
             send_warning(cluster, *job, effects);
             return;
         case TimerKind::Forget:
-            if (is_over(*job) &&
-                *job->end_time + cluster.settings().min_job_age <= now) {
+            if (is_over(*job) && *job->end_time + cluster.settings().min_job_age <= now) {
                 cluster.forget_job(job->id);
             }
             return;
-        case TimerKind::Preempt: end_preempted(cluster, now, job->id, effects); return;
-        case TimerKind::Dependency: on_dependency_timer(cluster, now, job->id, effects); return;
-        case TimerKind::Deadline: on_deadline_timer(cluster, now, job->id, effects); return;
-        case TimerKind::Launch: on_launch_timer(cluster, now, job->id, effects); return;
-        case TimerKind::LimitMail: on_limit_mail_timer(cluster, now, job->id, effects); return;
-        case TimerKind::Silence: on_silence_timer(cluster, now, *job, effects); return;
+        case TimerKind::Preempt:
+            end_preempted(cluster, now, job->id, effects);
+            return;
+        case TimerKind::Dependency:
+            on_dependency_timer(cluster, now, job->id, effects);
+            return;
+        case TimerKind::Deadline:
+            on_deadline_timer(cluster, now, job->id, effects);
+            return;
+        case TimerKind::Launch:
+            on_launch_timer(cluster, now, job->id, effects);
+            return;
+        case TimerKind::LimitMail:
+            on_limit_mail_timer(cluster, now, job->id, effects);
+            return;
+        case TimerKind::Silence:
+            on_silence_timer(cluster, now, *job, effects);
+            return;
         case TimerKind::Reservation:
         case TimerKind::Reboot:
         case TimerKind::Plan:
         case TimerKind::NodeTimeout:
         case TimerKind::Priority:
-        case TimerKind::TimeSlice: return;
+        case TimerKind::TimeSlice:
+            return;
     }
 }
 
@@ -98,7 +115,8 @@ void on_tick(Cluster& cluster, Time now, const Tick& tick, Effects& effects) {
 void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effects& effects) {
     cluster.apply_settings(event.settings, now);
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
-        if (cluster.node(NodeIndex{i}).removed) node_was_removed(cluster, now, NodeIndex{i}, effects);
+        if (cluster.node(NodeIndex{i}).removed)
+            node_was_removed(cluster, now, NodeIndex{i}, effects);
     }
     count_anew(cluster);
     unpark_all(cluster, now);

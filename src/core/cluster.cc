@@ -9,8 +9,8 @@
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
-#include "core/schedule/scheduler.h"
 #include "core/schedule/priority.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 
@@ -43,14 +43,16 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     build_nodes(now);
     build_partitions();
     layout_has_changed();
-    for (Reservation reservation : std::vector(reservations())) {  // PART_NODES, nodes that came or went
+    for (Reservation reservation :
+         std::vector(reservations())) {  // PART_NODES, nodes that came or went
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
     for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
     visible_change_ = true;
     if (settings_->slurmd_timeout != old_timeout) {
-        std::erase_if(timers_, [](const Timer& timer) { return timer.kind == TimerKind::NodeTimeout; });
+        std::erase_if(timers_,
+                      [](const Timer& timer) { return timer.kind == TimerKind::NodeTimeout; });
         watch_nodes_anew(*this, now);
     }
     reprioritize_all(*this, now, true);
@@ -197,7 +199,9 @@ Node& Cluster::edit_node(NodeIndex index) {
     return *node;
 }
 
-void Cluster::mark_stored(NodeIndex index) { changed_nodes_.insert(index.value); }
+void Cluster::mark_stored(NodeIndex index) {
+    changed_nodes_.insert(index.value);
+}
 
 const Partition* Cluster::find_partition(std::string_view name) const {
     for (const Partition& partition : *partitions_) {
@@ -237,9 +241,9 @@ std::vector<Timer> Cluster::due_timers(Time now) {
 }
 
 bool Cluster::is_end_awaited() const {
-    return !scheduler_->queue.empty() || !parked.empty() || !scheduler_->set_aside.empty() || !dependents.empty() ||
-           !name_groups.empty() || !array_waiting.empty() || !waiters.empty() || !step_waiters.empty() ||
-           !reboots_wanted.empty();
+    return !scheduler_->queue.empty() || !parked.empty() || !scheduler_->set_aside.empty() ||
+           !dependents.empty() || !name_groups.empty() || !array_waiting.empty() ||
+           !waiters.empty() || !step_waiters.empty() || !reboots_wanted.empty();
 }
 
 ChangedRecords Cluster::take_changes() {
@@ -257,8 +261,10 @@ ChangedRecords Cluster::take_changes() {
     next_job_id_changed_ = false;
     for (const std::string& name : changed_reservations_) {
         const Reservation* known = find_reservation(*this, name);
-        if (known) changes.reservations.push_back(*known);
-        else changes.reservations_gone.push_back(name);
+        if (known)
+            changes.reservations.push_back(*known);
+        else
+            changes.reservations_gone.push_back(name);
     }
     changed_reservations_.clear();
     if (qos_changed_) changes.qos = qos_;
@@ -269,9 +275,9 @@ ChangedRecords Cluster::take_changes() {
 std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
-    return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used, priority_scale_,
-                 reservations_, qos_, priorities_, next_job_id_});
+    return std::make_shared<Snapshot>(Snapshot{++version_, now, jobs_, nodes_, partitions_,
+                                               settings_, plan_, licenses_used, priority_scale_,
+                                               reservations_, qos_, priorities_, next_job_id_});
 }
 
 void Cluster::set_qos(std::vector<Qos> qos) {
@@ -283,7 +289,8 @@ void Cluster::set_qos(std::vector<Qos> qos) {
 void Cluster::put_reservation(Reservation reservation) {
     auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
     changed_reservations_.insert(reservation.name);
-    std::erase_if(*changed, [&](const Reservation& known) { return known.name == reservation.name; });
+    std::erase_if(*changed,
+                  [&](const Reservation& known) { return known.name == reservation.name; });
     changed->push_back(std::move(reservation));
     std::sort(changed->begin(), changed->end(),
               [](const Reservation& a, const Reservation& b) { return a.number < b.number; });

@@ -33,40 +33,41 @@ struct GresPool {
     std::string type;
     std::uint64_t count = 0;
     bool has_devices = false;
-    std::vector<bool> used;        // by device index, when there are devices
+    std::vector<bool> used;  // by device index, when there are devices
     std::uint64_t used_count = 0;
-    std::uint32_t first_index = 0; // of this type among all devices of the name (CUDA numbering)
-    std::vector<std::vector<std::uint32_t>> cores;  // by device: the cores close to it; empty: unknown
+    std::uint32_t first_index = 0;  // of this type among all devices of the name (CUDA numbering)
+    std::vector<std::vector<std::uint32_t>>
+        cores;  // by device: the cores close to it; empty: unknown
     bool operator==(const GresPool&) const = default;
 };
 
 struct Node {
     NodeIndex index;
     NodeConfig config;
-    std::optional<NodeFacts> facts;      // absent: has never registered with this controller
+    std::optional<NodeFacts> facts;  // absent: has never registered with this controller
     bool connected = false;
-    bool down = false;                   // by timeout, by the administrator or by a bad registration
-    std::uint32_t admin_flags = 0;       // NodeFlag: drain, fail, maint
+    bool down = false;              // by timeout, by the administrator or by a bad registration
+    std::uint32_t admin_flags = 0;  // NodeFlag: drain, fail, maint
     std::string reason;
     std::optional<Time> reason_time;
     UserId reason_user;
     std::optional<Time> last_seen;
-    bool watched = false;                // a NodeTimeout timer is set
+    bool watched = false;  // a NodeTimeout timer is set
     std::optional<Time> last_busy;
     std::string comment;
-    bool removed = false;                // no longer in slurm.conf
-    std::optional<Reboot> reboot;        // core/node/reboot.cc
+    bool removed = false;          // no longer in slurm.conf
+    std::optional<Reboot> reboot;  // core/node/reboot.cc
 
     std::vector<std::uint8_t> cpu_used;  // by CPU id: how many jobs run on it
     std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
     std::uint32_t cpus_used = 0;
     Megabytes memory_used = 0;
     std::vector<GresPool> gres;
-    std::vector<JobId> jobs;             // running or completing here
-    std::uint32_t completing = 0;        // how many of them are completing
+    std::vector<JobId> jobs;       // running or completing here
+    std::uint32_t completing = 0;  // how many of them are completing
     std::optional<UserId> exclusive_user;
-    bool exclusive = false;              // one job holds all of it
-    std::vector<RunId> orphans;          // runs we gave up that it may still have
+    bool exclusive = false;      // one job holds all of it
+    std::vector<RunId> orphans;  // runs we gave up that it may still have
     // Changed with scontrol: win over slurm.conf, and survive a restart.
     std::optional<std::uint32_t> weight_by_hand;
     std::optional<std::vector<std::string>> features_by_hand;
@@ -75,19 +76,21 @@ struct Node {
 // Shown base state and flags, use taken into account.
 NodeBase node_base(const Node& node);
 std::uint32_t node_flags(const Node& node);
-bool may_take_jobs(const Node& node);    // registered, connected or recently so, not down, not draining
+bool may_take_jobs(
+    const Node& node);  // registered, connected or recently so, not down, not draining
 
 struct Partition {
     PartitionConfig config;
-    std::vector<NodeIndex> nodes;        // by weight, then by place in slurm.conf
+    std::vector<NodeIndex> nodes;  // by weight, then by place in slurm.conf
     std::uint32_t total_cpus = 0;
-    std::set<UserId> barred_users = {};  // have jobs here, and AllowGroups as changed by scontrol leaves them out
+    std::set<UserId> barred_users =
+        {};  // have jobs here, and AllowGroups as changed by scontrol leaves them out
 };
 
 template <>
 struct ChunkSummary<Job> {
-    std::vector<UserId> users;           // few
-    std::uint32_t shown_states = 0;      // bit per ShownState
+    std::vector<UserId> users;       // few
+    std::uint32_t shown_states = 0;  // bit per ShownState
     void add(const Job& job);
 };
 
@@ -96,7 +99,7 @@ struct Snapshot {
     std::uint64_t version = 0;
     Time time;
     CowTable<Job> jobs;
-    CowTable<Node> nodes;                // by NodeIndex
+    CowTable<Node> nodes;  // by NodeIndex
     std::shared_ptr<const std::vector<Partition>> partitions;
     std::shared_ptr<const Settings> settings;
     std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
@@ -104,22 +107,22 @@ struct Snapshot {
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
     std::shared_ptr<const std::vector<Qos>> qos;
-    PriorityTable priorities;            // those that are newer than the records
+    PriorityTable priorities;  // those that are newer than the records
     std::uint32_t next_job_id = 0;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
 struct ChangedRecords {
     std::vector<std::shared_ptr<const Job>> jobs;
-    std::vector<JobId> forgotten;        // past MinJobAge
+    std::vector<JobId> forgotten;  // past MinJobAge
     std::vector<std::shared_ptr<const Node>> nodes;
     std::optional<std::uint32_t> next_job_id;
     std::vector<Reservation> reservations;
     std::vector<std::string> reservations_gone;
     std::shared_ptr<const std::vector<Qos>> qos;  // all of them, when one has changed
     bool empty() const {
-        return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id && reservations.empty() &&
-               reservations_gone.empty() && !qos;
+        return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id &&
+               reservations.empty() && reservations_gone.empty() && !qos;
     }
 };
 
@@ -141,12 +144,13 @@ struct StoredState {
     std::vector<StoredNode> nodes;
     std::uint32_t next_job_id = 0;
     // Allocations name nodes in the store; the cluster resolves them to its own indexes.
-    std::unordered_map<std::uint32_t, std::vector<std::string>> allocation_nodes;  // by job id, in order
+    std::unordered_map<std::uint32_t, std::vector<std::string>>
+        allocation_nodes;  // by job id, in order
     std::unordered_map<std::uint32_t, std::vector<std::string>> completing_nodes;  // by job id
     // Steps: by job id, then by step in order, the names of its nodes in order.
     std::unordered_map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes;
     std::vector<Reservation> reservations;
-    std::vector<Qos> qos;                // none: there were never others than `normal`
+    std::vector<Qos> qos;  // none: there were never others than `normal`
 };
 
 // Jobs that wait and may run as far as they themselves are concerned, highest priority first.
@@ -159,14 +163,28 @@ struct QueueKey {
 };
 
 enum class TimerKind : std::uint8_t {
-    Begin, TimeLimit, Warn, Forget, NodeTimeout, Plan, Preempt, Dependency, Deadline, Priority,
-    Reservation, TimeSlice, Reboot, Launch, Silence, LimitMail,
+    Begin,
+    TimeLimit,
+    Warn,
+    Forget,
+    NodeTimeout,
+    Plan,
+    Preempt,
+    Dependency,
+    Deadline,
+    Priority,
+    Reservation,
+    TimeSlice,
+    Reboot,
+    Launch,
+    Silence,
+    LimitMail,
 };
 
 struct Timer {
     Time due;
     TimerKind kind = TimerKind::Begin;
-    std::uint32_t subject = 0;           // job id or node index
+    std::uint32_t subject = 0;  // job id or node index
     auto operator<=>(const Timer&) const = default;
 };
 
@@ -181,7 +199,7 @@ struct NameGroup {
     std::set<Key> live;
     std::set<Key> started;
     std::set<JobId> waiting;
-    std::set<JobId> let_go;              // need not wait any more, but have not started
+    std::set<JobId> let_go;  // need not wait any more, but have not started
 };
 
 // Whom a live step was granted to. An srun may be gone before it hears of it, or before it has
@@ -189,8 +207,8 @@ struct NameGroup {
 struct StepGrant {
     RequestId request;
     StepId step;
-    Time until;                          // then it may not be brought any more
-    std::vector<NodeIndex> awaited;      // nodes that have not said that they have it
+    Time until;                      // then it may not be brought any more
+    std::vector<NodeIndex> awaited;  // nodes that have not said that they have it
 };
 
 struct Waiter {
@@ -208,7 +226,7 @@ struct StepWaiter {
 // Of an array whose user hears of it as a whole (core/job/mail.h).
 struct ArrayNews {
     bool has_begun = false;
-    TaskEndings endings;                 // so far; tasks that have ended are forgotten before the last one has
+    TaskEndings endings;  // so far; tasks that have ended are forgotten before the last one has
 };
 
 struct Scheduler;
@@ -228,8 +246,8 @@ public:
 
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
-    Job& edit_job(JobId id);             // marks it changed
-    Job& edit_shown(JobId id);           // what is derived only: readers see it, the store does not
+    Job& edit_job(JobId id);    // marks it changed
+    Job& edit_shown(JobId id);  // what is derived only: readers see it, the store does not
     // The same for many at once: for all that changes(job), in chunks that want(summary).
     template <typename Want, typename Changes, typename Edit>
     void edit_shown_where(Want want, Changes changes, Edit edit) {
@@ -240,16 +258,18 @@ public:
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
     JobId take_job_id();
-    // What an equal job has already, or a copy: thousands of jobs that differ in nothing but their ids
-    // share what they asked for.
+    // What an equal job has already, or a copy: thousands of jobs that differ in nothing but their
+    // ids share what they asked for.
     std::shared_ptr<const JobTerms> shared(const JobTerms& terms) { return terms_.share(terms); }
-    std::shared_ptr<const PackedDetails> shared(PackedDetails details) { return details_.share(std::move(details)); }
+    std::shared_ptr<const PackedDetails> shared(PackedDetails details) {
+        return details_.share(std::move(details));
+    }
     const CowTable<Job>& jobs() const { return jobs_; }
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
     const Node& node(NodeIndex index) const;
-    Node& edit_node(NodeIndex index);    // for readers' eyes; see also mark_stored
-    void mark_stored(NodeIndex index);   // something of it must survive a restart
+    Node& edit_node(NodeIndex index);   // for readers' eyes; see also mark_stored
+    void mark_stored(NodeIndex index);  // something of it must survive a restart
     std::uint32_t node_count() const { return static_cast<std::uint32_t>(node_names_.size()); }
 
     const std::vector<Partition>& partitions() const { return *partitions_; }
@@ -257,29 +277,33 @@ public:
     const Partition* find_partition(std::string_view name) const;
     const Partition* default_partition() const;
     std::vector<Partition>& edit_partitions();
-    void nodes_were_reweighted();        // partitions order their nodes anew
+    void nodes_were_reweighted();  // partitions order their nodes anew
     // Slurm.conf was read anew: node indexes of known names stay.
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
     // In the order of creation (core/limits/reservations.h).
     const std::vector<Reservation>& reservations() const { return *reservations_; }
-    void put_reservation(Reservation reservation);  // instead of the one of that name, if there is one
+    void put_reservation(
+        Reservation reservation);  // instead of the one of that name, if there is one
     void drop_reservation(const std::string& name);
 
-    const std::vector<Qos>& qos() const { return *qos_; }  // in the order of creation (core/limits/qos.h)
+    const std::vector<Qos>& qos() const {
+        return *qos_;
+    }  // in the order of creation (core/limits/qos.h)
     void set_qos(std::vector<Qos> qos);
 
     void add_timer(Timer timer) { timers_.insert(timer); }
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
-    bool is_end_awaited() const;         // may somebody go on when a job ends?
+    bool is_end_awaited() const;  // may somebody go on when a job ends?
 
     // Who waits, and the plan (core/schedule/scheduler.h).
     Scheduler& scheduler() { return *scheduler_; }
     const Scheduler& scheduler() const { return *scheduler_; }
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
-    void touch_nodes_of(const Job& job);  // when it gives them back has changed, or what of them it holds
+    void touch_nodes_of(
+        const Job& job);  // when it gives them back has changed, or what of them it holds
     // Features, devices or partitions are others than before: what was worked out for them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();
@@ -296,30 +320,34 @@ public:
     std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
     std::optional<Time> priorities_due;  // the next calculation
 
-    std::set<JobId> parked;              // wait for something other than a free place
-    bool schedule_wanted = false;        // something changed that may let a job start
-    bool has_new_jobs = false;           // nothing but that: others wait as they did
+    std::set<JobId> parked;        // wait for something other than a free place
+    bool schedule_wanted = false;  // something changed that may let a job start
+    bool has_new_jobs = false;     // nothing but that: others wait as they did
 
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
     std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
-    Time listening_since{};              // silence counts from here at the earliest
-    std::unordered_map<std::uint32_t, Time> deserted;  // live jobs whose salloc is not there: when they end
-    std::unordered_map<std::string, JobId> submissions;                       // by idempotency key
-    std::unordered_map<std::uint32_t, std::vector<JobId>> array_members;      // array id: tasks that are jobs, or left it together
-    std::unordered_map<std::uint32_t, std::uint32_t> array_running;           // array id: tasks that hold nodes
+    Time listening_since{};  // silence counts from here at the earliest
+    std::unordered_map<std::uint32_t, Time>
+        deserted;  // live jobs whose salloc is not there: when they end
+    std::unordered_map<std::string, JobId> submissions;  // by idempotency key
+    std::unordered_map<std::uint32_t, std::vector<JobId>>
+        array_members;  // array id: tasks that are jobs, or left it together
+    std::unordered_map<std::uint32_t, std::uint32_t>
+        array_running;  // array id: tasks that hold nodes
 
-    std::unordered_map<std::uint32_t, ArrayNews> array_news;                  // by array id
-    std::unordered_map<std::uint32_t, std::set<JobId>> array_waiting;         // array id: parked for its %limit
+    std::unordered_map<std::uint32_t, ArrayNews> array_news;  // by array id
+    std::unordered_map<std::uint32_t, std::set<JobId>>
+        array_waiting;  // array id: parked for its %limit
 
     // Kept by core/job/dependency.cc and singleton.cc.
-    std::map<AwaitedKey, std::set<JobId>> dependents;                         // awaited: who waits
-    std::map<std::pair<UserId, std::string>, NameGroup> name_groups;          // by user and job name
-    std::map<std::string, std::uint32_t> licenses_used;                       // core/limits/licenses.cc
-    LimitBook limits;                                                         // core/limits/allowance.h
-    std::set<JobId> license_waiting;                                          // parked for a licence
-    bool users_own_nodes = false;                                             // some do, or are barred from a partition
-    std::set<NodeIndex> reboots_wanted;                                       // asked for, not ordered yet
+    std::map<AwaitedKey, std::set<JobId>> dependents;                 // awaited: who waits
+    std::map<std::pair<UserId, std::string>, NameGroup> name_groups;  // by user and job name
+    std::map<std::string, std::uint32_t> licenses_used;               // core/limits/licenses.cc
+    LimitBook limits;                                                 // core/limits/allowance.h
+    std::set<JobId> license_waiting;                                  // parked for a licence
+    bool users_own_nodes = false;        // some do, or are barred from a partition
+    std::set<NodeIndex> reboots_wanted;  // asked for, not ordered yet
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
@@ -350,8 +378,9 @@ private:
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
-    PriorityTable priorities_;           // those that are newer than the records
-    std::shared_ptr<const std::vector<Reservation>> reservations_ = std::make_shared<std::vector<Reservation>>();
+    PriorityTable priorities_;  // those that are newer than the records
+    std::shared_ptr<const std::vector<Reservation>> reservations_ =
+        std::make_shared<std::vector<Reservation>>();
     std::set<std::string> changed_reservations_;  // by name, those that are gone too
     std::shared_ptr<const std::vector<Qos>> qos_;
     bool qos_changed_ = false;

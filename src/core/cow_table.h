@@ -1,9 +1,10 @@
 // core/cow_table.h
 //
-// The records of one kind, by number, so that a reader's copy costs next to nothing. Records live in
-// chunks of up to 256 neighbours; copying the table copies the pointers to the chunks. The writer
-// clones a chunk and a record the first time it changes them after a copy was handed out, so its
-// cost grows with what it changes. One writer; copies are immutable and may go to other threads.
+// The records of one kind, by number, so that a reader's copy costs next to nothing. Records live
+// in chunks of up to 256 neighbours; copying the table copies the pointers to the chunks. The
+// writer clones a chunk and a record the first time it changes them after a copy was handed out, so
+// its cost grows with what it changes. One writer; copies are immutable and may go to other
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +33,9 @@ public:
         std::shared_ptr<T> record;
     };
     struct Chunk {
-        Key number = 0;               // key / kChunkSize
-        std::vector<Entry> entries;   // sorted by key
-        ChunkSummary<T> summary;      // may be too wide after a change, never too narrow
+        Key number = 0;              // key / kChunkSize
+        std::vector<Entry> entries;  // sorted by key
+        ChunkSummary<T> summary;     // may be too wide after a change, never too narrow
     };
 
     std::size_t size() const { return size_; }
@@ -60,13 +61,15 @@ public:
         if (!chunk) return nullptr;
         auto entry = entry_at(*chunk, key);
         if (entry == chunk->entries.end() || entry->key != key) return nullptr;
-        auto& record = chunk->entries[static_cast<std::size_t>(entry - chunk->entries.begin())].record;
+        auto& record =
+            chunk->entries[static_cast<std::size_t>(entry - chunk->entries.begin())].record;
         if (record.use_count() > 1) record = std::make_shared<T>(*record);
         std::atomic_thread_fence(std::memory_order_acquire);  // a reader may just have let go of it
         return record.get();
     }
 
-    // The same for all that changes(record), in order of their numbers, in chunks that want(summary).
+    // The same for all that changes(record), in order of their numbers, in chunks that
+    // want(summary).
     template <typename Want, typename Changes, typename Edit>
     void edit_where(Want want, Changes changes, Edit edit) {
         for (std::shared_ptr<Chunk>& chunk : chunks_) {
@@ -130,8 +133,9 @@ private:
     using Chunks = std::vector<std::shared_ptr<Chunk>>;  // sorted by number
 
     typename Chunks::const_iterator chunk_at(Key number) const {
-        return std::lower_bound(chunks_.begin(), chunks_.end(), number,
-                                [](const auto& chunk, Key wanted) { return chunk->number < wanted; });
+        return std::lower_bound(
+            chunks_.begin(), chunks_.end(), number,
+            [](const auto& chunk, Key wanted) { return chunk->number < wanted; });
     }
     static auto entry_at(const Chunk& chunk, Key key) {
         return std::lower_bound(chunk.entries.begin(), chunk.entries.end(), key,

@@ -26,7 +26,7 @@ struct Submitted {
 };
 
 struct JobResult {
-    std::string job;                     // as printed: "12_3"
+    std::string job;  // as printed: "12_3"
     std::optional<Error> error;
 };
 
@@ -41,13 +41,13 @@ struct AllocationShown {
 };
 
 struct ReservationNamed {
-    std::string name;                    // the one that was made, changed or deleted
+    std::string name;  // the one that was made, changed or deleted
 };
 
 struct Done {};
 
-using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown, Done,
-                            std::vector<Explanation>, ReservationNamed>;
+using Answer = std::variant<Error, Submitted, std::vector<JobResult>, StepGranted, AllocationShown,
+                            Done, std::vector<Explanation>, ReservationNamed>;
 
 struct Reply {
     RequestId request;
@@ -68,23 +68,25 @@ struct SignalJob {
     bool batch_shell = false;
     bool children = false;
     bool steps = false;
-    bool only_step = false;              // run.step alone
-    bool if_handled = false;             // of the script and its children those that have a handler: it would end others
+    bool only_step = false;  // run.step alone
+    bool if_handled =
+        false;  // of the script and its children those that have a handler: it would end others
 };
 
 struct TerminateJob {
     NodeIndex node;
     RunId run;
-    Seconds grace{30};                   // between TERM and KILL
-    std::string reason_line;             // for the job's output, empty: nothing to say
+    Seconds grace{30};        // between TERM and KILL
+    std::string reason_line;  // for the job's output, empty: nothing to say
     bool only_step = false;
-    // The whole job, when there is an epilog: it runs also where nothing of the job ran, and is told of it.
+    // The whole job, when there is an epilog: it runs also where nothing of the job ran, and is
+    // told of it.
     std::shared_ptr<const Job> for_epilog = nullptr;
 };
 
 struct RebootNode {
     NodeIndex node;
-    Time issued;                         // which order: a repeated one is carried out once
+    Time issued;  // which order: a repeated one is carried out once
 };
 
 // The node may be told that it is welcome, or why not.
@@ -96,13 +98,14 @@ struct NodeAnswered {
 // To the job's --mail-user, or its owner. Sent once at most: not repeated after a crash.
 struct SendMail {
     MailType type = MailType::End;
-    std::shared_ptr<const Job> job;      // as it was then
+    std::shared_ptr<const Job> job;  // as it was then
     std::string subject;
-    std::optional<Seconds> length = {};  // it waited, when it begins, or ran
+    std::optional<Seconds> length = {};     // it waited, when it begins, or ran
     std::optional<TaskEndings> tasks = {};  // an array is over
 };
 
-using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode, SendMail>;
+using Effect =
+    std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode, SendMail>;
 using Effects = std::vector<Effect>;
 
 }  // namespace sluice

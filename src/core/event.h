@@ -27,8 +27,9 @@ using RequestId = Id<struct RequestIdTag, std::uint64_t>;  // whom to answer; ch
 struct Caller {
     UserId user;
     GroupId group;
-    std::vector<std::string> groups = {};  // names, looked up by the shell where AllowGroups asks for them
-    bool sent_by_root = false;             // who may have named somebody else with --uid
+    std::vector<std::string> groups =
+        {};                     // names, looked up by the shell where AllowGroups asks for them
+    bool sent_by_root = false;  // who may have named somebody else with --uid
 };
 inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
 
@@ -46,7 +47,7 @@ struct SubmitJob {
     RequestId request;
     Caller caller;
     std::shared_ptr<const JobRequest> wish;
-    std::string idempotency_key;   // empty: none
+    std::string idempotency_key;  // empty: none
     bool test_only = false;
 };
 
@@ -54,12 +55,21 @@ struct CancelJobs {
     RequestId request;
     Caller caller;
     Filter filter;
-    int signal = 0;                // 0: cancel
-    bool batch_shell = false;      // --batch
-    bool full = false;             // --full
+    int signal = 0;            // 0: cancel
+    bool batch_shell = false;  // --batch
+    bool full = false;         // --full
 };
 
-enum class JobVerb : std::uint8_t { Hold, UserHold, Release, Requeue, RequeueHold, Suspend, Resume, Top };
+enum class JobVerb : std::uint8_t {
+    Hold,
+    UserHold,
+    Release,
+    Requeue,
+    RequeueHold,
+    Suspend,
+    Resume,
+    Top
+};
 
 struct ControlJobs {
     RequestId request;
@@ -86,12 +96,13 @@ struct UpdateNode {
 
 struct UpdatePartition {
     enum class Verb { Update, Create, Delete };
-    RequestId request;             // 0: nobody to answer
+    RequestId request;  // 0: nobody to answer
     Caller caller;
     std::string partition;
     Changes changes;
     Verb verb = Verb::Update;
-    std::vector<Caller> job_owners = {};  // and their groups, looked up by the shell: AllowGroups may leave them out
+    std::vector<Caller> job_owners =
+        {};  // and their groups, looked up by the shell: AllowGroups may leave them out
 };
 
 // sacctmgr add, modify and delete qos.
@@ -100,15 +111,15 @@ struct UpdateQos {
     RequestId request;
     Caller caller;
     std::vector<std::string> names;
-    Changes changes;               // a key may end in + or -: "Preempt+"
+    Changes changes;  // a key may end in + or -: "Preempt+"
     Verb verb = Verb::Update;
 };
 
 struct StepWish {
     JobId job;
     std::string name;
-    std::uint32_t nodes_min = 0;   // 0: as the job
-    std::uint32_t nodes_max = 0;   // 0: as the job
+    std::uint32_t nodes_min = 0;  // 0: as the job
+    std::uint32_t nodes_max = 0;  // 0: as the job
     std::optional<std::uint32_t> ntasks;
     std::optional<std::uint32_t> ntasks_per_node;
     std::optional<std::uint32_t> cpus_per_task;
@@ -126,8 +137,8 @@ struct StepWish {
     TimeLimit time_limit;
     bool cyclic = false;
     std::string tres_bind;
-    std::string node_sizes;         // "1,5,9": the counts from nodes_min to nodes_max that will do
-    std::string key = {};          // who asks again with the same one gets the same step; empty: none
+    std::string node_sizes;  // "1,5,9": the counts from nodes_min to nodes_max that will do
+    std::string key = {};    // who asks again with the same one gets the same step; empty: none
 };
 
 struct CreateStep {
@@ -178,12 +189,13 @@ struct ChangeReservation {
     ReservationChange change;
 };
 
-// scontrol reboot. What is asked for a second time replaces the first, until the node has been told.
+// scontrol reboot. What is asked for a second time replaces the first, until the node has been
+// told.
 struct RebootNodes {
     RequestId request;
     Caller caller;
     std::vector<std::string> nodes;
-    bool asap = false;             // nothing new starts there until it is done
+    bool asap = false;  // nothing new starts there until it is done
     AfterReboot next = AfterReboot::AsBefore;
     std::string reason;
 };
@@ -225,7 +237,7 @@ struct StepEnded {
     NodeIndex node;
     RunId run;
     ExitStatus exit;
-    bool srun_lost = false;        // it was ended because its srun was gone
+    bool srun_lost = false;  // it was ended because its srun was gone
 };
 
 struct NodeCleaned {
@@ -236,20 +248,20 @@ struct NodeCleaned {
 
 // ---- from the shell
 
-struct Tick {                      // a timer is due
-    bool was_deaf = false;         // until now nobody could be heard: the store took nothing
+struct Tick {               // a timer is due
+    bool was_deaf = false;  // until now nobody could be heard: the store took nothing
 };
 
 struct Reconfigure {
-    RequestId request;             // 0: by signal, nobody to answer
+    RequestId request;  // 0: by signal, nobody to answer
     Caller caller;
     std::shared_ptr<const Settings> settings;
 };
 
-using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
-                           CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation,
-                           NodeRegistered, NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded,
-                           StepEnded, NodeCleaned, Tick, Reconfigure, ExplainJob, ChangeReservation,
-                           RebootNodes, UpdateQos>;
+using Event =
+    std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
+                 CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
+                 NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
+                 Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes, UpdateQos>;
 
 }  // namespace sluice

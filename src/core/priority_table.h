@@ -1,7 +1,7 @@
 // core/priority_table.h
 //
-// Priorities that were calculated after the records of their jobs were last written. All of them change
-// every few minutes: kept apart, that copies no record that a reader still holds.
+// Priorities that were calculated after the records of their jobs were last written. All of them
+// change every few minutes: kept apart, that copies no record that a reader still holds.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,8 @@ public:
         if (find(id) == kNone) return;
         set(id, kNone);
         const Block& block = *blocks_.peek(id.value / kBlockSize);
-        const bool is_empty = std::all_of(block.begin(), block.end(), [](auto each) { return each == kNone; });
+        const bool is_empty =
+            std::all_of(block.begin(), block.end(), [](auto each) { return each == kNone; });
         if (is_empty) blocks_.erase(id.value / kBlockSize);  // ids only ever grow
     }
 

@@ -2,10 +2,9 @@
 //
 // Random clusters and workloads: whatever happens, nothing is allocated twice, and once the faults
 // stop everything ends. Also with a controller that forgets everything and restarts from its rows.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <fmt/format.h>
 
 #include "core/job/verbs.h"
 #include "core/schedule/scheduler.h"
@@ -17,28 +16,49 @@ namespace {
 std::string random_line(int step) {
     int job = *rc::gen::inRange(0, step + 1);
     switch (*rc::gen::inRange(0, 21)) {
-        case 0: return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
-                                   *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
-        case 1: return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
-        case 2: return fmt::format("submit j{} array=0-{}%{}", step, *rc::gen::inRange(1, 9), *rc::gen::inRange(0, 3));
-        case 3: return fmt::format("submit j{} exclusive", step);
-        case 4: return fmt::format("cancel j{}", job);
-        case 5: return fmt::format("requeue j{}", job);
-        case 6: return fmt::format("hold j{}", job);
-        case 7: return fmt::format("release j{}", job);
-        case 8: return fmt::format("submit j{} array=0-{} depend={}:j{}", step, *rc::gen::inRange(1, 9),
-                                   *rc::gen::element("afterany", "after", "afterany"), job);
-        case 9: return fmt::format("submit j{} name=same depend=singleton", step);
-        case 10: return fmt::format("submit j{} licenses=matlab:{}", step, *rc::gen::inRange(1, 3));
-        case 11: return fmt::format("suspend j{}", job);
-        case 12: return fmt::format("resume j{}", job);
-        case 13: return "restart";
-        case 14: return fmt::format("submit j{} partition=high cpus={}", step, *rc::gen::inRange(1, 5));
-        case 15: return fmt::format("submit j{} cpus={} time=1", step, *rc::gen::inRange(1, 5));
-        case 16: return fmt::format("at {}", step);
-        case 17: return fmt::format("update j{} TimeLimit={}", job, *rc::gen::inRange(1, 9));
-        case 18: return fmt::format("update j{} NumNodes=1", job);
-        default: return "pass";
+        case 0:
+            return fmt::format("submit j{} nodes={} tasks={} mem={}", step, *rc::gen::inRange(1, 3),
+                               *rc::gen::inRange(2, 5), *rc::gen::inRange(1, 400));
+        case 1:
+            return fmt::format("submit j{} gres=gpu:{}", step, *rc::gen::inRange(1, 3));
+        case 2:
+            return fmt::format("submit j{} array=0-{}%{}", step, *rc::gen::inRange(1, 9),
+                               *rc::gen::inRange(0, 3));
+        case 3:
+            return fmt::format("submit j{} exclusive", step);
+        case 4:
+            return fmt::format("cancel j{}", job);
+        case 5:
+            return fmt::format("requeue j{}", job);
+        case 6:
+            return fmt::format("hold j{}", job);
+        case 7:
+            return fmt::format("release j{}", job);
+        case 8:
+            return fmt::format("submit j{} array=0-{} depend={}:j{}", step, *rc::gen::inRange(1, 9),
+                               *rc::gen::element("afterany", "after", "afterany"), job);
+        case 9:
+            return fmt::format("submit j{} name=same depend=singleton", step);
+        case 10:
+            return fmt::format("submit j{} licenses=matlab:{}", step, *rc::gen::inRange(1, 3));
+        case 11:
+            return fmt::format("suspend j{}", job);
+        case 12:
+            return fmt::format("resume j{}", job);
+        case 13:
+            return "restart";
+        case 14:
+            return fmt::format("submit j{} partition=high cpus={}", step, *rc::gen::inRange(1, 5));
+        case 15:
+            return fmt::format("submit j{} cpus={} time=1", step, *rc::gen::inRange(1, 5));
+        case 16:
+            return fmt::format("at {}", step);
+        case 17:
+            return fmt::format("update j{} TimeLimit={}", job, *rc::gen::inRange(1, 9));
+        case 18:
+            return fmt::format("update j{} NumNodes=1", job);
+        default:
+            return "pass";
     }
 }
 
@@ -68,7 +88,8 @@ void compare_plans(Cluster& cluster, Time now) {
             RC_ASSERT(kept.plan().is_closed(node) == fresh.plan().is_closed(node));
             for (int second : {0, 1, 2, 30, 59, 60, 61, 119, 3600, 40'000'000}) {
                 Time then = now + Seconds{second};
-                RC_ASSERT(kept.plan().window(node, kept.tick(then), 1).free == fresh.plan().window(node, fresh.tick(then), 1).free);
+                RC_ASSERT(kept.plan().window(node, kept.tick(then), 1).free ==
+                          fresh.plan().window(node, fresh.tick(then), 1).free);
             }
         }
     }
@@ -79,7 +100,8 @@ void compare_plans(Cluster& cluster, Time now) {
 void answer_orders(Scenario& scenario, std::size_t& seen) {
     Effects answers;
     Cluster& cluster = scenario.cluster();
-    const Effects orders(scenario.effects().begin() + static_cast<std::ptrdiff_t>(seen), scenario.effects().end());
+    const Effects orders(scenario.effects().begin() + static_cast<std::ptrdiff_t>(seen),
+                         scenario.effects().end());
     seen = scenario.effects().size();
     for (const Effect& effect : orders) {
         if (const auto* order = std::get_if<TerminateJob>(&effect)) {
@@ -90,13 +112,17 @@ void answer_orders(Scenario& scenario, std::size_t& seen) {
 
 RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
     Scenario scenario;
-    auto preemption = *rc::gen::element<std::string>("", "mode=GANG", "preempt=partition mode=REQUEUE", "preempt=partition mode=CANCEL",
-                                                     "preempt=partition mode=SUSPEND,GANG", "preempt=partition mode=REQUEUE,GANG");
+    auto preemption = *rc::gen::element<std::string>(
+        "", "mode=GANG", "preempt=partition mode=REQUEUE", "preempt=partition mode=CANCEL",
+        "preempt=partition mode=SUSPEND,GANG", "preempt=partition mode=REQUEUE,GANG");
     auto sharing = *rc::gen::element<std::string>("NO", "FORCE:2", "FORCE:3");
     preemption += *rc::gen::element<std::string>("", " limits");
-    RC_ASSERT(scenario.run(fmt::format("settings licenses=matlab:2 {}\nqos normal GrpJobs=3 GrpTRES=cpu=9,gres/gpu=2\nnodes n[1-3] cpus=4 mem=1000 gres=gpu:2\n"
-                                       "partition low default tier=1 oversubscribe={}\npartition high tier=2\nsubmit j0\npass",
-                                       preemption, sharing)) == "");
+    RC_ASSERT(
+        scenario.run(fmt::format(
+            "settings licenses=matlab:2 {}\nqos normal GrpJobs=3 GrpTRES=cpu=9,gres/gpu=2\nnodes "
+            "n[1-3] cpus=4 mem=1000 gres=gpu:2\n"
+            "partition low default tier=1 oversubscribe={}\npartition high tier=2\nsubmit j0\npass",
+            preemption, sharing)) == "");
     std::size_t seen = 0;
     int steps = *rc::gen::inRange(1, 40);
     for (int step = 1; step <= steps; ++step) {
@@ -111,8 +137,11 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
         auto broken = broken_invariant(scenario.cluster());
         if (broken) RC_FAIL(line + ": " + *broken);
         auto counted = scenario.cluster().limits.by_qos.find("normal");
-        const LimitUse use = counted == scenario.cluster().limits.by_qos.end() ? LimitUse{} : counted->second.all;
-        auto held = [&](const char* name) { return use.tres.contains(name) ? use.tres.at(name) : 0; };
+        const LimitUse use =
+            counted == scenario.cluster().limits.by_qos.end() ? LimitUse{} : counted->second.all;
+        auto held = [&](const char* name) {
+            return use.tres.contains(name) ? use.tres.at(name) : 0;
+        };
         RC_ASSERT(use.running <= 3 && held("cpu") <= 9 && held("gres/gpu") <= 2);
     }
     // Release everything, let everything run and end.
@@ -127,11 +156,13 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
                 held.push_back({.job = job.id, .tasks = {}, .het_component = {}, .step = {}});
             }
         });
-        apply(scenario.cluster(), scenario.now(), ControlJobs{RequestId{1}, {}, JobVerb::Release, held}, effects);
+        apply(scenario.cluster(), scenario.now(),
+              ControlJobs{RequestId{1}, {}, JobVerb::Release, held}, effects);
         for (const RunId& run : running) {
             auto job = scenario.cluster().find_job(run.job);
             for (const NodeShare& share : job->allocation->nodes) {
-                apply(scenario.cluster(), scenario.now(), JobEnded{share.node, run, {}, {}}, effects);
+                apply(scenario.cluster(), scenario.now(), JobEnded{share.node, run, {}, {}},
+                      effects);
             }
         }
         apply(scenario.cluster(), scenario.now(), Tick{}, effects);
@@ -139,7 +170,8 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
         for (const Effect& effect : effects) {
             if (const auto* order = std::get_if<TerminateJob>(&effect)) {
                 Effects ignored;
-                apply(scenario.cluster(), scenario.now(), NodeCleaned{order->node, order->run}, ignored);
+                apply(scenario.cluster(), scenario.now(), NodeCleaned{order->node, order->run},
+                      ignored);
             }
         }
         RC_ASSERT(!broken_invariant(scenario.cluster()));

@@ -1,7 +1,7 @@
 // core/restore.cc: a cluster from what the store kept, and what must hold of any cluster.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/cluster.h"
 #include "core/job/deadline.h"
@@ -22,7 +22,8 @@ namespace sluice {
 namespace {
 
 // Gives every share its node's index, by name; false when a node is no longer known.
-bool resolve(const Cluster& cluster, const std::vector<std::string>& names, std::vector<NodeShare>& shares) {
+bool resolve(const Cluster& cluster, const std::vector<std::string>& names,
+             std::vector<NodeShare>& shares) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
         auto index = i < names.size() ? cluster.find_node(names[i]) : std::nullopt;
         if (!index) return false;
@@ -42,10 +43,14 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
     bool is_whole = true;
     if (job.allocation) {
         Allocation allocation = *job.allocation;
-        bool known = resolve(cluster, find_or_empty(stored.allocation_nodes, job.id.value), allocation.nodes);
-        is_whole = known || (!is_live(job) && find_or_empty(stored.completing_nodes, job.id.value).empty());
-        if (known) job.allocation = std::make_shared<Allocation>(std::move(allocation));
-        else job.allocation.reset();
+        bool known = resolve(cluster, find_or_empty(stored.allocation_nodes, job.id.value),
+                             allocation.nodes);
+        is_whole = known ||
+                   (!is_live(job) && find_or_empty(stored.completing_nodes, job.id.value).empty());
+        if (known)
+            job.allocation = std::make_shared<Allocation>(std::move(allocation));
+        else
+            job.allocation.reset();
     }
     job.completing_nodes.clear();
     for (const std::string& name : find_or_empty(stored.completing_nodes, job.id.value)) {
@@ -54,7 +59,9 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
     auto step_nodes = find_or_empty(stored.step_nodes, job.id.value);
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         auto step = std::make_shared<Step>(*job.steps[i]);
-        bool known = resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{}, step->nodes);
+        bool known =
+            resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{},
+                    step->nodes);
         if (!known) {  // it is over, or its job is given up
             step->nodes.clear();
             step->nodes_left.clear();
@@ -74,7 +81,8 @@ void restore_timers(Cluster& cluster, const Job& job, Time now) {
     } else if (job.state == JobState::Running) {
         set_clocks(cluster, job);
         if (job.preempt_time) {
-            cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace, TimerKind::Preempt, job.id.value});
+            cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace,
+                               TimerKind::Preempt, job.id.value});
         }
     }
 }
@@ -83,21 +91,23 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
     if (!job.allocation) return;
     bool running = is_live(job);
     for (const NodeShare& share : job.allocation->nodes) {
-        bool completing = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), share.node) !=
-                          job.completing_nodes.end();
+        bool completing = std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
+                                    share.node) != job.completing_nodes.end();
         if (!running && !completing) continue;
         take_share(cluster, job, share, now);
         if (completing) ++cluster.edit_node(share.node).completing;
     }
     if (running || is_completing(job)) hold_licenses(cluster, job);
-    if (job.array_job && (running || is_completing(job))) ++cluster.array_running[job.array_job->value];
+    if (job.array_job && (running || is_completing(job)))
+        ++cluster.array_running[job.array_job->value];
 }
 
 // Who asked for them is not known any more; their nodes will say whether they have them.
 void restore_grants(Cluster& cluster, const Job& job, Time now) {
     if (!is_live(job)) return;
     for (const auto& step : job.steps) {
-        if (step->state == StepState::Running) await_launch(cluster, now, job.id, *step, RequestId{});
+        if (step->state == StepState::Running)
+            await_launch(cluster, now, job.id, *step, RequestId{});
     }
     await_srun(cluster, now, job);
     await_salloc(cluster, now, job);
@@ -147,7 +157,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
         watch_deadline(*this, added);
         recall_news(*this, added);
     }
-    std::erase_if(array_news, [&](const auto& each) { return is_array_over(*this, JobId{each.first}); });
+    std::erase_if(array_news,
+                  [&](const auto& each) { return is_array_over(*this, JobId{each.first}); });
     restore_dependencies(*this, now);
     reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already
@@ -171,30 +182,36 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
     std::map<std::string, std::uint32_t> licenses;
     std::optional<std::string> broken;
     cluster.jobs().for_each([&](const Job& job) {
-        if (is_finished(job.state) && !job.end_time) broken = fmt::format("job {} ended without a time", job.id.value);
+        if (is_finished(job.state) && !job.end_time)
+            broken = fmt::format("job {} ended without a time", job.id.value);
         bool running = is_live(job);
         if (running && !job.allocation) broken = fmt::format("job {} runs nowhere", job.id.value);
         if (!job.allocation) return;
         if (running || is_completing(job)) {
-            for (const LicenseCount& held : licenses_held_by(job)) licenses[held.name] += held.count;
+            for (const LicenseCount& held : licenses_held_by(job))
+                licenses[held.name] += held.count;
         }
         for (const NodeShare& share : job.allocation->nodes) {
-            bool here = running || std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
-                                             share.node) != job.completing_nodes.end();
+            bool here =
+                running || std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
+                                     share.node) != job.completing_nodes.end();
             if (!here) continue;
             Use& use = uses[share.node.value];
             use.cpus.resize(cluster.node(share.node).cpu_used.size());
             for (std::uint32_t cpu : job.cpus_lent ? std::vector<std::uint32_t>{} : share.cpus) {
                 bool shares = job.allocation->sharers > 1;
                 bool alone = use.cpus[cpu] == 0;
-                use.cpus[cpu] += shares ? 1 : 256;  // one that does not share leaves no room for a second
-                if (!alone && use.cpus[cpu] > 255) broken = fmt::format("CPU {} allocated twice (job {})", cpu, job.id.value);
+                use.cpus[cpu] +=
+                    shares ? 1 : 256;  // one that does not share leaves no room for a second
+                if (!alone && use.cpus[cpu] > 255)
+                    broken = fmt::format("CPU {} allocated twice (job {})", cpu, job.id.value);
             }
             use.memory += share.memory;
             for (const auto& devices : share.gres) {
                 for (std::uint32_t index : devices.indexes) {
                     if (!use.devices.emplace(devices.name, index).second) {
-                        broken = fmt::format("{} {} allocated twice (job {})", devices.name, index, job.id.value);
+                        broken = fmt::format("{} {} allocated twice (job {})", devices.name, index,
+                                             job.id.value);
                     }
                 }
             }
@@ -202,16 +219,22 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
     });
     for (const auto& [id, leaving] : cluster.scheduler().making_room) {
         auto job = cluster.find_job(JobId{id});
-        if (!job || job->state != JobState::Pending) broken = fmt::format("room is made for job {}, which does not wait", id);
+        if (!job || job->state != JobState::Pending)
+            broken = fmt::format("room is made for job {}, which does not wait", id);
     }
     if (licenses != cluster.licenses_used) broken = "licences in use do not add up";
     if (!is_counted_right(cluster)) broken = "what counts against limits does not add up";
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         const Node& node = cluster.node(NodeIndex{i});
-        auto used = static_cast<std::uint32_t>(std::count_if(uses[i].cpus.begin(), uses[i].cpus.end(), [](auto count) { return count > 0; }));
-        if (used != node.cpus_used) broken = fmt::format("node {} counts {} CPUs, jobs hold {}", node.config.name, node.cpus_used, used);
-        if (uses[i].memory != node.memory_used) broken = fmt::format("node {} memory does not add up", node.config.name);
-        if (node.memory_used > usable_memory(node)) broken = fmt::format("node {} memory is overcommitted", node.config.name);
+        auto used = static_cast<std::uint32_t>(std::count_if(
+            uses[i].cpus.begin(), uses[i].cpus.end(), [](auto count) { return count > 0; }));
+        if (used != node.cpus_used)
+            broken = fmt::format("node {} counts {} CPUs, jobs hold {}", node.config.name,
+                                 node.cpus_used, used);
+        if (uses[i].memory != node.memory_used)
+            broken = fmt::format("node {} memory does not add up", node.config.name);
+        if (node.memory_used > usable_memory(node))
+            broken = fmt::format("node {} memory is overcommitted", node.config.name);
     }
     return broken;
 }

@@ -28,16 +28,16 @@ struct PrioritySettings {
     Seconds max_age{7 * 24 * 3600};
     Seconds calc_period{300};
     bool favor_small = false;
-    std::vector<std::string> flags;        // PriorityFlags, upper case
-    bool user_top = false;                 // SchedulerParameters=enable_user_top
+    std::vector<std::string> flags;  // PriorityFlags, upper case
+    bool user_top = false;           // SchedulerParameters=enable_user_top
 };
 
 // SchedulerType and SchedulerParameters.
 struct BackfillSettings {
-    bool enabled = true;                   // sched/backfill; builtin: strictly in order
-    Seconds window{0};                     // bf_window: how far ahead starts are booked; 0: no limit
-    Seconds interval{30};                  // bf_interval: between full plans, at most
-    std::uint32_t max_job_test = 0;        // bf_max_job_test; 0: no limit
+    bool enabled = true;             // sched/backfill; builtin: strictly in order
+    Seconds window{0};               // bf_window: how far ahead starts are booked; 0: no limit
+    Seconds interval{30};            // bf_interval: between full plans, at most
+    std::uint32_t max_job_test = 0;  // bf_max_job_test; 0: no limit
     std::uint32_t max_job_user = 0, max_job_part = 0;
 };
 
@@ -51,12 +51,12 @@ struct PreemptSettings {
     enum class By : std::uint8_t { Nothing, Partition, Qos } by = By::Nothing;
     PreemptMode mode = PreemptMode::Off;
     bool gang = false;
-    Seconds exempt_time{0};                // PreemptExemptTime: safe for so long after the start
+    Seconds exempt_time{0};  // PreemptExemptTime: safe for so long after the start
     bool youngest_first = false;
     bool send_user_signal = false;
-    Seconds time_slice{30};                // SchedulerTimeSlice
-    bool within = false;                   // jobs of one QOS may preempt each other, of any
-    bool only_lower_priority = false;      // PreemptMode=...,PRIORITY
+    Seconds time_slice{30};            // SchedulerTimeSlice
+    bool within = false;               // jobs of one QOS may preempt each other, of any
+    bool only_lower_priority = false;  // PreemptMode=...,PRIORITY
 };
 
 // A line of topology.conf: a switch over nodes, or over other switches.
@@ -78,27 +78,27 @@ struct Settings {
     std::uint32_t max_job_count = 10000;
     std::uint32_t max_array_size = 1001;
     Unit unit = Unit::Core;
-    bool memory_is_consumable = true;      // SelectTypeParameters=*_Memory
-    bool least_loaded = false;             // CR_LLN
+    bool memory_is_consumable = true;  // SelectTypeParameters=*_Memory
+    bool least_loaded = false;         // CR_LLN
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;
-    bool enforce_limits = false;           // AccountingStorageEnforce: those of QOS count
-    bool enforce_qos = false;              // AccountingStorageEnforce: every job is of a QOS that there is
+    bool enforce_limits = false;  // AccountingStorageEnforce: those of QOS count
+    bool enforce_qos = false;     // AccountingStorageEnforce: every job is of a QOS that there is
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
     std::vector<std::string> gres_types;  // GresTypes: every node is shown with a count of each
-    bool disable_job_shrink = false;       // running jobs keep all their nodes
-    bool permit_job_expansion = false;     // --dependency=expand
+    bool disable_job_shrink = false;      // running jobs keep all their nodes
+    bool permit_job_expansion = false;    // --dependency=expand
     bool kill_invalid_depend = false;
-    bool hold_on_prolog_failure = true;    // a requeued job waits for somebody to look at it
-    bool config_overrides = false;         // trust slurm.conf over what nodes report
+    bool hold_on_prolog_failure = true;  // a requeued job waits for somebody to look at it
+    bool config_overrides = false;       // trust slurm.conf over what nodes report
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
-    Seconds cred_expire{120};            // an srun that brings a step later is refused by its nodes
+    Seconds cred_expire{120};  // an srun that brings a step later is refused by its nodes
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
-    Seconds requeue_delay{1};              // what a requeued job waits
+    Seconds requeue_delay{1};  // what a requeued job waits
     Seconds over_time_limit{0};
     bool enforce_part_limits = false;      // of one of a job's partitions, at least
     bool enforce_all_part_limits = false;  // of all of them
@@ -106,11 +106,11 @@ struct Settings {
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
     std::optional<Megabytes> def_mem_per_gpu;
-    Seconds resv_over_run{0};              // what jobs have left when their reservation ends
-    Seconds max_switch_wait{300};          // --switches waits no longer
-    std::string reboot_program;            // run by slurmd; empty: nodes cannot be rebooted
-    Seconds resume_timeout{60};            // what a reboot may take
-    bool has_epilog = false;               // to be run by slurmd on every node of a job
+    Seconds resv_over_run{0};      // what jobs have left when their reservation ends
+    Seconds max_switch_wait{300};  // --switches waits no longer
+    std::string reboot_program;    // run by slurmd; empty: nodes cannot be rebooted
+    Seconds resume_timeout{60};    // what a reboot may take
+    bool has_epilog = false;       // to be run by slurmd on every node of a job
 };
 
 }  // namespace sluice

@@ -11,37 +11,37 @@ namespace sluice {
 
 enum class JobColumn : std::uint16_t {
     Id,
-    ArrayJobId,       // absent unless part of an array
-    ArrayTaskId,      // absent unless a task that is a job of its own
-    ArrayTasks,       // (t) tasks of an array's record that have not started: "1-5,9"
-    ArrayLimit,       // %limit, 0: none
-    Name,             // (t)
+    ArrayJobId,   // absent unless part of an array
+    ArrayTaskId,  // absent unless a task that is a job of its own
+    ArrayTasks,   // (t) tasks of an array's record that have not started: "1-5,9"
+    ArrayLimit,   // %limit, 0: none
+    Name,         // (t)
     UserId,
     GroupId,
-    Account,          // (t)
-    Qos,              // (t)
-    Partition,        // (t)
-    State,            // ShownState
-    BaseState,        // JobState
-    Reason,           // Reason
-    ReasonDetail,     // (t)
+    Account,       // (t)
+    Qos,           // (t)
+    Partition,     // (t)
+    State,         // ShownState
+    BaseState,     // JobState
+    Reason,        // Reason
+    ReasonDetail,  // (t)
     Priority,
     Nice,
     Requeue,
     Restarts,
-    Batch,            // 1: batch
-    ExitCode,         // code * 256 + signal
+    Batch,     // 1: batch
+    ExitCode,  // code * 256 + signal
     DerivedExitCode,
     SubmitTime,
     EligibleTime,
-    StartTime,        // expected start for pending ones, when known
-    EndTime,          // expected end for running ones
+    StartTime,  // expected start for pending ones, when known
+    EndTime,    // expected end for running ones
     Deadline,
-    TimeLimit,        // seconds, kUnlimited; absent: partition's default, not yet known
+    TimeLimit,  // seconds, kUnlimited; absent: partition's default, not yet known
     TimeMin,
     LastSchedEval,
     SuspendedSeconds,
-    AllocNode,        // (t) submit host
+    AllocNode,  // (t) submit host
     AllocSid,
     ReqNodes,         // (t)
     ExcNodes,         // (t)
@@ -52,38 +52,38 @@ enum class JobColumn : std::uint16_t {
     NodeCountMax,     // wanted at most; absent: no maximum
     CpuCount,         // allocated, or wanted at least
     TaskCount,
-    TaskCountSet,     // -n was given
-    CpusPerTask,      // absent unless given
-    NtasksPerNode,    // absent unless given
+    TaskCountSet,   // -n was given
+    CpusPerTask,    // absent unless given
+    NtasksPerNode,  // absent unless given
     MinCpusNode,
-    MemPerNode,       // absent unless asked for or by default
-    MemPerCpu,        // absent unless asked for or by default
+    MemPerNode,  // absent unless asked for or by default
+    MemPerCpu,   // absent unless asked for or by default
     MinTmpDisk,
-    ReqTres,          // (t)
-    AllocTres,        // (t)
-    TresPerNode,      // (t) "gres/gpu:a40:2"
-    TresPerJob,       // (t)
-    TresPerTask,      // (t) "cpu=2,gres/gpu=1"
-    Features,         // (t)
-    OverSubscribe,    // 1: asked to share, 2: may have to, in its partition
-    Exclusive,        // Exclusive
-    Licenses,         // (t)
-    Reservation,      // (t)
-    Dependency,       // (t)
-    Command,          // (t)
-    SubmitLine,       // (t)
-    WorkDir,          // (t)
-    StdIn,            // (t) pattern
-    StdOut,           // (t) pattern, "" for interactive
-    StdErr,           // (t) pattern, "" unless given
-    Comment,          // (t)
-    AdminComment,     // (t)
-    MailUser,         // (t)
-    MailType,         // (t)
-    Wckey,            // (t)
-    Sluid,            // (t)
-    KilledBy,         // user id; absent unless cancelled by somebody
-    AllocDetail,      // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
+    ReqTres,        // (t)
+    AllocTres,      // (t)
+    TresPerNode,    // (t) "gres/gpu:a40:2"
+    TresPerJob,     // (t)
+    TresPerTask,    // (t) "cpu=2,gres/gpu=1"
+    Features,       // (t)
+    OverSubscribe,  // 1: asked to share, 2: may have to, in its partition
+    Exclusive,      // Exclusive
+    Licenses,       // (t)
+    Reservation,    // (t)
+    Dependency,     // (t)
+    Command,        // (t)
+    SubmitLine,     // (t)
+    WorkDir,        // (t)
+    StdIn,          // (t) pattern
+    StdOut,         // (t) pattern, "" for interactive
+    StdErr,         // (t) pattern, "" unless given
+    Comment,        // (t)
+    AdminComment,   // (t)
+    MailUser,       // (t)
+    MailType,       // (t)
+    Wckey,          // (t)
+    Sluid,          // (t)
+    KilledBy,       // user id; absent unless cancelled by somebody
+    AllocDetail,    // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
     OpenMode,
     NtasksPerSocket,  // absent unless given, as the next ones
     NtasksPerCore,
@@ -97,35 +97,37 @@ enum class JobColumn : std::uint16_t {
     SpreadJob,
     UseMinNodes,
     GresEnforceBind,
-    SwitchesMax,      // absent unless given
-    SwitchesWait,     // seconds, no longer than the controller allows
-    Prefer,           // (t)
-    CpusPerTres,      // (t) "gres/gpu:3"
-    MemPerTres,       // (t) "gres/gpu:2048"
-    TresPerSocket,    // (t) "gres/gpu:a40:1"
-    SuspendTime,      // last suspended or resumed; absent: never
-    LicensesAlloc,    // (t) "matlab:2"
-    KillOnInvalidDep, // 1: asked for; 0: forbidden; absent: neither
-    TresBind = 130,   // (t) "gres/gpu:single:1"
-    ThreadSpec,       // absent unless given
-    NodeSizes,        // (t) "1,5,9": the node counts that will do; empty: all from least to most
-    TresFreq = 140,   // (t) "gpu:medium,memory=high"
-    SchedNodes = 160, // (t) where a waiting job is expected to start, when known
-    LastCheckpoint,   // absent: it has told of none
-    AllocLayout = 170, // (t) of each line of AllocDetail: sockets, cores of each, CPUs of a core: "2:8:1\n..."
-    PriorityFactors = 200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
+    SwitchesMax,        // absent unless given
+    SwitchesWait,       // seconds, no longer than the controller allows
+    Prefer,             // (t)
+    CpusPerTres,        // (t) "gres/gpu:3"
+    MemPerTres,         // (t) "gres/gpu:2048"
+    TresPerSocket,      // (t) "gres/gpu:a40:1"
+    SuspendTime,        // last suspended or resumed; absent: never
+    LicensesAlloc,      // (t) "matlab:2"
+    KillOnInvalidDep,   // 1: asked for; 0: forbidden; absent: neither
+    TresBind = 130,     // (t) "gres/gpu:single:1"
+    ThreadSpec,         // absent unless given
+    NodeSizes,          // (t) "1,5,9": the node counts that will do; empty: all from least to most
+    TresFreq = 140,     // (t) "gpu:medium,memory=high"
+    SchedNodes = 160,   // (t) where a waiting job is expected to start, when known
+    LastCheckpoint,     // absent: it has told of none
+    AllocLayout = 170,  // (t) of each line of AllocDetail: sockets, cores of each, CPUs of a core:
+                        // "2:8:1\n..."
+    PriorityFactors =
+        200,  // (t) a line per partition, see model/priority.h; empty: it has none to show
 };
 
 enum class NodeColumn : std::uint16_t {
-    Name,             // (t)
-    Hostname,         // (t)
-    Address,          // (t)
+    Name,      // (t)
+    Hostname,  // (t)
+    Address,   // (t)
     Port,
-    Arch,             // (t) empty: never registered
-    Os,               // (t)
-    Version,          // (t)
-    BaseState,        // NodeBase with use taken into account: Idle, Mixed, Allocated, Down, Unknown
-    Flags,            // NodeFlag
+    Arch,       // (t) empty: never registered
+    Os,         // (t)
+    Version,    // (t)
+    BaseState,  // NodeBase with use taken into account: Idle, Mixed, Allocated, Down, Unknown
+    Flags,      // NodeFlag
     Cpus,
     AllocCpus,
     Boards,
@@ -134,45 +136,45 @@ enum class NodeColumn : std::uint16_t {
     ThreadsPerCore,
     RealMemory,
     AllocMemory,
-    FreeMemory,       // absent: never registered
+    FreeMemory,  // absent: never registered
     TmpDisk,
     Weight,
-    Load,             // hundredths; absent: never registered
-    Features,         // (t)
-    Gres,             // (t) as configured: "gpu:a40:8"
-    GresUsed,         // (t) "gpu:a40:2(IDX:0-1)"
-    Partitions,       // (t) comma list
+    Load,        // hundredths; absent: never registered
+    Features,    // (t)
+    Gres,        // (t) as configured: "gpu:a40:8"
+    GresUsed,    // (t) "gpu:a40:2(IDX:0-1)"
+    Partitions,  // (t) comma list
     BootTime,
     SlurmdStartTime,
     LastBusyTime,
-    Reason,           // (t)
+    Reason,  // (t)
     ReasonTime,
     ReasonUser,
-    CfgTres,          // (t)
-    AllocTres,        // (t)
-    Comment,          // (t)
+    CfgTres,    // (t)
+    AllocTres,  // (t)
+    Comment,    // (t)
     CoreSpecCount,
     MemSpecLimit,
-    Reservation,      // (t) the active one that has it
-    NextState,        // AfterReboot, of a node that is to be rebooted
+    Reservation,  // (t) the active one that has it
+    NextState,    // AfterReboot, of a node that is to be rebooted
 };
 
 enum class PartitionColumn : std::uint16_t {
-    Name,             // (t)
+    Name,  // (t)
     IsDefault,
-    State,            // (t) UP DOWN DRAIN INACTIVE
-    Nodes,            // (t) compact
-    NodeSets,         // (t)
+    State,     // (t) UP DOWN DRAIN INACTIVE
+    Nodes,     // (t) compact
+    NodeSets,  // (t)
     TotalNodes,
     TotalCpus,
-    MaxTime,          // seconds, kUnlimited
-    DefaultTime,      // absent: NONE
+    MaxTime,      // seconds, kUnlimited
+    DefaultTime,  // absent: NONE
     MinNodes,
-    MaxNodes,         // kUnlimited
-    MaxCpusPerNode,   // kUnlimited
-    MaxCpusPerSocket, // kUnlimited
-    DefMemPerCpu,     // absent
-    DefMemPerNode,    // absent: UNLIMITED
+    MaxNodes,          // kUnlimited
+    MaxCpusPerNode,    // kUnlimited
+    MaxCpusPerSocket,  // kUnlimited
+    DefMemPerCpu,      // absent
+    DefMemPerNode,     // absent: UNLIMITED
     MaxMemPerCpu,
     MaxMemPerNode,
     Hidden,
@@ -180,23 +182,23 @@ enum class PartitionColumn : std::uint16_t {
     ReqResv,
     DisableRootJobs,
     Lln,
-    AllowGroups,      // (t) "ALL"
-    AllowAccounts,    // (t) "ALL"
-    DenyAccounts,     // (t)
-    AllowQos,         // (t) "ALL"
-    DenyQos,          // (t)
-    AllocNodes,       // (t) "ALL"
-    Alternate,        // (t)
-    Qos,              // (t)
-    OverSubscribe,    // (t) "NO"
-    Exclusive,        // (t) "NO"
-    PreemptMode,      // (t) "OFF"
+    AllowGroups,    // (t) "ALL"
+    AllowAccounts,  // (t) "ALL"
+    DenyAccounts,   // (t)
+    AllowQos,       // (t) "ALL"
+    DenyQos,        // (t)
+    AllocNodes,     // (t) "ALL"
+    Alternate,      // (t)
+    Qos,            // (t)
+    OverSubscribe,  // (t) "NO"
+    Exclusive,      // (t) "NO"
+    PreemptMode,    // (t) "OFF"
     GraceTime,
     PriorityJobFactor,
     PriorityTier,
     OverTimeLimit,
-    JobDefaults,      // (t)
-    Tres,             // (t)
+    JobDefaults,         // (t)
+    Tres,                // (t)
     TresBillingWeights,  // (t)
 };
 
@@ -204,63 +206,63 @@ enum class StepColumn : std::uint16_t {
     JobId,
     ArrayJobId,
     ArrayTaskId,
-    StepId,           // kBatchStep for the batch script
-    Name,             // (t)
+    StepId,  // kBatchStep for the batch script
+    Name,    // (t)
     UserId,
-    Partition,        // (t)
-    State,            // StepState
+    Partition,  // (t)
+    State,      // StepState
     StartTime,
-    TimeLimit,        // kUnlimited
-    NodeList,         // (t)
+    TimeLimit,  // kUnlimited
+    NodeList,   // (t)
     NodeCount,
     TaskCount,
     CpuCount,
-    Tres,             // (t)
-    TresPerNode,      // (t)
-    SubmitHost,       // (t)
+    Tres,         // (t)
+    TresPerNode,  // (t)
+    SubmitHost,   // (t)
     ExitCode,
-    TresBind = 40,    // (t) "gres/gpu:per_task:1"
+    TresBind = 40,  // (t) "gres/gpu:per_task:1"
 };
 
 enum class LicenseColumn : std::uint16_t {
-    Name,             // (t)
+    Name,  // (t)
     Total,
     Used,
-    Reserved,         // by reservations that are active now
+    Reserved,  // by reservations that are active now
 };
 
 enum class ReservationColumn : std::uint16_t {
-    Name,             // (t)
+    Name,  // (t)
     StartTime,
     EndTime,
     IsActive,
-    Nodes,            // (t) compact
+    Nodes,  // (t) compact
     NodeCount,
     CoreCount,
-    Tres,             // (t)
-    Features,         // (t)
-    Partition,        // (t)
-    Flags,            // (t)
-    Users,            // (t) user ids: "0,1000"
-    UsersDenied,      // 1: everybody but them
-    Accounts,         // (t)
+    Tres,         // (t)
+    Features,     // (t)
+    Partition,    // (t)
+    Flags,        // (t)
+    Users,        // (t) user ids: "0,1000"
+    UsersDenied,  // 1: everybody but them
+    Accounts,     // (t)
     AccountsDenied,
-    PurgeAfter,       // absent: stays
-    Groups,           // (t)
-    Licenses,         // (t)
-    MaxStartDelay,    // absent: none
-    Comment,          // (t)
-    Qos,              // (t)
-    QosDenied,        // 1: all but them
+    PurgeAfter,         // absent: stays
+    Groups,             // (t)
+    Licenses,           // (t)
+    MaxStartDelay,      // absent: none
+    Comment,            // (t)
+    Qos,                // (t)
+    QosDenied,          // 1: all but them
     AllowedPartitions,  // (t)
     PartitionsDenied,
-    CoreIds,          // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: not certain ones
+    CoreIds,  // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: not certain ones
 };
 
 enum class QosColumn : std::uint16_t {
     Id,
-    Name,               // (t)
-    Description,        // (t)
+    Name,         // (t)
+    Description,  // (t)
     Priority,
     GraceTime,
     Preempt,            // (t) names
@@ -270,16 +272,16 @@ enum class QosColumn : std::uint16_t {
     GrpTres,            // (t) and all that follows: absent or empty where there is no limit
     GrpJobs,
     GrpSubmit,
-    MaxTres,            // (t)
-    MaxTresPerNode,     // (t)
+    MaxTres,         // (t)
+    MaxTresPerNode,  // (t)
     MaxWall,
-    MaxTresPerUser,     // (t)
+    MaxTresPerUser,  // (t)
     MaxJobsPerUser,
     MaxSubmitPerUser,
     MaxTresPerAccount,  // (t)
     MaxJobsPerAccount,
     MaxSubmitPerAccount,
-    MinTres,            // (t)
+    MinTres,  // (t)
 };
 
 }  // namespace sluice

@@ -32,20 +32,20 @@ enum class ErrorCode : unsigned short {
     InvalidReservation,
     InvalidLicense,
     InvalidWckey,
-    NodeConfigUnavailable,    // it can never run on this cluster
-    NodesBusy,                // it cannot run now, and was asked to be immediate
+    NodeConfigUnavailable,  // it can never run on this cluster
+    NodesBusy,              // it cannot run now, and was asked to be immediate
     TooManyCpus,
     PartitionDown,
-    PartitionUnavailable,     // the user may not use it
+    PartitionUnavailable,  // the user may not use it
     MemoryInvalid,
     JobPending,
     JobNotRunning,
-    JobFinished,              // already completing or completed
+    JobFinished,  // already completing or completed
     JobNotRequeueable,
     JobHeld,
     AccessDenied,
     AuthenticationFailed,
-    CredentialInvalid,        // launch credential forged, altered or for somebody else
+    CredentialInvalid,  // launch credential forged, altered or for somebody else
     CredentialExpired,
     CredentialReplayed,
     ClockSkew,
@@ -55,18 +55,18 @@ enum class ErrorCode : unsigned short {
     ControllerUnreachable,
     Timeout,
     ShuttingDown,
-    QueueFull,                // MaxJobCount
+    QueueFull,  // MaxJobCount
     StoreFailed,
-    ScriptMissing,            // empty script
+    ScriptMissing,  // empty script
     ScriptTooLarge,
     NotSupported,
     DependencyProblem,
     DisabledForJob,
     ConfigInvalid,
     ConfigStrandsJobs,
-    BadArgument,              // a value that does not parse; detail names option and value
+    BadArgument,  // a value that does not parse; detail names option and value
     NotFound,
-    SystemError,              // errno text in detail
+    SystemError,  // errno text in detail
     StepTasksExceed,
     InvalidDirectory,
     UserUnknown,
@@ -79,19 +79,19 @@ enum class ErrorCode : unsigned short {
     InvalidTime,
     ReservationAccess,
     ReservationOverlap,
-    ReservationName,          // there is one of that name
+    ReservationName,  // there is one of that name
     ReservationInUse,
     ReservationStarted,
     ReservationNotSkippable,
     GroupUnknown,
     ReservationUsersAndGroups,
-    ReservationCoresFixed,    // a reservation of cores cannot have others
-    ReservationCoreCounts,    // not one for each node
-    PrologFailed,             // the node must not be used as it is
-    PartitionInUse,           // by jobs or reservations
-    JobIsOver,                // and cannot be changed any more
-    UnknownField,             // scontrol update of a field that is not there; detail is "key=value"
-    QosPolicy,                // a limit of a QOS; detail is the reason's word
+    ReservationCoresFixed,  // a reservation of cores cannot have others
+    ReservationCoreCounts,  // not one for each node
+    PrologFailed,           // the node must not be used as it is
+    PartitionInUse,         // by jobs or reservations
+    JobIsOver,              // and cannot be changed any more
+    UnknownField,           // scontrol update of a field that is not there; detail is "key=value"
+    QosPolicy,              // a limit of a QOS; detail is the reason's word
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

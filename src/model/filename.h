@@ -15,16 +15,16 @@ namespace sluice {
 
 struct FilenameContext {
     JobId job;
-    std::optional<JobId> array_job;            // %A; the job's own id where there is no array
-    std::optional<std::uint32_t> array_task;   // %a, %b (modulo 10)
-    std::optional<StepId> step;                // %s; %J is "job.step" in a step, "job" in a batch script
-    std::uint32_t node_index = 0;              // %n
-    std::uint32_t task = 0;                    // %t
-    std::uint32_t restarts = 0;                // %r
-    std::string node_name;                     // %N, short host name
-    std::string user;                          // %u
-    std::string job_name;                      // %x
-    std::string sluid;                         // %S
+    std::optional<JobId> array_job;           // %A; the job's own id where there is no array
+    std::optional<std::uint32_t> array_task;  // %a, %b (modulo 10)
+    std::optional<StepId> step;    // %s; %J is "job.step" in a step, "job" in a batch script
+    std::uint32_t node_index = 0;  // %n
+    std::uint32_t task = 0;        // %t
+    std::uint32_t restarts = 0;    // %r
+    std::string node_name;         // %N, short host name
+    std::string user;              // %u
+    std::string job_name;          // %x
+    std::string sluid;             // %S
 };
 
 std::string expand_filename(std::string_view pattern, const FilenameContext& context);

@@ -34,8 +34,8 @@ public:
     // As `scontrol show hostlistsorted`: by prefix, then by number; like there, duplicates stay.
     Hostlist sorted() const;
 
-    Hostlist united(const Hostlist& other) const;     // sorted, unique
-    Hostlist without(const Hostlist& other) const;    // keeps the order of this one
+    Hostlist united(const Hostlist& other) const;   // sorted, unique
+    Hostlist without(const Hostlist& other) const;  // keeps the order of this one
 
     bool operator==(const Hostlist&) const = default;
 

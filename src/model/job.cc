@@ -14,15 +14,19 @@ std::uint32_t Allocation::cpus() const {
 }
 
 const NodeShare* Allocation::find(NodeIndex node) const {
-    auto place = std::lower_bound(nodes.begin(), nodes.end(), node,
-                                  [](const NodeShare& share, NodeIndex wanted) { return share.node < wanted; });
+    auto place = std::lower_bound(
+        nodes.begin(), nodes.end(), node,
+        [](const NodeShare& share, NodeIndex wanted) { return share.node < wanted; });
     if (place != nodes.end() && place->node == node) return &*place;
     // The node table may have been put into another order since it started.
-    place = std::find_if(nodes.begin(), nodes.end(), [&](const NodeShare& share) { return share.node == node; });
+    place = std::find_if(nodes.begin(), nodes.end(),
+                         [&](const NodeShare& share) { return share.node == node; });
     return place != nodes.end() ? &*place : nullptr;
 }
 
-JobRequest request_of(const Job& job) { return {*job.request, job.details->unpacked()}; }
+JobRequest request_of(const Job& job) {
+    return {*job.request, job.details->unpacked()};
+}
 
 void set_request(Job& job, const JobRequest& request) {
     job.request = std::make_shared<const JobTerms>(request);
@@ -31,7 +35,8 @@ void set_request(Job& job, const JobRequest& request) {
 
 ShownState shown_state(const Job& job) {
     if (is_completing(job)) return ShownState::Completing;
-    if (job.state == JobState::Pending && job.reason == Reason::ReservationDeleted) return ShownState::ResvDelHold;
+    if (job.state == JobState::Pending && job.reason == Reason::ReservationDeleted)
+        return ShownState::ResvDelHold;
     return static_cast<ShownState>(job.state);  // JobState's order is ShownState's
 }
 

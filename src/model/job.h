@@ -1,7 +1,8 @@
 // model/job.h
 //
-// A job as plain values: what was asked (JobRequest, kept as two immutable and shared parts), what became of it (Job),
-// and where it runs (Allocation). Absent is optional; nothing here knows how to change itself.
+// A job as plain values: what was asked (JobRequest, kept as two immutable and shared parts), what
+// became of it (Job), and where it runs (Allocation). Absent is optional; nothing here knows how to
+// change itself.
 #pragma once
 
 #include <cstdint>
@@ -33,30 +34,32 @@ enum class JobKind : std::uint8_t {
 enum class OpenMode : std::uint8_t { Default, Append, Truncate };
 enum class Exclusive : std::uint8_t { No, Node, User };
 
-// All that placement looks at. Jobs whose Shape (and partition, limits, ...) are equal form a class.
+// All that placement looks at. Jobs whose Shape (and partition, limits, ...) are equal form a
+// class.
 struct Shape {
     std::uint32_t nodes_min = 1;
-    std::optional<std::uint32_t> nodes_max;       // from -N; absent: as many as it takes
-    std::string node_sizes;                       // -N 1,5,9 or 2-16:2: the counts between that will do; empty: all
-    std::optional<std::uint32_t> ntasks;          // -n
+    std::optional<std::uint32_t> nodes_max;  // from -N; absent: as many as it takes
+    std::string node_sizes;  // -N 1,5,9 or 2-16:2: the counts between that will do; empty: all
+    std::optional<std::uint32_t> ntasks;  // -n
     std::optional<std::uint32_t> ntasks_per_node;
     std::optional<std::uint32_t> ntasks_per_socket, ntasks_per_core, ntasks_per_gpu;
     std::uint32_t cpus_per_task = 1;
-    bool cpus_per_task_set = false;               // -c was given (SLURM_CPUS_PER_TASK, CPUs/Task)
-    std::optional<Megabytes> mem_per_node;        // --mem; 0 means all of the node's memory
+    bool cpus_per_task_set = false;         // -c was given (SLURM_CPUS_PER_TASK, CPUs/Task)
+    std::optional<Megabytes> mem_per_node;  // --mem; 0 means all of the node's memory
     std::optional<Megabytes> mem_per_cpu;
     std::optional<Megabytes> mem_per_gpu;
     std::optional<std::uint32_t> cpus_per_gpu;
-    std::vector<GresCount> gres_per_node;         // --gres, --gpus-per-node
-    std::vector<GresCount> gpus;                  // --gpus (whole job)
+    std::vector<GresCount> gres_per_node;  // --gres, --gpus-per-node
+    std::vector<GresCount> gpus;           // --gpus (whole job)
     std::vector<GresCount> gpus_per_task;
     std::vector<GresCount> gpus_per_socket;
-    std::optional<std::uint32_t> sockets_per_node, cores_per_socket, threads_per_core;  // -B, at least
-    bool one_thread_per_core = false;             // --hint=nomultithread: the others stay idle
-    std::string constraint;                       // -C, as written
-    std::string prefer;                           // --prefer, as written
-    std::string nodelist;                         // -w, compact
-    std::string exclude;                          // -x, compact
+    std::optional<std::uint32_t> sockets_per_node, cores_per_socket,
+        threads_per_core;              // -B, at least
+    bool one_thread_per_core = false;  // --hint=nomultithread: the others stay idle
+    std::string constraint;            // -C, as written
+    std::string prefer;                // --prefer, as written
+    std::string nodelist;              // -w, compact
+    std::string exclude;               // -x, compact
     Exclusive exclusive = Exclusive::No;
     bool oversubscribe = false;
     std::optional<std::uint32_t> cpus_min;           // scontrol update NumCPUs=, of the whole job
@@ -74,10 +77,11 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-// What a job asks of the cluster: where, for how long, under which rules. Many jobs ask for the same.
+// What a job asks of the cluster: where, for how long, under which rules. Many jobs ask for the
+// same.
 struct JobTerms {
     JobKind kind = JobKind::Batch;
-    std::string partition;            // as asked; empty: the default one. A comma list is kept
+    std::string partition;  // as asked; empty: the default one. A comma list is kept
     std::string account;
     std::string qos;
     std::string wckey;
@@ -85,7 +89,7 @@ struct JobTerms {
     std::string licenses;
     OpenMode open_mode = OpenMode::Default;
     std::string mail_user;
-    std::string mail_types;           // "END,FAIL"
+    std::string mail_types;  // "END,FAIL"
     std::string submit_host;
     std::optional<TimeLimit> time_limit;  // absent: the partition's default
     std::optional<TimeLimit> time_min;
@@ -94,26 +98,26 @@ struct JobTerms {
     std::optional<std::uint32_t> priority;  // --priority
     std::int32_t nice = 0;
     bool hold = false;
-    bool requeue = true;              // may it be run again? (--requeue, --no-requeue, JobRequeue)
+    bool requeue = true;  // may it be run again? (--requeue, --no-requeue, JobRequeue)
     bool requeue_set = false;
-    bool immediate = false;           // --immediate: now or never
-    bool kill_on_node_fail = true;    // --no-kill
+    bool immediate = false;                   // --immediate: now or never
+    bool kill_on_node_fail = true;            // --no-kill
     std::optional<bool> kill_on_invalid_dep;  // absent: as kill_invalid_depend of slurm.conf says
     bool wait_all_nodes = false;
-    bool get_user_env = false;        // start from a login environment (--get-user-env, --export=NONE)
+    bool get_user_env = false;  // start from a login environment (--get-user-env, --export=NONE)
     std::optional<WarnSignal> warn_signal;
     std::optional<ArraySpec> array;
     std::uint32_t umask = 022;
     std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
-    std::string tres_bind;            // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
-    std::string tres_freq;            // --gpu-freq: "gpu:medium,memory=high", for its steps
+    std::string tres_bind;  // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
+    std::string tres_freq;  // --gpu-freq: "gpu:medium,memory=high", for its steps
     Shape shape;
 
     bool operator==(const JobTerms&) const = default;
 };
 
-// What the user asked for, with the defaults that the client filled in. Scripts and environments are kept
-// in the store, by their hash.
+// What the user asked for, with the defaults that the client filled in. Scripts and environments
+// are kept in the store, by their hash.
 struct JobRequest : JobTerms, JobDetails {
     bool operator==(const JobRequest&) const = default;
 };
@@ -122,12 +126,12 @@ struct JobRequest : JobTerms, JobDetails {
 struct NodeShare {
     NodeIndex node;
     std::uint32_t tasks = 0;
-    std::vector<std::uint32_t> cpus;            // abstract CPU ids on that node
+    std::vector<std::uint32_t> cpus;  // abstract CPU ids on that node
     Megabytes memory = 0;
     struct Devices {
-        std::string name;                       // "gpu"
-        std::string type;                       // "a40"
-        std::vector<std::uint32_t> indexes;     // empty for countable ones without devices
+        std::string name;                    // "gpu"
+        std::string type;                    // "a40"
+        std::vector<std::uint32_t> indexes;  // empty for countable ones without devices
         std::uint64_t count = 0;
         bool operator==(const Devices&) const = default;
     };
@@ -137,9 +141,10 @@ struct NodeShare {
 };
 
 struct Allocation {
-    std::vector<NodeShare> nodes;  // in the order of the node table; a batch script's node is the first even if nodes were added
+    std::vector<NodeShare> nodes;  // in the order of the node table; a batch script's node is the
+                                   // first even if nodes were added
     std::string node_names;        // compact list, made once
-    std::uint8_t sharers = 1;      // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
+    std::uint8_t sharers = 1;  // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
     std::uint32_t cpus() const;
     const NodeShare* find(NodeIndex node) const;  // nullptr: the node is not part of it
     bool operator==(const Allocation&) const = default;
@@ -165,94 +170,111 @@ struct Step {
     std::string node_names;
     std::uint32_t tasks = 0;
     std::uint32_t cpus_per_task = 1;
-    std::string tres_bind;           // "gres/gpu:per_task:1"
-    std::string tres_per_node;       // "gres/gpu:a40:2": what it asked for
-    bool overlap = false;            // does not hold the resources it uses
-    bool holds_memory = false;       // asked for an amount: others do without it meanwhile
+    std::string tres_bind;      // "gres/gpu:per_task:1"
+    std::string tres_per_node;  // "gres/gpu:a40:2": what it asked for
+    bool overlap = false;       // does not hold the resources it uses
+    bool holds_memory = false;  // asked for an amount: others do without it meanwhile
     StepState state = StepState::Running;
     Time start_time;
     std::optional<Time> end_time;
     TimeLimit time_limit;
     ExitStatus exit;
     std::vector<NodeIndex> nodes_left;  // still running
-    std::string key;                 // from its srun: the same question, the same step
-    bool cancelled = false;          // told to end; a node that did not hear it is told again
+    std::string key;                    // from its srun: the same question, the same step
+    bool cancelled = false;             // told to end; a node that did not hear it is told again
 
     bool operator==(const Step&) const = default;
 };
 
 // Why a job is being ended by us, while it is still running.
 enum class KillReason : std::uint8_t {
-    Cancelled, TimeLimit, Requeue, RequeueHold, NodeFail, Preempted, PreemptedRequeue,
+    Cancelled,
+    TimeLimit,
+    Requeue,
+    RequeueHold,
+    NodeFail,
+    Preempted,
+    PreemptedRequeue,
 };
 
 // One job, or one array while its tasks have not started. Facts are stored, flags derived.
 struct Job {
     JobId id;
-    std::shared_ptr<const JobTerms> request;      // immutable once accepted: an update makes a new one
+    std::shared_ptr<const JobTerms> request;  // immutable once accepted: an update makes a new one
     std::shared_ptr<const PackedDetails> details;
     UserId user;
     GroupId group;
 
     JobState state = JobState::Pending;
     Reason reason = Reason::None;
-    std::string reason_detail;           // e.g. "UnavailableNodes:n1"; shown after the word
-    std::string partition;               // the one in use, or the list while pending
-    TimeLimit time_limit;                // in force
-    std::uint32_t priority = 0;          // 0: held
-    bool priority_by_hand = false;       // set with --priority or scontrol: not calculated any more
-    std::int32_t site_factor = 0;        // scontrol update SiteFactor=
-    double priority_base = 0;            // derived, not stored: what of the priority follows from the wishes
+    std::string reason_detail;      // e.g. "UnavailableNodes:n1"; shown after the word
+    std::string partition;          // the one in use, or the list while pending
+    TimeLimit time_limit;           // in force
+    std::uint32_t priority = 0;     // 0: held
+    bool priority_by_hand = false;  // set with --priority or scontrol: not calculated any more
+    std::int32_t site_factor = 0;   // scontrol update SiteFactor=
+    double priority_base = 0;  // derived, not stored: what of the priority follows from the wishes
     std::uint32_t restarts = 0;
-    std::uint32_t wait_class = 0;        // derived, not stored: among whom it stands in the queue (core/schedule/queue.h)
+    std::uint32_t wait_class =
+        0;  // derived, not stored: among whom it stands in the queue (core/schedule/queue.h)
 
-    std::optional<JobId> array_job;      // set for arrays and their tasks
+    std::optional<JobId> array_job;           // set for arrays and their tasks
     std::optional<std::uint32_t> array_task;  // set once the task is a job of its own
-    TaskSet array_tasks;                 // not yet started (the array's own record)
+    TaskSet array_tasks;                      // not yet started (the array's own record)
     std::uint32_t array_limit = 0;
 
-    Dependency dependency;               // what it still waits for; the request has all of it
-    std::string reservation;             // the one it runs or ran in
-    std::string licenses_held;           // "matlab:2": taken at the start, kept for the record
+    Dependency dependency;      // what it still waits for; the request has all of it
+    std::string reservation;    // the one it runs or ran in
+    std::string licenses_held;  // "matlab:2": taken at the start, kept for the record
 
     Time submit_time;
     Time eligible_time;
     std::optional<Time> start_time;
-    std::optional<Time> end_time;        // when it ended; while running: see time_limit
+    std::optional<Time> end_time;  // when it ended; while running: see time_limit
     std::optional<Time> last_sched_eval;
-    Seconds suspended{0};                // in all, without the time since suspend_time if it is now
-    std::optional<Time> suspend_time;    // when it was last suspended or resumed
-    bool cpus_lent = false;              // suspended: others may use its CPUs; memory and GRES stay
-    bool awaits_cpus = false;            // suspended to make room: goes on by itself when they are free
+    Seconds suspended{0};              // in all, without the time since suspend_time if it is now
+    std::optional<Time> suspend_time;  // when it was last suspended or resumed
+    bool cpus_lent = false;            // suspended: others may use its CPUs; memory and GRES stay
+    bool awaits_cpus = false;  // suspended to make room: goes on by itself when they are free
 
     std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
-    bool launched = false;               // the head node has confirmed the batch script's start
+    bool launched = false;  // the head node has confirmed the batch script's start
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
-    bool warned = false;                 // --signal was sent
-    std::optional<Time> preempt_time;    // it was told to make room
-    std::optional<Time> last_checkpoint; // its work up to then is saved, it says
+    bool warned = false;                  // --signal was sent
+    std::optional<Time> preempt_time;     // it was told to make room
+    std::optional<Time> last_checkpoint;  // its work up to then is saved, it says
     ExitStatus exit;
-    ExitStatus derived_exit;             // the worst of its steps
-    std::vector<std::shared_ptr<const Step>> steps;  // live ones and, until the job is gone, ended ones
+    ExitStatus derived_exit;  // the worst of its steps
+    std::vector<std::shared_ptr<const Step>>
+        steps;  // live ones and, until the job is gone, ended ones
     std::uint32_t next_step = 0;
-    std::string idempotency_key;         // 15 bytes from the client: the same submission, the same job
+    std::string idempotency_key;  // 15 bytes from the client: the same submission, the same job
     std::string admin_comment;
-    std::uint64_t sluid = 0;             // printed in base 32: unique per run
+    std::uint64_t sluid = 0;  // printed in base 32: unique per run
 
     bool operator==(const Job&) const = default;
 };
 
-inline bool is_completing(const Job& job) { return !job.completing_nodes.empty(); }
-inline bool is_over(const Job& job) { return is_finished(job.state) && !is_completing(job); }
+inline bool is_completing(const Job& job) {
+    return !job.completing_nodes.empty();
+}
+inline bool is_over(const Job& job) {
+    return is_finished(job.state) && !is_completing(job);
+}
 // It has its nodes and is to keep them: running or suspended.
 inline bool is_live(const Job& job) {
-    return (job.state == JobState::Running || job.state == JobState::Suspended) && !is_completing(job);
+    return (job.state == JobState::Running || job.state == JobState::Suspended) &&
+           !is_completing(job);
 }
 // When its time is up, as far as is known; it has started and has a limit.
-inline Time limit_end(const Job& job) { return *job.start_time + job.suspended + job.time_limit.length(); }
-inline bool is_array_record(const Job& job) { return job.array_job && !job.array_task; }
+inline Time limit_end(const Job& job) {
+    return *job.start_time + job.suspended + job.time_limit.length();
+}
+inline bool is_array_record(const Job& job) {
+    return job.array_job && !job.array_task;
+}
 // Whether it is one of these tasks of its array, or has them among those it stands for.
 bool has_any_task(const Job& job, const TaskSet& tasks);
 // The reservation it runs in, or those it asks for while it waits.

@@ -20,7 +20,8 @@ std::size_t hash_of(const JobTerms& terms) {
     Hash hash;
     hash.add_all(terms.partition, terms.account, terms.qos, terms.wckey, terms.reservation,
                  terms.licenses);
-    hash.add_all(terms.mail_user, terms.mail_types, terms.submit_host, terms.tres_bind, terms.tres_freq);
+    hash.add_all(terms.mail_user, terms.mail_types, terms.submit_host, terms.tres_bind,
+                 terms.tres_freq);
     hash.add_all(terms.time_limit, terms.time_min, terms.begin, terms.deadline, terms.priority);
     hash.add_all(static_cast<std::uint64_t>(terms.nice), terms.hold, terms.umask,
                  hash_of(terms.shape));

@@ -25,8 +25,8 @@ constexpr StepId kInteractiveStep{0xfffffffa};
 
 constexpr std::uint32_t kArrayTaskMax = 4'000'000;
 
-// A set of array task indexes, kept as ranges with a step, each above the one before: a million tasks
-// that form one range cost one entry. Equal sets have equal ranges, however they were made.
+// A set of array task indexes, kept as ranges with a step, each above the one before: a million
+// tasks that form one range cost one entry. Equal sets have equal ranges, however they were made.
 class TaskSet {
 public:
     struct Range {

@@ -33,17 +33,21 @@ constexpr Row kRows[] = {
     {MailType::TimeLimit, "TIME_LIMIT", "Reached time limit"},
 };
 
-const Row& row_of(MailType type) { return kRows[static_cast<std::size_t>(type)]; }
+const Row& row_of(MailType type) {
+    return kRows[static_cast<std::size_t>(type)];
+}
 
 bool names(std::string_view types, const Row& row) {
     const auto words = split(types, ',');
     return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-        return equals_ignoring_case(word, row.name) || (row.in_all && equals_ignoring_case(word, "ALL"));
+        return equals_ignoring_case(word, row.name) ||
+               (row.in_all && equals_ignoring_case(word, "ALL"));
     });
 }
 
 bool is_known(std::string_view word) {
-    return std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) { return names(word, row); });
+    return std::any_of(std::begin(kRows), std::end(kRows),
+                       [&](const Row& row) { return names(word, row); });
 }
 
 // Those of the rows that `types` names, but for one.
@@ -78,11 +82,17 @@ std::optional<std::string> parse_mail_types(std::string_view text) {
     return is_none ? std::string() : print_types(text, {});
 }
 
-bool has_mail_type(std::string_view types, MailType type) { return !types.empty() && names(types, row_of(type)); }
+bool has_mail_type(std::string_view types, MailType type) {
+    return !types.empty() && names(types, row_of(type));
+}
 
-std::string without_mail_type(std::string_view types, MailType type) { return print_types(types, type); }
+std::string without_mail_type(std::string_view types, MailType type) {
+    return print_types(types, type);
+}
 
-std::string_view mail_word(MailType type) { return row_of(type).word; }
+std::string_view mail_word(MailType type) {
+    return row_of(type).word;
+}
 
 bool is_mail_address(std::string_view text) {
     const auto addresses = split(text, ',');
@@ -92,7 +102,9 @@ bool is_mail_address(std::string_view text) {
     });
 }
 
-bool has_failed(JobState state) { return state != JobState::Completed && state != JobState::Cancelled; }
+bool has_failed(JobState state) {
+    return state != JobState::Completed && state != JobState::Cancelled;
+}
 
 // Compat: what was ended from outside counts as killed.
 void TaskEndings::add(const Job& job) {

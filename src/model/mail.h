@@ -13,7 +13,17 @@
 namespace sluice {
 
 enum class MailType : std::uint8_t {
-    ArrayTasks, InvalidDepend, Begin, End, Fail, Requeue, StageOut, TimeLimit50, TimeLimit80, TimeLimit90, TimeLimit,
+    ArrayTasks,
+    InvalidDepend,
+    Begin,
+    End,
+    Fail,
+    Requeue,
+    StageOut,
+    TimeLimit50,
+    TimeLimit80,
+    TimeLimit90,
+    TimeLimit,
 };
 
 // "end,ALL" as it is kept and shown: "INVALID_DEPEND,BEGIN,END,...". Nothing: a word is not known.
@@ -22,8 +32,8 @@ bool has_mail_type(std::string_view types, MailType type);
 std::string without_mail_type(std::string_view types, MailType type);
 std::string_view mail_word(MailType type);  // what the mail says has happened: "Began"
 
-// Comma separated names or addresses, and nothing that a mail program might take for an option, a file or
-// a command: it runs with the controller's rights.
+// Comma separated names or addresses, and nothing that a mail program might take for an option, a
+// file or a command: it runs with the controller's rights.
 bool is_mail_address(std::string_view text);
 
 // How the tasks of an array ended, taken together.

@@ -17,12 +17,12 @@ namespace sluice {
 
 // One line of gres.conf for one node: devices of one name and type.
 struct GresDevices {
-    std::string name;                  // "gpu"
-    std::string type;                  // "a40", may be empty
-    std::vector<std::string> files;    // "/dev/nvidia0", ...: one per device; empty: count only
+    std::string name;                // "gpu"
+    std::string type;                // "a40", may be empty
+    std::vector<std::string> files;  // "/dev/nvidia0", ...: one per device; empty: count only
     std::uint64_t count = 0;
-    std::string cores;                 // "0-7": CPUs close to the devices
-    std::string links;                 // "-1,16,16"
+    std::string cores;  // "0-7": CPUs close to the devices
+    std::string links;  // "-1,16,16"
     std::string flags;
     bool operator==(const GresDevices&) const = default;
 };
@@ -33,7 +33,7 @@ struct NodeConfig {
     std::string hostname;
     std::string address;
     std::uint16_t port = 6818;
-    std::uint32_t cpus = 1;            // logical CPUs that jobs may use
+    std::uint32_t cpus = 1;  // logical CPUs that jobs may use
     std::uint32_t boards = 1;
     std::uint32_t sockets = 1;
     std::uint32_t cores_per_socket = 1;
@@ -45,9 +45,10 @@ struct NodeConfig {
     Megabytes tmp_disk = 0;
     std::uint32_t weight = 1;
     std::vector<std::string> features;
-    std::vector<GresCount> gres;       // Gres=
-    std::string gres_text;             // Gres= as written, for display
-    std::string state = "UNKNOWN";     // State= as written, upper case: UNKNOWN DOWN DRAIN FUTURE CLOUD ...
+    std::vector<GresCount> gres;  // Gres=
+    std::string gres_text;        // Gres= as written, for display
+    std::string state =
+        "UNKNOWN";  // State= as written, upper case: UNKNOWN DOWN DRAIN FUTURE CLOUD ...
     std::string reason;
     std::string comment;
     bool operator==(const NodeConfig&) const = default;
@@ -63,9 +64,9 @@ struct NodeFacts {
     Megabytes real_memory = 1;
     Megabytes tmp_disk = 0;
     Megabytes free_memory = 0;
-    double load = 0;                   // one minute load average
-    std::string arch;                  // "x86_64"
-    std::string os;                    // uname
+    double load = 0;   // one minute load average
+    std::string arch;  // "x86_64"
+    std::string os;    // uname
     std::string version;
     std::string hostname;
     std::string boot_id;
@@ -79,26 +80,26 @@ struct NodeFacts {
 enum class AfterReboot : std::uint8_t { AsBefore, Resume, Down };
 struct Reboot {
     AfterReboot next = AfterReboot::AsBefore;
-    bool drained = false;              // the drain came with the request
-    bool reasoned = false;             // the reason too
-    std::optional<Time> issued;        // when the node was told
-    std::string boot_id;               // of the machine then: a new one is a new boot
+    bool drained = false;        // the drain came with the request
+    bool reasoned = false;       // the reason too
+    std::optional<Time> issued;  // when the node was told
+    std::string boot_id;         // of the machine then: a new one is a new boot
     bool operator==(const Reboot&) const = default;
 };
 
 struct PartitionConfig {
     std::string name;
-    std::string nodes_text;            // as written: "ALL", "n[1-4]"
-    std::vector<std::string> nodes;    // expanded, in node table order
+    std::string nodes_text;          // as written: "ALL", "n[1-4]"
+    std::vector<std::string> nodes;  // expanded, in node table order
     bool is_default = false;
-    TimeLimit max_time;                // unlimited by default
+    TimeLimit max_time;  // unlimited by default
     std::optional<TimeLimit> default_time;
     std::uint32_t min_nodes = 0;
     std::optional<std::uint32_t> max_nodes;
     std::optional<std::uint32_t> max_cpus_per_node;
     std::optional<std::uint32_t> max_cpus_per_socket;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
-    std::string state = "UP";          // UP DOWN DRAIN INACTIVE
+    std::string state = "UP";  // UP DOWN DRAIN INACTIVE
     bool hidden = false;
     bool root_only = false;
     bool req_resv = false;
@@ -112,14 +113,14 @@ struct PartitionConfig {
     std::string exclusive = "NO";      // NO NODE USER TOPO
     std::string preempt_mode;          // empty: the cluster's
     std::string tres_billing_weights;
-    std::string job_defaults;          // DefCpuPerGPU=..,DefMemPerGPU=..
+    std::string job_defaults;  // DefCpuPerGPU=..,DefMemPerGPU=..
     Seconds grace_time{0};
     std::uint32_t priority_job_factor = 1;
     std::uint32_t priority_tier = 1;
     std::uint32_t over_time_limit = 0;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // the numbers of job_defaults
     std::optional<Megabytes> def_mem_per_gpu;
-    std::vector<std::string> node_sets; // names from the Nodes= line that are NodeSets (or ALL)
+    std::vector<std::string> node_sets;  // names from the Nodes= line that are NodeSets (or ALL)
     bool operator==(const PartitionConfig&) const = default;
 };
 

@@ -20,7 +20,8 @@ Error no_count(std::string_view text) {
 // One of the numbers of `whole`.
 Result<std::uint32_t> count_in(std::string_view text, std::string_view whole) {
     std::optional<std::uint64_t> number = to_number(text);
-    if (!number || *number > std::numeric_limits<std::int32_t>::max()) return no_count(text.empty() ? whole : text);
+    if (!number || *number > std::numeric_limits<std::int32_t>::max())
+        return no_count(text.empty() ? whole : text);
     return static_cast<std::uint32_t>(*number);
 }
 

@@ -15,9 +15,9 @@
 namespace sluice {
 
 enum QosFlag : std::uint32_t {
-    kQosDenyOnLimit = 1 << 0,          // what could not run alone is refused at submission
-    kQosOverPartQos = 1 << 1,          // its limits count before those of the partition's QOS
-    kQosPartitionMaxNodes = 1 << 2,    // the partition's own limit does not count for its jobs
+    kQosDenyOnLimit = 1 << 0,        // what could not run alone is refused at submission
+    kQosOverPartQos = 1 << 1,        // its limits count before those of the partition's QOS
+    kQosPartitionMaxNodes = 1 << 2,  // the partition's own limit does not count for its jobs
     kQosPartitionMinNodes = 1 << 3,
     kQosPartitionTimeLimit = 1 << 4,
     kQosRequiresReservation = 1 << 5,
@@ -25,9 +25,9 @@ enum QosFlag : std::uint32_t {
 
 // What jobs may have together; absent: as much as there is.
 struct Allotment {
-    Tres tres;                                 // of those that run
+    Tres tres;  // of those that run
     std::optional<std::uint32_t> running;
-    std::optional<std::uint32_t> submitted;    // running or waiting
+    std::optional<std::uint32_t> submitted;  // running or waiting
     bool operator==(const Allotment&) const = default;
 };
 
@@ -36,13 +36,13 @@ struct Qos {
     std::string name;
     std::string description;
     std::uint32_t priority = 0;
-    std::vector<std::string> preempt;     // whose jobs its own may preempt
-    std::string preempt_mode;             // upper case words: "WITHIN,REQUEUE"; empty: as slurm.conf has it
+    std::vector<std::string> preempt;  // whose jobs its own may preempt
+    std::string preempt_mode;  // upper case words: "WITHIN,REQUEUE"; empty: as slurm.conf has it
     Seconds grace_time{0};
-    std::optional<Seconds> exempt_time;   // absent: as slurm.conf has it
-    std::uint32_t flags = 0;              // QosFlag
+    std::optional<Seconds> exempt_time;  // absent: as slurm.conf has it
+    std::uint32_t flags = 0;             // QosFlag
     Tres max_per_job, max_per_node, min_per_job;
-    std::optional<Seconds> max_wall;      // of each job
+    std::optional<Seconds> max_wall;  // of each job
     Allotment of_all, of_user, of_account;
     bool has(QosFlag flag) const { return (flags & flag) != 0; }
     bool operator==(const Qos&) const = default;
@@ -51,7 +51,7 @@ struct Qos {
 // Always there; where QOS count, jobs that name none are of it.
 constexpr std::string_view kDefaultQos = "normal";
 
-std::string print_qos_flags(std::uint32_t flags);            // "DenyOnLimit,OverPartQOS"
+std::string print_qos_flags(std::uint32_t flags);             // "DenyOnLimit,OverPartQOS"
 std::optional<QosFlag> find_qos_flag(std::string_view name);  // any case
 
 }  // namespace sluice

@@ -76,13 +76,13 @@ struct Reservation {
     bool accounts_denied = false;
     Time last_used;
     std::vector<GroupMembers> groups;
-    std::string licenses;             // as written: "matlab:2,ansys"
-    std::vector<NodeCores> cores;     // of each of its nodes; empty: the whole nodes
-    std::vector<GresCount> gres;      // TRES=gres/gpu=8: what its nodes had to have together
-    Seconds ahead{0};                 // TIME_FLOAT: from now to its start
+    std::string licenses;                    // as written: "matlab:2,ansys"
+    std::vector<NodeCores> cores;            // of each of its nodes; empty: the whole nodes
+    std::vector<GresCount> gres;             // TRES=gres/gpu=8: what its nodes had to have together
+    Seconds ahead{0};                        // TIME_FLOAT: from now to its start
     std::optional<Seconds> max_start_delay;  // how far others may run into it
     std::string comment;
-    std::vector<std::string> qos;     // of the jobs that may use it
+    std::vector<std::string> qos;  // of the jobs that may use it
     bool qos_denied = false;
     std::vector<std::string> allowed_partitions;  // those jobs' partitions
     bool partitions_denied = false;
@@ -114,7 +114,7 @@ struct ReservationChange {
     std::optional<Time> start;
     std::optional<Time> end;
     std::optional<Seconds> duration;
-    std::int32_t duration_sign = 0;  // +=: 1, -=: -1
+    std::int32_t duration_sign = 0;                // +=: 1, -=: -1
     std::optional<ListChange<std::string>> nodes;  // names, or "ALL"
     std::optional<std::uint32_t> node_count;
     std::optional<std::string> partition;

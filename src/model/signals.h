@@ -19,8 +19,8 @@ std::string_view signal_name(int signal);  // "USR1"; "" for one without a name
 struct WarnSignal {
     int signal = 0;
     Seconds before{60};
-    bool batch_shell_only = false;  // B:
-    bool allow_reservation = false; // R:
+    bool batch_shell_only = false;   // B:
+    bool allow_reservation = false;  // R:
     bool operator==(const WarnSignal&) const = default;
 };
 Result<WarnSignal> parse_warn_signal(std::string_view text);

@@ -243,9 +243,11 @@ std::string_view reason_name(Reason reason) {
 }
 
 std::string print_reason(Reason reason, std::string_view detail) {
-    constexpr Reason kSentences[] = {Reason::ReservationDeleted, Reason::QosNotAllowed, Reason::JobHeldUser};
+    constexpr Reason kSentences[] = {Reason::ReservationDeleted, Reason::QosNotAllowed,
+                                     Reason::JobHeldUser};
     if (detail.empty()) return std::string(reason_name(reason));
-    if (std::find(std::begin(kSentences), std::end(kSentences), reason) != std::end(kSentences)) return std::string(detail);
+    if (std::find(std::begin(kSentences), std::end(kSentences), reason) != std::end(kSentences))
+        return std::string(detail);
     return std::string(reason_name(reason)).append(", ").append(detail);
 }
 

@@ -15,48 +15,149 @@
 namespace sluice {
 
 enum class JobState : std::uint8_t {
-    Pending, Running, Suspended, Completed, Cancelled, Failed, Timeout, NodeFail, Preempted,
-    BootFail, Deadline, OutOfMemory,
+    Pending,
+    Running,
+    Suspended,
+    Completed,
+    Cancelled,
+    Failed,
+    Timeout,
+    NodeFail,
+    Preempted,
+    BootFail,
+    Deadline,
+    OutOfMemory,
 };
 constexpr int kJobStateCount = 12;
 
-constexpr bool is_finished(JobState state) { return state >= JobState::Completed; }
+constexpr bool is_finished(JobState state) {
+    return state >= JobState::Completed;
+}
 
 // What is shown: a state, or a flag that hides it ("COMPLETING", "CONFIGURING", "REQUEUED", ...).
 // squeue -t accepts all of them.
 enum class ShownState : std::uint8_t {
-    Pending, Running, Suspended, Completed, Cancelled, Failed, Timeout, NodeFail, Preempted,
-    BootFail, Deadline, OutOfMemory,  // in JobState's order
-    Completing, Configuring, Expediting, Resizing, ResvDelHold, Requeued, RequeueFed, RequeueHold,
-    Revoked, Signaling, SpecialExit, StageOut, Stopped,
+    Pending,
+    Running,
+    Suspended,
+    Completed,
+    Cancelled,
+    Failed,
+    Timeout,
+    NodeFail,
+    Preempted,
+    BootFail,
+    Deadline,
+    OutOfMemory,  // in JobState's order
+    Completing,
+    Configuring,
+    Expediting,
+    Resizing,
+    ResvDelHold,
+    Requeued,
+    RequeueFed,
+    RequeueHold,
+    Revoked,
+    Signaling,
+    SpecialExit,
+    StageOut,
+    Stopped,
 };
 constexpr int kShownStateCount = 25;
 
 std::string_view state_name(ShownState state);     // "OUT_OF_MEMORY"
 std::string_view state_letters(ShownState state);  // "OOM"
-inline std::string_view state_name(JobState state) { return state_name(static_cast<ShownState>(state)); }
-inline std::string_view state_letters(JobState state) { return state_letters(static_cast<ShownState>(state)); }
+inline std::string_view state_name(JobState state) {
+    return state_name(static_cast<ShownState>(state));
+}
+inline std::string_view state_letters(JobState state) {
+    return state_letters(static_cast<ShownState>(state));
+}
 std::optional<ShownState> find_state(std::string_view text);  // names or letters, any case
 
 // Why a job waits, or how it ended: squeue's %r. The order is free: the word crosses the wire as
 // this number, so append only.
 enum class Reason : std::uint8_t {
-    None, Priority, Dependency, Resources, PartitionNodeLimit, PartitionTimeLimit, PartitionDown,
-    PartitionInactive, JobHeldAdmin, JobHeldUser, BeginTime, Licenses, AssociationJobLimit,
-    AssociationResourceLimit, AssociationTimeLimit, Reservation, ReqNodeNotAvail, Prolog,
-    NodeDown, SystemFailure, JobLaunchFailure, NonZeroExitCode, TimeLimit, InactiveLimit,
-    InvalidAccount, InvalidQos, QosUsageThreshold, RaisedSignal, OutOfMemory, BadConstraints,
-    JobArrayTaskLimit, DependencyNeverSatisfied, JobHoldMaxRequeue, PartitionConfig, Cleaning,
-    AccountNotAllowed, DeadlinePassed, InvalidWorkDir, FileError, UserUnknown,
-    ReservationDeleted, NodesUnavailable, QosNotAllowed, MaxMemPerLimit,
-    QosMaxWall, QosMaxCpuPerJob, QosMaxMemoryPerJob, QosMaxNodePerJob, QosMaxGresPerJob, QosMaxBillingPerJob,
-    QosMaxCpuPerNode, QosMaxMemoryPerNode, QosMaxGresPerNode, QosMaxBillingPerNode,
-    QosMinCpu, QosMinMemory, QosMinNode, QosMinGres, QosMinBilling,
-    QosGrpCpu, QosGrpMemory, QosGrpNode, QosGrpGres, QosGrpBilling,
-    QosMaxCpuPerUser, QosMaxMemoryPerUser, QosMaxNodePerUser, QosMaxGresPerUser, QosMaxBillingPerUser,
-    MaxCpuPerAccount, MaxMemoryPerAccount, MaxNodePerAccount, MaxGresPerAccount, MaxBillingPerAccount,
-    QosGrpJobs, QosMaxJobsPerUser, MaxJobsPerAccount,
-    QosGrpSubmitJobs, QosMaxSubmitJobPerUser, MaxSubmitJobsPerAccount,
+    None,
+    Priority,
+    Dependency,
+    Resources,
+    PartitionNodeLimit,
+    PartitionTimeLimit,
+    PartitionDown,
+    PartitionInactive,
+    JobHeldAdmin,
+    JobHeldUser,
+    BeginTime,
+    Licenses,
+    AssociationJobLimit,
+    AssociationResourceLimit,
+    AssociationTimeLimit,
+    Reservation,
+    ReqNodeNotAvail,
+    Prolog,
+    NodeDown,
+    SystemFailure,
+    JobLaunchFailure,
+    NonZeroExitCode,
+    TimeLimit,
+    InactiveLimit,
+    InvalidAccount,
+    InvalidQos,
+    QosUsageThreshold,
+    RaisedSignal,
+    OutOfMemory,
+    BadConstraints,
+    JobArrayTaskLimit,
+    DependencyNeverSatisfied,
+    JobHoldMaxRequeue,
+    PartitionConfig,
+    Cleaning,
+    AccountNotAllowed,
+    DeadlinePassed,
+    InvalidWorkDir,
+    FileError,
+    UserUnknown,
+    ReservationDeleted,
+    NodesUnavailable,
+    QosNotAllowed,
+    MaxMemPerLimit,
+    QosMaxWall,
+    QosMaxCpuPerJob,
+    QosMaxMemoryPerJob,
+    QosMaxNodePerJob,
+    QosMaxGresPerJob,
+    QosMaxBillingPerJob,
+    QosMaxCpuPerNode,
+    QosMaxMemoryPerNode,
+    QosMaxGresPerNode,
+    QosMaxBillingPerNode,
+    QosMinCpu,
+    QosMinMemory,
+    QosMinNode,
+    QosMinGres,
+    QosMinBilling,
+    QosGrpCpu,
+    QosGrpMemory,
+    QosGrpNode,
+    QosGrpGres,
+    QosGrpBilling,
+    QosMaxCpuPerUser,
+    QosMaxMemoryPerUser,
+    QosMaxNodePerUser,
+    QosMaxGresPerUser,
+    QosMaxBillingPerUser,
+    MaxCpuPerAccount,
+    MaxMemoryPerAccount,
+    MaxNodePerAccount,
+    MaxGresPerAccount,
+    MaxBillingPerAccount,
+    QosGrpJobs,
+    QosMaxJobsPerUser,
+    MaxJobsPerAccount,
+    QosGrpSubmitJobs,
+    QosMaxSubmitJobPerUser,
+    MaxSubmitJobsPerAccount,
 };
 constexpr int kReasonCount = 80;
 

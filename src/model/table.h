@@ -24,8 +24,8 @@ using ColumnId = std::uint16_t;  // a JobColumn, NodeColumn, ... according to th
 
 class Table {
 public:
-    // Numbers, or texts as indexes into strings(); the other of the two is empty. One entry per row,
-    // or a single one that all rows have: so are most columns of a long queue.
+    // Numbers, or texts as indexes into strings(); the other of the two is empty. One entry per
+    // row, or a single one that all rows have: so are most columns of a long queue.
     struct Column {
         ColumnId id = 0;
         std::vector<std::int64_t> numbers;
@@ -41,18 +41,23 @@ public:
     std::string_view text(std::size_t row, ColumnId id) const;  // CHECKs that the column is there
 
     template <typename Enum>
-    std::int64_t number(std::size_t row, Enum id) const { return number(row, static_cast<ColumnId>(id)); }
+    std::int64_t number(std::size_t row, Enum id) const {
+        return number(row, static_cast<ColumnId>(id));
+    }
     template <typename Enum>
-    std::string_view text(std::size_t row, Enum id) const { return text(row, static_cast<ColumnId>(id)); }
+    std::string_view text(std::size_t row, Enum id) const {
+        return text(row, static_cast<ColumnId>(id));
+    }
 
     // Building and decoding.
     const std::vector<Column>& columns() const { return columns_; }
     const std::vector<std::string>& strings() const { return strings_; }
-    Column& add_column(ColumnId id);                  // the reference holds until the next call
-    std::uint32_t intern(std::string_view text);      // index of the text, added when new
-    std::uint32_t add_string(std::string text);       // decoding: no look-up
+    Column& add_column(ColumnId id);              // the reference holds until the next call
+    std::uint32_t intern(std::string_view text);  // index of the text, added when new
+    std::uint32_t add_string(std::string text);   // decoding: no look-up
     void set_rows(std::size_t rows) { rows_ = rows; }
-    // Do all columns have rows() entries or one, and all texts exist? Decoders ask before anybody reads.
+    // Do all columns have rows() entries or one, and all texts exist? Decoders ask before anybody
+    // reads.
     bool consistent() const;
 
 private:

@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-// Before anything is opened: of the descriptors we were started with, only 0, 1 and 2 are ours. A pipe
-// of the shell that started us would otherwise stay open as long as we run.
+// Before anything is opened: of the descriptors we were started with, only 0, 1 and 2 are ours. A
+// pipe of the shell that started us would otherwise stay open as long as we run.
 void close_inherited();
 
 class Background {

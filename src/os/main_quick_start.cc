@@ -3,9 +3,9 @@
 // Before main() glibc asks the processor some 70 times about its caches and features. In a virtual
 // machine each of these CPUID instructions is answered by the hypervisor: together they take longer
 // than all the rest of a tool's start. So here is a start that does not ask. It brings up the same
-// parts of the library in the same order, but for what only dlopen() needs; the string functions are
-// then those that every x86-64 has.
-// Being linked first, it keeps the library's own start out of the program.
+// parts of the library in the same order, but for what only dlopen() needs; the string functions
+// are then those that every x86-64 has. Being linked first, it keeps the library's own start out of
+// the program.
 #include <link.h>
 
 #include <cstdint>

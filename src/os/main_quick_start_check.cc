@@ -1,5 +1,5 @@
-// Does main_quick_start.cc work with this C library? CMake builds the two together and runs them: what
-// the start has to bring up is used here, and 0 is the answer if all of it is there.
+// Does main_quick_start.cc work with this C library? CMake builds the two together and runs them:
+// what the start has to bring up is used here, and 0 is the answer if all of it is there.
 #include <cstdlib>
 #include <cstring>
 #include <memory>

@@ -140,7 +140,8 @@ TEST(Process, HelperHasNoDescriptorsButThoseHandedToIt) {
     Fd forgotten(dup2(STDERR_FILENO, kForgotten));
     auto [reader, writer] = make_pipe();
     Result<pid_t> pid = spawn_helper(
-        "/bin/sh", {"sh", "-c", "{ [ ! -h /proc/$$/fd/200 ] || echo open; echo end; } >&3"}, {writer.get()});
+        "/bin/sh", {"sh", "-c", "{ [ ! -h /proc/$$/fd/200 ] || echo open; echo end; } >&3"},
+        {writer.get()});
     ASSERT_TRUE(pid);
     writer.reset();
     EXPECT_EQ(read_to_end(reader), "end\n");

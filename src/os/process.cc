@@ -75,8 +75,8 @@ void set_limits(const ProcessSpec& spec) {
     }
 }
 
-// What failed, or null. The kernel's own calls: the library's speak for all threads, and those it knows of are
-// our parent's.
+// What failed, or null. The kernel's own calls: the library's speak for all threads, and those it
+// knows of are our parent's.
 const char* become(const User& user) {
     if (geteuid() != 0) return nullptr;
     if (syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0) return "setgroups";
@@ -106,10 +106,12 @@ std::string interpreter_of(const std::string& script) {
     return parts.empty() ? std::string() : std::string(parts[0]);
 }
 
-// What the program is given, made beforehand: the child may be in our memory, and never comes back to free its own.
+// What the program is given, made beforehand: the child may be in our memory, and never comes back
+// to free its own.
 class Handover {
 public:
-    explicit Handover(const ProcessSpec& spec) : argv_(pointers(spec.argv)), environment_(pointers(spec.environment)) {
+    explicit Handover(const ProcessSpec& spec)
+        : argv_(pointers(spec.argv)), environment_(pointers(spec.environment)) {
         if (spec.pid_variable.empty()) return;
         pid_entry_ = spec.pid_variable + "=";
         number_at_ = pid_entry_.size();
@@ -120,7 +122,8 @@ public:
 
     // By the child itself.
     void note_pid() {
-        if (!pid_entry_.empty()) std::snprintf(&pid_entry_[number_at_], kNumberSize, "%d", getpid());
+        if (!pid_entry_.empty())
+            std::snprintf(&pid_entry_[number_at_], kNumberSize, "%d", getpid());
     }
     char** argv() { return argv_.data(); }
     char** environment() { return environment_.data(); }
@@ -165,8 +168,10 @@ int run_child(const ProcessSpec& spec, Handover& handover) {
     closefrom(3);  // whatever we have, inherited or forgot to mark: it is not theirs
 
     handover.note_pid();
-    if (spec.before_program) run_before(spec, handover.argv(), handover.environment());
-    else execve(spec.program.c_str(), handover.argv(), handover.environment());
+    if (spec.before_program)
+        run_before(spec, handover.argv(), handover.environment());
+    else
+        execve(spec.program.c_str(), handover.argv(), handover.environment());
     int number = errno;
     std::string culprit = spec.argv.empty() ? spec.program : spec.argv[0];
     std::string interpreter = number == ENOENT ? interpreter_of(spec.program) : "";
@@ -185,8 +190,8 @@ int run_child_of(void* child) {
     return run_child(self.spec, self.handover);
 }
 
-// It works in our memory, on a part of our stack, while we wait for its program to begin: nothing need be
-// copied for it.
+// It works in our memory, on a part of our stack, while we wait for its program to begin: nothing
+// need be copied for it.
 pid_t start_in_our_memory(Child& child) {
     alignas(16) char stack[128u << 10];
     return clone(run_child_of, std::end(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
@@ -200,8 +205,8 @@ pid_t start_in_a_copy(Child& child) {
 
 }  // namespace
 
-// A signal that comes before the program runs must not be lost: what is ignored here waits, as long as
-// it is blocked, until the child has the program's own answer to it.
+// A signal that comes before the program runs must not be lost: what is ignored here waits, as long
+// as it is blocked, until the child has the program's own answer to it.
 Result<pid_t> spawn(const ProcessSpec& spec) {
     Child child{spec, Handover(spec)};
     sigset_t all, before;
@@ -230,8 +235,8 @@ private:
     posix_spawn_file_actions_t actions_;
 };
 
-Result<pid_t> spawn_cheaply(const std::string& program, const std::vector<std::string>& argv, char* const* environment,
-                            FileActions& actions) {
+Result<pid_t> spawn_cheaply(const std::string& program, const std::vector<std::string>& argv,
+                            char* const* environment, FileActions& actions) {
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none, all;
@@ -242,7 +247,8 @@ Result<pid_t> spawn_cheaply(const std::string& program, const std::vector<std::s
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     pid_t pid = -1;
-    int number = posix_spawn(&pid, program.c_str(), actions.get(), &attributes, pointers(argv).data(), environment);
+    int number = posix_spawn(&pid, program.c_str(), actions.get(), &attributes,
+                             pointers(argv).data(), environment);
     posix_spawnattr_destroy(&attributes);
     if (number != 0) return os_error(program, number);
     return pid;
@@ -258,13 +264,15 @@ Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::st
     std::vector<Fd> moved;
     for (std::size_t i = 0; i < fds.size(); ++i) {
         moved.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, above));
-        posix_spawn_file_actions_adddup2(actions.get(), moved.back().get(), 3 + static_cast<int>(i));
+        posix_spawn_file_actions_adddup2(actions.get(), moved.back().get(),
+                                         3 + static_cast<int>(i));
     }
     posix_spawn_file_actions_addclosefrom_np(actions.get(), above);
     return spawn_cheaply(program, argv, environ, actions);
 }
 
-Result<pid_t> spawn_quiet(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
+Result<pid_t> spawn_quiet(const std::vector<std::string>& argv,
+                          const std::vector<std::string>& environment) {
     FileActions actions;
     posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(actions.get(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);

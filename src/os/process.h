@@ -34,11 +34,13 @@ struct ProcessSpec {
     bool controlling_tty = false;  // `in` is a terminal and becomes the session's
     std::vector<int> cgroups;      // open cgroup.procs files to join
     std::vector<int> cpus;         // affinity; empty: unchanged
-    // The last thing before the program, in its process and with its rights: it may change the environment.
+    // The last thing before the program, in its process and with its rights: it may change the
+    // environment.
     std::function<void(std::vector<std::string>& environment)> before_program;
 };
 
-// It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard error, and errno is its exit code.
+// It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard
+// error, and errno is its exit code.
 Result<pid_t> spawn(const ProcessSpec& spec);
 
 // Cheap from a big process, for a helper of our own: own session, no signals blocked, `fds` as
@@ -46,9 +48,10 @@ Result<pid_t> spawn(const ProcessSpec& spec);
 Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
                            const std::vector<int>& fds);
 
-// The same for somebody else's program, with an environment of its own: it has nothing to read, and says
-// nothing but on our standard error.
-Result<pid_t> spawn_quiet(const std::vector<std::string>& argv, const std::vector<std::string>& environment);
+// The same for somebody else's program, with an environment of its own: it has nothing to read, and
+// says nothing but on our standard error.
+Result<pid_t> spawn_quiet(const std::vector<std::string>& argv,
+                          const std::vector<std::string>& environment);
 
 // The wait status of a child, or nothing if it still runs then.
 std::optional<int> wait_for_exit(pid_t pid, std::chrono::milliseconds most);

@@ -23,8 +23,8 @@ enum class Made { File, Directory };
 void make_for(const User& user, const std::string& path, Made what);
 
 Result<void> set_nice(int value);
-// The same for the session that we lead: the kernel may give each session its share first (autogroups), and
-// what set_nice() says counts only within it.
+// The same for the session that we lead: the kernel may give each session its share first
+// (autogroups), and what set_nice() says counts only within it.
 void set_session_nice(int value);
 
 }  // namespace sluice

@@ -212,7 +212,8 @@ Fd accept_connection(const Fd& listener) {
 Result<Fd> listen_as(const std::string& name) {
     Address address = abstract_address(name);
     Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd || bind(fd.get(), address.get(), address.length) != 0 || listen(fd.get(), kBacklog) != 0) {
+    if (!fd || bind(fd.get(), address.get(), address.length) != 0 ||
+        listen(fd.get(), kBacklog) != 0) {
         return os_error(fmt::format("cannot listen on the Unix socket @{}", name));
     }
     return fd;
@@ -260,11 +261,13 @@ std::string own_address(const Connection& connection, const std::string& address
         Result<std::vector<Address>> called = resolve(address, 0, 0);
         if (!called || called->empty()) return "";
         own = called->front();
-    } else if (getsockname(connection.fd.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) {
+    } else if (getsockname(connection.fd.get(), reinterpret_cast<sockaddr*>(&own.storage),
+                           &own.length) != 0) {
         return "";
     }
     char host[NI_MAXHOST];
-    if (getnameinfo(own.get(), own.length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) return "";
+    if (getnameinfo(own.get(), own.length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0)
+        return "";
     return host;
 }
 

@@ -57,13 +57,15 @@ Result<Fd> listen_local(std::string_view daemon, std::uint16_t port);
 std::uint16_t bound_port(const Fd& listener);
 Fd accept_connection(const Fd& listener);  // empty: nobody there (any more)
 
-// A Unix socket that has a name (of at most 107 letters) and no file. Anybody may call: see peer_of().
+// A Unix socket that has a name (of at most 107 letters) and no file. Anybody may call: see
+// peer_of().
 Result<Fd> listen_as(const std::string& name);
 Result<Fd> connect_as(const std::string& name);
 
 std::optional<Peer> peer_of(const Fd& fd);  // nothing for TCP
 std::string peer_address(const Fd& fd);     // "10.0.0.7:51234", "local"
-// Our own IP address as the other end sees it, "" if there is none; `address` is where that was reached.
+// Our own IP address as the other end sees it, "" if there is none; `address` is where that was
+// reached.
 std::string own_address(const Connection& connection, const std::string& address);
 void set_blocking(const Fd& fd, bool blocking);
 

@@ -79,7 +79,8 @@ std::optional<std::vector<uid_t>> group_members(const std::string& name) {
     if (!found) return {};
     std::vector<uid_t> members;
     for (char** member = found->gr_mem; *member; ++member) {
-        if (std::optional<User> user = find_user(std::string(*member))) members.push_back(user->uid);
+        if (std::optional<User> user = find_user(std::string(*member)))
+            members.push_back(user->uid);
     }
     setpwent();
     passwd person{};

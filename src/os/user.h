@@ -18,7 +18,7 @@ struct User {
     std::string name;
     std::string home;
     std::string shell;
-    std::vector<gid_t> groups;  // filled by find_user_with_groups
+    std::vector<gid_t> groups;    // filled by find_user_with_groups
     std::string group_name = {};  // of `gid`, where somebody has asked for it
 };
 

@@ -43,7 +43,8 @@ wire::Shape to_wire(const Shape& shape);
 Result<Shape> from_wire(const wire::Shape& shape);
 
 wire::JobRequest to_wire(const JobRequest& request);
-wire::JobRequest to_wire(const JobTerms& request, const PackedDetails& details);  // as a job keeps it
+wire::JobRequest to_wire(const JobTerms& request,
+                         const PackedDetails& details);  // as a job keeps it
 Result<JobRequest> from_wire(const wire::JobRequest& request);
 
 // ---- convert_run.cc: where jobs run, and what became of them
@@ -51,8 +52,8 @@ Result<JobRequest> from_wire(const wire::JobRequest& request);
 // With the node's name for readers who have no node table.
 wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
 Result<NodeShare> from_wire(const wire::NodeShare& share);
-// What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were asked
-// for, else one for as many CPUs as a task has.
+// What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were
+// asked for, else one for as many CPUs as a task has.
 std::uint32_t tasks_announced(const wire::NodeShare& share, const wire::Shape& shape);
 // SLURM_TRES_PER_TASK: "cpu=2,gres/gpu:a40=1"; empty: nothing was asked for by task.
 std::string tres_per_task(const wire::Shape& shape);

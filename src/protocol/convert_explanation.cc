@@ -172,7 +172,8 @@ Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
     for (const wire::PartitionObstacle& obstacle : message.partitions()) {
         Reason reason = TRY(reason_from("partitions.reason", obstacle.reason()));
         std::vector<Explanation::Holder> holders = TRY(from_wire(obstacle.holders()));
-        out.partitions.push_back({obstacle.partition(), reason, obstacle.text(), std::move(holders)});
+        out.partitions.push_back(
+            {obstacle.partition(), reason, obstacle.text(), std::move(holders)});
     }
     for (const wire::ReservationWish& wish : message.reservations()) {
         using State = Explanation::ReservationState;

@@ -101,7 +101,8 @@ wire::Listing to_wire(const Table& table) {
         added.set_id(column.id);
         auto& numbers = *added.mutable_numbers();
         numbers.Reserve(static_cast<int>(column.numbers.size()));
-        for (std::int64_t number : column.numbers) numbers.AddAlreadyReserved(to_wire_number(number));
+        for (std::int64_t number : column.numbers)
+            numbers.AddAlreadyReserved(to_wire_number(number));
         added.mutable_texts()->Add(column.texts.begin(), column.texts.end());
     }
     out.mutable_strings()->Add(table.strings().begin(), table.strings().end());
@@ -119,7 +120,8 @@ Result<Table> from_wire(const wire::Listing& wire) {
         if (table.has(id)) return checks::refused("column", fmt::format("{} comes twice", id));
         Table::Column& added = table.add_column(id);
         added.numbers.reserve(static_cast<std::size_t>(column.numbers_size()));
-        for (std::int64_t number : column.numbers()) added.numbers.push_back(from_wire_number(number));
+        for (std::int64_t number : column.numbers())
+            added.numbers.push_back(from_wire_number(number));
         added.texts.assign(column.texts().begin(), column.texts().end());
     }
     for (const std::string& text : wire.strings()) table.add_string(text);

@@ -27,23 +27,27 @@ using TextMember = Member<Owner, std::string, void (*)(wire::JobRequest&, std::s
 using FlagMember =
     Member<JobTerms, bool, void (wire::JobRequest::*)(bool), bool (wire::JobRequest::*)() const>;
 
-#define TEXT(field)                                                            \
-    {#field, &JobRequest::field,                                               \
-     [](wire::JobRequest& out, std::string_view value) {                       \
-         out.set_##field(value.data(), value.size());                          \
-     },                                                                        \
-     &wire::JobRequest::field}
+#define TEXT(field)                                                                               \
+    {                                                                                             \
+#field, &JobRequest::field,                                                               \
+            [](wire::JobRequest & out,                                                            \
+               std::string_view                                                                   \
+                   value) { out.set_##field(value.data(), value.size()); },                       \
+                                                                         &wire::JobRequest::field \
+    }
 #define FLAG(field) \
-    {#field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field}
+    { #field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field }
 
 constexpr TextMember<JobTerms> kTexts[] = {
-    TEXT(partition), TEXT(account),   TEXT(qos),        TEXT(wckey),       TEXT(reservation), TEXT(licenses),
-    TEXT(mail_user), TEXT(mail_types), TEXT(submit_host), TEXT(tres_bind), TEXT(tres_freq),
+    TEXT(partition),   TEXT(account),   TEXT(qos),       TEXT(wckey),
+    TEXT(reservation), TEXT(licenses),  TEXT(mail_user), TEXT(mail_types),
+    TEXT(submit_host), TEXT(tres_bind), TEXT(tres_freq),
 };
 
 constexpr TextMember<JobDetails> kDetails[] = {
-    TEXT(name),    TEXT(comment), TEXT(dependency),  TEXT(work_dir),    TEXT(std_in),           TEXT(std_out),
-    TEXT(std_err), TEXT(command), TEXT(submit_line), TEXT(script_hash), TEXT(environment_hash),
+    TEXT(name),        TEXT(comment),     TEXT(dependency),       TEXT(work_dir),
+    TEXT(std_in),      TEXT(std_out),     TEXT(std_err),          TEXT(command),
+    TEXT(submit_line), TEXT(script_hash), TEXT(environment_hash),
 };
 
 constexpr FlagMember kFlags[] = {

@@ -35,10 +35,11 @@ public:
     // The next whole message, if there is one; the view holds until the next feed(). After an error
     // the stream cannot be trusted any more, and every further call gives the same error.
     Result<std::optional<std::string_view>> next();
-    // So many bytes, and perhaps more, are missing from the message that has begun: who takes no more
-    // at a time leaves those of the next message in the stream.
+    // So many bytes, and perhaps more, are missing from the message that has begun: who takes no
+    // more at a time leaves those of the next message in the stream.
     std::size_t missing() const;
-    // For all that is missing, at once: only where the sender is trusted to mean the length it announced.
+    // For all that is missing, at once: only where the sender is trusted to mean the length it
+    // announced.
     void make_room();
 
 private:

@@ -106,8 +106,10 @@ TEST(EasyBackfill, TheCoreWaitsAsLongAsThePlainAlgorithm) {
                 Settings settings = plain_settings(nodes, kProcessors / nodes, 0);
                 settings.backfill.max_job_test = 1;       // only the first blocked job is booked
                 settings.backfill.interval = Seconds{0};  // plan anew whenever anything happens
-                double core = summary_of(trace, World(std::move(settings), trace).run()).all.wait_mean;
-                EXPECT_NEAR(core, easy, 0.01 * easy) << "seed " << seed << ", load " << load << ", nodes " << nodes;
+                double core =
+                    summary_of(trace, World(std::move(settings), trace).run()).all.wait_mean;
+                EXPECT_NEAR(core, easy, 0.01 * easy)
+                    << "seed " << seed << ", load " << load << ", nodes " << nodes;
             }
         }
     }

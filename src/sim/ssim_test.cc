@@ -57,20 +57,23 @@ TEST(Ssim, PreemptsByTheTableOfQos) {
     const std::string table = written("ssim_qos.txt",
                                       "Name|Priority|GraceTime|Preempt|PreemptMode|GrpTRES\n"
                                       "high|100|00:00:00|low|cluster|\n");
-    EXPECT_NE(line_of_run("preempt", {"--qos", table, "--conf", conf, trace}), line_of_run("preempt", {"--conf", conf, trace}));
+    EXPECT_NE(line_of_run("preempt", {"--qos", table, "--conf", conf, trace}),
+              line_of_run("preempt", {"--conf", conf, trace}));
     const std::string past = written("ssim_past.txt", "Name|GrpTRESMins\nhigh|cpu=4\n");
     EXPECT_EQ(run_ssim({"run", "--qos", past, "--conf", conf, trace}), 1);
 }
 
 TEST(Ssim, KeepsTheLimitsOfQos) {
-    const std::string conf = written("ssim_limits.conf",
-                                     "ClusterName=c\nSlurmctldHost=h\nNodeName=n[1-2] CPUs=4\n"
-                                     "AccountingStorageEnforce=limits\nPartitionName=p Nodes=n[1-2] Default=YES\n");
+    const std::string conf =
+        written("ssim_limits.conf",
+                "ClusterName=c\nSlurmctldHost=h\nNodeName=n[1-2] CPUs=4\n"
+                "AccountingStorageEnforce=limits\nPartitionName=p Nodes=n[1-2] Default=YES\n");
     const std::string trace = written("ssim_limits.csv",
                                       "submit,duration,gpus,account,cpus,limit,qos\n"
                                       "0,100,0,a,2,600,lab\n0,100,0,b,2,600,lab\n");
     const std::string one = written("ssim_one.txt", "Name|GrpTRES|GrpJobs\nlab||1\n");
-    EXPECT_NE(line_of_run("makespan", {"--qos", one, "--conf", conf, trace}), line_of_run("makespan", {"--conf", conf, trace}));
+    EXPECT_NE(line_of_run("makespan", {"--qos", one, "--conf", conf, trace}),
+              line_of_run("makespan", {"--conf", conf, trace}));
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ World::World(Settings settings, const Trace& trace, Progress progress)
     }
     QosTable named;
     for (const TraceJob& job : trace.jobs) {
-        if (!job.qos.empty() && (named.empty() || named.back().first != job.qos)) named.push_back({job.qos, {}});
+        if (!job.qos.empty() && (named.empty() || named.back().first != job.qos))
+            named.push_back({job.qos, {}});
     }
     CHECK(set_qos(named), "a QOS without settings was refused");
     effects_.clear();
@@ -82,7 +83,8 @@ Result<void> World::set_qos(const QosTable& table) {
     UpdateQos all{{}, kRoot, {}, {}, UpdateQos::Verb::Create};
     for (const auto& [name, changes] : table) all.names.push_back(name);
     TRY(update(all));  // they name each other
-    for (const auto& [name, changes] : table) TRY(update({{}, kRoot, {name}, changes, UpdateQos::Verb::Update}));
+    for (const auto& [name, changes] : table)
+        TRY(update({{}, kRoot, {name}, changes, UpdateQos::Verb::Update}));
     return {};
 }
 

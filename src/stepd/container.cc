@@ -38,7 +38,8 @@ std::vector<int> Container::entries() const {
 std::vector<pid_t> Container::pids() const {
     std::vector<pid_t> found = descendants(getpid());
     if (!cgroup_) return found;
-    // Who has just been started may not have entered the cgroup yet; who has left us is still in it.
+    // Who has just been started may not have entered the cgroup yet; who has left us is still in
+    // it.
     const std::vector<pid_t> confined = cgroup_->pids();
     found.insert(found.end(), confined.begin(), confined.end());
     std::sort(found.begin(), found.end());

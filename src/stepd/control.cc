@@ -83,7 +83,8 @@ void Control::report(const wire::StepReport& report) {
 }
 
 bool Control::connected() const {
-    return std::any_of(lines_.begin(), lines_.end(), [](const auto& line) { return !line->stream->closed(); });
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [](const auto& line) { return !line->stream->closed(); });
 }
 
 bool Control::drained() const {

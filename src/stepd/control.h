@@ -1,7 +1,7 @@
 // stepd/control.h
 //
-// The supervisor's line to slurmd: the inherited socket pair, and a socket by which a restarted slurmd
-// finds us again, as the mark in the job's directory says (order.proto).
+// The supervisor's line to slurmd: the inherited socket pair, and a socket by which a restarted
+// slurmd finds us again, as the mark in the job's directory says (order.proto).
 #pragma once
 
 #include <functional>

@@ -290,8 +290,10 @@ void set_gpu_list(Environment& environment, std::string_view name, std::size_t o
 
 // For the job's sruns, which read it as their own --open-mode.
 void set_open_mode(Environment& environment, std::uint32_t mode) {
-    if (mode == static_cast<std::uint32_t>(OpenMode::Append)) environment.set("SLURM_OPEN_MODE", "a");
-    if (mode == static_cast<std::uint32_t>(OpenMode::Truncate)) environment.set("SLURM_OPEN_MODE", "t");
+    if (mode == static_cast<std::uint32_t>(OpenMode::Append))
+        environment.set("SLURM_OPEN_MODE", "a");
+    if (mode == static_cast<std::uint32_t>(OpenMode::Truncate))
+        environment.set("SLURM_OPEN_MODE", "t");
 }
 
 // MPI launchers started in a job go through srun; this makes them do it without new steps' rules.

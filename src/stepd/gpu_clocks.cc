@@ -14,7 +14,8 @@ namespace {
 // What was asked for, else slurm.conf's GpuFreqDef; nothing where neither says anything.
 Result<std::optional<GpuFreq>> wish(const std::string& asked, const wire::StepOrder& order) {
     if (!asked.empty()) return std::optional(TRY(parse_tres_freq(asked)));
-    if (!order.gpu_freq_def().empty()) return std::optional(TRY(parse_gpu_freq(order.gpu_freq_def())));
+    if (!order.gpu_freq_def().empty())
+        return std::optional(TRY(parse_gpu_freq(order.gpu_freq_def())));
     return std::optional<GpuFreq>{};
 }
 

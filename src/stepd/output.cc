@@ -34,7 +34,8 @@ Result<Fd> open_as(const User& user, const OpenWish& wish) {
     AsUser rights(user);
     Fd fd(open_for(wish));
     int why = errno;
-    if (!fd && why == ENOENT && may_make_directories(wish) && make_directories(directory_of(wish.path), 0777)) {
+    if (!fd && why == ENOENT && may_make_directories(wish) &&
+        make_directories(directory_of(wish.path), 0777)) {
         fd.reset(open_for(wish));
         why = errno;
     }

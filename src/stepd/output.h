@@ -21,8 +21,8 @@ struct OpenWish {
     bool for_input = false;
 };
 
-// Missing directories of an output path are made, a missing working directory is not: a mistake in its
-// name must not look like success. The error names stream, path and reason.
+// Missing directories of an output path are made, a missing working directory is not: a mistake in
+// its name must not look like success. The error names stream, path and reason.
 Result<Fd> open_as(const User& user, const OpenWish& wish);
 
 // The names' patterns for the batch script, or for one task.

@@ -29,8 +29,9 @@ std::uint64_t microseconds(const timeval& time) {
 }
 
 User user_from(const wire::UserRecord& record) {
-    return {record.user(), record.group(), record.name(), record.home(), record.shell(),
-            {record.groups().begin(), record.groups().end()}, record.group_name()};
+    return {record.user(),      record.group(), record.name(),
+            record.home(),      record.shell(), {record.groups().begin(), record.groups().end()},
+            record.group_name()};
 }
 
 wire::UserRecord record_of(const User& user) {
@@ -151,7 +152,8 @@ void Supervisor::reap() {
 void Supervisor::on_children() {
     reap();
     if (!work_ || !work_->finished()) return;
-    // Compat: who is told to end has the grace time, also if the script or task that started it is gone.
+    // Compat: who is told to end has the grace time, also if the script or task that started it is
+    // gone.
     if (!terminating_ || !has_children_) begin_cleanup();
 }
 
@@ -175,9 +177,10 @@ void Supervisor::note_oom_kills(std::uint64_t count) {
     constexpr std::uint32_t kOutOfMemory = 125;  // Compat: shown as the signal, "0:125"
     end_.mutable_exit()->set_code(0);
     end_.mutable_exit()->set_signal(kOutOfMemory);
-    work_->say(supervisor_line(
-        fmt::format("Detected {} oom_kill event{} in StepId={}.batch. Some of the step tasks have been OOM Killed.",
-                    count, count == 1 ? "" : "s", order_.run().job())));
+    work_->say(
+        supervisor_line(fmt::format("Detected {} oom_kill event{} in StepId={}.batch. Some of the "
+                                    "step tasks have been OOM Killed.",
+                                    count, count == 1 ? "" : "s", order_.run().job())));
 }
 
 void Supervisor::finish() {
@@ -206,7 +209,8 @@ void Supervisor::keep_end() {
     if (end_is_kept_ || (control_.connected() && EventLoop::Clock::now() < known_until_)) return;
     end_is_kept_ = true;
     Result<void> written = control_.write_into_mark(end_.SerializeAsString());
-    if (!written) log_error("the end of the step could not be recorded: {}", written.error().detail);
+    if (!written)
+        log_error("the end of the step could not be recorded: {}", written.error().detail);
 }
 
 // slurmd must have it all, and srun the last of the output.

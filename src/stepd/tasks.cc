@@ -49,8 +49,7 @@ bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
 }  // namespace
 
 TaskWork::TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
-                   std::function<void(bool)> terminate,
-                   std::function<void(int, bool)> signal_all)
+                   std::function<void(bool)> terminate, std::function<void(int, bool)> signal_all)
     : loop_(loop),
       order_(order),
       spec_(order.tasks().spec()),
@@ -116,8 +115,8 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
     task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     ++running_;
     if (has_epilogs(order_)) {
-        task.epilogs = std::make_unique<TaskEpilogs>(loop_, order_, spec,
-                                                     [this](const std::string& line) { say(line); });
+        task.epilogs = std::make_unique<TaskEpilogs>(
+            loop_, order_, spec, [this](const std::string& line) { say(line); });
     }
 
     wire::StepOutput output;
@@ -189,10 +188,9 @@ Result<Fd> TaskWork::open_output(Task& task, int stream, std::unique_ptr<Stream>
                              (is_per_node(wish) || order_.tasks().node_rank() == 0));
     bool append = spec_.open_mode() == static_cast<std::uint32_t>(OpenMode::Append) || !first ||
                   (stream == 2 && own.empty());
-    return open_as(*user_,
-                   {stream == 1 ? "stdout" : "stderr",
-                    absolute_path(expand_filename(wish, context), spec_.work_dir()), spec_.work_dir(),
-                    append});
+    return open_as(*user_, {stream == 1 ? "stdout" : "stderr",
+                            absolute_path(expand_filename(wish, context), spec_.work_dir()),
+                            spec_.work_dir(), append});
 }
 
 std::unique_ptr<Stream> TaskWork::read_output(Task& task, Fd fd, std::uint32_t stream) {
@@ -220,7 +218,8 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
         Task& task = *each;
         if (task.pid != pid || task.exited) continue;
         if (!task.epilogs || !task.epilogs->begun()) task.exit = exit_status(wait_status);
-        const std::optional<pid_t> epilog = task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
+        const std::optional<pid_t> epilog =
+            task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
         if (epilog) {
             task.pid = *epilog;
             return;
@@ -276,7 +275,8 @@ void TaskWork::say_cancelled(const std::string& cause) {
 
 void TaskWork::pass_signal(int signal, bool by_srun, bool task_failed) {
     if ((signal == SIGTERM || signal == SIGKILL) && cause_said_.empty()) {
-        say_cancelled(task_failed ? kTaskFailed : fmt::format(" DUE to SIGNAL {}", strsignal(signal)));
+        say_cancelled(task_failed ? kTaskFailed
+                                  : fmt::format(" DUE to SIGNAL {}", strsignal(signal)));
     }
     signal_all_(signal, by_srun);
 }

@@ -39,10 +39,10 @@ public:
 private:
     struct Task {
         std::uint32_t id = 0;
-        pid_t pid = -1;       // its own, then those of its epilogs
+        pid_t pid = -1;  // its own, then those of its epilogs
         std::unique_ptr<TaskEpilogs> epilogs;
         bool exited = false;  // and its epilogs have run
-        bool told = false;  // srun knows
+        bool told = false;    // srun knows
         wire::ExitStatus exit;
         std::unique_ptr<Stream> in, out, err;
         bool output_open() const { return (out && !out->closed()) || (err && !err->closed()); }

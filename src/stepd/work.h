@@ -18,10 +18,10 @@ public:
 
     // `preface` comes before all else on the stderr of the script or of the first task.
     virtual Result<void> start(const std::string& preface) = 0;
-    virtual void on_exit(pid_t pid, int wait_status) = 0;  // of any child, ours or adopted
-    virtual bool finished() const = 0;                     // the rest may be killed
-    virtual wire::ExitStatus exit() const = 0;             // the worst
-    virtual void say(const std::string& line) = 0;         // to the job's stderr
+    virtual void on_exit(pid_t pid, int wait_status) = 0;       // of any child, ours or adopted
+    virtual bool finished() const = 0;                          // the rest may be killed
+    virtual wire::ExitStatus exit() const = 0;                  // the worst
+    virtual void say(const std::string& line) = 0;              // to the job's stderr
     virtual void announce(const std::string& reason_line) = 0;  // the controller ends it
     virtual void signal(const wire::SignalJob& order) = 0;
     // Everything is dead: send out what is left. True once all of it has gone.

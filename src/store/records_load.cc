@@ -38,11 +38,13 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
         job.last_sched_eval = TRY(checks::moment("last evaluation", wire.last_sched_eval()));
     }
     job.suspended = TRY(checks::length("suspended", wire.suspended()));
-    if (wire.has_preempt_time()) job.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
+    if (wire.has_preempt_time())
+        job.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
     if (wire.has_last_checkpoint()) {
         job.last_checkpoint = TRY(checks::moment("last checkpoint", wire.last_checkpoint()));
     }
-    if (wire.has_suspend_time()) job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
+    if (wire.has_suspend_time())
+        job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
     return {};
 }
 
@@ -207,7 +209,8 @@ Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) 
                                  .features = std::nullopt,
                                  .reboot = std::nullopt};
     if (record.has_weight()) node.weight = record.weight();
-    if (record.features_set()) node.features.emplace(record.features().begin(), record.features().end());
+    if (record.features_set())
+        node.features.emplace(record.features().begin(), record.features().end());
     if (record.has_reason_time()) {
         Result<Time> time = checks::moment("reason time", record.reason_time());
         if (!time) return bad_row(what, to_string(time.error()));
@@ -232,7 +235,8 @@ Result<void> RowLoader::add_reservation(std::string_view name, std::string_view 
     TRY(check_schema(record, what));
     Result<Reservation> reservation = from_wire(record);
     if (!reservation) return bad_row(what, to_string(reservation.error()));
-    if (!Hostlist::parse(reservation->node_names)) return bad_row(what, "its list of nodes cannot be read");
+    if (!Hostlist::parse(reservation->node_names))
+        return bad_row(what, "its list of nodes cannot be read");
     state_.reservations.push_back(*std::move(reservation));
     return {};
 }
@@ -267,7 +271,8 @@ Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
         return bad_row(what, "it cannot be decoded");
     }
     TRY(check_schema(record, what));
-    if (record.id() != id || record.name().empty()) return bad_row(what, "it is that of another QOS");
+    if (record.id() != id || record.name().empty())
+        return bad_row(what, "it is that of another QOS");
     Qos& qos = state_.qos.emplace_back();
     qos.id = id;
     qos.name = record.name();

@@ -49,8 +49,9 @@ public:
 
     Result<void> execute(const char* sql);
     Result<Statement> prepare(const char* sql);
-    // Makes the write-ahead log so large in advance. To write over what is there costs one flush of the
-    // disk; where the file grows, the file system's own journal comes on top. No harm if it cannot.
+    // Makes the write-ahead log so large in advance. To write over what is there costs one flush of
+    // the disk; where the file grows, the file system's own journal comes on top. No harm if it
+    // cannot.
     void prepare_log(std::int64_t size);
     bool in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 

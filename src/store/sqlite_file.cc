@@ -34,7 +34,8 @@ static_assert(kDatabaseSchema == 1, "kTables makes this one");
 
 // Came later: made when it is missing, and no trouble to a version that does not know it.
 constexpr const char* kLaterTables =
-    "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT "
+    "ROWID;"
     "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL)";
 
 bool exists(const std::string& path) {
@@ -139,7 +140,8 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA locking_mode=NORMAL"));
         TRY(database.execute("PRAGMA journal_mode=WAL"));
         TRY(database.execute("PRAGMA synchronous=FULL"));
-        // Rows are read once, at the start, and written where the last ones were: there is little to keep.
+        // Rows are read once, at the start, and written where the last ones were: there is little
+        // to keep.
         TRY(database.execute("PRAGMA cache_size=-500"));
         TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
@@ -148,7 +150,8 @@ Result<Database> open_database_file(const std::string& directory) {
         return database.execute(kLaterTables);
     };
     TRY(set_up());
-    constexpr std::int64_t kLogSize = 1200 * 4096;  // a little more than is written between checkpoints
+    constexpr std::int64_t kLogSize =
+        1200 * 4096;  // a little more than is written between checkpoints
     if (has_room(directory, 16 * kLogSize)) database.prepare_log(kLogSize);
     return database;
 }

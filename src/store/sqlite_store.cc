@@ -18,7 +18,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::int64_t kPlenty = 1 << 30;  // free bytes, for all that the log and the tables may grow by
+constexpr std::int64_t kPlenty =
+    1 << 30;  // free bytes, for all that the log and the tables may grow by
 
 // Used by whoever commits and loads.
 struct Writer {
@@ -47,7 +48,8 @@ Result<Writer> open_writer(const std::string& directory) {
     writer.put_meta = TRY(prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"));
     writer.put_blob = TRY(prepare("INSERT OR IGNORE INTO blobs (hash, data) VALUES (?, ?)"));
     writer.drop_blob = TRY(prepare("DELETE FROM blobs WHERE hash = ?"));
-    writer.put_reservation = TRY(prepare("INSERT OR REPLACE INTO reservations (name, data) VALUES (?, ?)"));
+    writer.put_reservation =
+        TRY(prepare("INSERT OR REPLACE INTO reservations (name, data) VALUES (?, ?)"));
     writer.drop_reservation = TRY(prepare("DELETE FROM reservations WHERE name = ?"));
     writer.put_qos = TRY(prepare("INSERT INTO qos (id, data) VALUES (?, ?)"));
     writer.drop_all_qos = TRY(prepare("DELETE FROM qos"));
@@ -84,18 +86,20 @@ public:
     Result<void> room_for(std::size_t bytes) override {
         const auto space = disk_space(directory_);
         if (!space) return {};  // then the commit will tell
-        // Who asks for the log's size makes Linux note the very moment of the next change to it, and
-        // write that down with each commit: one access to the disk more.
+        // Who asks for the log's size makes Linux note the very moment of the next change to it,
+        // and write that down with each commit: one access to the disk more.
         if (space->free >= kPlenty + 2 * static_cast<std::int64_t>(bytes)) return {};
         // First into the log, then, with all that is in there, into the tables.
         std::error_code no_log;
         const auto log_size = std::filesystem::file_size(file_ + "-wal", no_log);
-        const std::int64_t wanted = 2 * static_cast<std::int64_t>(bytes) + reserve_of(space->total) +
+        const std::int64_t wanted = 2 * static_cast<std::int64_t>(bytes) +
+                                    reserve_of(space->total) +
                                     (no_log ? 0 : static_cast<std::int64_t>(log_size));
         if (space->free >= wanted || space->free + TRY(free_in_file()) >= wanted) return {};
-        return Error{ErrorCode::StoreFailed,
-                     fmt::format("{}: the disk is full: {} KB are free, a new job needs {}: make room", file_,
-                                 space->free >> 10, wanted >> 10)};
+        return Error{
+            ErrorCode::StoreFailed,
+            fmt::format("{}: the disk is full: {} KB are free, a new job needs {}: make room",
+                        file_, space->free >> 10, wanted >> 10)};
     }
 
     Result<StoredState> load() override {
@@ -208,9 +212,10 @@ private:
         TRY(for_each("SELECT name, data FROM nodes ORDER BY name", [&](const Statement& row) {
             return loader.add_node(row.bytes(0), row.bytes(1));
         }));
-        TRY(for_each("SELECT name, data FROM reservations ORDER BY name", [&](const Statement& row) {
-            return loader.add_reservation(row.bytes(0), row.bytes(1));
-        }));
+        TRY(for_each("SELECT name, data FROM reservations ORDER BY name",
+                     [&](const Statement& row) {
+                         return loader.add_reservation(row.bytes(0), row.bytes(1));
+                     }));
         TRY(for_each("SELECT id, data FROM qos ORDER BY id", [&](const Statement& row) {
             return loader.add_qos(number(row), row.bytes(1));
         }));

@@ -165,7 +165,8 @@ TEST(Sqlite, AskedBeforehandItKnowsThatTheDiskIsTooSmall) {
     const auto refused = store->room_for(std::size_t{1} << 60);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::StoreFailed);
-    EXPECT_NE(refused.error().detail.find("the disk is full"), std::string::npos) << refused.error().detail;
+    EXPECT_NE(refused.error().detail.find("the disk is full"), std::string::npos)
+        << refused.error().detail;
     EXPECT_EQ(reserve_of(8 << 20), 512 << 10);
     EXPECT_EQ(reserve_of(std::int64_t{1} << 40), 16 << 20);
 }

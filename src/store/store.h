@@ -41,8 +41,9 @@ public:
     // All of the batch, or after an error nothing of it.
     virtual Result<void> commit(const Batch& batch) = 0;
 
-    // Is there room for so many bytes of new jobs? Asked before they are decided, since a batch that does
-    // not fit can only be tried again. A little of the disk is kept for what happens to the jobs there are.
+    // Is there room for so many bytes of new jobs? Asked before they are decided, since a batch
+    // that does not fit can only be tried again. A little of the disk is kept for what happens to
+    // the jobs there are.
     virtual Result<void> room_for(std::size_t /*bytes*/) { return {}; }
 
     // Everything, once, before the first commit. In the jobs that come back a NodeIndex is a place

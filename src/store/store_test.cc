@@ -133,7 +133,12 @@ TEST_F(EveryStore, KeepsReservations) {
 }
 
 TEST_F(EveryStore, KeepsTheTableOfQos) {
-    const Qos normal{.id = 1, .name = "normal", .description = "all", .preempt = {}, .preempt_mode = {}, .exempt_time = {}};
+    const Qos normal{.id = 1,
+                     .name = "normal",
+                     .description = "all",
+                     .preempt = {},
+                     .preempt_mode = {},
+                     .exempt_time = {}};
     const Qos high{.id = 2,
                    .name = "high",
                    .description = "for deadlines",

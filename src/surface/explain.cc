@@ -116,7 +116,8 @@ void add_awaited(const Explanation& explanation, Time now, Lines& lines) {
                                                   : std::any_of(all.begin(), all.end(), never);
     add(lines, "released",
         fmt::format("{}: scontrol update JobId={} Dependency=",
-                    hopeless ? "only without" : "then, or at once without", number_of(explanation)));
+                    hopeless ? "only without" : "then, or at once without",
+                    number_of(explanation)));
 }
 
 // From when to when, the day named where it is another.
@@ -145,11 +146,16 @@ void add_reservations(const Explanation& explanation, Time now, Lines& lines) {
 void add_hold(const Explanation& explanation, Lines& lines) {
     const std::string_view id = number_of(explanation);
     if (explanation.hold == Reason::JobHeldAdmin) {
-        add(lines, "held", fmt::format("by an administrator, who must release it: scontrol release {}", id));
+        add(lines, "held",
+            fmt::format("by an administrator, who must release it: scontrol release {}", id));
     } else if (explanation.hold == Reason::ReservationDeleted) {
-        add(lines, "held", fmt::format("its reservation is over; to run without: scontrol release {}", id));
+        add(lines, "held",
+            fmt::format("its reservation is over; to run without: scontrol release {}", id));
     } else if (explanation.hold == Reason::BadConstraints) {
-        add(lines, "held", fmt::format("no nodes will do any more; change the job, or once there are some: scontrol release {}", id));
+        add(lines, "held",
+            fmt::format("no nodes will do any more; change the job, or once there are some: "
+                        "scontrol release {}",
+                        id));
     } else if (explanation.hold != Reason::None) {
         add(lines, "held", fmt::format("release it with: scontrol release {}", id));
     }
@@ -170,7 +176,8 @@ void add_rules(const Explanation& explanation, Time now, Lines& lines) {
         add(lines, "array",
             fmt::format("{} of its tasks run, {} may at once; more with: scontrol update JobId={} "
                         "ArrayTaskThrottle=",
-                        explanation.array_running, explanation.array_limit, number_of(explanation)));
+                        explanation.array_running, explanation.array_limit,
+                        number_of(explanation)));
     }
     for (const Explanation::LicenseShortage& license : explanation.licenses) {
         add(lines, "licenses",
@@ -236,7 +243,8 @@ void add_places(const Explanation& explanation, Time now, Lines& lines) {
         add_shortages(place, here);
         add_unusable(place, now, here);
         const bool promised = !place.holders.empty() && place.holders.front().waits;
-        add_holders(here, promised ? "kept for" : "held by", place.holders, place.holders_more, now);
+        add_holders(here, promised ? "kept for" : "held by", place.holders, place.holders_more,
+                    now);
         const bool alone = explanation.places.size() == 1 && explanation.partitions.empty();
         if (!alone) {
             std::string name = place.partition;
@@ -250,9 +258,11 @@ void add_places(const Explanation& explanation, Time now, Lines& lines) {
 
 void add_room_now(const Explanation& explanation, Lines& lines) {
     if (!explanation.room_now) return;
-    const bool kept = explanation.hold != Reason::None || explanation.begin || explanation.array_limit > 0 ||
-                      !explanation.licenses.empty();
-    add(lines, "room", kept ? "there is room for it now" : "there is room for it now: it starts with the next pass");
+    const bool kept = explanation.hold != Reason::None || explanation.begin ||
+                      explanation.array_limit > 0 || !explanation.licenses.empty();
+    add(lines, "room",
+        kept ? "there is room for it now"
+             : "there is room for it now: it starts with the next pass");
 }
 
 void add_changes(const Explanation& explanation, Lines& lines) {

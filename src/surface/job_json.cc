@@ -184,7 +184,8 @@ void sockets(Json& json, const TaskSet& held, std::string_view layout) {
     json.close();
 }
 
-void allocated_node(Json& json, std::int64_t index, std::string_view line, std::string_view layout) {
+void allocated_node(Json& json, std::int64_t index, std::string_view line,
+                    std::string_view layout) {
     const Result<TaskSet> ids = TaskSet::parse(word_value(line, "CPU_IDs="));
     const TaskSet held = ids ? *ids : TaskSet{};
     const auto cpus = static_cast<std::int64_t>(held.size());

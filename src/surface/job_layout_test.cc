@@ -88,7 +88,8 @@ TEST(JobLayout, ThreadsBindingsAndNodeCountsAreShown) {
     job.number(C::Id, 7).number(C::ThreadSpec, 3).text(C::TresBind, "gres/gpu:single:1");
     job.number(C::NodeCount, 1).number(C::NodeCountMax, 9).text(C::NodeSizes, "1,5,9");
     const std::string record = job.record();
-    for (const char* text : {" ThreadSpec=3\n", "\n   TresBind=gres/gpu:single:1", "\n   NumNodes=1,5,9 "}) {
+    for (const char* text :
+         {" ThreadSpec=3\n", "\n   TresBind=gres/gpu:single:1", "\n   NumNodes=1,5,9 "}) {
         EXPECT_NE(record.find(text), std::string::npos) << text << " in\n" << record;
     }
     EXPECT_EQ(job.field("CoreSpec"), "3 Threads");

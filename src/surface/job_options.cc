@@ -198,7 +198,8 @@ constexpr auto kByName = [] {
     std::array<std::uint8_t, std::size(kJobOptions)> order{};
     std::iota(order.begin(), order.end(), std::uint8_t{0});
     std::sort(order.begin(), order.end(), [](std::uint8_t a, std::uint8_t b) {
-        return kJobOptions[a].name != kJobOptions[b].name ? comes_before(a, kJobOptions[b].name) : a < b;
+        return kJobOptions[a].name != kJobOptions[b].name ? comes_before(a, kJobOptions[b].name)
+                                                          : a < b;
     });
     return order;
 }();

@@ -35,9 +35,9 @@ struct JobOptions {
     std::optional<std::uint32_t> nodes_given;  // -N was given: its minimum
     std::string export_list;                   // --export; empty: ALL
     std::string export_file;
-    std::string node_file;          // --nodefile
-    std::string propagate;          // --propagate; empty: slurm.conf's
-    std::string as_user, as_group;  // --uid, --gid
+    std::string node_file;                 // --nodefile
+    std::string propagate;                 // --propagate; empty: slurm.conf's
+    std::string as_user, as_group;         // --uid, --gid
     std::vector<GresCount> gpus_per_node;  // becomes part of the shape's gres
     std::vector<GresCount> gres;           // --gres, likewise
     std::optional<Seconds> immediate_for;  // --immediate=N: how long to try

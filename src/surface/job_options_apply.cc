@@ -66,11 +66,11 @@ Result<void> apply_variable(JobOptions& options, std::size_t index, std::string_
     bool is_flag = argument_of(option) == Argument::None;
     bool is_count = is_flag && option.letter == 'v';
     // Compat: these two are meant by being there, whatever their value is.
-    bool is_mark = option.set == job_option::set_requeue || option.set == job_option::set_no_requeue;
+    bool is_mark =
+        option.set == job_option::set_requeue || option.set == job_option::set_no_requeue;
     if (is_flag && !is_mark && value == "0") return {};
-    bool takes_value =
-        is_count || (!is_flag && !is_mark &&
-                     !(value.empty() && argument_of(option) == Argument::Optional));
+    bool takes_value = is_count || (!is_flag && !is_mark &&
+                                    !(value.empty() && argument_of(option) == Argument::Optional));
     return apply_one(options, index,
                      {option, takes_value ? value : std::string_view{}, takes_value, tool, now},
                      Source::Environment);

@@ -261,8 +261,8 @@ Result<void> settle_nodes(JobOptions& options, Tool tool) {
     Result<Hostlist> hosts = Hostlist::parse(shape.nodelist);
     auto count = hosts ? static_cast<std::uint32_t>(hosts->sorted().size()) : 0;
     if (options.nodes_given && tool != kSrun && count > shape.nodes_max.value_or(count)) {
-        return Error{ErrorCode::InvalidNodeCount, fmt::format("invalid number of nodes (-N {}-{})",
-                                                              count, *shape.nodes_max)};
+        return Error{ErrorCode::InvalidNodeCount,
+                     fmt::format("invalid number of nodes (-N {}-{})", count, *shape.nodes_max)};
     }
     if (options.nodes_given) return {};
     shape.nodes_min = std::max(shape.nodes_min, nodes_implied(options));

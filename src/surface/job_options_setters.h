@@ -59,9 +59,10 @@ Setter set_only_none;  // "none" is how things are; everything else is not suppo
 Setter set_array, set_begin, set_constraint, set_cpu_bind, set_cpus_per_task, set_deadline;
 Setter set_distribution, set_exclusive, set_external_launcher, set_gpus, set_gpus_per_node;
 Setter set_gpus_per_task, set_gres, set_hint, set_immediate, set_job_id, set_kill_command;
-Setter set_kill_on_bad_exit, set_mail_type, set_mail_user, set_mem, set_mem_per_cpu, set_mem_per_gpu, set_mpi;
-Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_prefer, set_priority, set_propagate, set_requeue,
-    set_no_requeue;
+Setter set_kill_on_bad_exit, set_mail_type, set_mail_user, set_mem, set_mem_per_cpu,
+    set_mem_per_gpu, set_mpi;
+Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_prefer, set_priority, set_propagate,
+    set_requeue, set_no_requeue;
 Setter set_send_libs, set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
 Setter set_wait, set_wait_all_nodes, set_wrap;
 // job_options_layout.cc

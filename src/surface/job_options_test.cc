@@ -133,10 +133,14 @@ TEST(JobOptions, HintsAndThreadsSayHowCoresAreUsed) {
     EXPECT_EQ(read(kSbatch, {"--hint=nomultithread"})->request.shape.threads_per_core, 1u);
     EXPECT_EQ(read(kSbatch, {"--hint=memory_bound"})->request.shape.cores_per_socket, 1u);
     EXPECT_FALSE(read(kSbatch, {"--hint=memory_bound"})->request.shape.ntasks_per_socket);
-    const std::vector<std::string> inherited = {"SLURM_HINT=nomultithread", "SLURM_THREADS_PER_CORE=1"};
+    const std::vector<std::string> inherited = {"SLURM_HINT=nomultithread",
+                                                "SLURM_THREADS_PER_CORE=1"};
     EXPECT_TRUE(read(kSrun, {"true"}, inherited)->request.shape.one_thread_per_core);
-    EXPECT_FALSE(read(kSrun, {"--hint=multithread", "true"}, inherited)->request.shape.threads_per_core);
-    EXPECT_EQ(read(kSrun, {"--cores-per-socket=2", "true"}, inherited)->request.shape.cores_per_socket, 2u);
+    EXPECT_FALSE(
+        read(kSrun, {"--hint=multithread", "true"}, inherited)->request.shape.threads_per_core);
+    EXPECT_EQ(
+        read(kSrun, {"--cores-per-socket=2", "true"}, inherited)->request.shape.cores_per_socket,
+        2u);
     EXPECT_EQ(read(kSbatch, {}, {"SLURM_HINT=compute_bound"})->hint, "compute_bound");
     EXPECT_EQ(refusal(kSbatch, {"--hint=compute_bound", "--cores-per-socket=2"}),
               "fatal: --hint and --cores-per-socket are mutually exclusive");
@@ -155,20 +159,27 @@ TEST(JobOptions, SwitchesAndTheirWaitMayComeApart) {
 
 TEST(JobOptions, DistributionsAreKeptWhole) {
     const std::pair<const char*, const char*> kWritten[] = {
-        {"*", "block"}, {"BLOCK:Cyclic", "block:cyclic"}, {"block:", "block"},
-        {"cyclic:*:*", "cyclic:cyclic:cyclic"}, {"*:block:fcyclic,Pack", "block:block:fcyclic,pack"},
+        {"*", "block"},
+        {"BLOCK:Cyclic", "block:cyclic"},
+        {"block:", "block"},
+        {"cyclic:*:*", "cyclic:cyclic:cyclic"},
+        {"*:block:fcyclic,Pack", "block:block:fcyclic,pack"},
         {"cyclic,nopack", "cyclic,nopack"}};
-    for (auto [text, kept] : kWritten) EXPECT_EQ(read(kSbatch, {"-m", text})->distribution, kept) << text;
-    for (const char* bad : {"fcyclic", "block:bad", "block:block:block:block", "block,foo", ",pack"}) {
+    for (auto [text, kept] : kWritten)
+        EXPECT_EQ(read(kSbatch, {"-m", text})->distribution, kept) << text;
+    for (const char* bad :
+         {"fcyclic", "block:bad", "block:block:block:block", "block,foo", ",pack"}) {
         EXPECT_EQ(refusal(kSbatch, {"-m", bad}), "Invalid --distribution specification") << bad;
     }
 }
 
 TEST(JobOptions, SizesByTaskReplaceEarlierOnes) {
-    const std::vector<std::string> inherited = {"SLURM_GPUS_PER_TASK=a40:1", "SLURM_TRES_PER_TASK=cpu=2,gres/gpu:a40=1"};
+    const std::vector<std::string> inherited = {"SLURM_GPUS_PER_TASK=a40:1",
+                                                "SLURM_TRES_PER_TASK=cpu=2,gres/gpu:a40=1"};
     EXPECT_EQ(read(kSrun, {"-n2", "true"}, inherited)->request.shape.gpus_per_task,
               (std::vector<GresCount>{{"gpu", "a40", 1}}));
-    EXPECT_EQ(read(kSrun, {"-n2", "--tres-per-task=gres/gpu=3", "true"}, inherited)->request.shape.gpus_per_task,
+    EXPECT_EQ(read(kSrun, {"-n2", "--tres-per-task=gres/gpu=3", "true"}, inherited)
+                  ->request.shape.gpus_per_task,
               (std::vector<GresCount>{{"gpu", "", 3}}));
 }
 
@@ -207,7 +218,8 @@ TEST(JobOptions, NodeCountsMayBeAList) {
 
 TEST(JobOptions, BindingsOfGpusAreKeptAsTresBindWritesThem) {
     EXPECT_EQ(read(kSrun, {"--gpu-bind=single:2"})->request.tres_bind, "gres/gpu:single:2");
-    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_BIND=closest"})->request.tres_bind, "gres/gpu:closest");
+    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_BIND=closest"})->request.tres_bind,
+              "gres/gpu:closest");
     EXPECT_EQ(read(kSalloc, {"--tres-bind=gres:gpu:map:0,1"})->request.tres_bind,
               "gres/gpu:map:0,1");
     EXPECT_EQ(refusal(kSrun, {"--gpu-bind=foo"}), "Invalid --gpu-bind argument: gpu:foo");
@@ -217,9 +229,12 @@ TEST(JobOptions, BindingsOfGpusAreKeptAsTresBindWritesThem) {
 
 TEST(JobOptions, FrequenciesOfGpusAreKeptAsTheyAreShown) {
     EXPECT_EQ(read(kSrun, {"--gpu-freq=450"})->request.tres_freq, "gpu:450");
-    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_FREQ=low,verbose"})->request.tres_freq, "gpu:low,verbose");
-    EXPECT_EQ(read(kSalloc, {}, {"SALLOC_GPU_FREQ=memory=high"})->request.tres_freq, "gpu:memory=high");
-    EXPECT_EQ(read(kSrun, {"--gpu-freq=high"}, {"SLURM_GPU_FREQ=low"})->request.tres_freq, "gpu:high");
+    EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_FREQ=low,verbose"})->request.tres_freq,
+              "gpu:low,verbose");
+    EXPECT_EQ(read(kSalloc, {}, {"SALLOC_GPU_FREQ=memory=high"})->request.tres_freq,
+              "gpu:memory=high");
+    EXPECT_EQ(read(kSrun, {"--gpu-freq=high"}, {"SLURM_GPU_FREQ=low"})->request.tres_freq,
+              "gpu:high");
     EXPECT_EQ(refusal(kSrun, {"--gpu-freq=foo"}), "Invalid --gpu-freq argument: gpu:foo");
     EXPECT_EQ(refusal(kSbatch, {"--gpu-freq=memory="}), "Invalid --gpu-freq argument: gpu:memory=");
     EXPECT_FALSE(read(kSbatch, {}, {"SBATCH_GPU_FREQ=foo"}));

@@ -156,7 +156,8 @@ void add_memory(const SheetRow& job, Record& record) {
         C column;
         std::string_view word;
     };
-    constexpr Way kWays[] = {{C::MemPerGpu, "TRES"}, {C::MemPerNode, "Node"}, {C::MemPerCpu, "CPU"}};
+    constexpr Way kWays[] = {
+        {C::MemPerGpu, "TRES"}, {C::MemPerNode, "Node"}, {C::MemPerCpu, "CPU"}};
     Way way = kWays[1];
     for (const Way& each : kWays) {
         if (!job.has(each.column)) continue;
@@ -255,7 +256,8 @@ void add_wishes(const SheetRow& job, Record& record) {
                     job.text(C::MailType));
     }
     if (job.has(C::LastCheckpoint)) {
-        record.line("LastCheckpoint={}", moment_text(job.number(C::LastCheckpoint), "None", job.looks()));
+        record.line("LastCheckpoint={}",
+                    moment_text(job.number(C::LastCheckpoint), "None", job.looks()));
     }
     if (job.number(C::KillOnInvalidDep) == 1) record.line("KillOnInvalidDependent=Yes");
 }

@@ -21,9 +21,9 @@ std::span<const JobField> job_fields();
 // The columns that the functions below read, for those who use them outside of a field.
 constexpr Needs kJobIdNeeds = needs(JobColumn::Id, JobColumn::ArrayJobId, JobColumn::ArrayTaskId,
                                     JobColumn::ArrayTasks, JobColumn::ArrayLimit);
-constexpr Needs kElapsedNeeds = needs(JobColumn::State, JobColumn::BaseState, JobColumn::StartTime,
-                                      JobColumn::EndTime, JobColumn::SuspendedSeconds,
-                                      JobColumn::SuspendTime);
+constexpr Needs kElapsedNeeds =
+    needs(JobColumn::State, JobColumn::BaseState, JobColumn::StartTime, JobColumn::EndTime,
+          JobColumn::SuspendedSeconds, JobColumn::SuspendTime);
 constexpr Needs kFilenameNeeds =
     needs(JobColumn::Id, JobColumn::ArrayJobId, JobColumn::ArrayTaskId, JobColumn::Restarts,
           JobColumn::BatchHost, JobColumn::UserId, JobColumn::Name, JobColumn::Sluid,

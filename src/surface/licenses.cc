@@ -20,7 +20,8 @@ std::int64_t free_of(const SheetRow& license) {
 void append_license_record(const SheetRow& license, const RecordStyle& style, std::string& out) {
     out += fmt::format("LicenseName={}{}Total={} Used={} Free={} Reserved={} Remote=no\n",
                        license.text(C::Name), style.one_line ? " " : "\n    ",
-                       license.number(C::Total), license.number(C::Used), free_of(license), license.number(C::Reserved));
+                       license.number(C::Total), license.number(C::Used), free_of(license),
+                       license.number(C::Reserved));
 }
 
 std::string licenses_json(const Sheet& licenses, const JsonMeta& meta, bool compact) {

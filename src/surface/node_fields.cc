@@ -228,11 +228,10 @@ std::string complete_state(NodeBase base, std::uint32_t flags) {
 // planned ones over mixed, allocated, idle to down.
 std::int64_t state_key(const NodeGroup& group) {
     if (group.nodes.empty()) return -1;
-    constexpr std::uint32_t kFlagsUpwards[] = {kNodeReserved,   kNodeCloud,      kNodeDrain,
-                                               kNodeCompleting, kNodeNoRespond,  kNodePoweredDown,
-                                               kNodeFail,       kNodePoweringUp, kNodeMaint,
-                                               kNodeReboot,     kNodePlanned,    kNodePoweringDown,
-                                               kNodeRebootIssued};
+    constexpr std::uint32_t kFlagsUpwards[] = {
+        kNodeReserved,    kNodeCloud,        kNodeDrain,       kNodeCompleting, kNodeNoRespond,
+        kNodePoweredDown, kNodeFail,         kNodePoweringUp,  kNodeMaint,      kNodeReboot,
+        kNodePlanned,     kNodePoweringDown, kNodeRebootIssued};
     constexpr std::int64_t kBaseOrder[] = {0, 1, 2, 3, 5, 4, 6};  // by NodeBase
     const Sheet& nodes = group.listing->nodes;
     std::int64_t key = kBaseOrder[static_cast<int>(node_base(nodes, group.nodes[0]))];

@@ -131,8 +131,8 @@ void append_partition_record(const SheetRow& part, const RecordStyle& style, std
                 yes_no(part.number(P::RootOnly)), yes_no(part.number(P::ReqResv)),
                 text(P::OverSubscribe, "NO"));
     const std::int64_t over = part.number(P::OverTimeLimit);
-    record.line("OverTimeLimit={} PreemptMode={}", over == 0 ? "NONE" : number_or(over, "UNLIMITED"),
-                text(P::PreemptMode, "OFF"));
+    record.line("OverTimeLimit={} PreemptMode={}",
+                over == 0 ? "NONE" : number_or(over, "UNLIMITED"), text(P::PreemptMode, "OFF"));
     record.line("State={} TotalCPUs={} TotalNodes={} SelectTypeParameters=NONE",
                 text(P::State, "UP"), or_zero(part.number(P::TotalCpus)),
                 or_zero(part.number(P::TotalNodes)));

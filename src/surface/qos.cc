@@ -20,7 +20,9 @@ void count_cell(const SheetRow& row, std::string& out) {
     if (row.number(Column) != kAbsent) out += std::to_string(row.number(Column));
 }
 
-void usage_factor(const SheetRow&, std::string& out) { out += "1.000000"; }
+void usage_factor(const SheetRow&, std::string& out) {
+    out += "1.000000";
+}
 
 // clang-format off
 constexpr ReportField kFields[] = {
@@ -59,6 +61,8 @@ constexpr ReportField kFields[] = {
 
 }  // namespace
 
-std::span<const ReportField> qos_fields() { return kFields; }
+std::span<const ReportField> qos_fields() {
+    return kFields;
+}
 
 }  // namespace sluice

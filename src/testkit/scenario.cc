@@ -1,8 +1,8 @@
 #include "testkit/scenario.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "core/limits/reservations.h"
@@ -23,14 +23,19 @@ std::string option(const std::map<std::string, std::string>& options, const std:
     return found == options.end() ? std::move(otherwise) : found->second;
 }
 
-std::uint32_t as_number(const std::string& text) { return static_cast<std::uint32_t>(to_number(text).value()); }
+std::uint32_t as_number(const std::string& text) {
+    return static_cast<std::uint32_t>(to_number(text).value());
+}
 
-std::map<std::string, std::string> options_in(const std::vector<std::string>& words, std::size_t from) {
+std::map<std::string, std::string> options_in(const std::vector<std::string>& words,
+                                              std::size_t from) {
     std::map<std::string, std::string> options;
     for (std::size_t i = from; i < words.size(); ++i) {
         std::size_t equals = words[i].find('=');
-        if (equals == std::string::npos) options[words[i]] = "yes";
-        else options[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+        if (equals == std::string::npos)
+            options[words[i]] = "yes";
+        else
+            options[words[i].substr(0, equals)] = words[i].substr(equals + 1);
     }
     return options;
 }
@@ -59,13 +64,14 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
         shape.mem_per_cpu = as_number(options.at("memcpu"));
     }
     constexpr std::pair<const char*, std::optional<std::uint32_t> Shape::*> kNumbers[] = {
-        {"nodetasks", &Shape::ntasks_per_node}, {"mincpus", &Shape::cpus_min_per_node},
-        {"sockets", &Shape::sockets_per_node}, {"socketcores", &Shape::cores_per_socket},
+        {"nodetasks", &Shape::ntasks_per_node},    {"mincpus", &Shape::cpus_min_per_node},
+        {"sockets", &Shape::sockets_per_node},     {"socketcores", &Shape::cores_per_socket},
         {"corethreads", &Shape::threads_per_core}, {"gpucpus", &Shape::cpus_per_gpu}};
     for (const auto& [key, member] : kNumbers) {
         if (options.contains(key)) shape.*member = as_number(options.at(key));
     }
-    if (options.contains("socketgpus")) shape.gpus_per_socket = parse_gpus(options.at("socketgpus")).value();
+    if (options.contains("socketgpus"))
+        shape.gpus_per_socket = parse_gpus(options.at("socketgpus")).value();
     if (options.contains("threadspec")) shape.thread_spec = as_number(options.at("threadspec"));
     if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
     shape.oversubscribe = options.contains("share");
@@ -76,7 +82,8 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     return shape;
 }
 
-std::vector<std::string> list_in(const std::map<std::string, std::string>& options, const std::string& key) {
+std::vector<std::string> list_in(const std::map<std::string, std::string>& options,
+                                 const std::string& key) {
     std::vector<std::string> names;
     const std::string list = option(options, key);  // the views below point into it
     for (std::string_view name : split(list, ',')) {
@@ -85,7 +92,8 @@ std::vector<std::string> list_in(const std::map<std::string, std::string>& optio
     return names;
 }
 
-void set_partition_rules(PartitionConfig& partition, const std::map<std::string, std::string>& options) {
+void set_partition_rules(PartitionConfig& partition,
+                         const std::map<std::string, std::string>& options) {
     auto count = [&](const std::string& key) -> std::optional<std::uint32_t> {
         return options.contains(key) ? std::optional(as_number(options.at(key))) : std::nullopt;
     };
@@ -131,7 +139,8 @@ void Scenario::ensure_cluster() {
     if (cluster_) return;
     if (settings_.partitions.empty()) add_partition("main", {{"default", "yes"}});
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
-    for (const auto& [name, options] : qos_) apply_event(UpdateQos{{}, kRoot, {name}, {}, UpdateQos::Verb::Create});
+    for (const auto& [name, options] : qos_)
+        apply_event(UpdateQos{{}, kRoot, {name}, {}, UpdateQos::Verb::Create});
     for (const auto& [name, options] : qos_) set_qos(name, options);
     for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, {}});
 }
@@ -140,7 +149,9 @@ void Scenario::set_qos(const std::string& name, const Words& options) {
     apply_event(UpdateQos{{}, kRoot, {name}, {options.begin(), options.end()}});
 }
 
-void Scenario::apply_event(Event event) { apply(*cluster_, now_, event, effects_); }
+void Scenario::apply_event(Event event) {
+    apply(*cluster_, now_, event, effects_);
+}
 
 void Scenario::add_nodes(const std::string& names, const Words& options) {
     for (const std::string& name : Hostlist::parse(names).value().names()) {
@@ -162,9 +173,13 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
         if (options.contains("gpucores")) {  // as many GPUs on each of the lists of cores
             const std::vector<std::string_view> lists = split(options.at("gpucores"), '|');
             for (std::string_view cores : lists) {
-                settings_.gres[name].push_back({.name = "gpu", .type = node.gres.at(0).type, .files = {},
+                settings_.gres[name].push_back({.name = "gpu",
+                                                .type = node.gres.at(0).type,
+                                                .files = {},
                                                 .count = node.gres.at(0).count / lists.size(),
-                                                .cores = std::string(cores), .links = {}, .flags = {}});
+                                                .cores = std::string(cores),
+                                                .links = {},
+                                                .flags = {}});
             }
         }
         if (options.contains("feature")) node.features = {options.at("feature")};
@@ -182,7 +197,8 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
         for (const NodeConfig& node : settings_.nodes) partition.nodes.push_back(node.name);
     }
     partition.is_default = options.contains("default");
-    if (options.contains("maxtime")) partition.max_time = parse_time_limit(options.at("maxtime")).value();
+    if (options.contains("maxtime"))
+        partition.max_time = parse_time_limit(options.at("maxtime")).value();
     if (options.contains("maxnodes")) partition.max_nodes = as_number(options.at("maxnodes"));
     partition.priority_tier = as_number(option(options, "tier", "1"));
     partition.grace_time = Seconds{as_number(option(options, "grace", "0"))};
@@ -203,7 +219,8 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->hold = options.contains("hold");
     wish->requeue = !options.contains("norequeue");
     if (options.contains("time")) wish->time_limit = parse_time_limit(options.at("time")).value();
-    if (options.contains("mintime")) wish->time_min = parse_time_limit(options.at("mintime")).value();
+    if (options.contains("mintime"))
+        wish->time_min = parse_time_limit(options.at("mintime")).value();
     if (options.contains("begin")) wish->begin = start_ + Minutes{as_number(options.at("begin"))};
     if (options.contains("array")) wish->array = parse_array(options.at("array")).value();
     wish->name = option(options, "name", name);
@@ -215,16 +232,19 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->reservation = option(options, "reservation");
     wish->qos = option(options, "qos", wish->qos);
     wish->account = option(options, "account");
-    if (options.contains("deadline")) wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
+    if (options.contains("deadline"))
+        wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
     wish->submit_host = option(options, "host", "login");
-    Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100}, list_in(options, "groups")};
+    Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100},
+                  list_in(options, "groups")};
     caller.sent_by_root = caller.user.value == 0 || options.contains("asroot");
     std::size_t before = effects_.size();
     apply_event(SubmitJob{RequestId{next_request_++}, caller, wish, option(options, "key"), false});
     const Answer& answer = std::get<Reply>(effects_.at(before)).answer;
     if (const auto* error = std::get_if<Error>(&answer)) {
         std::string wanted = option(options, "refused");
-        bool right = wanted == "yes" || (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);
+        bool right = wanted == "yes" ||
+                     (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);
         return right ? "" : "refused: " + to_string(*error);
     }
     if (options.contains("refused")) return "was accepted";
@@ -255,14 +275,17 @@ std::string Scenario::expect(const std::string& name, const std::vector<std::str
     if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(reason));
     if (words.size() < 4) return {};
     if (wanted == "running") {
-        return job.allocation->node_names == words[3] ? "" : "runs on " + job.allocation->node_names;
+        return job.allocation->node_names == words[3] ? ""
+                                                      : "runs on " + job.allocation->node_names;
     }
     for (std::size_t i = 3; i < words.size(); ++i) {
         if (words[i].starts_with("starts=")) {
-            const StartEstimate* estimate = cluster_->plan() ? cluster_->plan()->find(job.id) : nullptr;
+            const StartEstimate* estimate =
+                cluster_->plan() ? cluster_->plan()->find(job.id) : nullptr;
             if (!estimate) return "no start is planned";
             auto minutes = std::chrono::duration_cast<Minutes>(estimate->start - start_).count();
-            if (minutes != as_number(words[i].substr(7))) return fmt::format("is planned for minute {}", minutes);
+            if (minutes != as_number(words[i].substr(7)))
+                return fmt::format("is planned for minute {}", minutes);
         } else if (reason_name(reason) != words[i]) {
             return fmt::format("waits for {}", reason_name(reason));
         }
@@ -307,12 +330,14 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.enforce_all_part_limits = option(options, "enforce") == "all";
     settings_.backfill.enabled = option(options, "backfill") != "off";
     settings_.backfill.max_job_test = as_number(option(options, "bookings", "0"));
-    if (option(options, "preempt") == "partition") settings_.preempt.by = PreemptSettings::By::Partition;
+    if (option(options, "preempt") == "partition")
+        settings_.preempt.by = PreemptSettings::By::Partition;
     if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
     if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
     settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
-    if (options.contains("return")) settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
+    if (options.contains("return"))
+        settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
     settings_.enforce_limits = options.contains("limits");
     settings_.enforce_qos = settings_.enforce_limits || options.contains("enforceqos");
     if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
@@ -326,12 +351,14 @@ std::string Scenario::update(const std::string& name, const std::vector<std::str
     const std::string wanted = option(options, "refused");
     options.erase("refused");
     Changes changes;
-    for (const auto& [key, value] : options) changes.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
+    for (const auto& [key, value] : options)
+        changes.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
     JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
     apply_event(UpdateJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, ref, changes});
     const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
     if (!error) return wanted.empty() ? "" : "was accepted";
-    bool right = wanted == "yes" || (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);
+    bool right =
+        wanted == "yes" || (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);
     return right ? "" : "refused: " + to_string(*error);
 }
 
@@ -350,37 +377,48 @@ std::string Scenario::control(const std::string& verb, const std::string& name) 
     for (const auto& [word, what] : kVerbs) {
         if (word != verb) continue;
         JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
-        return apply_event(ControlJobs{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, what, {ref}}), "";
+        return apply_event(
+                   ControlJobs{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, what, {ref}}),
+               "";
     }
     return "no such verb";
 }
 
-// "reserve r1 start=10 length=30 nodes=n[1-2] users=1000 flags=MAINT", minutes; also "rereserve" and
-// "unreserve". With refused=..., the text that it is refused with must contain that.
-std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& name, const Words& options) {
+// "reserve r1 start=10 length=30 nodes=n[1-2] users=1000 flags=MAINT", minutes; also "rereserve"
+// and "unreserve". With refused=..., the text that it is refused with must contain that.
+std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& name,
+                              const Words& options) {
     ReservationChange change{.verb = verb, .name = name};
-    auto minute = [&](const std::string& key) { return start_ + Minutes{as_number(options.at(key))}; };
+    auto minute = [&](const std::string& key) {
+        return start_ + Minutes{as_number(options.at(key))};
+    };
     if (options.contains("start")) change.start = minute("start");
     if (options.contains("end")) change.end = minute("end");
     if (options.contains("length")) change.duration = Minutes{as_number(options.at("length"))};
     if (options.contains("count")) change.node_count = as_number(options.at("count"));
     if (options.contains("partition")) change.partition = options.at("partition");
     if (options.contains("feature")) change.features = options.at("feature");
-    if (options.contains("nodes")) change.nodes.emplace().items = Hostlist::parse(options.at("nodes")).value().names();
+    if (options.contains("nodes"))
+        change.nodes.emplace().items = Hostlist::parse(options.at("nodes")).value().names();
     const std::string user_list = option(options, "users");  // the views below point into it
     for (std::string_view user : split(user_list, ',')) {
-        if (!user.empty()) (change.users ? *change.users : change.users.emplace()).items.push_back(UserId{as_number(std::string(user))});
+        if (!user.empty())
+            (change.users ? *change.users : change.users.emplace())
+                .items.push_back(UserId{as_number(std::string(user))});
     }
     if (change.users) change.users->denied = options.contains("denied");
     if (options.contains("accounts")) change.accounts.emplace().items = {options.at("accounts")};
     if (options.contains("licenses")) change.licenses = options.at("licenses");
     if (options.contains("qos")) change.qos.emplace().items = {options.at("qos")};
-    if (options.contains("partitions")) change.allowed_partitions.emplace().items = {options.at("partitions")};
+    if (options.contains("partitions"))
+        change.allowed_partitions.emplace().items = {options.at("partitions")};
     if (options.contains("delay")) change.max_start_delay = Minutes{as_number(options.at("delay"))};
     if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
-    if (options.contains("group")) change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
+    if (options.contains("group"))
+        change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
     if (options.contains("cores")) {
-        for (std::string_view cores : split(options.at("cores"), ',')) change.core_counts.push_back(as_number(std::string(cores)));
+        for (std::string_view cores : split(options.at("cores"), ','))
+            change.core_counts.push_back(as_number(std::string(cores)));
     }
     if (options.contains("longer")) {
         change.duration = Minutes{as_number(options.at("longer"))};
@@ -422,14 +460,16 @@ std::string Scenario::holds(const std::string& name, const Words& options) {
     for (const NodeShare::Devices& devices : share.gres) {
         for (std::uint32_t index : devices.indexes) gpus.insert(index);
     }
-    if (options.contains("gpus") && options.at("gpus") != gpus.to_string()) return "holds GPUs " + gpus.to_string();
+    if (options.contains("gpus") && options.at("gpus") != gpus.to_string())
+        return "holds GPUs " + gpus.to_string();
     return {};
 }
 
 std::string Scenario::change_node(const std::string& name, const std::vector<std::string>& words) {
     if (words.at(2) == "is") {
         NodeIndex index = *cluster_->find_node(name);
-        std::string shown = to_lower(print_node_state_complete(node_base(cluster_->node(index)), node_flags(cluster_->node(index))));
+        std::string shown = to_lower(print_node_state_complete(node_base(cluster_->node(index)),
+                                                               node_flags(cluster_->node(index))));
         return shown == words.at(3) ? "" : "is " + shown;
     }
     Words options = options_in(words, 2);
@@ -459,22 +499,26 @@ void Scenario::restart() {
     cluster_->jobs().for_each([&](const Job& job) {
         stored.jobs.push_back(job);
         stored.next_job_id = std::max(stored.next_job_id, job.id.value + 1);
-        for (NodeIndex node : job.completing_nodes) stored.completing_nodes[job.id.value].push_back(name_of(node));
+        for (NodeIndex node : job.completing_nodes)
+            stored.completing_nodes[job.id.value].push_back(name_of(node));
         if (!job.allocation) return;
         for (const NodeShare& share : job.allocation->nodes) {
             stored.allocation_nodes[job.id.value].push_back(name_of(share.node));
-            if (is_live(job)) running[name_of(share.node)].push_back({job.id, job.restarts, kBatchStep});
+            if (is_live(job))
+                running[name_of(share.node)].push_back({job.id, job.restarts, kBatchStep});
         }
     });
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
         const Node& node = cluster_->node(NodeIndex{i});
-        stored.nodes.push_back({node.config.name, node.admin_flags, node.down, node.reason, node.reason_time,
-                                node.reason_user, node.comment, node.weight_by_hand, node.features_by_hand, node.reboot});
+        stored.nodes.push_back({node.config.name, node.admin_flags, node.down, node.reason,
+                                node.reason_time, node.reason_user, node.comment,
+                                node.weight_by_hand, node.features_by_hand, node.reboot});
     }
     stored.qos = cluster_->qos();
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);
-    for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, running[node.name]});
+    for (const NodeConfig& node : settings_.nodes)
+        apply_event(NodeRegistered{node.name, {}, running[node.name]});
     apply_event(Tick{});
 }
 
@@ -486,8 +530,10 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "switch") {
         Words options = options_in(words, 2);
         SwitchConfig config{.name = words.at(1), .nodes = {}, .switches = {}};
-        if (options.contains("nodes")) config.nodes = Hostlist::parse(options.at("nodes")).value().names();
-        const std::string below_list = option(options, "switches");  // the views below point into it
+        if (options.contains("nodes"))
+            config.nodes = Hostlist::parse(options.at("nodes")).value().names();
+        const std::string below_list =
+            option(options, "switches");  // the views below point into it
         for (std::string_view below : split(below_list, ',')) {
             if (!below.empty()) config.switches.emplace_back(below);
         }
@@ -501,7 +547,8 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "at") {
         now_ = start_ + Minutes{as_number(words.at(1))};
         for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
-            if (cluster_->node(NodeIndex{i}).connected) apply_event(NodeHeartbeat{NodeIndex{i}, 0, 0});
+            if (cluster_->node(NodeIndex{i}).connected)
+                apply_event(NodeHeartbeat{NodeIndex{i}, 0, 0});
         }
         apply_event(Tick{});
         return schedule(*cluster_, now_, effects_), "";
@@ -511,24 +558,31 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "expect") return expect(name, words);
     if (verb == "cancel") {
         CancelJobs event{.request = RequestId{next_request_++}, .caller = root, .filter = {}};
-        event.filter.jobs.push_back({.job = find(name), .tasks = {}, .het_component = {}, .step = {}});
+        event.filter.jobs.push_back(
+            {.job = find(name), .tasks = {}, .het_component = {}, .step = {}});
         return apply_event(event), "";
     }
-    if (verb == "reserve") return reserve(ReservationChange::Verb::Create, name, options_in(words, 2));
-    if (verb == "rereserve") return reserve(ReservationChange::Verb::Update, name, options_in(words, 2));
-    if (verb == "unreserve") return reserve(ReservationChange::Verb::Delete, name, options_in(words, 2));
+    if (verb == "reserve")
+        return reserve(ReservationChange::Verb::Create, name, options_in(words, 2));
+    if (verb == "rereserve")
+        return reserve(ReservationChange::Verb::Update, name, options_in(words, 2));
+    if (verb == "unreserve")
+        return reserve(ReservationChange::Verb::Delete, name, options_in(words, 2));
     if (verb == "reserved") return reserved(name, words.at(2));
     if (verb == "update") return update(name, words);
     if (verb == "depends") return depends(name, words.at(2));
     if (verb == "end") {
         const Job& job = cluster_->job(find(name));
-        ExitStatus exit{.code = static_cast<std::uint8_t>(as_number(option(options_in(words, 2), "code", "0")))};
+        ExitStatus exit{.code = static_cast<std::uint8_t>(
+                            as_number(option(options_in(words, 2), "code", "0")))};
         NodeIndex head = job.allocation->nodes.front().node;
         return apply_event(JobEnded{head, {job.id, job.restarts, kBatchStep}, exit, {}}), "";
     }
     if (verb == "clean") {
         const Job& job = cluster_->job(find(name));
-        return apply_event(NodeCleaned{*cluster_->find_node(words.at(2)), {job.id, job.restarts, kBatchStep}}), "";
+        return apply_event(NodeCleaned{*cluster_->find_node(words.at(2)),
+                                       {job.id, job.restarts, kBatchStep}}),
+               "";
     }
     if (verb == "holds") return holds(name, options_in(words, 2));
     if (verb == "node") return change_node(name, words);
@@ -537,7 +591,11 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "reboot") return reboot(name, options_in(words, 2));
     if (verb == "shows") return expect_node(name, options_in(words, 2));
     if (verb == "down") {
-        return apply_event(UpdateNode{RequestId{next_request_++}, root, {name}, {{"State", "DOWN"}, {"Reason", "test"}}}), "";
+        return apply_event(UpdateNode{RequestId{next_request_++},
+                                      root,
+                                      {name},
+                                      {{"State", "DOWN"}, {"Reason", "test"}}}),
+               "";
     }
     return control(verb, name);
 }

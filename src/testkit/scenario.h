@@ -3,33 +3,36 @@
 // Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
-//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS] [mode=OFF|CANCEL|REQUEUE|SUSPEND]
-//   qos       NAME [KEY=VALUE ...]  as sacctmgr add qos; once the cluster is there, modify qos
-//   switch    NAME nodes=LIST | switches=NAME,NAME
-//   settings  [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
-//   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN] [mintime=MIN] [array=..]
+//   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS]
+//   [mode=OFF|CANCEL|REQUEUE|SUSPEND] qos       NAME [KEY=VALUE ...]  as sacctmgr add qos; once the
+//   cluster is there, modify qos switch    NAME nodes=LIST | switches=NAME,NAME settings
+//   [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG]
+//   [exempt=MIN] [slice=MIN] submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..]
+//   [gpus=..] [time=MIN] [mintime=MIN] [array=..]
 //             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
 //             [norequeue] [interactive] [srun] [salloc] [user=UID] [refused]
-//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..] [mail=TYPES] [mailuser=..]
+//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
+//             [mail=TYPES] [mailuser=..]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
-//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume NAME
-//   update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
-//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog] [enforceqos] [limits]  before nodes are used; later: a reconfiguration
-//   restart   the controller comes back with what was in its records
-//   depends   NAME TEXT|none                    what squeue shows of its dependency
-//   down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is STATE
-//   rebooted  NODE                              back, with a new boot
-//   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
-//   shows     NODE [state=IDLE+DRAIN] [reason=..]   "_" is a blank in reasons
-//   nodes     ... [gpucores=0-3|4-7]            which cores its GPUs are close to, as many for each list
-//   submit    ... [nodetasks=N] [mincpus=N] [sockets=N] [socketcores=N] [corethreads=N] [socketgpus=..] [bind]
-//   nodes     ... [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
-//   partition ... [state=..] [alternate=..] [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
-//             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N] [maxsocketcpus=N]
-//             [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
-//   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB] [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [refused=PART OF THE TEXT]
-//   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node
-//   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
+//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume
+//   NAME update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
+//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
+//   [enforceqos] [limits]  before nodes are used; later: a reconfiguration restart   the controller
+//   comes back with what was in its records depends   NAME TEXT|none                    what squeue
+//   shows of its dependency down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE
+//   is STATE rebooted  NODE                              back, with a new boot reboot    NODE
+//   [asap] [next=resume|down] [reason=..] [refused] shows     NODE [state=IDLE+DRAIN] [reason=..]
+//   "_" is a blank in reasons nodes     ... [gpucores=0-3|4-7]            which cores its GPUs are
+//   close to, as many for each list submit    ... [nodetasks=N] [mincpus=N] [sockets=N]
+//   [socketcores=N] [corethreads=N] [socketgpus=..] [bind] nodes     ... [cores=PER SOCKET]
+//   [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB] partition ... [state=..] [alternate=..]
+//   [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
+//             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N]
+//             [maxsocketcpus=N] [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
+//   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB]
+//   [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [refused=PART OF THE TEXT] holds
+//   NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node expect    NAME pending [REASON]
+//   [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
 #pragma once
@@ -74,7 +77,8 @@ private:
     std::string depends(const std::string& name, const std::string& wanted);
     std::string control(const std::string& verb, const std::string& name);
     void restart();
-    std::string reserve(ReservationChange::Verb verb, const std::string& name, const Words& options);
+    std::string reserve(ReservationChange::Verb verb, const std::string& name,
+                        const Words& options);
     std::string answered(bool refused) const;
     std::string reboot(const std::string& name, const Words& options);
     void register_node(const std::string& name, bool rebooted);
@@ -95,8 +99,8 @@ private:
 
 }  // namespace sluice
 
-#define EXPECT_SCENARIO(text)                                  \
-    do {                                                       \
-        ::sluice::Scenario scenario_under_test;                \
-        EXPECT_EQ(scenario_under_test.run(text), "");          \
+#define EXPECT_SCENARIO(text)                         \
+    do {                                              \
+        ::sluice::Scenario scenario_under_test;       \
+        EXPECT_EQ(scenario_under_test.run(text), ""); \
     } while (false)

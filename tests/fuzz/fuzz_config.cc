@@ -1,5 +1,5 @@
-// Any bytes as slurm.conf, gres.conf, cgroup.conf and topology.conf: an error or a Config that can be printed,
-// never a crash.
+// Any bytes as slurm.conf, gres.conf, cgroup.conf and topology.conf: an error or a Config that can
+// be printed, never a crash.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -171,8 +171,8 @@ Result<Connection> ClusterClient::connect_node(const wire::NodeAddress& node,
 
 // Tries every controller in turn until one answers or the time is over; `hello` is what it wants
 // to hear first. Who asks whether it is there wants to know now; who waits for a job has time.
-Result<void> ClusterClient::connect_controller(const wire::Request& request,
-                                               const Waiting& waiting, std::string& hello) {
+Result<void> ClusterClient::connect_controller(const wire::Request& request, const Waiting& waiting,
+                                               std::string& hello) {
     const milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
     const bool stays = request.has_wait_job() && !waiting.give_up_after;
     const auto deadline = Clock::now() + patience;

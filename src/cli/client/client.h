@@ -2,7 +2,8 @@
 //
 // How a tool talks to the cluster: one question, one answer. The interface is what tools see, so
 // that golden tests can answer themselves; ClusterClient is the real one. It reads the settings
-// of slurm.conf at the first need and connects at the first call; a tool that only prints its help does neither.
+// of slurm.conf at the first need and connects at the first call; a tool that only prints its help
+// does neither.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,7 @@ class Client;
 
 // What may happen while an answer takes its time.
 struct Waiting {
-    std::chrono::milliseconds slow_after{0};  // then on_slow is called, once
+    std::chrono::milliseconds slow_after{0};          // then on_slow is called, once
     std::function<void(Client& other)> on_slow = {};  // may ask with it: ours is waiting
     std::optional<std::chrono::milliseconds> give_up_after = {};  // with ErrorCode::Timeout
     int wake_fd = -1;  // readable: give up with ErrorCode::None

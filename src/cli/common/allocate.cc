@@ -51,8 +51,8 @@ void print_obstacle(std::uint32_t job, Client& client, const Invocation& invocat
     Filter filter;
     filter.jobs.push_back({.job = JobId{job}, .tasks = {}, .het_component = {}, .step = {}});
     filter.include_hidden = true;
-    const Result<Table> table = fetch_table(client, TableKind::Jobs,
-                                            {static_cast<ColumnId>(JobColumn::Reason)}, filter);
+    const Result<Table> table =
+        fetch_table(client, TableKind::Jobs, {static_cast<ColumnId>(JobColumn::Reason)}, filter);
     if (!table || table->rows() == 0) return;
     const auto reason = static_cast<Reason>(table->number(0, JobColumn::Reason));
     for (const Obstacle& obstacle : kObstacles) {

@@ -45,7 +45,8 @@ Result<std::string> hosts_in(const std::string& file) {
         }
     }
     if (names.empty()) {
-        return Error{ErrorCode::BadArgument, fmt::format("Hostlist is empty!\n{} names no node", file)};
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("Hostlist is empty!\n{} names no node", file)};
     }
     return join(names, ",");
 }

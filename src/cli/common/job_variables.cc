@@ -45,7 +45,8 @@ void set_shape_variables(Environment& environment, const wire::Shape& shape) {
     if (shape.has_ntasks_per_gpu()) set_number("SLURM_NTASKS_PER_GPU", shape.ntasks_per_gpu());
     if (shape.has_cpus_per_gpu()) set_number("SLURM_CPUS_PER_GPU", shape.cpus_per_gpu());
     if (shape.has_mem_per_gpu()) set_number("SLURM_MEM_PER_GPU", shape.mem_per_gpu());
-    if (shape.has_threads_per_core()) set_number("SLURM_THREADS_PER_CORE", shape.threads_per_core());
+    if (shape.has_threads_per_core())
+        set_number("SLURM_THREADS_PER_CORE", shape.threads_per_core());
     if (shape.has_mem_per_node()) set_number("SLURM_MEM_PER_NODE", shape.mem_per_node());
     if (shape.has_mem_per_cpu()) set_number("SLURM_MEM_PER_CPU", shape.mem_per_cpu());
     set_if(environment, "SLURM_GPUS", print_gpus(shape.gpus()));

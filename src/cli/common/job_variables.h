@@ -1,7 +1,7 @@
 // cli/common/job_variables.h
 //
-// The variables by which programs outside the nodes know the job: what salloc's command and the programs
-// around a step of srun see.
+// The variables by which programs outside the nodes know the job: what salloc's command and the
+// programs around a step of srun see.
 #pragma once
 
 #include "cli/common/environment.h"

@@ -28,9 +28,9 @@ std::vector<ColumnId> all_columns(TableKind kind) {
     std::vector<ColumnId> columns;
     for (ColumnId id = 0; id <= kLastColumns[static_cast<int>(kind)]; ++id) columns.push_back(id);
     if (kind == TableKind::Jobs) {
-        for (JobColumn each : {JobColumn::TresBind, JobColumn::ThreadSpec, JobColumn::NodeSizes,
-                               JobColumn::TresFreq, JobColumn::SchedNodes,
-                               JobColumn::LastCheckpoint, JobColumn::AllocLayout}) {
+        for (JobColumn each :
+             {JobColumn::TresBind, JobColumn::ThreadSpec, JobColumn::NodeSizes, JobColumn::TresFreq,
+              JobColumn::SchedNodes, JobColumn::LastCheckpoint, JobColumn::AllocLayout}) {
             columns.push_back(static_cast<ColumnId>(each));
         }
     }

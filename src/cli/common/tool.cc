@@ -65,7 +65,8 @@ public:
     }
     // A pipe takes what there is to write at once.
     bool is_brief() const {
-        return pending_.empty() || (pending_.size() == 1 && pending_.front().text.size() <= PIPE_BUF);
+        return pending_.empty() ||
+               (pending_.size() == 1 && pending_.front().text.size() <= PIPE_BUF);
     }
 
 private:

@@ -47,7 +47,8 @@ void print_error(Streams& streams, const Invocation& invocation, std::string_vie
 void print_warning(Streams& streams, const Invocation& invocation, std::string_view text);
 void print_fatal(Streams& streams, const Invocation& invocation, std::string_view text);
 void print_info(Streams& streams, const Invocation& invocation, std::string_view text);
-// A request that the controller refused: what was wrong with it, then the line that scripts look for.
+// A request that the controller refused: what was wrong with it, then the line that scripts look
+// for.
 void print_refusal(Streams& streams, const Invocation& invocation, std::string_view what,
                    const Error& error);
 // A mistake on the command line that getopt would report, with the hint to --help.

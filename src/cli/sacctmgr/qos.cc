@@ -1,6 +1,8 @@
 // cli/sacctmgr/qos.cc
 //
 // sacctmgr show, add, modify and delete qos. What the keys mean is the controller's business.
+#include "surface/qos.h"
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -8,7 +10,6 @@
 #include "cli/sacctmgr/sacctmgr.h"
 #include "model/columns.h"
 #include "model/errors.h"
-#include "surface/qos.h"
 
 namespace sluice {
 
@@ -17,10 +18,10 @@ namespace {
 using Names = std::vector<std::string>;
 
 struct QosWords {
-    Names names;                              // lower case, as they are kept
+    Names names;  // lower case, as they are kept
     std::string format;
     std::vector<wire::KeyValue> changes;
-    std::optional<std::string> unknown;       // a condition that there is not
+    std::optional<std::string> unknown;  // a condition that there is not
 };
 
 bool is_key(std::string_view key, std::initializer_list<std::string_view> spellings) {
@@ -32,12 +33,15 @@ void add_names(std::string_view list, QosWords& read) {
     for (const std::string& name : split_list(list)) read.names.push_back(to_lower(name));
 }
 
-// "[where] name=a,b format=name" and, after `set`, what is to be changed. A new one's keys need no `set`.
+// "[where] name=a,b format=name" and, after `set`, what is to be changed. A new one's keys need no
+// `set`.
 QosWords read_words(const std::vector<std::string>& words, bool sets) {
     QosWords read;
     for (const std::string& word : words) {
-        if (is_key(word, {"where"})) sets = false;
-        else if (is_key(word, {"set"})) sets = true;
+        if (is_key(word, {"where"}))
+            sets = false;
+        else if (is_key(word, {"set"}))
+            sets = true;
         if (is_key(word, {"where", "set"})) continue;
         const std::size_t at = word.find('=');
         const std::string_view key = std::string_view(word).substr(0, at);
@@ -64,7 +68,8 @@ int say(AccountingCommand& command, std::string_view text) {
 }
 
 int unknown_condition(AccountingCommand& command, const std::string& word) {
-    return say(command, fmt::format("Unknown condition: {}\n Use keyword 'set' to modify value", word));
+    return say(command,
+               fmt::format("Unknown condition: {}\n Use keyword 'set' to modify value", word));
 }
 
 int no_answer(AccountingCommand& command, const Error& error) {
@@ -77,16 +82,19 @@ Result<Names> known_among(AccountingCommand& command, const Names& names) {
     if (names.empty()) return Names{};
     Filter filter;
     filter.names = names;
-    const Table table = TRY(fetch_table(command.client, TableKind::Qos, {static_cast<ColumnId>(QosColumn::Name)}, filter));
+    const Table table = TRY(fetch_table(command.client, TableKind::Qos,
+                                        {static_cast<ColumnId>(QosColumn::Name)}, filter));
     const Looks looks;
     const Sheet sheet(table, looks);
     Names known;
-    for (std::uint32_t i = 0; i < sheet.rows(); ++i) known.emplace_back(sheet.text(i, QosColumn::Name));
+    for (std::uint32_t i = 0; i < sheet.rows(); ++i)
+        known.emplace_back(sheet.text(i, QosColumn::Name));
     return known;
 }
 
 bool is_agreed(AccountingCommand& command) {
-    command.streams.out("Would you like to commit changes? (You have 30 seconds to decide)\n(N/y): ");
+    command.streams.out(
+        "Would you like to commit changes? (You have 30 seconds to decide)\n(N/y): ");
     command.streams.flush();
     std::string answer;
     const bool yes = command.streams.read_line(answer) && is_key(trim(answer), {"y", "yes"});
@@ -97,7 +105,9 @@ bool is_agreed(AccountingCommand& command) {
 int report(AccountingCommand& command, std::string_view doing, const Error& error) {
     switch (error.code) {
         case ErrorCode::NotFound:
-            return say(command, fmt::format("Unknown option: {}\n Use keyword 'where' to modify condition", error.detail));
+            return say(command,
+                       fmt::format("Unknown option: {}\n Use keyword 'where' to modify condition",
+                                   error.detail));
         case ErrorCode::BadArgument:
             print_error(command.streams, command.invocation, error.detail);
             return 1;
@@ -108,12 +118,13 @@ int report(AccountingCommand& command, std::string_view doing, const Error& erro
 
 struct Deed {
     wire::Update::Verb verb;
-    std::string_view doing;   // "adding"
-    std::string summary;      // what is done, as it is told
+    std::string_view doing;  // "adding"
+    std::string summary;     // what is done, as it is told
 };
 
 // Asks first, unless -i says that nobody needs to be asked. What was refused is not told as done.
-int perform(AccountingCommand& command, const Deed& deed, const Names& names, const QosWords& read) {
+int perform(AccountingCommand& command, const Deed& deed, const Names& names,
+            const QosWords& read) {
     wire::Request request;
     wire::Update& update = *request.mutable_update();
     update.set_entity(wire::Update::QOS);
@@ -124,7 +135,8 @@ int perform(AccountingCommand& command, const Deed& deed, const Names& names, co
         command.streams.out(deed.summary);
         if (!is_agreed(command)) return 0;
     }
-    if (Result<wire::Reply> reply = command.client.call(request); !reply) return report(command, deed.doing, reply.error());
+    if (Result<wire::Reply> reply = command.client.call(request); !reply)
+        return report(command, deed.doing, reply.error());
     if (command.immediate && !command.quiet) command.streams.out(deed.summary);
     return 0;
 }
@@ -139,8 +151,10 @@ std::string settings_lines(const Names& names, const QosWords& read) {
     for (const wire::KeyValue& change : read.changes) {
         const ReportField* field = find_report_field(qos_fields(), change.key());
         const std::string_view name = field ? field->name : std::string_view(change.key());
-        if (name == "Description") description = change.value();
-        else others += fmt::format("  {:<24} = {}\n", name, change.value());
+        if (name == "Description")
+            description = change.value();
+        else
+            others += fmt::format("  {:<24} = {}\n", name, change.value());
     }
     return fmt::format(" Settings\n  Description    = {}\n{}", description, others);
 }
@@ -161,7 +175,8 @@ int show_qos(AccountingCommand& command) {
     }
     Filter filter;
     filter.names = read.names;
-    Result<Table> table = fetch_table(command.client, TableKind::Qos, all_columns(TableKind::Qos), filter);
+    Result<Table> table =
+        fetch_table(command.client, TableKind::Qos, all_columns(TableKind::Qos), filter);
     if (!table) return no_answer(command, table.error());
     const Looks looks;
     command.streams.out(print_report(columns, Sheet(*table, looks), command.bars, command.header));
@@ -190,7 +205,9 @@ int modify_qos(AccountingCommand& command) {
     Result<Names> known = known_among(command, read.names);
     if (!known) return no_answer(command, known.error());
     if (known->empty()) return say(command, "Nothing modified");
-    return perform(command, {wire::Update::CHANGE, "modifying", lines_of("Modified qos...", *known)}, *known, read);
+    return perform(command,
+                   {wire::Update::CHANGE, "modifying", lines_of("Modified qos...", *known)}, *known,
+                   read);
 }
 
 int delete_qos(AccountingCommand& command) {
@@ -200,7 +217,9 @@ int delete_qos(AccountingCommand& command) {
     Result<Names> known = known_among(command, read.names);
     if (!known) return no_answer(command, known.error());
     if (known->empty()) return say(command, "Nothing deleted");
-    return perform(command, {wire::Update::DELETE, "deleting", lines_of("Deleting QOS(s)...", *known)}, *known, read);
+    return perform(command,
+                   {wire::Update::DELETE, "deleting", lines_of("Deleting QOS(s)...", *known)},
+                   *known, read);
 }
 
 }  // namespace sluice

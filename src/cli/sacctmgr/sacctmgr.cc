@@ -53,7 +53,16 @@ const Verb* find_verb(std::string_view word) {
     return nullptr;
 }
 
-enum Option : std::size_t { kImmediate, kNoHeader, kOneLine, kParsable, kParsable2, kQuiet, kVersion, kHelpOption };
+enum Option : std::size_t {
+    kImmediate,
+    kNoHeader,
+    kOneLine,
+    kParsable,
+    kParsable2,
+    kQuiet,
+    kVersion,
+    kHelpOption
+};
 
 constexpr OptionSpelling kOptions[] = {
     {"immediate", 'i', Argument::None, kImmediate}, {"noheader", 'n', Argument::None, kNoHeader},
@@ -65,13 +74,16 @@ constexpr OptionSpelling kOptions[] = {
 int run_command(AccountingCommand& command, const std::vector<std::string>& words) {
     const Verb* verb = words.empty() ? nullptr : find_verb(words[0]);
     if (!verb) {
-        command.streams.err(words.empty() ? std::string("sacctmgr: error: a command is needed, see sacctmgr --help\n")
-                                          : fmt::format("invalid keyword: {}\n", words[0]));
+        command.streams.err(
+            words.empty()
+                ? std::string("sacctmgr: error: a command is needed, see sacctmgr --help\n")
+                : fmt::format("invalid keyword: {}\n", words[0]));
         return 1;
     }
     if (words.size() < 2 || !equals_ignoring_case(words[1], "qos")) {
         print_error(command.streams, command.invocation,
-                    fmt::format("{} {}: not supported, qos is", words[0], words.size() < 2 ? "" : words[1]));
+                    fmt::format("{} {}: not supported, qos is", words[0],
+                                words.size() < 2 ? "" : words[1]));
         return 1;
     }
     command.words.assign(words.begin() + 2, words.end());
@@ -89,14 +101,27 @@ int run_sacctmgr(const Invocation& invocation, Client& client, Streams& streams)
     AccountingCommand command{invocation, client, streams};
     for (const GivenOption& option : given->options) {
         switch (option.id) {
-            case kImmediate: command.immediate = true; break;
-            case kNoHeader: command.header = false; break;
-            case kParsable: command.bars = Bars::AfterEach; break;
-            case kParsable2: command.bars = Bars::Between; break;
-            case kQuiet: command.quiet = true; break;
-            case kVersion: return print_version(streams), 0;
-            case kHelpOption: return streams.out(kHelp), 0;
-            default: break;  // every record is a line here
+            case kImmediate:
+                command.immediate = true;
+                break;
+            case kNoHeader:
+                command.header = false;
+                break;
+            case kParsable:
+                command.bars = Bars::AfterEach;
+                break;
+            case kParsable2:
+                command.bars = Bars::Between;
+                break;
+            case kQuiet:
+                command.quiet = true;
+                break;
+            case kVersion:
+                return print_version(streams), 0;
+            case kHelpOption:
+                return streams.out(kHelp), 0;
+            default:
+                break;  // every record is a line here
         }
     }
     return run_command(command, given->operands);

@@ -115,7 +115,8 @@ public:
             } else if (reply.error().code == ErrorCode::InvalidJobId) {
                 on_job_ended(static_cast<std::uint32_t>(JobState::Cancelled));  // long ago
             } else {
-                // The controller ends a job that it does not hear of. The command goes on without it too.
+                // The controller ends a job that it does not hear of. The command goes on without
+                // it too.
                 const bool is_signal = reply.error().code == ErrorCode::None;
                 await_signal(is_signal ? 0 : kAskAgain);
             }
@@ -130,7 +131,9 @@ private:
         print_info(
             streams_, invocation_,
             timed_out
-                ? fmt::format("Job {} has exceeded its time limit and its allocation has been revoked.", job_)
+                ? fmt::format(
+                      "Job {} has exceeded its time limit and its allocation has been revoked.",
+                      job_)
                 : fmt::format("Job allocation {} has been revoked.", job_));
         if (options_.kill_command) kill(pid_, *options_.kill_command);
     }
@@ -212,7 +215,8 @@ int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSalloc, current_time());
     if (!applied) return refuse_options(applied.error(), kTexts.failed, invocation, streams);
-    std::optional<int> told = print_help_if_asked(command_line, kSalloc, invocation, client, streams);
+    std::optional<int> told =
+        print_help_if_asked(command_line, kSalloc, invocation, client, streams);
     if (told) return *told;
     Result<JobOptions> read = read_options(*arguments, invocation);
     if (!read) return refuse_options(read.error(), kTexts.failed, invocation, streams);

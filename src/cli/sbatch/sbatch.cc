@@ -107,9 +107,11 @@ Result<wire::Request> request_for(Submission& submission, const Invocation& invo
                                   const Config& config) {
     JobOptions& options = submission.options;
     if (submission.script.text.size() > config.max_script_size) {
-        return Error{ErrorCode::ScriptTooLarge,
-                     fmt::format("the script has {} bytes, the limit is {} (SchedulerParameters=max_script_size)",
-                                 submission.script.text.size(), config.max_script_size)};
+        return Error{
+            ErrorCode::ScriptTooLarge,
+            fmt::format(
+                "the script has {} bytes, the limit is {} (SchedulerParameters=max_script_size)",
+                submission.script.text.size(), config.max_script_size)};
     }
     TRY(describe_submission(options, invocation, config));
     Environment environment = TRY(environment_for_job(options, invocation, kSbatch));
@@ -209,7 +211,8 @@ int run_sbatch(const Invocation& invocation, Client& client, Streams& streams) {
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSbatch, current_time());
     if (!applied) return refuse_options(applied.error(), kSubmitting, invocation, streams);
-    std::optional<int> told = print_help_if_asked(command_line, kSbatch, invocation, client, streams);
+    std::optional<int> told =
+        print_help_if_asked(command_line, kSbatch, invocation, client, streams);
     if (told) return *told;
     Result<Submission> submission = read_submission(*arguments, command_line, invocation, streams);
     if (!submission) return refuse_options(submission.error(), kSubmitting, invocation, streams);

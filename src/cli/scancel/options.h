@@ -17,7 +17,7 @@ struct CancelOptions {
     std::vector<std::string> jobs;  // as typed, lists cut apart
     bool has_filter = false;        // more than ids chooses the jobs
     bool interactive = false, quiet = false, help = false, usage = false, version = false;
-    bool ctld = false;              // then an unknown job is a failure
+    bool ctld = false;  // then an unknown job is a failure
     unsigned verbose = 0;
 };
 

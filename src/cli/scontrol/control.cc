@@ -3,8 +3,8 @@
 // Verbs on jobs: hold, uhold, release, requeue, requeuehold, suspend, resume, top; and write
 // batch_script.
 #include "base/text.h"
-#include "cli/scontrol/session.h"
 #include "cli/common/listing.h"
+#include "cli/scontrol/session.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "os/files.h"
@@ -158,11 +158,14 @@ int control_jobs(Session& session, const Words& words) {
     if (failures.empty()) return 0;
     if (session.quiet) return 1;
     // Compat: tasks of an array are named first, and only once.
-    auto is_task = [](const Failure& failure) { return failure.job.find('_') != std::string::npos; };
+    auto is_task = [](const Failure& failure) {
+        return failure.job.find('_') != std::string::npos;
+    };
     for (const Failure& failure : failures) {
         const std::string why = to_string(failure.error);
-        session.streams.err(verb->two_lines && is_task(failure) ? fmt::format("{}: {}\n", failure.job, why)
-                                                                : fmt::format("{} for job {}\n", why, failure.job));
+        session.streams.err(verb->two_lines && is_task(failure)
+                                ? fmt::format("{}: {}\n", failure.job, why)
+                                : fmt::format("{} for job {}\n", why, failure.job));
     }
     if (verb->two_lines && !is_task(failures.back())) {
         session.streams.err(

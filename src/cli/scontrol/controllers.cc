@@ -2,8 +2,8 @@
 //
 // The commands about the controllers themselves: ping, reconfigure, shutdown, show config.
 #include "base/text.h"
-#include "cli/scontrol/session.h"
 #include "cli/common/listing.h"
+#include "cli/scontrol/session.h"
 #include "model/errors.h"
 #include "model/times.h"
 #include "surface/json.h"

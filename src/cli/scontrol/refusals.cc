@@ -1,8 +1,8 @@
 // cli/scontrol/refusals.cc
 //
 // What was wrong with a field of update or create. The controller names field and value, and what
-// would be right ("MaxNodes=many: a number or UNLIMITED is needed"); the first line is Slurm's, whose
-// words differ from field to field.
+// would be right ("MaxNodes=many: a number or UNLIMITED is needed"); the first line is Slurm's,
+// whose words differ from field to field.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"

@@ -173,7 +173,8 @@ Result<void> set_core_count(Draft& draft, const Word& word) {
 }
 
 void add_license(Draft& draft, std::string_view name, std::string_view count) {
-    std::string& licenses = draft.change.licenses ? *draft.change.licenses : draft.change.licenses.emplace();
+    std::string& licenses =
+        draft.change.licenses ? *draft.change.licenses : draft.change.licenses.emplace();
     if (!licenses.empty()) licenses += ',';
     licenses += fmt::format("{}:{}", name, count);
 }
@@ -196,7 +197,9 @@ Result<void> set_one_tres(Draft& draft, const Word& whole, std::string_view text
     }
     const std::string name = to_lower(std::string(text.substr(0, equals)));
     const std::string_view detail =
-        name.find('/') == std::string::npos ? "" : text.substr(name.find('/') + 1, equals - name.find('/') - 1);
+        name.find('/') == std::string::npos
+            ? ""
+            : text.substr(name.find('/') + 1, equals - name.find('/') - 1);
     after_cpu = name == "cpu";
     if (name == "cpu") return set_core_count(draft, word);
     if (name == "node") return set_node_count(draft, word);
@@ -210,7 +213,8 @@ Result<void> set_one_tres(Draft& draft, const Word& whole, std::string_view text
         }
         return {};
     }
-    return Error{ErrorCode::SystemError, fmt::format("couldn't identify configured TRES '{}'", name)};
+    return Error{ErrorCode::SystemError,
+                 fmt::format("couldn't identify configured TRES '{}'", name)};
 }
 
 Result<void> set_tres(Draft& draft, const Word& word) {
@@ -303,15 +307,17 @@ std::string_view missing(const ReservationChange& change) {
     if (!change.end && !change.duration) return "An end time or duration must be given.";
     if (change.end && *change.end <= *change.start) return "Start time cannot be after end time.";
     const bool has_resources = change.nodes || change.node_count || change.partition ||
-                               change.licenses || !change.core_counts.empty() || !change.gres.empty();
+                               change.licenses || !change.core_counts.empty() ||
+                               !change.gres.empty();
     if (!has_resources) {
         return "CoreCnt, Nodes, NodeCnt, BurstBuffer, Licenses or Watts must be specified.";
     }
     if (change.users && change.groups) {
-        return "Users and Groups are mutually exclusive.  You can have one or the other, but not both.";
+        return "Users and Groups are mutually exclusive.  You can have one or the other, but not "
+               "both.";
     }
-    const bool for_somebody = change.users || change.accounts || change.groups || change.qos ||
-                              change.allowed_partitions;
+    const bool for_somebody =
+        change.users || change.accounts || change.groups || change.qos || change.allowed_partitions;
     if (!for_somebody) {
         return "Either Users/Groups and/or Accounts and/or QOS and/or AllowedPartitions must be "
                "specified.";

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/common/listing.h"
 #include "cli/scontrol/help.h"
 #include "cli/scontrol/session.h"
-#include "cli/common/listing.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"

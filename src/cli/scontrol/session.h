@@ -37,18 +37,19 @@ int create(Session& session, const Words& words);                               
 int remove(Session& session, const Words& words);                                    // update.cc
 // Says what is wrong with one of the fields; false: it is about something else.
 bool refuse_field(Session& session, const wire::Update& update, const Error& error);  // refusals.cc
-void refuse_word(Session& session, wire::Update::Entity entity, std::string_view word);  // refusals.cc
-int write_resize_scripts(Session& session, const wire::Update& update);              // resize.cc
-int create_reservation(Session& session, const Words& words);  // reservation.cc
-int update_reservation(Session& session, const Words& words);  // reservation.cc
-int delete_reservation(Session& session, const Words& words);  // reservation.cc
-int reboot(Session& session, const Words& words);              // reboot.cc
-int cancel_reboot(Session& session, const Words& words);       // reboot.cc
-bool is_about_reservation(const Words& words);                 // reservation.cc
-int ping(Session& session);                                 // controllers.cc
-int reconfigure(Session& session);                          // controllers.cc
-int shut_down(Session& session, bool only_controller);      // controllers.cc
-int show_config(Session& session, const std::string* key);  // controllers.cc
+void refuse_word(Session& session, wire::Update::Entity entity,
+                 std::string_view word);                                 // refusals.cc
+int write_resize_scripts(Session& session, const wire::Update& update);  // resize.cc
+int create_reservation(Session& session, const Words& words);            // reservation.cc
+int update_reservation(Session& session, const Words& words);            // reservation.cc
+int delete_reservation(Session& session, const Words& words);            // reservation.cc
+int reboot(Session& session, const Words& words);                        // reboot.cc
+int cancel_reboot(Session& session, const Words& words);                 // reboot.cc
+bool is_about_reservation(const Words& words);                           // reservation.cc
+int ping(Session& session);                                              // controllers.cc
+int reconfigure(Session& session);                                       // controllers.cc
+int shut_down(Session& session, bool only_controller);                   // controllers.cc
+int show_config(Session& session, const std::string* key);               // controllers.cc
 
 enum class Shell : std::uint8_t { Bourne, C };
 std::string resize_script(const wire::JobAllocation& job, Shell shell);  // resize.cc

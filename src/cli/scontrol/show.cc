@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/scontrol/session.h"
 #include "cli/common/listing.h"
+#include "cli/scontrol/session.h"
 #include "cli/swhy/swhy.h"
 #include "model/columns.h"
 #include "model/errors.h"
@@ -302,13 +302,12 @@ int show_topology(Session& session, Id id) {
     std::string out;
     for (const SwitchLine& line : config.switches) {
         const std::vector<std::string> nodes = nodes_below(config, line);
-        const bool wanted = !id || line.name == *id ||
-                            std::find(nodes.begin(), nodes.end(), *id) != nodes.end();
+        const bool wanted =
+            !id || line.name == *id || std::find(nodes.begin(), nodes.end(), *id) != nodes.end();
         if (!wanted) continue;
-        out += fmt::format("SwitchName={} Level={} LinkSpeed={} Nodes={}", line.name,
-                           switch_level(config, line),
-                           line.link_speed.empty() ? "1" : line.link_speed,
-                           Hostlist(nodes).sorted().to_string());
+        out += fmt::format(
+            "SwitchName={} Level={} LinkSpeed={} Nodes={}", line.name, switch_level(config, line),
+            line.link_speed.empty() ? "1" : line.link_speed, Hostlist(nodes).sorted().to_string());
         if (!line.switches.empty()) {
             out += fmt::format(" Switches={}", Hostlist(line.switches).to_string());
         }

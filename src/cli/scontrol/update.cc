@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cli/scontrol/session.h"
 #include "cli/common/listing.h"
+#include "cli/scontrol/session.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -39,8 +39,8 @@ const Entity* entity_in(std::string_view word) {
     return find_entity(word.substr(0, word.find('=')));
 }
 
-// What is changed may be named anywhere among the keys; then that comes first. A partition is also a
-// property of jobs and reservations, and a reservation one of jobs.
+// What is changed may be named anywhere among the keys; then that comes first. A partition is also
+// a property of jobs and reservations, and a reservation one of jobs.
 Words with_entity_first(Words words) {
     if (words.size() < 2 || is_about_reservation(words)) return words;
     for (std::string_view key : {"JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {

@@ -2,8 +2,8 @@
 
 #include "base/text.h"
 #include "cli/common/endings.h"
-#include "cli/sinfo/help.h"
 #include "cli/common/listing.h"
+#include "cli/sinfo/help.h"
 #include "model/hostlist.h"
 #include "surface/arguments.h"
 #include "surface/json.h"
@@ -152,7 +152,8 @@ std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, St
             row.set(options, std::string(*value));
         }
     }
-    Result<Arguments> given = parse_arguments(invocation.args, spellings_of(kOptions), OptionsEnd::Nowhere);
+    Result<Arguments> given =
+        parse_arguments(invocation.args, spellings_of(kOptions), OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error().detail);
         return {};

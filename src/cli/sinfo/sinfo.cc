@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "base/text.h"
-#include "cli/sinfo/options.h"
 #include "cli/common/listing.h"
+#include "cli/sinfo/options.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "os/twin.h"

@@ -314,8 +314,9 @@ inline void add_fake_jobs(std::vector<FakeRow>& jobs) {
         .set(C::BatchHost, "cpu2");
     whole.set(C::NodeList, "cpu2,gpua2").set(C::AllocTres, "cpu=32,mem=32000M,node=2,billing=32");
     whole.set(C::ReqTres, "cpu=2,mem=2000M,node=2,billing=2");
-    whole.set(C::AllocDetail, "Nodes=cpu2 CPU_IDs=0-15 Mem=16000 GRES=\n"
-                              "Nodes=gpua2 CPU_IDs=0-15 Mem=16000 GRES=");
+    whole.set(C::AllocDetail,
+              "Nodes=cpu2 CPU_IDs=0-15 Mem=16000 GRES=\n"
+              "Nodes=gpua2 CPU_IDs=0-15 Mem=16000 GRES=");
     FakeRow failed = fake_job(6, "done", "short", ShownState::Failed);
     failed.set(C::Reason, static_cast<std::int64_t>(Reason::NonZeroExitCode)).set(C::ExitCode, 768);
     failed.set(C::StartTime, start)
@@ -324,8 +325,10 @@ inline void add_fake_jobs(std::vector<FakeRow>& jobs) {
         .set(C::BatchHost, "cpu1");
     failed.set(C::AllocTres, "cpu=1,mem=1000M,node=1,billing=1");
     array.set(C::PriorityFactors,
-              "short 611.18 0 0 0 0:0 0:0 0:0 0.0885417:88.5417 0.5:500 0:0 cpu=0.0104:20.83,mem=0.0006:1.803\n"
-              "long 211.18 0 0 0 0:0 0:0 0:0 0.0885417:88.5417 0.1:100 0:0 cpu=0.0104:20.83,mem=0.0006:1.803\n");
+              "short 611.18 0 0 0 0:0 0:0 0:0 0.0885417:88.5417 0.5:500 0:0 "
+              "cpu=0.0104:20.83,mem=0.0006:1.803\n"
+              "long 211.18 0 0 0 0:0 0:0 0:0 0.0885417:88.5417 0.1:100 0:0 "
+              "cpu=0.0104:20.83,mem=0.0006:1.803\n");
     later.set(C::PriorityFactors, "short 88 1 0 0 0:0 0:0 0:0 0:0 0:0 0:0\n");
     jobs = {train, held, first, later, whole, failed, second, array};
 }

@@ -4,15 +4,15 @@
 
 #include "base/text.h"
 #include "cli/common/endings.h"
-#include "cli/squeue/help.h"
 #include "cli/common/listing.h"
+#include "cli/squeue/help.h"
 #include "model/hostlist.h"
 #include "model/states.h"
 #include "model/times.h"
 #include "os/user.h"
 #include "surface/arguments.h"
-#include "surface/json.h"
 #include "surface/jobs.h"
+#include "surface/json.h"
 #include "surface/steps.h"
 
 namespace sluice {
@@ -314,8 +314,8 @@ std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, 
     SqueueOptions options;
     Reader reader{options, invocation, streams};
     if (!read_environment(reader)) return {};
-    Result<Arguments> given =
-        parse_arguments(join_optional_values(invocation.args), spellings_of(kOptions), OptionsEnd::Nowhere);
+    Result<Arguments> given = parse_arguments(join_optional_values(invocation.args),
+                                              spellings_of(kOptions), OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error().detail);
         return {};

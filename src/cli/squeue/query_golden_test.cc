@@ -124,7 +124,8 @@ TEST_P(QueryGolden, PrintsWhatIsRecorded) {
     EXPECT_GT(files, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden, testing::Values("squeue", "sinfo", "scontrol", "sprio"));
+INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden,
+                         testing::Values("squeue", "sinfo", "scontrol", "sprio"));
 
 TEST(Squeue, AsksOnlyForTheColumnsOfItsFormatAndSort) {
     FakeCluster cluster;

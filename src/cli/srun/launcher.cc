@@ -85,7 +85,8 @@ Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& message
                          fmt::format("no address for node {}", message.node())};
         }
         Connection connection = TRY(client_.connect_node(*address, wire::CHANNEL_STEP));
-        const std::string& called = address->address().empty() ? address->name() : address->address();
+        const std::string& called =
+            address->address().empty() ? address->name() : address->address();
         const std::string own = own_address(connection, called);
         set_blocking(connection.fd, false);
         Node& node = *nodes_.emplace_back(std::make_unique<Node>());

@@ -86,7 +86,7 @@ private:
     std::unique_ptr<InputPump> pump_;
     std::optional<std::uint32_t> input_task_;
     std::optional<std::chrono::steady_clock::time_point> last_interrupt_;
-    bool aborting_ = false;    // by us
+    bool aborting_ = false;  // by us
     bool abort_said_ = false;
     bool launch_failed_ = false;
     bool terminating_ = false;

@@ -70,8 +70,8 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     to_wire(shape.gpus_per_task, *step.mutable_gpus_per_task());
     to_wire(shape.gpus, *step.mutable_gpus());
     // --gres=none: said, and so unlike a step that names nothing and has all of the job's.
-    const bool names_nothing = shape.gres_per_node.empty() && shape.gpus_per_task.empty() &&
-                               shape.gpus.empty();
+    const bool names_nothing =
+        shape.gres_per_node.empty() && shape.gpus_per_task.empty() && shape.gpus.empty();
     if (!own_job && names_nothing && is_given(options, "gres")) {
         to_wire({{.name = "gpu", .type = "", .count = 0}}, *step.mutable_gres_per_node());
     }

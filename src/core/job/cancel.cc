@@ -16,7 +16,8 @@ namespace {
 void signal_running(const Job& job, const CancelJobs& event, Effects& effects) {
     for (const NodeShare& share : job.allocation->nodes) {
         bool head = &share == &job.allocation->nodes.front();
-        SignalJob order{.node = share.node, .run = {job.id, job.restarts, kBatchStep}, .signal = event.signal};
+        SignalJob order{
+            .node = share.node, .run = {job.id, job.restarts, kBatchStep}, .signal = event.signal};
         order.batch_shell = head && (event.batch_shell || event.full);
         order.children = event.full;
         order.steps = !event.batch_shell;
@@ -50,8 +51,11 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
     if (step == kBatchStep && job->request->kind == JobKind::Batch) {
         NodeIndex head = job->allocation->nodes.front().node;
         int signal = event.signal == 0 ? 9 : event.signal;
-        effects.push_back(SignalJob{.node = head, .run = {id, job->restarts, step}, .signal = signal,
-                                    .batch_shell = true, .children = event.signal == 0});
+        effects.push_back(SignalJob{.node = head,
+                                    .run = {id, job->restarts, step},
+                                    .signal = signal,
+                                    .batch_shell = true,
+                                    .children = event.signal == 0});
         return {};
     }
     for (const auto& found : job->steps) {
@@ -61,8 +65,11 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
             return {};
         }
         for (NodeIndex node : found->nodes_left) {
-            effects.push_back(SignalJob{.node = node, .run = {id, job->restarts, step}, .signal = event.signal,
-                                        .steps = true, .only_step = true});
+            effects.push_back(SignalJob{.node = node,
+                                        .run = {id, job->restarts, step},
+                                        .signal = event.signal,
+                                        .steps = true,
+                                        .only_step = true});
         }
         return {};
     }
@@ -71,24 +78,28 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
 
 std::vector<JobId> search(const Cluster& cluster, const JobMatcher& matcher) {
     std::vector<JobId> found;
-    cluster.jobs().for_each([&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
-                            [&](const Job& job) {
-                                if (matcher.matches(job)) found.push_back(job.id);
-                            });
+    cluster.jobs().for_each(
+        [&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
+        [&](const Job& job) {
+            if (matcher.matches(job)) found.push_back(job.id);
+        });
     return found;
 }
 
 bool has_criteria(const Filter& filter) {
     return !filter.users.empty() || !filter.partitions.empty() || !filter.names.empty() ||
-           !filter.accounts.empty() || !filter.qos.empty() || !filter.nodes.empty() || !filter.states.empty();
+           !filter.accounts.empty() || !filter.qos.empty() || !filter.nodes.empty() ||
+           !filter.states.empty();
 }
 
 // scancel 12_[1-99000]: tasks that have not started end together, as one record.
-void cut_waiting(Cluster& cluster, const CancelJobs& event, const JobMatcher& matcher, const JobRef& ref) {
+void cut_waiting(Cluster& cluster, const CancelJobs& event, const JobMatcher& matcher,
+                 const JobRef& ref) {
     auto record = cluster.find_job(ref.job);
     if (!ref.tasks || ref.step || event.signal != 0 || !record || !is_array_record(*record)) return;
     if (record->state != JobState::Pending || !may_change(cluster, event.caller, *record)) return;
-    if (!has_criteria(event.filter) || matcher.matches(*record)) cut_off(cluster, ref.job, *ref.tasks);
+    if (!has_criteria(event.filter) || matcher.matches(*record))
+        cut_off(cluster, ref.job, *ref.tasks);
 }
 
 }  // namespace
@@ -117,7 +128,8 @@ void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& ef
 
 void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects) {
     std::vector<JobResult> results;
-    JobMatcher matcher(event.filter, [&](const std::string& name) { return cluster.find_node(name); });
+    JobMatcher matcher(event.filter,
+                       [&](const std::string& name) { return cluster.find_node(name); });
     for (const JobRef& ref : event.filter.jobs) {
         cut_waiting(cluster, event, matcher, ref);
         std::vector<JobId> ids = find_jobs(cluster, ref);

@@ -9,7 +9,10 @@ namespace sluice {
 namespace {
 
 JobRef tasks_of(const Scenario& world, const char* name, const char* tasks) {
-    return {.job = world.job(name), .tasks = TaskSet::parse(tasks).value(), .het_component = {}, .step = {}};
+    return {.job = world.job(name),
+            .tasks = TaskSet::parse(tasks).value(),
+            .het_component = {},
+            .step = {}};
 }
 
 // What scancel hears: nothing, or why not.
@@ -29,7 +32,9 @@ std::size_t records(Scenario& world) {
 
 TEST(CancelTasks, ThatHaveNotStartedEndAsOneRecord) {
     Scenario world;
-    ASSERT_EQ(world.run("settings arraymax=100001\nnodes n1 cpus=1\nsubmit a array=1-100000\npass\nexpect a_1 running n1"), "");
+    ASSERT_EQ(world.run("settings arraymax=100001\nnodes n1 cpus=1\nsubmit a "
+                        "array=1-100000\npass\nexpect a_1 running n1"),
+              "");
     const std::size_t before = records(world);
     EXPECT_FALSE(cancel(world, tasks_of(world, "a", "2-99000")));
     EXPECT_EQ(records(world), before + 1);
@@ -42,7 +47,9 @@ TEST(CancelTasks, ThatHaveNotStartedEndAsOneRecord) {
     // One that runs among them ends by itself; a single one that waits is a job of its own.
     EXPECT_FALSE(cancel(world, tasks_of(world, "a", "1,99001")));
     EXPECT_EQ(records(world), before + 2);
-    EXPECT_EQ(world.run("expect a_1 completing\nexpect a_99001 cancelled\nclean a_1 n1\npass\nexpect a_99002 running n1"), "");
+    EXPECT_EQ(world.run("expect a_1 completing\nexpect a_99001 cancelled\nclean a_1 "
+                        "n1\npass\nexpect a_99002 running n1"),
+              "");
     EXPECT_EQ(world.run("restart"), "");
     EXPECT_EQ(find_jobs(world.cluster(), tasks_of(world, "a", "500")), found);
     EXPECT_EQ(world.run("at 60"), "");
@@ -61,8 +68,11 @@ TEST(CancelTasks, OneOfThemIsPutBackAlone) {
     ASSERT_EQ(world.run("nodes n1\nsubmit a array=1-9 hold"), "");
     EXPECT_FALSE(cancel(world, tasks_of(world, "a", "2-5")));
     Effects effects;
-    apply(world.cluster(), world.now(),
-          ControlJobs{RequestId{78}, {UserId{0}, GroupId{0}}, JobVerb::Requeue, {tasks_of(world, "a", "3")}}, effects);
+    apply(
+        world.cluster(), world.now(),
+        ControlJobs{
+            RequestId{78}, {UserId{0}, GroupId{0}}, JobVerb::Requeue, {tasks_of(world, "a", "3")}},
+        effects);
     EXPECT_EQ(world.run("expect a_3 pending"), "");
     const std::vector<JobId> rest = find_jobs(world.cluster(), tasks_of(world, "a", "2,4-5"));
     ASSERT_EQ(rest.size(), 1u);
@@ -71,11 +81,16 @@ TEST(CancelTasks, OneOfThemIsPutBackAlone) {
 
 TEST(CancelTasks, AreHeardOfByThoseThatWaitForThem) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1 cpus=4\nsubmit a array=1-9 hold\nsubmit b array=1-9 depend=aftercorr:a\n"
-                        "submit c depend=afterany:a\nsubmit d depend=afternotok:a_2"), "");
+    ASSERT_EQ(
+        world.run(
+            "nodes n1 cpus=4\nsubmit a array=1-9 hold\nsubmit b array=1-9 depend=aftercorr:a\n"
+            "submit c depend=afterany:a\nsubmit d depend=afternotok:a_2"),
+        "");
     EXPECT_FALSE(cancel(world, tasks_of(world, "a", "2-5")));
-    EXPECT_EQ(world.run("pass\nexpect d running n1\nexpect b_3 pending DependencyNeverSatisfied\nexpect b_7 pending Dependency\n"
-                        "expect c pending Dependency\ncancel a\npass\nexpect c running n1"), "");
+    EXPECT_EQ(world.run("pass\nexpect d running n1\nexpect b_3 pending "
+                        "DependencyNeverSatisfied\nexpect b_7 pending Dependency\n"
+                        "expect c pending Dependency\ncancel a\npass\nexpect c running n1"),
+              "");
 }
 
 }  // namespace

@@ -48,10 +48,12 @@ std::optional<Error> release(Cluster& cluster, Time now, const Caller& caller, J
 std::optional<Error> requeue(Cluster& cluster, Time now, JobId id, bool held, Effects& effects) {
     const Job& job = cluster.job(id);
     if (job.request->kind != JobKind::Batch) return Error{ErrorCode::DisabledForJob, {}};
-    if (job.state == JobState::Pending) return held ? std::nullopt : std::optional(Error{ErrorCode::JobPending, {}});
+    if (job.state == JobState::Pending)
+        return held ? std::nullopt : std::optional(Error{ErrorCode::JobPending, {}});
     if (!job.request->requeue) return Error{ErrorCode::DisabledForJob, {}};
     if (job.state == JobState::Running || job.state == JobState::Suspended) {
-        end_running(cluster, now, id, held ? KillReason::RequeueHold : KillReason::Requeue, effects);
+        end_running(cluster, now, id, held ? KillReason::RequeueHold : KillReason::Requeue,
+                    effects);
     } else if (is_completing(job)) {
         return Error{ErrorCode::JobFinished, {}};
     } else {
@@ -60,13 +62,18 @@ std::optional<Error> requeue(Cluster& cluster, Time now, JobId id, bool held, Ef
     return {};
 }
 
-std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& event, JobId id, Effects& effects) {
-    if (!may_change(cluster, event.caller, cluster.job(id))) return Error{ErrorCode::AccessDenied, {}};
+std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& event, JobId id,
+                             Effects& effects) {
+    if (!may_change(cluster, event.caller, cluster.job(id)))
+        return Error{ErrorCode::AccessDenied, {}};
     switch (event.verb) {
         case JobVerb::Hold:
-        case JobVerb::UserHold: return hold(cluster, event.caller, id, event.verb);
-        case JobVerb::Release: return release(cluster, now, event.caller, id);
-        case JobVerb::Requeue: return requeue(cluster, now, id, false, effects);
+        case JobVerb::UserHold:
+            return hold(cluster, event.caller, id, event.verb);
+        case JobVerb::Release:
+            return release(cluster, now, event.caller, id);
+        case JobVerb::Requeue:
+            return requeue(cluster, now, id, false, effects);
         case JobVerb::RequeueHold: {
             bool pending = cluster.job(id).state == JobState::Pending;
             return pending ? hold(cluster, event.caller, id, JobVerb::UserHold)
@@ -78,7 +85,8 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
             return event.verb == JobVerb::Suspend ? suspend_job(cluster, now, id, effects)
                                                   : resume_job(cluster, now, id, effects);
         }
-        case JobVerb::Top: break;
+        case JobVerb::Top:
+            break;
     }
     return Error{ErrorCode::NotSupported, {}};
 }

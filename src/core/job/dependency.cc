@@ -226,7 +226,8 @@ void remember_failure(Cluster& cluster, JobId id, const Job& awaited, const Awai
     for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
         const Condition& condition = job->dependency.left[i];
         if (!condition.all_tasks || condition.seen_failure || key_of(condition) != key) continue;
-        if (condition.kind == DependencyKind::AfterCorr && job->array_job) continue;  // task by task
+        if (condition.kind == DependencyKind::AfterCorr && job->array_job)
+            continue;  // task by task
         cluster.edit_job(id).dependency.left[i].seen_failure = true;
     }
 }
@@ -296,7 +297,8 @@ bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) 
         for (const Condition& condition : its.left) {
             bool alone = condition.kind == DependencyKind::Singleton;
             JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
-            std::vector<JobId> awaited = alone ? earlier_of_name(cluster, job) : find_jobs(cluster, ref);
+            std::vector<JobId> awaited =
+                alone ? earlier_of_name(cluster, job) : find_jobs(cluster, ref);
             ahead.insert(ahead.end(), awaited.begin(), awaited.end());
         }
     };
@@ -367,9 +369,11 @@ void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
     }
     for (const Condition& condition : asked.left) {
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
-        for (JobId task : is_by_task(cluster.job(id), condition) ? find_jobs(cluster, ref) : std::vector<JobId>{}) {
+        for (JobId task : is_by_task(cluster.job(id), condition) ? find_jobs(cluster, ref)
+                                                                 : std::vector<JobId>{}) {
             auto awaited = cluster.find_job(task);
-            if (is_by_task(cluster.job(id), condition)) match_tasks(cluster, now, id, *awaited, ended, effects);
+            if (is_by_task(cluster.job(id), condition))
+                match_tasks(cluster, now, id, *awaited, ended, effects);
         }
     }
     if (cluster.job(id).state == JobState::Pending) {

@@ -36,8 +36,9 @@ Reason reason_to_wait(const Job& job, Time now);
 
 // singleton.cc: the jobs of one user and name.
 bool may_run_alone(Cluster& cluster, const Job& job);  // joins the group, if it has to wait
-std::vector<JobId> earlier_of_name(const Cluster& cluster, const Job& job);  // that it waits for as a singleton
-void job_is_here(Cluster& cluster, const Job& job);    // new, split off or started
+std::vector<JobId> earlier_of_name(const Cluster& cluster,
+                                   const Job& job);            // that it waits for as a singleton
+void job_is_here(Cluster& cluster, const Job& job);            // new, split off or started
 void job_is_back(Cluster& cluster, Time now, const Job& job);  // requeued: others may go first
 // It was alone when it was let go, but may have been held or waited for a place since.
 bool is_alone_still(Cluster& cluster, const Job& job);

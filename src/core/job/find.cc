@@ -28,7 +28,8 @@ std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
         }
         return found;
     }
-    if (record && is_array_record(*record) && has_any_task(*record, *ref.tasks)) found.push_back(record->id);
+    if (record && is_array_record(*record) && has_any_task(*record, *ref.tasks))
+        found.push_back(record->id);
     if (members == cluster.array_members.end()) return found;
     for (JobId id : members->second) {
         if (has_any_task(cluster.job(id), *ref.tasks)) found.push_back(id);
@@ -98,9 +99,13 @@ static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
     bool is_due = cluster.scheduler().queue.contains(id) || cluster.parked.contains(id);
     for (std::uint32_t task : tasks) {
         const Job& job = cluster.job(split_task(cluster, id, task));
-        if (job.end_time) cluster.add_timer({*job.end_time + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
-        else if (is_due) enqueue(cluster, job, job.eligible_time);
-        else cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
+        if (job.end_time)
+            cluster.add_timer(
+                {*job.end_time + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
+        else if (is_due)
+            enqueue(cluster, job, job.eligible_time);
+        else
+            cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
     }
 }
 

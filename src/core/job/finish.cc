@@ -2,9 +2,9 @@
 //
 // How jobs end. A job is over when we or its script say so; its nodes are free one by one, as each
 // reports that nothing of the job is left. Until the last one has, the job shows as CG.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/job/dependency.h"
 #include "core/job/mail.h"
@@ -29,13 +29,18 @@ constexpr const char* kEpilogError = "Epilog error";
 
 JobState state_after(KillReason reason) {
     switch (reason) {
-        case KillReason::Cancelled: return JobState::Cancelled;
-        case KillReason::TimeLimit: return JobState::Timeout;
-        case KillReason::NodeFail: return JobState::NodeFail;
-        case KillReason::Preempted: return JobState::Preempted;
+        case KillReason::Cancelled:
+            return JobState::Cancelled;
+        case KillReason::TimeLimit:
+            return JobState::Timeout;
+        case KillReason::NodeFail:
+            return JobState::NodeFail;
+        case KillReason::Preempted:
+            return JobState::Preempted;
         case KillReason::Requeue:
         case KillReason::RequeueHold:
-        case KillReason::PreemptedRequeue: return JobState::Running;  // until the nodes are clean
+        case KillReason::PreemptedRequeue:
+            return JobState::Running;  // until the nodes are clean
     }
     return JobState::Failed;
 }
@@ -59,9 +64,12 @@ Reason reason_of(JobState state, const ExitStatus& exit) {
 
 Reason reason_of(const Error& launch_error) {
     switch (launch_error.code) {
-        case ErrorCode::UserUnknown: return Reason::UserUnknown;
-        case ErrorCode::InvalidDirectory: return Reason::InvalidWorkDir;
-        default: return Reason::JobLaunchFailure;
+        case ErrorCode::UserUnknown:
+            return Reason::UserUnknown;
+        case ErrorCode::InvalidDirectory:
+            return Reason::InvalidWorkDir;
+        default:
+            return Reason::JobLaunchFailure;
     }
 }
 
@@ -69,13 +77,23 @@ Reason reason_of(const Error& launch_error) {
 std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIndex node) {
     std::string_view cause;
     switch (*job.kill_reason) {
-        case KillReason::Cancelled: cause = " DUE to SIGNAL Terminated"; break;
-        case KillReason::TimeLimit: cause = " DUE TO TIME LIMIT"; break;
+        case KillReason::Cancelled:
+            cause = " DUE to SIGNAL Terminated";
+            break;
+        case KillReason::TimeLimit:
+            cause = " DUE TO TIME LIMIT";
+            break;
         case KillReason::Preempted:
-        case KillReason::PreemptedRequeue: cause = " DUE TO PREEMPTION"; break;
-        case KillReason::NodeFail: cause = " DUE TO NODE FAILURE"; break;
+        case KillReason::PreemptedRequeue:
+            cause = " DUE TO PREEMPTION";
+            break;
+        case KillReason::NodeFail:
+            cause = " DUE TO NODE FAILURE";
+            break;
         case KillReason::Requeue:
-        case KillReason::RequeueHold: cause = " DUE TO JOB REQUEUE"; break;
+        case KillReason::RequeueHold:
+            cause = " DUE TO JOB REQUEUE";
+            break;
     }
     return fmt::format("*** JOB {} ON {} CANCELLED AT {}{} ***", job.id.value,
                        cluster.node(node).config.name, print_moment(now), cause);
@@ -92,7 +110,8 @@ std::vector<NodeIndex> nodes_of(const Job& job) {
     return nodes;
 }
 
-void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex node, Effects& effects) {
+void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex node,
+                    Effects& effects) {
     TerminateJob order{.node = node, .run = {job.id, job.restarts, kBatchStep}};
     order.grace = cluster.settings().kill_wait;
     if (job.kill_reason) order.reason_line = reason_line(cluster, job, now, node);
@@ -146,11 +165,16 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
 
 StepState step_state_after(JobState state) {
     switch (state) {
-        case JobState::Completed: return StepState::Completed;
-        case JobState::Timeout: return StepState::Timeout;
-        case JobState::NodeFail: return StepState::NodeFail;
-        case JobState::Failed: return StepState::Failed;
-        default: return StepState::Cancelled;
+        case JobState::Completed:
+            return StepState::Completed;
+        case JobState::Timeout:
+            return StepState::Timeout;
+        case JobState::NodeFail:
+            return StepState::NodeFail;
+        case JobState::Failed:
+            return StepState::Failed;
+        default:
+            return StepState::Cancelled;
     }
 }
 
@@ -181,7 +205,8 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
     CHECK(job.state == JobState::Running);
-    if (is_completing(job)) {  // already on its way out to run again: a stronger reason may change that
+    if (is_completing(
+            job)) {  // already on its way out to run again: a stronger reason may change that
         job.kill_reason = reason;
         if (JobState after = state_after(reason); after != JobState::Running) move_to(job, after);
         return;
@@ -193,11 +218,13 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
         if (reason == KillReason::TimeLimit) job.reason = Reason::TimeLimit;
         if (reason == KillReason::NodeFail) job.reason = Reason::NodeDown;
     }
-    end_steps(cluster, job, now, reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
+    end_steps(cluster, job, now,
+              reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
     set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
     std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+    for (NodeIndex node : ending->completing_nodes)
+        send_terminate(cluster, now, *ending, node, effects);
     retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
     if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
 }
@@ -245,7 +272,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
         job.exit = event.exit;
-        // Compat: told to make room and gone within the grace time counts as preempted, unless all is done.
+        // Compat: told to make room and gone within the grace time counts as preempted, unless all
+        // is done.
         if (job.preempt_time && event.exit.failed()) {
             job.kill_reason = reason_to_end_preempted(cluster, job);
             JobState after = state_after(*job.kill_reason);
@@ -255,7 +283,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         } else {
             move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         }
-        job.reason = event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
+        job.reason =
+            event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
         if (event.launch_error) {  // the reason's own word says the rest
             const std::string& detail = event.launch_error->detail;
             job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
@@ -293,7 +322,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         return step_is_launched(cluster, *found, event, effects);
     }
     if (event.error) {
-        on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error}, effects);
+        on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error},
+                     effects);
     } else if (!found->launched) {
         cluster.edit_job(found->id).launched = true;
         // Told to stop before there was anything to be stopped.
@@ -301,7 +331,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     }
 }
 
-void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit, Effects& effects) {
+void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
+                      Effects& effects) {
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
     job.exit = exit;
@@ -314,7 +345,8 @@ void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& ex
     set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
     std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->completing_nodes) send_terminate(cluster, now, *ending, node, effects);
+    for (NodeIndex node : ending->completing_nodes)
+        send_terminate(cluster, now, *ending, node, effects);
     retry_waiting_steps(cluster, now, id, effects);
 }
 

@@ -1,5 +1,5 @@
-// core/job/finish_test.cc: interactive jobs end as what ran in them, when their owner gives them back; and
-// whether anybody waits for an end.
+// core/job/finish_test.cc: interactive jobs end as what ran in them, when their owner gives them
+// back; and whether anybody waits for an end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -49,8 +49,8 @@ TEST(GivenBack, AgainChangesNothing) {
 }
 
 TEST(GivenBack, WhatEndedItBeforeStays) {
-    for (const auto& [line, state] : {std::pair("cancel a", JobState::Cancelled),
-                                      std::pair("at 61", JobState::Timeout)}) {
+    for (const auto& [line, state] :
+         {std::pair("cancel a", JobState::Cancelled), std::pair("at 61", JobState::Timeout)}) {
         Scenario scenario;
         ASSERT_EQ(scenario.run(kInteractive), "");
         ASSERT_EQ(scenario.run(line), "");
@@ -59,14 +59,16 @@ TEST(GivenBack, WhatEndedItBeforeStays) {
 }
 
 TEST(AwaitedEnds, OnlyThoseThatMayLetSomebodyGoOn) {
-    const std::string_view kRunning = "settings licenses=matlab:1\nnodes n1 cpus=4\nsubmit a licenses=matlab name=x\npass\n";
+    const std::string_view kRunning =
+        "settings licenses=matlab:1\nnodes n1 cpus=4\nsubmit a licenses=matlab name=x\npass\n";
     for (std::string_view line : {"", "submit b hold", "submit b\npass"}) {
         Scenario scenario;
         ASSERT_EQ(scenario.run(fmt::format("{}{}", kRunning, line)), "");
         EXPECT_FALSE(scenario.cluster().is_end_awaited()) << line;
     }
-    for (std::string_view line : {"submit b cpus=4\npass", "submit b depend=afterok:a", "submit b licenses=matlab\npass",
-                                  "submit b array=1-3%1\npass", "submit b name=x depend=singleton"}) {
+    for (std::string_view line :
+         {"submit b cpus=4\npass", "submit b depend=afterok:a", "submit b licenses=matlab\npass",
+          "submit b array=1-3%1\npass", "submit b name=x depend=singleton"}) {
         Scenario scenario;
         ASSERT_EQ(scenario.run(fmt::format("{}{}", kRunning, line)), "");
         EXPECT_TRUE(scenario.cluster().is_end_awaited()) << line;

@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-constexpr Seconds kOnItsWay{60};  // a report of a launch that was in time
+constexpr Seconds kOnItsWay{60};   // a report of a launch that was in time
 constexpr Seconds kFirstWord{60};  // of an srun that was given its job, or that we do not know yet
 constexpr Seconds kLastWord{10};   // of an srun whose step has ended
 
@@ -51,7 +51,8 @@ bool is_prolog_failure(const std::optional<Error>& error) {
 }
 
 KillReason reason_after_prolog(const Cluster& cluster) {
-    return cluster.settings().hold_on_prolog_failure ? KillReason::RequeueHold : KillReason::Requeue;
+    return cluster.settings().hold_on_prolog_failure ? KillReason::RequeueHold
+                                                     : KillReason::Requeue;
 }
 
 bool may_be_requeued(const Job& job) {

@@ -74,7 +74,8 @@ TEST(JobLife, FrequenciesThatMeanNothingAreRefused) {
         auto request = std::make_shared<JobRequest>();
         request->tres_freq = wish;
         Effects effects;
-        apply(world.cluster(), world.now(), SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, request, {}}, effects);
+        apply(world.cluster(), world.now(),
+              SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, request, {}}, effects);
         const auto* error = std::get_if<Error>(&std::get<Reply>(effects.back()).answer);
         ASSERT_NE(error, nullptr) << wish;
         EXPECT_NE(error->detail.find("Invalid --gpu-freq argument"), std::string::npos);
@@ -97,7 +98,8 @@ void fail_prolog(Scenario& world, const std::string& name, const std::string& no
 
 TEST(JobLife, AFailedPrologDrainsTheNodeAndHoldsTheJob) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodelist=n1\n pass\n expect a running n1"), "");
+    ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodelist=n1\n pass\n expect a running n1"),
+              "");
     fail_prolog(world, "a", "n1", kBatchStep);
     ASSERT_EQ(world.run(R"(
         shows   n1 state=IDLE+DRAIN reason=Prolog_error
@@ -106,7 +108,8 @@ TEST(JobLife, AFailedPrologDrainsTheNodeAndHoldsTheJob) {
         release a
         pass
         expect  a running n2
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(world.cluster().job(world.job("a")).restarts, 1u);
 }
 
@@ -123,7 +126,10 @@ TEST(JobLife, AJobHeldAfterAFailedPrologSaysSo) {
 TEST(JobLife, WithNoholdAJobWhosePrologFailedRunsElsewhere) {
     for (StepId step : {kBatchStep, StepId{0}}) {
         Scenario world;
-        ASSERT_EQ(world.run("settings nohold\n nodes n[1-2] cpus=1\n submit a\n pass\n expect a running n1"), "");
+        ASSERT_EQ(
+            world.run(
+                "settings nohold\n nodes n[1-2] cpus=1\n submit a\n pass\n expect a running n1"),
+            "");
         fail_prolog(world, "a", "n1", step);
         if (step != kBatchStep) {
             ASSERT_EQ(world.run("clean a n1"), "");
@@ -133,7 +139,8 @@ TEST(JobLife, WithNoholdAJobWhosePrologFailedRunsElsewhere) {
             at      1
             pass
             expect  a running n2
-        )"), "");
+        )"),
+                  "");
     }
 }
 
@@ -158,9 +165,12 @@ std::vector<TerminateJob> orders_for(const Scenario& world, NodeIndex node) {
 }
 
 TEST(JobLife, TheEpilogOfEveryNodeIsToldOfTheJob) {
-    for (const char* end : {"end wide", "cancel wide", "update wide NumNodes=1", "lost n2\n end wide\n back n2"}) {
+    for (const char* end :
+         {"end wide", "cancel wide", "update wide NumNodes=1", "lost n2\n end wide\n back n2"}) {
         Scenario world;
-        ASSERT_EQ(world.run("settings epilog\n nodes n[1-2] cpus=1\n submit wide nodes=2 tasks=2\n pass"), "");
+        ASSERT_EQ(
+            world.run("settings epilog\n nodes n[1-2] cpus=1\n submit wide nodes=2 tasks=2\n pass"),
+            "");
         ASSERT_EQ(world.run(end), "");
         const std::vector<TerminateJob> orders = orders_for(world, NodeIndex{1});
         ASSERT_FALSE(orders.empty()) << end;
@@ -185,7 +195,8 @@ TEST(JobLife, AJobThatMayNotRunAgainFailsWithItsProlog) {
     EXPECT_EQ(world.run(R"(
         expect  a failed JobLaunchFailure
         shows   n1 state=IDLE+DRAIN reason=Prolog_error
-    )"), "");
+    )"),
+              "");
 }
 
 TEST(JobLife, TheDrainThatAFailedPrologFindsKeepsItsReason) {
@@ -199,7 +210,9 @@ TEST(JobLife, AStepsFailedPrologHoldsABatchJobToo) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodes=2 tasks=2\n pass"), "");
     fail_prolog(world, "a", "n2", StepId{0});
-    ASSERT_EQ(world.run("expect a completing\n clean a n2\n end a code=1\n expect a pending JobHeldUser"), "");
+    ASSERT_EQ(
+        world.run("expect a completing\n clean a n2\n end a code=1\n expect a pending JobHeldUser"),
+        "");
     const Job& job = world.cluster().job(world.job("a"));
     EXPECT_EQ(print_reason(job.reason, job.reason_detail), "launch failed requeued held");
     EXPECT_EQ(world.run("shows n2 state=IDLE+DRAIN reason=Prolog_error\n shows n1 state=IDLE"), "");
@@ -248,7 +261,8 @@ TEST(JobLife, ARequeuedJobRunsAgainUnderTheSameId) {
         end     a code=1
         pass
         expect  a running n1
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(scenario.cluster().job(scenario.job("a")).restarts, 1u);
 }
 
@@ -293,7 +307,8 @@ TEST(JobLife, ArraysStayOneRecordUntilTasksStart) {
         end     sweep_0
         pass
         expect  sweep_1 running n1
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(scenario.cluster().jobs().size(), 3u);
 }
 
@@ -310,13 +325,16 @@ TEST(JobLife, TheLastTaskKeepsTheArraysId) {
         end     pair_2
         expect  pair_1 cancelled
         expect  pair_2 cancelled
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(scenario.cluster().job(scenario.job("pair")).array_task, 2u);
 }
 
 TEST(JobLife, TheSameSubmissionTwiceIsOneJob) {
     Scenario scenario;
-    EXPECT_EQ(scenario.run("nodes n1 cpus=1\nsubmit a key=0123\nsubmit b key=0123\nsubmit c key=4567"), "");
+    EXPECT_EQ(
+        scenario.run("nodes n1 cpus=1\nsubmit a key=0123\nsubmit b key=0123\nsubmit c key=4567"),
+        "");
     EXPECT_EQ(scenario.job("a"), scenario.job("b"));
     EXPECT_NE(scenario.job("a"), scenario.job("c"));
 }
@@ -383,15 +401,19 @@ TEST(JobUpdate, NamesThatNothingHasAreRefusedAsAtSubmission) {
 
 TEST(JobUpdate, TheEndOfARunningJobIsSet) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1 cpus=2\nsubmit a time=30\nsubmit b time=30\nsubmit c time=30\npass\nat 10\n"
-                        "update a EndTime=now+10minutes\nupdate b EndTime=now+1hour\n"
-                        "update a EndTime=now refused=time\nupdate a EndTime=soon refused=EndTime=soon\n"
-                        "update c EndTime=now+1hour refused=running"),
-              "");
+    ASSERT_EQ(
+        world.run(
+            "nodes n1 cpus=2\nsubmit a time=30\nsubmit b time=30\nsubmit c time=30\npass\nat 10\n"
+            "update a EndTime=now+10minutes\nupdate b EndTime=now+1hour\n"
+            "update a EndTime=now refused=time\nupdate a EndTime=soon refused=EndTime=soon\n"
+            "update c EndTime=now+1hour refused=running"),
+        "");
     EXPECT_EQ(world.cluster().job(world.job("a")).time_limit, TimeLimit(Minutes{20}));
-    EXPECT_EQ(world.run("at 19\nexpect a running\nat 20\nexpect a completing\nat 69\nexpect b running n1\n"
-                        "at 70\nexpect b completing"),
-              "");
+    EXPECT_EQ(
+        world.run(
+            "at 19\nexpect a running\nat 20\nexpect a completing\nat 69\nexpect b running n1\n"
+            "at 70\nexpect b completing"),
+        "");
 }
 
 TEST(JobUpdate, OnlyAnOperatorPutsTheEndOff) {
@@ -402,7 +424,8 @@ TEST(JobUpdate, OnlyAnOperatorPutsTheEndOff) {
         Effects effects;
         const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
         apply(world.cluster(), world.now(),
-              UpdateJob{RequestId{1}, {UserId{1000}, GroupId{100}}, ref, {{"EndTime", end}}}, effects);
+              UpdateJob{RequestId{1}, {UserId{1000}, GroupId{100}}, ref, {{"EndTime", end}}},
+              effects);
         return world.cluster().job(id).time_limit;
     };
     EXPECT_EQ(limit_after("now+1hour"), TimeLimit(Minutes{30}));
@@ -415,8 +438,10 @@ TEST(JobControl, AHoldOfAJobThatIsOverIsRefused) {
     auto refusal = [&](JobVerb verb) {
         Effects effects;
         const JobRef ref{.job = world.job("a"), .tasks = {}, .het_component = {}, .step = {}};
-        apply(world.cluster(), world.now(), ControlJobs{RequestId{1}, {UserId{0}, GroupId{0}}, verb, {ref}}, effects);
-        const auto& results = std::get<std::vector<JobResult>>(std::get<Reply>(effects.back()).answer);
+        apply(world.cluster(), world.now(),
+              ControlJobs{RequestId{1}, {UserId{0}, GroupId{0}}, verb, {ref}}, effects);
+        const auto& results =
+            std::get<std::vector<JobResult>>(std::get<Reply>(effects.back()).answer);
         return results.at(0).error ? results.at(0).error->code : ErrorCode::None;
     };
     EXPECT_EQ(refusal(JobVerb::Hold), ErrorCode::None);

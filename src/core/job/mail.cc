@@ -18,7 +18,9 @@ struct LimitPart {
 constexpr LimitPart kLimitParts[] = {
     {MailType::TimeLimit50, 50}, {MailType::TimeLimit80, 80}, {MailType::TimeLimit90, 90}};
 
-bool wants(const Job& job, MailType type) { return has_mail_type(job.request->mail_types, type); }
+bool wants(const Job& job, MailType type) {
+    return has_mail_type(job.request->mail_types, type);
+}
 
 bool is_heard_of_as_a_whole(const Job& job) {
     return job.array_job && !job.request->mail_types.empty() && !wants(job, MailType::ArrayTasks);
@@ -28,16 +30,18 @@ bool is_heard_of_as_a_whole(const Job& job) {
 std::string name_of(const Job& job) {
     const std::string name(job.details->name());
     if (is_heard_of_as_a_whole(job)) {
-        return fmt::format("Slurm Array Summary Job_id={0}_* ({0}) Name={1}", job.array_job->value, name);
+        return fmt::format("Slurm Array Summary Job_id={0}_* ({0}) Name={1}", job.array_job->value,
+                           name);
     }
     if (!job.array_task) return fmt::format("Slurm Job_id={} Name={}", job.id.value, name);
-    return fmt::format("Slurm Array Task Job_id={}_{} ({}) Name={}", job.array_job->value, *job.array_task,
-                       job.id.value, name);
+    return fmt::format("Slurm Array Task Job_id={}_{} ({}) Name={}", job.array_job->value,
+                       *job.array_task, job.id.value, name);
 }
 
 // A name may have line ends in it: what follows one would be a header of its own.
 std::string on_one_line(std::string text) {
-    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
     return text;
 }
 
@@ -50,7 +54,8 @@ void send(MailType type, const Job& job, std::optional<Seconds> length, const st
         subject += fmt::format(", {} time {}", did, print_duration(*length));
     }
     if (!ending.empty()) subject += ", " + ending;
-    effects.push_back(SendMail{type, std::make_shared<const Job>(job), on_one_line(std::move(subject)), length, tasks});
+    effects.push_back(SendMail{type, std::make_shared<const Job>(job),
+                               on_one_line(std::move(subject)), length, tasks});
 }
 
 std::optional<Seconds> run_time(const Job& job, Time now) {
@@ -99,7 +104,8 @@ void mail_start(Cluster& cluster, const Job& job, Effects& effects) {
     const bool is_known = is_heard_of_as_a_whole(job) &&
                           std::exchange(cluster.array_news[job.array_job->value].has_begun, true);
     if (is_known || !wants(job, MailType::Begin)) return;
-    const Time since = job.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeued job queues anew
+    const Time since =
+        job.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeued job queues anew
     send(MailType::Begin, job, *job.start_time - since, "", effects);
 }
 
@@ -111,7 +117,8 @@ void mail_end(Cluster& cluster, const Job& job, Effects& effects) {
 }
 
 void mail_requeue(Cluster& cluster, Time now, const Job& job, Effects& effects) {
-    if (is_heard_of_as_a_whole(job)) cluster.array_news[job.array_job->value].endings.is_requeued = true;
+    if (is_heard_of_as_a_whole(job))
+        cluster.array_news[job.array_job->value].endings.is_requeued = true;
     mail(MailType::Requeue, now, job, effects);
 }
 
@@ -125,7 +132,8 @@ void set_mail_clocks(Cluster& cluster, const Job& job) {
 // What was sent is taken off the record, so that it is not sent again after a restart.
 void on_limit_mail_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const auto job = cluster.find_job(id);
-    if (job->state != JobState::Running || is_completing(*job) || job->time_limit.unlimited()) return;
+    if (job->state != JobState::Running || is_completing(*job) || job->time_limit.unlimited())
+        return;
     JobTerms terms = *job->request;
     for (const LimitPart& part : kLimitParts) {
         // Suspended or given more time since: another timer is set for that.

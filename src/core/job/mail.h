@@ -1,7 +1,7 @@
 // core/job/mail.h
 //
-// What users hear of their jobs by mail (--mail-type). Of an array they hear as a whole, once when its first
-// task starts and once when its last one is over, unless they have asked for ARRAY_TASKS.
+// What users hear of their jobs by mail (--mail-type). Of an array they hear as a whole, once when
+// its first task starts and once when its last one is over, unless they have asked for ARRAY_TASKS.
 #pragma once
 
 #include "core/cluster.h"

@@ -26,7 +26,8 @@ Subjects mails_of(std::string_view text) {
 
 TEST(Mail, OnlyWhoAsksForItGetsIt) {
     EXPECT_EQ(mails_of("nodes n1\nsubmit a time=5\npass\nend a"), Subjects{});
-    EXPECT_EQ(mails_of("nodes n1\nsubmit a time=5 mail=REQUEUE,ARRAY_TASKS\npass\nend a"), Subjects{});
+    EXPECT_EQ(mails_of("nodes n1\nsubmit a time=5 mail=REQUEUE,ARRAY_TASKS\npass\nend a"),
+              Subjects{});
 }
 
 TEST(Mail, TellsOfTheStartAndTheEnd) {
@@ -56,7 +57,8 @@ TEST(Mail, ToBeCancelledIsNoFailure) {
 
 TEST(Mail, TellsHowMuchOfTheTimeIsGone) {
     const std::string text =
-        "nodes n1\nsubmit a time=100 mail=FAIL,TIME_LIMIT,TIME_LIMIT_50,TIME_LIMIT_80,TIME_LIMIT_90\npass\n";
+        "nodes n1\nsubmit a time=100 "
+        "mail=FAIL,TIME_LIMIT,TIME_LIMIT_50,TIME_LIMIT_80,TIME_LIMIT_90\npass\n";
     const Subjects halfway{"Job_id=1 Name=a Reached 50% of time limit, Run time 00:50:00"};
     EXPECT_EQ(mails_of(text + "at 49"), Subjects{});
     EXPECT_EQ(mails_of(text + "at 50\nat 79"), halfway);
@@ -66,18 +68,21 @@ TEST(Mail, TellsHowMuchOfTheTimeIsGone) {
                         "Job_id=1 Name=a Reached 90% of time limit, Run time 01:30:00",
                         "Job_id=1 Name=a Reached time limit, Run time 01:40:00",
                         "Job_id=1 Name=a Failed, Run time 01:40:00, TIMEOUT, ExitCode 0"}));
-    EXPECT_EQ(mails_of(text + "update a TimeLimit=200\nat 50\nat 99"), Subjects{}) << "given more time";
+    EXPECT_EQ(mails_of(text + "update a TimeLimit=200\nat 50\nat 99"), Subjects{})
+        << "given more time";
 }
 
 TEST(Mail, TellsOfBeingRequeued) {
-    EXPECT_EQ(mails_of("nodes n1\nsubmit a time=60 mail=REQUEUE,END\npass\nat 7\nrequeue a\nclean a n1"),
-              Subjects{"Job_id=1 Name=a Requeued, Run time 00:07:00"});
+    EXPECT_EQ(
+        mails_of("nodes n1\nsubmit a time=60 mail=REQUEUE,END\npass\nat 7\nrequeue a\nclean a n1"),
+        Subjects{"Job_id=1 Name=a Requeued, Run time 00:07:00"});
 }
 
 TEST(Mail, TellsOnceThatADependencyCannotBeFulfilled) {
     const std::string text =
         "nodes n1\nsubmit bad time=5\nsubmit a depend=afterok:bad mail=ALL killdep=";
-    EXPECT_EQ(mails_of(text + "no\npass\nend bad code=1\nat 1\npass"), Subjects{"Job_id=2 Name=a Invalid dependency"});
+    EXPECT_EQ(mails_of(text + "no\npass\nend bad code=1\nat 1\npass"),
+              Subjects{"Job_id=2 Name=a Invalid dependency"});
     EXPECT_EQ(mails_of(text + "yes\npass\nend bad code=1"),
               (Subjects{"Job_id=2 Name=a Invalid dependency",
                         "Job_id=2 Name=a Ended, Run time 00:00:00, CANCELLED, ExitCode 0"}));
@@ -101,33 +106,40 @@ TEST(Mail, OfAnArrayTellsAsAWhole) {
 
 TEST(Mail, OfAnArrayRemembersTasksThatAreForgotten) {
     const std::string name = "Array Summary Job_id=1_* (1) Name=a ";
-    EXPECT_EQ(mails_of("nodes n1 cpus=2\nsubmit a array=1-2 time=60 mail=ALL\npass\nend a_1 code=2\nat 30\nend a_2"),
+    EXPECT_EQ(mails_of("nodes n1 cpus=2\nsubmit a array=1-2 time=60 mail=ALL\npass\nend a_1 "
+                       "code=2\nat 30\nend a_2"),
               (Subjects{name + "Began", name + "Failed, Mixed, ExitCode [0-2]"}));
-    EXPECT_EQ(mails_of("nodes n1 cpus=1\nsubmit a array=1-2 time=60 mail=ALL\npass\nend a_1 code=2\n"
-                       "restart\npass\nend a_2"),
-              (Subjects{name + "Began", name + "Failed, Mixed, ExitCode [0-2]"}));
+    EXPECT_EQ(
+        mails_of("nodes n1 cpus=1\nsubmit a array=1-2 time=60 mail=ALL\npass\nend a_1 code=2\n"
+                 "restart\npass\nend a_2"),
+        (Subjects{name + "Began", name + "Failed, Mixed, ExitCode [0-2]"}));
 }
 
 TEST(Mail, OfAnArrayTellsThatTasksWereRequeued) {
     const std::string name = "Array Summary Job_id=1_* (1) Name=a ";
-    EXPECT_EQ(mails_of("nodes n1\nsubmit a array=1 time=60 mail=ALL\npass\nrequeue a\nclean a n1\nat 3\npass\nend a"),
+    EXPECT_EQ(mails_of("nodes n1\nsubmit a array=1 time=60 mail=ALL\npass\nrequeue a\nclean a "
+                       "n1\nat 3\npass\nend a"),
               (Subjects{name + "Began", name + "Requeued",
                         name + "Ended, COMPLETED, ExitCode [0-0], with requeued tasks"}));
 }
 
 TEST(Mail, OfTasksTellsOneByOneIfAskedTo) {
-    EXPECT_EQ(mails_of("nodes n1 cpus=2\nsubmit a array=1-2 time=60 mail=BEGIN,FAIL,ARRAY_TASKS\n"
-                       "pass\nend a_1 code=1\nend a_2"),
-              (Subjects{"Array Task Job_id=1_1 (2) Name=a Began, Queued time 00:00:00",
-                        "Array Task Job_id=1_2 (1) Name=a Began, Queued time 00:00:00",
-                        "Array Task Job_id=1_1 (2) Name=a Failed, Run time 00:00:00, FAILED, ExitCode 1"}));
+    EXPECT_EQ(
+        mails_of("nodes n1 cpus=2\nsubmit a array=1-2 time=60 mail=BEGIN,FAIL,ARRAY_TASKS\n"
+                 "pass\nend a_1 code=1\nend a_2"),
+        (Subjects{
+            "Array Task Job_id=1_1 (2) Name=a Began, Queued time 00:00:00",
+            "Array Task Job_id=1_2 (1) Name=a Began, Queued time 00:00:00",
+            "Array Task Job_id=1_1 (2) Name=a Failed, Run time 00:00:00, FAILED, ExitCode 1"}));
     EXPECT_EQ(mails_of("nodes n1\nsubmit a array=1-2 hold mail=ALL,ARRAY_TASKS\ncancel a"),
               Subjects{"Job_id=1 Name=a Ended, Run time 00:00:00, CANCELLED, ExitCode 0"});
 }
 
 TEST(Mail, GoesToAddressesOnly) {
-    EXPECT_SCENARIO("nodes n1\nsubmit a mailuser=me@example.org,you\nsubmit b mailuser=-f refused=--mail-user=-f\n"
-                    "submit c mailuser=|rm refused=--mail-user=|rm\nsubmit d mailuser=a,/etc/x refused");
+    EXPECT_SCENARIO(
+        "nodes n1\nsubmit a mailuser=me@example.org,you\nsubmit b mailuser=-f "
+        "refused=--mail-user=-f\n"
+        "submit c mailuser=|rm refused=--mail-user=|rm\nsubmit d mailuser=a,/etc/x refused");
 }
 
 }  // namespace

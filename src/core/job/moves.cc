@@ -29,12 +29,9 @@ constexpr Move kJobMoves[] = {
     {JobState::Running, JobState::Suspended},    // scontrol suspend, or to make room
     {JobState::Suspended, JobState::Running},    // resumed, or woken up to be ended
     {JobState::Completed, JobState::Pending},    // requeued after its end
-    {JobState::Failed, JobState::Pending},
-    {JobState::Cancelled, JobState::Pending},
-    {JobState::Timeout, JobState::Pending},
-    {JobState::NodeFail, JobState::Pending},
-    {JobState::OutOfMemory, JobState::Pending},
-    {JobState::Preempted, JobState::Pending},
+    {JobState::Failed, JobState::Pending},      {JobState::Cancelled, JobState::Pending},
+    {JobState::Timeout, JobState::Pending},     {JobState::NodeFail, JobState::Pending},
+    {JobState::OutOfMemory, JobState::Pending}, {JobState::Preempted, JobState::Pending},
     {JobState::Deadline, JobState::Pending},
 };
 

@@ -21,9 +21,11 @@ namespace sluice {
 
 namespace {
 
-// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the most of each, on any of them.
+// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the most of each, on any of
+// them.
 std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
-    if (partition.nodes.empty()) return fmt::format("partition {} has no nodes", partition.config.name);
+    if (partition.nodes.empty())
+        return fmt::format("partition {} has no nodes", partition.config.name);
     std::map<std::pair<std::string, std::string>, std::uint64_t> devices;  // name and type
     std::uint32_t cpus = 0;
     Megabytes memory = 0;
@@ -39,19 +41,24 @@ std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
     std::string text = fmt::format("nodes of partition {} have up to", partition.config.name);
     for (const auto& [device, count] : devices) {
         const auto& [name, type] = device;
-        text += fmt::format(" {} {}{}{},", count, name == "gpu" ? "GPU" : name, count == 1 ? "" : "s",
-                            type.empty() ? "" : fmt::format(" ({})", type));
+        text += fmt::format(" {} {}{}{},", count, name == "gpu" ? "GPU" : name,
+                            count == 1 ? "" : "s", type.empty() ? "" : fmt::format(" ({})", type));
     }
     cpus = std::min(cpus, partition.config.max_cpus_per_node.value_or(cpus));
     return text + fmt::format(" {} CPU{}, {}", cpus, cpus == 1 ? "" : "s", print_memory(memory));
 }
 
-// "; rules for sockets and bindings leave it up to 4 of the CPUs": where these are what is in its way.
+// "; rules for sockets and bindings leave it up to 4 of the CPUs": where these are what is in its
+// way.
 std::string most_in_detail(const Cluster& cluster, const Need& need) {
     const std::uint32_t most = depends_on_detail(need) ? most_cpus_in_detail(cluster, need) : 0;
     bool all = false;
-    for (NodeIndex node : need.partition->nodes) all = all || usable_cpus(cluster.node(node)) == most;
-    return most == 0 || all ? "" : fmt::format("; rules for sockets and bindings leave it up to {} of the CPUs", most);
+    for (NodeIndex node : need.partition->nodes)
+        all = all || usable_cpus(cluster.node(node)) == most;
+    return most == 0 || all
+               ? ""
+               : fmt::format("; rules for sockets and bindings leave it up to {} of the CPUs",
+                             most);
 }
 
 std::string count_of(std::uint64_t count, std::string_view what) {
@@ -70,23 +77,28 @@ std::string what_is_possible(const Cluster& cluster, const Need& need, ErrorCode
     const Partition& partition = *need.partition;
     const PartitionConfig& config = partition.config;
     if (code == ErrorCode::InvalidTimeLimit) {
-        return fmt::format("partition {} allows {} at most", config.name, print_time_limit(config.max_time));
+        return fmt::format("partition {} allows {} at most", config.name,
+                           print_time_limit(config.max_time));
     }
     if (code == ErrorCode::TooManyCpus) {
-        return fmt::format("partition {} has {}", config.name, count_of(cpus_in(cluster, partition), "CPU"));
+        return fmt::format("partition {} has {}", config.name,
+                           count_of(cpus_in(cluster, partition), "CPU"));
     }
     if (code == ErrorCode::MemoryInvalid) {
         return fmt::format("partition {} allows {} of memory per node at most", config.name,
                            print_memory(max_memory_per_node(cluster, config)));
     }
     if (std::max(1u, shape.nodes_min) > partition.nodes.size()) {
-        return fmt::format("partition {} has {}", config.name, count_of(partition.nodes.size(), "node"));
+        return fmt::format("partition {} has {}", config.name,
+                           count_of(partition.nodes.size(), "node"));
     }
     if (code == ErrorCode::InvalidNodeCount) {
         bool too_few = shape.nodes_min < config.min_nodes;
-        return fmt::format("partition {} {}", config.name,
-                           too_few ? fmt::format("wants {} at least", count_of(config.min_nodes, "node"))
-                                   : fmt::format("allows {} at most", count_of(config.max_nodes.value_or(0), "node")));
+        return fmt::format(
+            "partition {} {}", config.name,
+            too_few
+                ? fmt::format("wants {} at least", count_of(config.min_nodes, "node"))
+                : fmt::format("allows {} at most", count_of(config.max_nodes.value_or(0), "node")));
     }
     return most_on_a_node(cluster, partition) + most_in_detail(cluster, need);
 }
@@ -99,7 +111,8 @@ std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, 
     const PartitionBounds bounds = bounds_of(cluster, *job.request, partition.config);
     if (job.time_limit > bounds.max_time) return ErrorCode::InvalidTimeLimit;
     std::uint64_t cpus = std::uint64_t{need.tasks} * shape.cpus_per_task;
-    if (std::max<std::uint64_t>(cpus, need.nodes_min) > cpus_in(cluster, partition)) return ErrorCode::TooManyCpus;
+    if (std::max<std::uint64_t>(cpus, need.nodes_min) > cpus_in(cluster, partition))
+        return ErrorCode::TooManyCpus;
     // Compat: here the least of -N counts too, which may be raised where limits are not enforced.
     bool too_few = shape.nodes_max && shape.nodes_min < bounds.min_nodes;
     bool too_many = shape.nodes_min > partition.nodes.size();
@@ -110,7 +123,8 @@ std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, 
 
 Error refusal(const Cluster& cluster, const Need& need, ErrorCode code) {
     Error why{code, {}};
-    if (code == ErrorCode::NodeConfigUnavailable) why.detail = what_no_node_has(need, cluster.scheduler().layout);
+    if (code == ErrorCode::NodeConfigUnavailable)
+        why.detail = what_no_node_has(need, cluster.scheduler().layout);
     why.hint = what_is_possible(cluster, need, code);
     return why;
 }
@@ -121,7 +135,8 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
     for (const std::string* list : {&shape.nodelist, &shape.exclude}) {
         if (list->empty()) continue;
         for (const std::string& name : TRY(Hostlist::parse(*list)).names()) {
-            if (!cluster.find_node(name)) return Error{ErrorCode::InvalidNodeName, fmt::format("there is no node {}", name)};
+            if (!cluster.find_node(name))
+                return Error{ErrorCode::InvalidNodeName, fmt::format("there is no node {}", name)};
         }
     }
     auto any_node = [&](auto wanted) {
@@ -131,7 +146,8 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
         return false;
     };
     for (const auto* text : {&shape.constraint, &shape.prefer}) {
-        ErrorCode code = text == &shape.prefer ? ErrorCode::InvalidPrefer : ErrorCode::InvalidFeature;
+        ErrorCode code =
+            text == &shape.prefer ? ErrorCode::InvalidPrefer : ErrorCode::InvalidFeature;
         for (const std::string& name : TRY(FeatureExpression::parse(*text)).names()) {
             bool known = any_node([&](const Node& node) {
                 const std::vector<std::string>& has = node.config.features;
@@ -140,10 +156,14 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
             if (!known) return Error{code, fmt::format("no node has the feature {}", name)};
         }
     }
-    for (const auto* wishes : {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
+    for (const auto* wishes :
+         {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
         for (const GresCount& wish : *wishes) {
-            bool known = any_node([&](const Node& node) { return gres_count(node, {wish.name, "", 1}) > 0; });
-            if (!known) return Error{ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name)};
+            bool known = any_node([&](const Node& node) {
+                return gres_count(node, {wish.name, "", 1}) > 0;
+            });
+            if (!known)
+                return Error{ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name)};
         }
     }
     return {};
@@ -161,7 +181,8 @@ Result<void> check_possible(Cluster& cluster, const Job& job) {
         bool fits = !limit && !on_idle_nodes(cluster, need).empty();
         if (fits && !all_count) return {};
         is_possible = is_possible || fits;
-        if (!fits && !why) why = refusal(cluster, need, limit.value_or(ErrorCode::NodeConfigUnavailable));
+        if (!fits && !why)
+            why = refusal(cluster, need, limit.value_or(ErrorCode::NodeConfigUnavailable));
     }
     if (is_possible) return {};
     return *std::move(why);

@@ -1,7 +1,7 @@
 // core/job/possible.h
 //
-// Can a job ever run? One that cannot is refused when it is submitted: with Slurm's words, and with what
-// it could ask for instead.
+// Can a job ever run? One that cannot is refused when it is submitted: with Slurm's words, and with
+// what it could ask for instead.
 #pragma once
 
 #include "core/cluster.h"
@@ -11,8 +11,8 @@ namespace sluice {
 // Are there such nodes, features and resources at all?
 Result<void> check_names(const Cluster& cluster, const Shape& shape);
 
-// With all nodes up and idle, in one of its partitions. Limits of partitions count where EnforcePartLimits
-// says so; else jobs beyond them wait with a reason.
+// With all nodes up and idle, in one of its partitions. Limits of partitions count where
+// EnforcePartLimits says so; else jobs beyond them wait with a reason.
 Result<void> check_possible(Cluster& cluster, const Job& job);
 
 }  // namespace sluice

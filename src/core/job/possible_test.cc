@@ -87,9 +87,11 @@ TEST(Possible, WhatSocketsOfAnIdleNodeDoNotHoldIsRefused) {
         submit    a nodes=1 tasks=4
         submit    b nodes=1 tasks=5 partition=q refused=configuration
         submit    c nodes=1 tasks=5 refused=configuration
-    )"), "");
-    EXPECT_EQ(refusal(world).hint, "nodes of partition p have up to 8 CPUs, 1000M; "
-                                   "rules for sockets and bindings leave it up to 4 of the CPUs");
+    )"),
+              "");
+    EXPECT_EQ(refusal(world).hint,
+              "nodes of partition p have up to 8 CPUs, 1000M; "
+              "rules for sockets and bindings leave it up to 4 of the CPUs");
 }
 
 TEST(Possible, CpusThatAreNotCloseToItsDevicesDoNotCountWhereThatIsEnforced) {
@@ -107,9 +109,11 @@ TEST(Possible, CpusThatAreNotCloseToItsDevicesDoNotCountWhereThatIsEnforced) {
         submit    f gres=gpu:1 cpus=4 bind refused=configuration
         pass
         expect    b running n2
-    )"), "");
-    EXPECT_EQ(refusal(world).hint, "nodes of partition main have up to 4 GPUs (a40), 8 CPUs, 1000M; "
-                                   "rules for sockets and bindings leave it up to 3 of the CPUs");
+    )"),
+              "");
+    EXPECT_EQ(refusal(world).hint,
+              "nodes of partition main have up to 4 GPUs (a40), 8 CPUs, 1000M; "
+              "rules for sockets and bindings leave it up to 3 of the CPUs");
 }
 
 TEST(Possible, ATimeMinOfZeroIsNone) {

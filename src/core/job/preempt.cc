@@ -8,12 +8,18 @@ namespace sluice {
 
 namespace {
 
-// A script without a handler goes on until the grace time is over, so that its steps can end in peace.
+// A script without a handler goes on until the grace time is over, so that its steps can end in
+// peace.
 void tell(const Job& job, int signal, Effects& effects) {
     for (const NodeShare& share : job.allocation->nodes) {
         bool head = &share == &job.allocation->nodes.front();
-        effects.push_back(SignalJob{.node = share.node, .run = {job.id, job.restarts, kBatchStep}, .signal = signal,
-                                    .batch_shell = head, .children = true, .steps = true, .if_handled = true});
+        effects.push_back(SignalJob{.node = share.node,
+                                    .run = {job.id, job.restarts, kBatchStep},
+                                    .signal = signal,
+                                    .batch_shell = head,
+                                    .children = true,
+                                    .steps = true,
+                                    .if_handled = true});
     }
 }
 

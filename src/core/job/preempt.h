@@ -16,7 +16,8 @@ struct PreemptRule {
 // How `victim` is preempted, by its partition or QOS (core/schedule/preempt.cc).
 PreemptRule preempt_rule(const Cluster& cluster, const Job& victim);
 // May `job`, wanting to start in `partition`, take the victim's place?
-bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim, Time now);
+bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition,
+                 const Job& victim, Time now);
 
 // Tells the job (SIGCONT, SIGTERM) and ends it when its grace time is over.
 void preempt_job(Cluster& cluster, Time now, JobId id, Effects& effects);

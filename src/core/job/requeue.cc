@@ -33,7 +33,8 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     job.next_step = 0;
     job.launched = false;
     job.warned = false;
-    if (job.request->time_limit) job.time_limit = *job.request->time_limit;  // it may have been cut at the start
+    if (job.request->time_limit)
+        job.time_limit = *job.request->time_limit;  // it may have been cut at the start
     job.preempt_time.reset();
     job.last_checkpoint.reset();
     job.suspended = Seconds{0};
@@ -49,7 +50,8 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         job.priority = 0;
         job.priority_by_hand = false;
         job.reason = Reason::JobHeldUser;
-        job.reason_detail = launch_failed ? "launch failed requeued held" : "job requeued in held state";
+        job.reason_detail =
+            launch_failed ? "launch failed requeued held" : "job requeued in held state";
     } else if (was_held) {
         job.reason = by_operator ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     } else if (!job.priority_by_hand) {
@@ -65,8 +67,10 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     cluster.jobs_changed_state(id);
     leave_lost_reservations(cluster, now, id);
     job_is_back(cluster, now, cluster.job(id));
-    if (cluster.job(id).dependency.empty()) enqueue(cluster, cluster.job(id), now);
-    else wait_for_others(cluster, now, id, effects);
+    if (cluster.job(id).dependency.empty())
+        enqueue(cluster, cluster.job(id), now);
+    else
+        wait_for_others(cluster, now, id, effects);
 }
 
 }  // namespace sluice

@@ -169,7 +169,8 @@ Result<void> keep_named_nodes(const Cluster& cluster, Job& draft, const std::str
     return keep(cluster, draft, std::move(nodes));
 }
 
-void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& before, Effects& effects) {
+void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& before,
+                 Effects& effects) {
     const JobId id = before->id;
     std::shared_ptr<const Job> job = cluster.find_job(id);
     const std::shared_ptr<const Job> for_epilog = cluster.settings().has_epilog ? before : nullptr;

@@ -22,7 +22,8 @@ Result<void> keep_named_nodes(const Cluster& cluster, Job& draft, const std::str
 
 // `before`: the job as it was until now. Whatever of it runs on a node that it holds no longer is
 // ended there, and the node takes new jobs as soon as it says that nothing is left.
-void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& before, Effects& effects);
+void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& before,
+                 Effects& effects);
 
 // Whether the job, whose dependency was written as `text`, may wait for another in order to expand
 // it.

@@ -1,7 +1,8 @@
 // core/job/singleton.cc
 //
 // --dependency=singleton: one job of a user and name at a time, in the order of their ids. A group
-// is kept only while one of its singletons has not started, so that jobs nobody waits for cost nothing.
+// is kept only while one of its singletons has not started, so that jobs nobody waits for cost
+// nothing.
 #include <algorithm>
 
 #include "core/job/dependency.h"
@@ -37,8 +38,7 @@ void add_to(NameGroup& group, const Job& job) {
 }
 
 void drop_if_unused(Cluster& cluster, const Job& job, const NameGroup& group) {
-    if (group.waiting.empty() && group.let_go.empty())
-        cluster.name_groups.erase(group_key(job));
+    if (group.waiting.empty() && group.let_go.empty()) cluster.name_groups.erase(group_key(job));
 }
 
 // Those that wait and may have waited for one that is gone: only the first of those that are left.
@@ -137,8 +137,7 @@ void job_is_back(Cluster& cluster, Time now, const Job& job) {
     NameGroup* group = find_group(cluster, job);
     if (!group) return;
     add_to(*group, job);
-    for (JobId next : next_in(*group))
-        cluster.add_timer({now, TimerKind::Dependency, next.value});
+    for (JobId next : next_in(*group)) cluster.add_timer({now, TimerKind::Dependency, next.value});
 }
 
 }  // namespace sluice

@@ -14,15 +14,17 @@ namespace sluice {
 void set_clocks(Cluster& cluster, const Job& job) {
     if (job.time_limit.unlimited()) return;
     Time end = limit_end(job);
-    cluster.add_timer({end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
+    cluster.add_timer(
+        {end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
     if (job.request->warn_signal && !job.warned) {
         cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
     }
     set_mail_clocks(cluster, job);
 }
 
-void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
-               const std::string& reservation, Effects& effects, std::optional<TimeLimit> shortened) {
+void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
+               const std::string& partition, const std::string& reservation, Effects& effects,
+               std::optional<TimeLimit> shortened) {
     if (const Job& record = cluster.job(id); is_array_record(record)) {
         id = split_task(cluster, id, record.array_tasks.first());
     } else {
@@ -47,7 +49,8 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, cons
     std::shared_ptr<const Allocation> held = job.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);
-    const Reservation* reserved = reservation.empty() ? nullptr : find_reservation(cluster, reservation);
+    const Reservation* reserved =
+        reservation.empty() ? nullptr : find_reservation(cluster, reservation);
     if (reserved && reserved->has(kResvReplace)) look_after_reservations(cluster, now);
     cluster.jobs_changed_state(id);
 

@@ -28,8 +28,8 @@ void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const 
 }
 
 // Answers now, or says that the step has to wait.
-bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller, const StepWish& wish,
-                Effects& effects) {
+bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller,
+                const StepWish& wish, Effects& effects) {
     auto job = cluster.find_job(wish.job);
     auto refuse = [&](ErrorCode code) {
         effects.push_back(Reply{request, Error{code, {}}});
@@ -43,7 +43,8 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         grant(cluster, now, request, job, known, wish.cyclic, effects);
         return true;
     }
-    if (job->state == JobState::Suspended) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
+    if (job->state == JobState::Suspended)
+        return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
     Result<StepPlan> plan = plan_step(cluster, *job, job->steps, wish);
     if (plan && !plan->step) {
         // To wait makes sense for what would fit if the job's other steps were gone.
@@ -94,8 +95,10 @@ void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
         changed->cancelled = true;
         step = changed;
         for (NodeIndex node : changed->nodes_left) {
-            effects.push_back(TerminateJob{.node = node, .run = {id, job.restarts, which},
-                                           .grace = cluster.settings().kill_wait, .reason_line = {},
+            effects.push_back(TerminateJob{.node = node,
+                                           .run = {id, job.restarts, which},
+                                           .grace = cluster.settings().kill_wait,
+                                           .reason_line = {},
                                            .only_step = true});
         }
     }
@@ -112,13 +115,14 @@ void forget_grants(Cluster& cluster, const Job& job) {
     if (grants->second.empty()) cluster.step_grants.erase(grants);
 }
 
-void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot,
-                  Effects& effects) {
+void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
+                  bool other_boot, Effects& effects) {
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
     std::shared_ptr<const Job> job = cluster.find_job(id);
     for (const auto& step : job->steps) {
-        bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) != step->nodes_left.end();
+        bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) !=
+                    step->nodes_left.end();
         if (step->state != StepState::Running || !left) continue;
         RunId run{id, job->restarts, step->id};
         bool known = std::find(running.begin(), running.end(), run) != running.end();
@@ -128,8 +132,11 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
                       event.facts.boot_time > step->start_time;
         bool lost = !known && (other_boot || is_old);
         if (!lost && !step->cancelled) continue;
-        effects.push_back(TerminateJob{.node = node, .run = run, .grace = cluster.settings().kill_wait,
-                                       .reason_line = {}, .only_step = true});
+        effects.push_back(TerminateJob{.node = node,
+                                       .run = run,
+                                       .grace = cluster.settings().kill_wait,
+                                       .reason_line = {},
+                                       .only_step = true});
     }
 }
 
@@ -157,7 +164,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
     // Ended steps are of no interest to decisions; a job of thousands must not carry them all.
     constexpr std::size_t kEndedStepsKept = 64;
     if (job.steps.size() > kEndedStepsKept) {
-        std::erase_if(job.steps, [](const auto& step) { return step->state != StepState::Running; });
+        std::erase_if(job.steps,
+                      [](const auto& step) { return step->state != StepState::Running; });
     }
     retry_waiting_steps(cluster, now, job.id, effects);
     srun_may_be_gone(cluster, now, found->id, event.srun_lost, effects);

@@ -17,7 +17,8 @@ struct Held {
     std::vector<std::uint32_t> cpus;
     Megabytes memory = 0;
     std::vector<std::pair<std::string, std::uint32_t>> devices;  // name, index
-    std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // name, type: without indexes
+    std::map<std::pair<std::string, std::string>, std::uint64_t>
+        counts;  // name, type: without indexes
 };
 
 Held held_on(const Steps& others, NodeIndex node) {
@@ -32,8 +33,10 @@ Held held_on(const Steps& others, NodeIndex node) {
             held.cpus.insert(held.cpus.end(), share.cpus.begin(), share.cpus.end());
             if (step->holds_memory) held.memory += share.memory;
             for (const auto& devices : share.gres) {
-                for (std::uint32_t index : devices.indexes) held.devices.emplace_back(devices.name, index);
-                if (devices.indexes.empty()) held.counts[{devices.name, devices.type}] += devices.count;
+                for (std::uint32_t index : devices.indexes)
+                    held.devices.emplace_back(devices.name, index);
+                if (devices.indexes.empty())
+                    held.counts[{devices.name, devices.type}] += devices.count;
             }
         }
     }
@@ -50,16 +53,18 @@ std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, b
 }
 
 // At most so many that are free.
-NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, bool overlap, std::uint64_t most) {
-    NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
+NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, bool overlap,
+                        std::uint64_t most) {
+    NodeShare::Devices picked{
+        .name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
     if (devices.indexes.empty()) {
         auto taken = held.counts.find({devices.name, devices.type});
         std::uint64_t used = overlap || taken == held.counts.end() ? 0 : taken->second;
         picked.count = std::min(most, devices.count - std::min(devices.count, used));
     }
     for (std::uint32_t index : devices.indexes) {
-        bool taken = std::find(held.devices.begin(), held.devices.end(), std::pair(devices.name, index)) !=
-                     held.devices.end();
+        bool taken = std::find(held.devices.begin(), held.devices.end(),
+                               std::pair(devices.name, index)) != held.devices.end();
         if (picked.count == most || (taken && !overlap)) continue;
         picked.indexes.push_back(index);
         ++picked.count;
@@ -70,21 +75,25 @@ NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, boo
 std::uint64_t owned_on(const NodeShare& share, const GresCount& wish) {
     std::uint64_t owned = 0;
     for (const NodeShare::Devices& devices : share.gres) {
-        if (devices.name == wish.name && (wish.type.empty() || wish.type == devices.type)) owned += devices.count;
+        if (devices.name == wish.name && (wish.type.empty() || wish.type == devices.type))
+            owned += devices.count;
     }
     return owned;
 }
 
 // GPUs for a step: as many of the job's as were asked for, free ones; all of them, shared, when the
 // step says nothing.
-Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held, bool overlap,
-                                                  const std::vector<GresCount>& wishes, bool& busy) {
+Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held,
+                                                  bool overlap,
+                                                  const std::vector<GresCount>& wishes,
+                                                  bool& busy) {
     if (wishes.empty()) return share.gres;
     std::vector<NodeShare::Devices> result;
     for (const GresCount& wish : wishes) {
         std::uint64_t missing = wish.count;
         for (const NodeShare::Devices& devices : share.gres) {
-            if (devices.name != wish.name || (!wish.type.empty() && wish.type != devices.type)) continue;
+            if (devices.name != wish.name || (!wish.type.empty() && wish.type != devices.type))
+                continue;
             NodeShare::Devices picked = pick(devices, held, overlap, missing);
             missing -= picked.count;
             if (picked.count > 0) result.push_back(std::move(picked));
@@ -95,7 +104,8 @@ Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const 
     return result;
 }
 
-std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& job, const StepWish& wish,
+std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& job,
+                                           const StepWish& wish,
                                            const std::vector<std::string>& named,
                                            const std::vector<std::string>& excluded) {
     std::vector<const NodeShare*> nodes;
@@ -147,7 +157,8 @@ std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const Step
 
 // Compat: --mem=0 uses all that the job has without keeping it from others.
 bool asks_for_memory(const StepWish& wish) {
-    return wish.mem_per_node.value_or(0) > 0 || (!wish.mem_per_node && wish.mem_per_cpu.value_or(0) > 0);
+    return wish.mem_per_node.value_or(0) > 0 ||
+           (!wish.mem_per_node && wish.mem_per_cpu.value_or(0) > 0);
 }
 
 Megabytes free_memory(const NodeShare& share, const Held& held, const StepWish& wish) {
@@ -155,7 +166,8 @@ Megabytes free_memory(const NodeShare& share, const Held& held, const StepWish& 
 }
 
 // What a step with so many CPUs of a node has of the job's memory there: all, if it does not say.
-Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& wish, std::size_t cpus) {
+Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& wish,
+                      std::size_t cpus) {
     if (!asks_for_memory(wish)) return share.memory;
     if (wish.mem_per_node) return *wish.mem_per_node;
     return std::min(*wish.mem_per_cpu * cpus, free_memory(share, held, wish));
@@ -163,13 +175,16 @@ Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& 
 
 // Those with room for a task, if nothing else were there. A step does without the others.
 std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepWish& wish) {
-    return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
-        return share->cpus.size() >= cpus_each(wish) && tasks_by_memory(*share, share->memory, wish) > 0;
-    }));
+    return static_cast<std::size_t>(
+        std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
+            return share->cpus.size() >= cpus_each(wish) &&
+                   tasks_by_memory(*share, share->memory, wish) > 0;
+        }));
 }
 
 // Tasks per node: one each, then block (fill from the first) or cyclic (one after another).
-std::vector<std::uint32_t> spread(std::uint32_t tasks, const std::vector<std::uint32_t>& capacity, bool cyclic) {
+std::vector<std::uint32_t> spread(std::uint32_t tasks, const std::vector<std::uint32_t>& capacity,
+                                  bool cyclic) {
     std::vector<std::uint32_t> counts(capacity.size(), 0);
     std::uint32_t left = tasks;
     for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
@@ -202,15 +217,17 @@ NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& 
     bool all_or_nothing = !wish.exact && !wish.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
     offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / cpus_each(wish);
-    offer.tasks_max = std::min(offer.tasks_max, tasks_by_memory(share, free_memory(share, held, wish), wish));
+    offer.tasks_max =
+        std::min(offer.tasks_max, tasks_by_memory(share, free_memory(share, held, wish), wish));
     if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
     return offer;
 }
 
 // So many of the offers, still in the order of the nodes.
 void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
-    std::stable_sort(offers.begin(), offers.end(),
-                     [](const NodeOffer& a, const NodeOffer& b) { return a.tasks_max > b.tasks_max; });
+    std::stable_sort(offers.begin(), offers.end(), [](const NodeOffer& a, const NodeOffer& b) {
+        return a.tasks_max > b.tasks_max;
+    });
     offers.resize(wanted);
     std::sort(offers.begin(), offers.end(),
               [](const NodeOffer& a, const NodeOffer& b) { return a.share->node < b.share->node; });
@@ -223,21 +240,25 @@ std::vector<std::vector<GresCount>> split_totals(const std::vector<GresCount>& t
     for (const GresCount& total : totals) {
         std::uint64_t left = total.count;
         for (std::size_t i = 0; i < offers.size(); ++i) {
-            std::uint64_t one = std::min({left, owned_on(*offers[i].share, total), std::uint64_t{1}});
+            std::uint64_t one =
+                std::min({left, owned_on(*offers[i].share, total), std::uint64_t{1}});
             wishes[i].push_back({total.name, total.type, one});
             left -= one;
         }
         for (std::size_t i = 0; i < offers.size(); ++i) {
-            std::uint64_t more = std::min(left, owned_on(*offers[i].share, total) - wishes[i].back().count);
+            std::uint64_t more =
+                std::min(left, owned_on(*offers[i].share, total) - wishes[i].back().count);
             wishes[i].back().count += more;
             left -= more;
         }
-        wishes.front().back().count += left;  // more than there are: refused when they are looked for
+        wishes.front().back().count +=
+            left;  // more than there are: refused when they are looked for
     }
     return wishes;
 }
 
-std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, const std::vector<GresCount>& totals) {
+std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks,
+                                 const std::vector<GresCount>& totals) {
     std::vector<GresCount> wishes = wish.gres_per_node;
     for (GresCount each : wish.gpus_per_task) {
         each.count *= tasks;
@@ -249,13 +270,16 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks, cons
 
 }  // namespace
 
-Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others, const StepWish& wish) {
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
+                           const StepWish& wish) {
     std::vector<std::string> named, excluded;
     if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
     if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
     std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, wish, named, excluded);
-    std::size_t wanted = wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();
-    if (nodes.empty() || nodes.size() < wish.nodes_min) return Error{ErrorCode::NodeConfigUnavailable, {}};
+    std::size_t wanted =
+        wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();
+    if (nodes.empty() || nodes.size() < wish.nodes_min)
+        return Error{ErrorCode::NodeConfigUnavailable, {}};
     wanted = std::min(wanted, nodes.size());
     std::optional<TaskSet> sizes;
     if (!wish.node_sizes.empty()) sizes = TRY(parse_node_sizes(wish.node_sizes));
@@ -264,9 +288,13 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     std::uint32_t tasks = task_count(job, wish, wanted);
     if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
     if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
-    auto has_memory = [&](const NodeShare* share) { return tasks_by_memory(*share, share->memory, wish) > 0; };
-    if (std::none_of(nodes.begin(), nodes.end(), has_memory)) return Error{ErrorCode::MemoryInvalid, {}};
-    if (named.empty()) wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, wish)));
+    auto has_memory = [&](const NodeShare* share) {
+        return tasks_by_memory(*share, share->memory, wish) > 0;
+    };
+    if (std::none_of(nodes.begin(), nodes.end(), has_memory))
+        return Error{ErrorCode::MemoryInvalid, {}};
+    if (named.empty())
+        wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, wish)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
     std::vector<NodeOffer> offers;
@@ -290,13 +318,19 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     Step step{.id = StepId{job.next_step}, .name = wish.name, .user = job.user};
     std::vector<std::string> names;
     for (std::size_t i = 0; i < offers.size(); ++i) {
-        NodeShare share{.node = offers[i].share->node, .tasks = counts[i], .cpus = offers[i].cpus,
-                        .memory = 0, .gres = {}};
-        if (wish.exact) share.cpus.resize(std::min<std::size_t>(share.cpus.size(), counts[i] * cpus_each(wish)));
+        NodeShare share{.node = offers[i].share->node,
+                        .tasks = counts[i],
+                        .cpus = offers[i].cpus,
+                        .memory = 0,
+                        .gres = {}};
+        if (wish.exact)
+            share.cpus.resize(
+                std::min<std::size_t>(share.cpus.size(), counts[i] * cpus_each(wish)));
         bool busy = false;
         Held held = held_on(others, share.node);
         share.memory = step_memory(*offers[i].share, held, wish, share.cpus.size());
-        share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap, wishes_on(wish, counts[i], totals[i]), busy));
+        share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap,
+                                   wishes_on(wish, counts[i], totals[i]), busy));
         if (busy) return StepPlan{};
         names.push_back(cluster.node(share.node).config.name);
         step.nodes_left.push_back(share.node);

@@ -1,6 +1,7 @@
 // core/job/step_plan.h
 //
-// Where a step of a job goes: which nodes, how many tasks on each, which of the job's CPUs and GPUs.
+// Where a step of a job goes: which nodes, how many tasks on each, which of the job's CPUs and
+// GPUs.
 #pragma once
 
 #include <memory>
@@ -18,6 +19,7 @@ struct StepPlan {
 };
 
 // Beside the steps `others`, which hold theirs.
-Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others, const StepWish& wish);
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
+                           const StepWish& wish);
 
 }  // namespace sluice

@@ -150,7 +150,8 @@ TEST(Steps, WhatFitsOnNoNodeIsRefused) {
 }
 
 TEST(Steps, MoreMemoryThanTheJobHasIsRefused) {
-    World world("nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
+    World world(
+        "nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
     RequestId node = world.ask("node", [](StepWish& wish) { wish.mem_per_node = 401; });
     EXPECT_TRUE(world.is_refused(node, ErrorCode::MemoryInvalid));
     RequestId cpu = world.ask("cpu", [](StepWish& wish) { wish.mem_per_cpu = 401; });
@@ -188,7 +189,8 @@ TEST(Steps, OneHasTheMemoryThatItAsksForAndOtherwiseAllOfTheJobs) {
 }
 
 TEST(Steps, WhoAsksForMemoryKeepsItFromOthersWhoDo) {
-    World world("nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
+    World world(
+        "nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
     auto ask = [&](std::string key, Megabytes memory, bool overlap = false) {
         return world.ask(std::move(key), [&](StepWish& wish) {
             wish.ntasks = 1;
@@ -237,8 +239,9 @@ TEST(Steps, ATaskCountThatOnlyALaterNodeHasRoomForGoesThere) {
 }
 
 TEST(Steps, OneThatAsksForNoGpusHasNone) {
-    World world("nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
-                "expect a running n1");
+    World world(
+        "nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
+        "expect a running n1");
     auto none = [](StepWish& wish) {
         wish.overlap = true;
         wish.gres_per_node = {{.name = "gpu", .type = "", .count = 0}};
@@ -252,15 +255,17 @@ TEST(Steps, OneThatAsksForNoGpusHasNone) {
 }
 
 TEST(Steps, ListingsSayWhatOneAskedForOnEachNode) {
-    World world("nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
-                "expect a running n1");
+    World world(
+        "nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
+        "expect a running n1");
     world.ask("one", [](StepWish& wish) { wish.gres_per_node = {{"gpu", "", 1}}; });
     Cluster& cluster = world.scenario.cluster();
     auto table = list_rows(*cluster.take_snapshot(world.scenario.now()), TableKind::Steps,
                            {static_cast<ColumnId>(StepColumn::TresPerNode)}, {});
     ASSERT_TRUE(table);
     std::set<std::string> shown;
-    for (std::size_t row = 0; row < table->rows(); ++row) shown.emplace(table->text(row, StepColumn::TresPerNode));
+    for (std::size_t row = 0; row < table->rows(); ++row)
+        shown.emplace(table->text(row, StepColumn::TresPerNode));
     EXPECT_TRUE(shown.contains("gres/gpu:1"));
 }
 
@@ -473,7 +478,8 @@ TEST(OwnJobOfAnSrun, EndsAsItsSrunSaysWhenItDoes) {
     World world(kOwnJob);
     world.ask("k");
     world.apply_event(StepEnded{kNode, world.run(StepId{0}), {3, 0, false}});
-    world.apply_event(CompleteJob{RequestId{1}, {UserId{0}, GroupId{0}}, world.job(), {7, 0, false}});
+    world.apply_event(
+        CompleteJob{RequestId{1}, {UserId{0}, GroupId{0}}, world.job(), {7, 0, false}});
     tick_after(world, Seconds{10});
     EXPECT_EQ(world.record().state, JobState::Failed);
     EXPECT_EQ(world.record().exit.code, 7);

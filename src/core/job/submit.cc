@@ -2,21 +2,23 @@
 //
 // A new job: is it possible, and where does it wait? A refusal names what is wrong and changes
 // nothing; an accepted job has its id before anybody hears of it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
 #include "base/text.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
-#include "core/job/resize.h"
 #include "core/job/possible.h"
+#include "core/job/resize.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
 #include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
-#include "core/limits/reservations.h"
 #include "core/limits/memory.h"
 #include "core/limits/qos.h"
+#include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
@@ -27,25 +29,29 @@
 #include "model/node_counts.h"
 #include "model/times.h"
 
-#include <fmt/format.h>
-
 namespace sluice {
 
 namespace {
 
-Error refuse(ErrorCode code, std::string detail = {}) { return Error{code, std::move(detail)}; }
+Error refuse(ErrorCode code, std::string detail = {}) {
+    return Error{code, std::move(detail)};
+}
 
-Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller, const JobRequest& wish) {
+Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller,
+                                     const JobRequest& wish) {
     if (!wish.partition.empty()) return partitions_taking(cluster, wish.partition, caller, wish);
     const Partition* standard = cluster.default_partition();
-    if (!standard) return refuse(ErrorCode::InvalidPartition, "no partition was named and none is the default");
+    if (!standard)
+        return refuse(ErrorCode::InvalidPartition,
+                      "no partition was named and none is the default");
     return partitions_taking(cluster, standard->config.name, caller, wish);
 }
 
 Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
     const Shape& shape = wish.shape;
     if (shape.nodes_max && *shape.nodes_max < shape.nodes_min) {
-        return refuse(ErrorCode::InvalidNodeCount, fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max));
+        return refuse(ErrorCode::InvalidNodeCount,
+                      fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max));
     }
     if (!shape.node_sizes.empty()) TRY(parse_node_sizes(shape.node_sizes));
     if (shape.cpus_per_task == 0) return refuse(ErrorCode::InvalidCpuCount, "--cpus-per-task=0");
@@ -54,8 +60,8 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
     if (wish.array->tasks.empty()) return refuse(ErrorCode::InvalidArray);
     std::uint32_t most = cluster.settings().max_array_size;
     if (wish.array->tasks.last() >= most) {
-        return refuse(ErrorCode::InvalidArray,
-                      fmt::format("index {} is not below MaxArraySize={}", wish.array->tasks.last(), most));
+        return refuse(ErrorCode::InvalidArray, fmt::format("index {} is not below MaxArraySize={}",
+                                                           wish.array->tasks.last(), most));
     }
     return {};
 }
@@ -63,7 +69,8 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
 // Time limit in force: what was asked, else the partition's default, else its maximum.
 TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
     // Compat: a limit of zero asks for no limit of the job's own.
-    if (wish.time_limit && (wish.time_limit->unlimited() || wish.time_limit->length().count() > 0)) {
+    if (wish.time_limit &&
+        (wish.time_limit->unlimited() || wish.time_limit->length().count() > 0)) {
         return *wish.time_limit;
     }
     return partition.config.default_time.value_or(partition.config.max_time);
@@ -71,8 +78,10 @@ TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
 
 // Is there time enough for it? A deadline that cannot be met is no use to anybody.
 Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
-    bool no_time = wish.time_min && !wish.time_min->unlimited() && wish.time_min->length().count() == 0;
-    if (no_time || (wish.time_min && *wish.time_min > limit)) return refuse(ErrorCode::InvalidTimeMin);
+    bool no_time =
+        wish.time_min && !wish.time_min->unlimited() && wish.time_min->length().count() == 0;
+    if (no_time || (wish.time_min && *wish.time_min > limit))
+        return refuse(ErrorCode::InvalidTimeMin);
     if (!wish.deadline) return {};
     TimeLimit least = wish.time_min.value_or(wish.time_limit.value_or(TimeLimit{}));
     Seconds length = least.unlimited() ? Seconds{1} : least.length();
@@ -145,15 +154,17 @@ Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
     answer.partition = estimate->partition;
     answer.start_estimate = estimate->start;
     answer.nodes = names_of(cluster, estimate->nodes);
-    for (const Chosen& chosen : estimate->nodes) answer.cpus += static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
+    for (const Chosen& chosen : estimate->nodes)
+        answer.cpus += static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
     return answer;
 }
 
 // Its number was not known when its wish was looked at.
 bool waits_for_itself(const Job& job) {
-    return std::any_of(job.dependency.left.begin(), job.dependency.left.end(), [&](const Condition& each) {
-        return each.kind != DependencyKind::Singleton && each.job == job.id;
-    });
+    return std::any_of(job.dependency.left.begin(), job.dependency.left.end(),
+                       [&](const Condition& each) {
+                           return each.kind != DependencyKind::Singleton && each.job == job.id;
+                       });
 }
 
 SubmitJob with_qos(SubmitJob event, std::string qos) {
@@ -185,7 +196,8 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
     }
     number_job(cluster, now, event, *job);
     if (waits_for_itself(*job)) {
-        Error problem = refuse(ErrorCode::DependencyProblem, "--dependency=" + event.wish->dependency);
+        Error problem =
+            refuse(ErrorCode::DependencyProblem, "--dependency=" + event.wish->dependency);
         effects.push_back(Reply{event.request, std::move(problem)});
         return;
     }
@@ -196,8 +208,10 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
     const Job& added = cluster.add_job(*std::move(job));
     job_is_here(cluster, added);
     watch_deadline(cluster, added);
-    if (added.dependency.empty()) enqueue(cluster, added, now);
-    else wait_for_others(cluster, now, id, effects);
+    if (added.dependency.empty())
+        enqueue(cluster, added, now);
+    else
+        wait_for_others(cluster, now, id, effects);
     if (immediate) schedule(cluster, now, effects);
     if (immediate && cluster.job(id).state == JobState::Pending) {
         cancel_pending(cluster, now, id, event.caller.user, effects);

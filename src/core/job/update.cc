@@ -1,4 +1,5 @@
-// core/job/update.cc: scontrol update JobId=. What has to happen when a changed draft of the job takes effect.
+// core/job/update.cc: scontrol update JobId=. What has to happen when a changed draft of the job
+// takes effect.
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/possible.h"
@@ -19,7 +20,8 @@ namespace {
 // Only to where the owner could have sent it.
 Result<void> check_move(const Cluster& cluster, const Caller& caller, JobDraft& draft) {
     if (draft.privileged) return {};
-    draft.job.partition = TRY(partitions_taking(cluster, draft.job.partition, caller, draft.request));
+    draft.job.partition =
+        TRY(partitions_taking(cluster, draft.job.partition, caller, draft.request));
     return {};
 }
 
@@ -38,7 +40,8 @@ Result<void> check_draft(Cluster& cluster, const JobDraft& draft) {
 
 // The limit is the array's, whichever of its tasks was named.
 void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t limit) {
-    for (JobId id : find_jobs(cluster, {.job = array, .tasks = {}, .het_component = {}, .step = {}})) {
+    for (JobId id :
+         find_jobs(cluster, {.job = array, .tasks = {}, .het_component = {}, .step = {}})) {
         const Job& job = cluster.job(id);
         if (is_finished(job.state) || job.array_limit == limit) continue;
         dequeue(cluster, job);
@@ -47,7 +50,8 @@ void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t li
     }
 }
 
-Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id, Effects& effects) {
+Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id,
+                        Effects& effects) {
     auto job = cluster.find_job(id);
     if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
     if (is_finished(job->state)) return Error{ErrorCode::JobIsOver, {}};
@@ -57,8 +61,10 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (draft.job.partition != job->partition) TRY(check_move(cluster, event.caller, draft));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));
-    bool asks_for_the_same = draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
-    if (draft.job.request->shape != job->request->shape) TRY(check_names(cluster, draft.job.request->shape));
+    bool asks_for_the_same =
+        draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
+    if (draft.job.request->shape != job->request->shape)
+        TRY(check_names(cluster, draft.job.request->shape));
     if (!asks_for_the_same) TRY(check_draft(cluster, draft));
     // Compat: one that was held because no nodes would do is looked at anew after any change.
     bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints;
@@ -78,8 +84,10 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (is_live(changed)) cluster.touch_nodes_of(changed);
     std::optional<JobId> array = changed.array_job;
     std::uint32_t limit = changed.array_limit;
-    if (changed.dependency.empty()) enqueue(cluster, changed, now);
-    else if (changed.state == JobState::Pending) wait_for_others(cluster, now, id, effects);
+    if (changed.dependency.empty())
+        enqueue(cluster, changed, now);
+    else if (changed.state == JobState::Pending)
+        wait_for_others(cluster, now, id, effects);
     if (array && limit != job->array_limit) share_array_limit(cluster, now, *array, limit);
     if (is_smaller) leave_nodes(cluster, now, job, effects);
     if (draft.handed_to) hand_over_nodes(cluster, now, id, *draft.handed_to, effects);
@@ -90,7 +98,8 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
 
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects) {
     std::vector<JobId> ids = split_off(cluster, event.job);
-    Result<void> outcome = ids.empty() ? Result<void>(Error{ErrorCode::InvalidJobId, {}}) : Result<void>();
+    Result<void> outcome =
+        ids.empty() ? Result<void>(Error{ErrorCode::InvalidJobId, {}}) : Result<void>();
     bool any = false;
     for (JobId id : ids) {
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;
@@ -98,9 +107,12 @@ void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& 
         any = any || done.has_value();
         if (!done) outcome = done;
     }
-    if (any) effects.push_back(Reply{event.request, Done{}});
-    else if (outcome) effects.push_back(Reply{event.request, Error{ErrorCode::JobIsOver, {}}});
-    else effects.push_back(Reply{event.request, outcome.error()});
+    if (any)
+        effects.push_back(Reply{event.request, Done{}});
+    else if (outcome)
+        effects.push_back(Reply{event.request, Error{ErrorCode::JobIsOver, {}}});
+    else
+        effects.push_back(Reply{event.request, outcome.error()});
 }
 
 }  // namespace sluice

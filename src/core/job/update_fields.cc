@@ -1,8 +1,8 @@
 #include "core/job/update_fields.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "core/job/dependency.h"
@@ -87,7 +87,9 @@ Result<void> change_limit(JobDraft& draft, TimeLimit limit) {
 
 Result<void> set_time_limit(JobDraft& draft, const std::string& key, const std::string& value) {
     std::string_view text = value;
-    int sign = key.ends_with('+') || value.starts_with('+') ? 1 : key.ends_with('-') || value.starts_with('-') ? -1 : 0;
+    int sign = key.ends_with('+') || value.starts_with('+')   ? 1
+               : key.ends_with('-') || value.starts_with('-') ? -1
+                                                              : 0;
     if (value.starts_with('+') || value.starts_with('-')) text.remove_prefix(1);
     TimeLimit limit = TRY(parse_job_time_limit(text));
     if (sign != 0) {
@@ -112,18 +114,20 @@ Result<void> set_end_time(JobDraft& draft, const std::string& key, const std::st
 Result<void> set_priority(JobDraft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
     std::uint32_t priority = TRY(number(key, value));
-    if (!draft.privileged && priority > draft.job.priority) return Error{ErrorCode::AccessDenied, {}};
+    if (!draft.privileged && priority > draft.job.priority)
+        return Error{ErrorCode::AccessDenied, {}};
     draft.job.priority = priority;
     // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
     draft.job.priority_by_hand = priority > 0;
     draft.request.nice = 0;
     Reason before = draft.job.reason;
-    bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser || before == Reason::ReservationDeleted ||
-                    before == Reason::BadConstraints;
+    bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser ||
+                    before == Reason::ReservationDeleted || before == Reason::BadConstraints;
     if (priority > 0 && !was_held) return {};
     draft.job.reason_detail.clear();
     draft.job.reason = Reason::None;
-    if (priority == 0) draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
+    if (priority == 0)
+        draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     return {};
 }
 
@@ -134,7 +138,8 @@ Result<void> set_nice(JobDraft& draft, const std::string& key, const std::string
     std::int64_t priority = std::int64_t{draft.job.priority} + draft.request.nice - nice;
     draft.request.nice = nice;
     if (draft.job.priority_by_hand) {
-        draft.job.priority = static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, 0xfffffffe));
+        draft.job.priority =
+            static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 1, 0xfffffffe));
     }
     return {};
 }
@@ -160,13 +165,15 @@ Result<void> set_begin(JobDraft& draft, const std::string&, const std::string& v
     Time begin = TRY(parse_moment(value, draft.now));
     draft.request.begin = begin;
     draft.job.eligible_time = std::max(begin, draft.now);
-    if (draft.job.priority > 0) draft.job.reason = begin > draft.now ? Reason::BeginTime : Reason::None;
+    if (draft.job.priority > 0)
+        draft.job.reason = begin > draft.now ? Reason::BeginTime : Reason::None;
     return {};
 }
 
 Result<void> set_dependency(JobDraft& draft, const std::string&, const std::string& value) {
     if (draft.job.state != JobState::Pending) return Error{ErrorCode::JobNotPending, {}};
-    draft.job.dependency = TRY(resolve_dependency(draft.cluster, value, draft.job.array_job.value_or(draft.job.id)));
+    draft.job.dependency =
+        TRY(resolve_dependency(draft.cluster, value, draft.job.array_job.value_or(draft.job.id)));
     TRY(check_expansion(draft.cluster, draft.job, value));
     draft.request.dependency = value;
     if (draft.job.priority > 0) draft.job.reason = Reason::None;
@@ -180,7 +187,8 @@ Result<void> set_requeue(JobDraft& draft, const std::string& key, const std::str
 }
 
 Result<void> set_throttle(JobDraft& draft, const std::string& key, const std::string& value) {
-    if (!draft.job.array_job) return Error{ErrorCode::NotSupported, fmt::format("{} of a job that is no array", key)};
+    if (!draft.job.array_job)
+        return Error{ErrorCode::NotSupported, fmt::format("{} of a job that is no array", key)};
     draft.job.array_limit = TRY(number(key, value));
     return {};
 }
@@ -193,7 +201,8 @@ Result<void> set_nodes(JobDraft& draft, const std::string& key, const std::strin
     if (is_live(draft.job)) return keep_first_nodes(draft.cluster, draft.job, value);
     TRY(only_pending(draft));
     Result<WantedNodes> counts = parse_node_counts(value);
-    if (!counts) return counts.error().code == ErrorCode::BadArgument ? bad(key, value) : counts.error();
+    if (!counts)
+        return counts.error().code == ErrorCode::BadArgument ? bad(key, value) : counts.error();
     draft.request.shape.nodes_min = counts->min;
     draft.request.shape.nodes_max = counts->max;
     draft.request.shape.node_sizes = counts->sizes;
@@ -351,7 +360,8 @@ Result<void> set_job_field(JobDraft& draft, const std::string& key, const std::s
         if (!equals_ignoring_case(row.key, name)) continue;
         Result<void> done = row.set(draft, key, value);
         // Whatever was wrong with the value: scontrol wants to know which field it was.
-        if (!done && done.error().code == ErrorCode::BadArgument) return bad(std::string(row.key), value);
+        if (!done && done.error().code == ErrorCode::BadArgument)
+            return bad(std::string(row.key), value);
         return done;
     }
     if (is_shape_field(name)) {

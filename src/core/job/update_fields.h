@@ -1,7 +1,7 @@
 // core/job/update_fields.h
 //
-// The fields of scontrol update JobId=, one row for each that can change. They are set in a draft of the job: all
-// are checked before any takes effect.
+// The fields of scontrol update JobId=, one row for each that can change. They are set in a draft
+// of the job: all are checked before any takes effect.
 #pragma once
 
 #include <optional>

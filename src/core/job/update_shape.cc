@@ -1,8 +1,8 @@
 #include "core/job/update_shape.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -38,18 +38,22 @@ Result<void> set_count(Shape& shape, const Change& change) {
     return {};
 }
 
-// "4" or "4-8". Compat: it gets the least number. Its tasks keep their CPUs, which Slurm lets them lose.
+// "4" or "4-8". Compat: it gets the least number. Its tasks keep their CPUs, which Slurm lets them
+// lose.
 Result<void> set_cpus(Shape& shape, const Change& change) {
     const std::string_view text = change.value;
     const std::size_t dash = text.find('-');
     const std::uint32_t least = TRY(number(change, text.substr(0, dash)));
-    const std::uint32_t most = dash == text.npos ? least : TRY(number(change, text.substr(dash + 1)));
+    const std::uint32_t most =
+        dash == text.npos ? least : TRY(number(change, text.substr(dash + 1)));
     if (least == 0 || most < least) return bad(change);
     const std::uint64_t per_node = std::max(1u, shape.ntasks_per_node.value_or(1));
-    const std::uint64_t tasks = shape.ntasks.value_or(0) > 0 ? *shape.ntasks : std::max(1u, shape.nodes_min) * per_node;
+    const std::uint64_t tasks =
+        shape.ntasks.value_or(0) > 0 ? *shape.ntasks : std::max(1u, shape.nodes_min) * per_node;
     if (least < tasks * shape.cpus_per_task) {
-        return Error{ErrorCode::BadArgument, fmt::format("{}={}: NumTasks={} CPUsPerTask={} take more", change.key,
-                                                         change.value, tasks, shape.cpus_per_task)};
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("{}={}: NumTasks={} CPUsPerTask={} take more", change.key,
+                                 change.value, tasks, shape.cpus_per_task)};
     }
     shape.cpus_min = least;
     return {};

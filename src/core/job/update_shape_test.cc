@@ -59,9 +59,12 @@ TEST(UpdateShape, NumCpusIsTheLeastOfTheWholeJob) {
         update  c NumCPUs=4
         update  d NumCPUs=9 refused=configuration
         update  d NumCPUs=8
-    )"), "");
+    )"),
+              "");
     auto wanted = [&](const char* name) {
-        return tres_wanted(world.cluster().job(world.job(name)), nullptr, world.cluster().settings()).at("cpu");
+        return tres_wanted(world.cluster().job(world.job(name)), nullptr,
+                           world.cluster().settings())
+            .at("cpu");
     };
     EXPECT_EQ(wanted("a"), 4u);
     EXPECT_EQ(wanted("b"), 6u);
@@ -83,7 +86,8 @@ TEST(UpdateShape, NumCpusIsTheLeastOfTheWholeJob) {
         release d
         pass
         holds   d cpus=0-7
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(world.cluster().job(world.job("b")).allocation->cpus(), 6u);
 }
 

@@ -15,8 +15,9 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
 
 // start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
 // becomes a job of its own first. `shortened`: its time limit from now on (--time-min).
-void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation, const std::string& partition,
-               const std::string& reservation, Effects& effects, std::optional<TimeLimit> shortened = {});
+void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
+               const std::string& partition, const std::string& reservation, Effects& effects,
+               std::optional<TimeLimit> shortened = {});
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);
@@ -29,14 +30,16 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
 // We end a running job: it is told to, and shows as completing until its nodes are clean.
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects);
 // What a live job was for is done.
-void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit, Effects& effects);
+void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
+                      Effects& effects);
 // Nothing of the job is left on this node (or the node itself is gone).
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 
 // A live job whose nodes are another's from now on: it is over, with nothing to wait for.
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects);
 
-// Its nodes are no longer in slurm.conf: it is over, or runs again elsewhere. For a restart, when nothing is held yet.
+// Its nodes are no longer in slurm.conf: it is over, or runs again elsewhere. For a restart, when
+// nothing is held yet.
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects);
 
 // requeue.cc
@@ -73,7 +76,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
 void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
 // A node has registered: steps that were cancelled without it, or are lost, end there.
-void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event, bool other_boot, Effects& effects);
+void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
+                  bool other_boot, Effects& effects);
 void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 
 // launch.cc: an srun that was given a step brings it to the step's nodes, or the step ends.
@@ -82,7 +86,8 @@ void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run);
 void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
 // An srun that has a job for itself says what becomes of it, or the job ends.
 void await_srun(Cluster& cluster, Time now, const Job& job);
-void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effects& effects);  // a step has ended
+void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost,
+                      Effects& effects);  // a step has ended
 void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects);
 bool is_prolog_failure(const std::optional<Error>& error);
 KillReason reason_after_prolog(const Cluster& cluster);  // of a job that may be requeued
@@ -97,7 +102,8 @@ bool is_privileged(const Cluster& cluster, const Caller& caller);
 // the jobs that `ref` means then.
 std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref);
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task);
-// These of an array's waiting tasks, if it has others too, as one record: for what happens to all of them.
+// These of an array's waiting tasks, if it has others too, as one record: for what happens to all
+// of them.
 void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks);
 
 }  // namespace sluice

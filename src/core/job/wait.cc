@@ -1,8 +1,8 @@
 // core/job/wait.cc: whoever waits for a job to start or to end.
 //
-// A salloc waits for the end of its job as long as it lives. If it is gone (killed, or its host), or was
-// while we were away, nobody would end the job: it is ended when the salloc does not come back and no step
-// runs in it.
+// A salloc waits for the end of its job as long as it lives. If it is gone (killed, or its host),
+// or was while we were away, nobody would end the job: it is ended when the salloc does not come
+// back and no step runs in it.
 #include <algorithm>
 
 #include "core/job/verbs.h"
@@ -35,7 +35,8 @@ bool has_steps(const Cluster& cluster, const Job& job) {
 }  // namespace
 
 void await_salloc(Cluster& cluster, Time now, const Job& job) {
-    if (job.request->kind != JobKind::Salloc || !is_live(job) || is_attended(cluster, job.id)) return;
+    if (job.request->kind != JobKind::Salloc || !is_live(job) || is_attended(cluster, job.id))
+        return;
     Time end = now + kBackWithin;
     cluster.deserted[job.id.value] = end;
     cluster.add_timer({end, TimerKind::Silence, job.id.value});
@@ -43,8 +44,10 @@ void await_salloc(Cluster& cluster, Time now, const Job& job) {
 
 void end_if_deserted(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     auto found = cluster.deserted.find(job.id.value);
-    if (found == cluster.deserted.end() || found->second > now) return;  // it is back, or was for a while
-    bool was_deaf = now < cluster.listening_since + kBackWithin;  // then it was us who did not hear it
+    if (found == cluster.deserted.end() || found->second > now)
+        return;  // it is back, or was for a while
+    bool was_deaf =
+        now < cluster.listening_since + kBackWithin;  // then it was us who did not hear it
     cluster.deserted.erase(found);
     if (was_deaf || has_steps(cluster, job)) return await_salloc(cluster, now, job);
     if (is_live(job)) end_running(cluster, now, job.id, KillReason::Cancelled, effects);
@@ -87,9 +90,11 @@ void on_show_allocation(Cluster& cluster, Time, const ShowAllocation& event, Eff
 void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event, Effects& effects) {
     std::vector<JobId> abandoned, left;
     for (auto& [id, waiting] : cluster.waiters) {
-        auto count = std::erase_if(waiting, [&](const Waiter& waiter) { return waiter.request == event.request; });
+        auto count = std::erase_if(
+            waiting, [&](const Waiter& waiter) { return waiter.request == event.request; });
         auto job = cluster.find_job(JobId{id});
-        if (count > 0 && job && job->state == JobState::Pending && job->request->kind != JobKind::Batch) {
+        if (count > 0 && job && job->state == JobState::Pending &&
+            job->request->kind != JobKind::Batch) {
             abandoned.push_back(job->id);
         } else if (count > 0 && job) {
             left.push_back(job->id);
@@ -97,7 +102,8 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
     }
     std::erase_if(cluster.waiters, [](const auto& entry) { return entry.second.empty(); });
     for (auto& [id, waiting] : cluster.step_waiters) {
-        std::erase_if(waiting, [&](const StepWaiter& waiter) { return waiter.request == event.request; });
+        std::erase_if(waiting,
+                      [&](const StepWaiter& waiter) { return waiter.request == event.request; });
     }
     std::erase_if(cluster.step_waiters, [](const auto& entry) { return entry.second.empty(); });
     // A step that was made meanwhile: nobody will launch it.

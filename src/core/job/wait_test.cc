@@ -1,5 +1,5 @@
-// A job of salloc and the salloc that waits for its end: one that is gone leaves no job behind, one that
-// comes back in time, or has not been listened to, keeps it.
+// A job of salloc and the salloc that waits for its end: one that is gone leaves no job behind, one
+// that comes back in time, or has not been listened to, keeps it.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"
@@ -16,11 +16,15 @@ struct AllocatedWorld {
     Time now;
 
     explicit AllocatedWorld(const std::string& kind = "salloc") {
-        EXPECT_EQ(scenario.run("nodes n1 cpus=4\nsubmit a cpus=4 time=600 " + kind + "\npass\nexpect a running n1"), "");
+        EXPECT_EQ(scenario.run("nodes n1 cpus=4\nsubmit a cpus=4 time=600 " + kind +
+                               "\npass\nexpect a running n1"),
+                  "");
         now = scenario.now();
     }
     void apply_event(const Event& event) { apply(scenario.cluster(), now, event, effects); }
-    void wait(RequestId request) { apply_event(WaitJob{request, kOwner, scenario.job("a"), WaitFor::Ended}); }
+    void wait(RequestId request) {
+        apply_event(WaitJob{request, kOwner, scenario.job("a"), WaitFor::Ended});
+    }
     void pass_time(Seconds time, bool was_deaf = false) {
         now += time;
         apply_event(Tick{was_deaf});

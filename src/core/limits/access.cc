@@ -74,19 +74,22 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
     return {};
 }
 
-Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names, const Caller& caller,
-                                      const JobTerms& wish) {
+Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names,
+                                      const Caller& caller, const JobTerms& wish) {
     std::vector<std::string> taking;
     std::optional<Error> why;
     for (std::string_view name : split(names, ',')) {
         const Partition* named = cluster.find_partition(name);
-        if (!named) return Error{ErrorCode::InvalidPartition, fmt::format("invalid partition specified: {}", name)};
+        if (!named)
+            return Error{ErrorCode::InvalidPartition,
+                         fmt::format("invalid partition specified: {}", name)};
         const PartitionConfig& config = partition_or_alternate(cluster, *named).config;
         Result<void> allowed = may_use(cluster, config, caller, wish);
         if (!allowed && !why) why = allowed.error();
         if (allowed && !contains(taking, config.name)) taking.push_back(config.name);
     }
-    if (why && (taking.empty() || cluster.settings().enforce_all_part_limits)) return *std::move(why);
+    if (why && (taking.empty() || cluster.settings().enforce_all_part_limits))
+        return *std::move(why);
     return join(taking, ",");
 }
 

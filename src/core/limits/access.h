@@ -13,16 +13,18 @@ namespace sluice {
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
                      const JobTerms& wish);
 
-// Of the partitions that are named ("a,b"), those that take the job; the others are not tried later either. The
-// first one's error if none does, or if one does not and EnforcePartLimits=ALL. Alternates stand in.
-Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names, const Caller& caller,
-                                      const JobTerms& wish);
+// Of the partitions that are named ("a,b"), those that take the job; the others are not tried later
+// either. The first one's error if none does, or if one does not and EnforcePartLimits=ALL.
+// Alternates stand in.
+Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names,
+                                      const Caller& caller, const JobTerms& wish);
 
 // AllowGroups, by the groups that the caller comes with.
 bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller);
 
 bool takes_qos(const PartitionConfig& partition, const std::string& qos);  // AllowQos, DenyQos
-// MinNodes and MaxNodes. Of a range (-N 1-5) the most counts too; of a list (-N 1,3,7) one that will do is enough.
+// MinNodes and MaxNodes. Of a range (-N 1-5) the most counts too; of a list (-N 1,3,7) one that
+// will do is enough.
 bool takes_node_count(const PartitionBounds& partition, const Shape& shape);
 
 // The partition itself, or the one that stands in while it takes no jobs (Alternate).

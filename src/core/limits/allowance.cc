@@ -34,11 +34,16 @@ struct TresRule {
 using R = Reason;
 
 const TresRule kJobRules[] = {
-    {"MaxTRESPerJob", [](const Qos& q) -> const Tres& { return q.max_per_job; },
-     {R::QosMaxCpuPerJob, R::QosMaxMemoryPerJob, R::QosMaxNodePerJob, R::QosMaxGresPerJob, R::QosMaxBillingPerJob}},
-    {"MaxTRESPerNode", [](const Qos& q) -> const Tres& { return q.max_per_node; },
-     {R::QosMaxCpuPerNode, R::QosMaxMemoryPerNode, R::None, R::QosMaxGresPerNode, R::QosMaxBillingPerNode}},
-    {"MinTRESPerJob", [](const Qos& q) -> const Tres& { return q.min_per_job; },
+    {"MaxTRESPerJob",
+     [](const Qos& q) -> const Tres& { return q.max_per_job; },
+     {R::QosMaxCpuPerJob, R::QosMaxMemoryPerJob, R::QosMaxNodePerJob, R::QosMaxGresPerJob,
+      R::QosMaxBillingPerJob}},
+    {"MaxTRESPerNode",
+     [](const Qos& q) -> const Tres& { return q.max_per_node; },
+     {R::QosMaxCpuPerNode, R::QosMaxMemoryPerNode, R::None, R::QosMaxGresPerNode,
+      R::QosMaxBillingPerNode}},
+    {"MinTRESPerJob",
+     [](const Qos& q) -> const Tres& { return q.min_per_job; },
      {R::QosMinCpu, R::QosMinMemory, R::QosMinNode, R::QosMinGres, R::QosMinBilling}},
 };
 constexpr std::size_t kPerNode = 1, kLeast = 2;
@@ -60,20 +65,40 @@ const LimitUse* use_in(const Map& map, const Key& key) {
 }
 
 constexpr GroupRule kGroupRules[] = {
-    {LimitCheck::Among::All, "GrpTRES", "GrpJobs", "GrpSubmitJobs", &Qos::of_all, [](const QosUse& use, const Job&) { return &use.all; },
-     {R::QosGrpCpu, R::QosGrpMemory, R::QosGrpNode, R::QosGrpGres, R::QosGrpBilling}, R::QosGrpJobs, R::QosGrpSubmitJobs},
-    {LimitCheck::Among::User, "MaxTRESPerUser", "MaxJobsPerUser", "MaxSubmitJobsPerUser", &Qos::of_user,
+    {LimitCheck::Among::All,
+     "GrpTRES",
+     "GrpJobs",
+     "GrpSubmitJobs",
+     &Qos::of_all,
+     [](const QosUse& use, const Job&) { return &use.all; },
+     {R::QosGrpCpu, R::QosGrpMemory, R::QosGrpNode, R::QosGrpGres, R::QosGrpBilling},
+     R::QosGrpJobs,
+     R::QosGrpSubmitJobs},
+    {LimitCheck::Among::User,
+     "MaxTRESPerUser",
+     "MaxJobsPerUser",
+     "MaxSubmitJobsPerUser",
+     &Qos::of_user,
      [](const QosUse& use, const Job& job) { return use_in(use.of_user, job.user); },
-     {R::QosMaxCpuPerUser, R::QosMaxMemoryPerUser, R::QosMaxNodePerUser, R::QosMaxGresPerUser, R::QosMaxBillingPerUser},
-     R::QosMaxJobsPerUser, R::QosMaxSubmitJobPerUser},
-    {LimitCheck::Among::Account, "MaxTRESPerAccount", "MaxJobsPerAccount", "MaxSubmitJobsPerAccount", &Qos::of_account,
+     {R::QosMaxCpuPerUser, R::QosMaxMemoryPerUser, R::QosMaxNodePerUser, R::QosMaxGresPerUser,
+      R::QosMaxBillingPerUser},
+     R::QosMaxJobsPerUser,
+     R::QosMaxSubmitJobPerUser},
+    {LimitCheck::Among::Account,
+     "MaxTRESPerAccount",
+     "MaxJobsPerAccount",
+     "MaxSubmitJobsPerAccount",
+     &Qos::of_account,
      [](const QosUse& use, const Job& job) { return use_in(use.of_account, job.request->account); },
-     {R::MaxCpuPerAccount, R::MaxMemoryPerAccount, R::MaxNodePerAccount, R::MaxGresPerAccount, R::MaxBillingPerAccount},
-     R::MaxJobsPerAccount, R::MaxSubmitJobsPerAccount},
+     {R::MaxCpuPerAccount, R::MaxMemoryPerAccount, R::MaxNodePerAccount, R::MaxGresPerAccount,
+      R::MaxBillingPerAccount},
+     R::MaxJobsPerAccount,
+     R::MaxSubmitJobsPerAccount},
 };
 
 // Those that count for the job there, the stronger one first.
-std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition) {
+std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& wish,
+                                       const PartitionConfig& partition) {
     std::vector<const Qos*> found;
     const Qos* own = find_qos(cluster, qos_in_force(cluster, wish.qos));
     const Qos* of_partition = partition.qos.empty() ? nullptr : find_qos(cluster, partition.qos);
@@ -96,8 +121,12 @@ std::uint64_t held_in(const LimitUse& use, const std::string& name) {
 // Gathers the limits of the QOS that count; of those that two of them set, the first.
 class Limits {
 public:
-    Limits(const Cluster& cluster, const Job& job, const Partition& partition, const Holding& held = {})
-        : cluster_(cluster), job_(job), nodes_(held.nodes), qos_(qos_that_count(cluster, *job.request, partition.config)) {
+    Limits(const Cluster& cluster, const Job& job, const Partition& partition,
+           const Holding& held = {})
+        : cluster_(cluster),
+          job_(job),
+          nodes_(held.nodes),
+          qos_(qos_that_count(cluster, *job.request, partition.config)) {
         if (qos_.empty()) return;
         wanted_ = tres_wanted(job, &partition, cluster.settings());
         // Compat: a type counts only for those who ask for it.
@@ -112,17 +141,25 @@ public:
         for (const Qos* qos : qos_) {
             if (!qos->max_wall || knows(Reason::QosMaxWall, {})) continue;
             TimeLimit limit = job_.time_limit;
-            std::uint64_t wall = limit.unlimited() ? ~std::uint64_t{0} : static_cast<std::uint64_t>(limit.length().count());
-            found_.push_back({.qos = qos, .key = "MaxWall", .reason = Reason::QosMaxWall,
-                              .most = static_cast<std::uint64_t>(qos->max_wall->count()), .wanted = wall});
+            std::uint64_t wall = limit.unlimited()
+                                     ? ~std::uint64_t{0}
+                                     : static_cast<std::uint64_t>(limit.length().count());
+            found_.push_back({.qos = qos,
+                              .key = "MaxWall",
+                              .reason = Reason::QosMaxWall,
+                              .most = static_cast<std::uint64_t>(qos->max_wall->count()),
+                              .wanted = wall});
         }
         for (std::size_t i = 0; i < std::size(kJobRules); ++i) {
             const TresRule& rule = kJobRules[i];
             for (const Qos* qos : qos_) {
                 for (const auto& [name, most] : rule.most(*qos)) {
-                    const std::uint64_t nodes = i == kPerNode ? std::max<std::uint64_t>(1, amount_in(wanted_, "node")) : 1;
+                    const std::uint64_t nodes =
+                        i == kPerNode ? std::max<std::uint64_t>(1, amount_in(wanted_, "node")) : 1;
                     const std::uint64_t wanted = (amount_in(wanted_, name) + nodes - 1) / nodes;
-                    add_tres(*qos, rule.key, rule.reasons, {.most = most, .wanted = wanted, .tres = name, .is_least = i == kLeast});
+                    add_tres(
+                        *qos, rule.key, rule.reasons,
+                        {.most = most, .wanted = wanted, .tres = name, .is_least = i == kLeast});
                 }
             }
         }
@@ -136,10 +173,15 @@ public:
                 const LimitUse* use = alone ? nullptr : use_of(rule, *qos);
                 for (const auto& [name, amount] : most.tres) {
                     add_tres(*qos, rule.tres_key, rule.tres_reasons,
-                             {.most = amount, .used = use ? held_in(*use, name) : 0, .wanted = wanted_beside(use, name),
-                              .tres = name, .is_shared = true, .among = rule.among});
+                             {.most = amount,
+                              .used = use ? held_in(*use, name) : 0,
+                              .wanted = wanted_beside(use, name),
+                              .tres = name,
+                              .is_shared = true,
+                              .among = rule.among});
                 }
-                add_count(*qos, rule, rule.running_key, rule.running_reason, most.running, use ? use->running : 0, 1);
+                add_count(*qos, rule, rule.running_key, rule.running_reason, most.running,
+                          use ? use->running : 0, 1);
             }
         }
     }
@@ -148,8 +190,8 @@ public:
         for (const GroupRule& rule : kGroupRules) {
             for (const Qos* qos : qos_) {
                 const LimitUse* use = use_of(rule, *qos);
-                add_count(*qos, rule, rule.submitted_key, rule.submitted_reason, (qos->*rule.most).submitted,
-                          use ? use->submitted : 0, tasks);
+                add_count(*qos, rule, rule.submitted_key, rule.submitted_reason,
+                          (qos->*rule.most).submitted, use ? use->submitted : 0, tasks);
             }
         }
     }
@@ -159,8 +201,9 @@ public:
 
 private:
     bool knows(Reason reason, const std::string& tres) const {
-        return std::any_of(found_.begin(), found_.end(),
-                           [&](const LimitCheck& each) { return each.reason == reason && each.tres == tres; });
+        return std::any_of(found_.begin(), found_.end(), [&](const LimitCheck& each) {
+            return each.reason == reason && each.tres == tres;
+        });
     }
 
     const LimitUse* use_of(const GroupRule& rule, const Qos& qos) const {
@@ -187,8 +230,14 @@ private:
     void add_count(const Qos& qos, const GroupRule& rule, std::string_view key, Reason reason,
                    std::optional<std::uint32_t> most, std::uint64_t used, std::uint64_t wanted) {
         if (!most || knows(reason, {})) return;
-        found_.push_back({.qos = &qos, .key = key, .reason = reason, .most = *most,
-                          .used = used, .wanted = wanted, .is_shared = true, .among = rule.among});
+        found_.push_back({.qos = &qos,
+                          .key = key,
+                          .reason = reason,
+                          .most = *most,
+                          .used = used,
+                          .wanted = wanted,
+                          .is_shared = true,
+                          .among = rule.among});
     }
 
     const Cluster& cluster_;
@@ -202,20 +251,23 @@ private:
 std::uint32_t jobs_left(const LimitCheck& check) {
     if (check.is_broken()) return 0;
     if (!check.is_shared || check.wanted == 0) return kNoLimit;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>((check.most - check.used) / check.wanted, kNoLimit));
+    return static_cast<std::uint32_t>(
+        std::min<std::uint64_t>((check.most - check.used) / check.wanted, kNoLimit));
 }
 
 Error policy_error(const LimitCheck& check) {
     Error error{ErrorCode::QosPolicy, std::string(reason_name(check.reason))};
     error.hint = fmt::format("QOS {} has {}", check.qos->name, check.text());
-    if (check.used > 0) error.hint += fmt::format(", of which {} are in use", check.amount(check.used));
+    if (check.used > 0)
+        error.hint += fmt::format(", of which {} are in use", check.amount(check.used));
     return error;
 }
 
 bool limits_any(const Cluster& cluster, const Allotment Qos::*of) {
     if (!cluster.settings().enforce_limits) return false;
-    return std::any_of(cluster.qos().begin(), cluster.qos().end(),
-                       [&](const Qos& qos) { return !(qos.*of).tres.empty() || (qos.*of).running; });
+    return std::any_of(cluster.qos().begin(), cluster.qos().end(), [&](const Qos& qos) {
+        return !(qos.*of).tres.empty() || (qos.*of).running;
+    });
 }
 
 }  // namespace
@@ -225,18 +277,23 @@ std::string LimitCheck::text() const {
 }
 
 std::string LimitCheck::amount(std::uint64_t count) const {
-    if (reason == Reason::QosMaxWall) return print_duration(Seconds{static_cast<std::int64_t>(count)});
+    if (reason == Reason::QosMaxWall)
+        return print_duration(Seconds{static_cast<std::int64_t>(count)});
     return tres == "mem" ? print_memory(count) : std::to_string(count);
 }
 
 std::uint64_t LimitCheck::held_by(const LimitBook::Entry& other, const Job& job) const {
-    const bool is_theirs = among == Among::All || (among == Among::User && other.user == job.user) ||
+    const bool is_theirs = among == Among::All ||
+                           (among == Among::User && other.user == job.user) ||
                            (among == Among::Account && other.account == job.request->account);
-    if (!is_shared || !is_theirs || std::find(other.qos.begin(), other.qos.end(), qos->name) == other.qos.end()) return 0;
+    if (!is_shared || !is_theirs ||
+        std::find(other.qos.begin(), other.qos.end(), qos->name) == other.qos.end())
+        return 0;
     return tres.empty() ? other.use.running : held_in(other.use, tres);
 }
 
-Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Holding& held) {
+Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition,
+                    const Holding& held) {
     Allowance allowed;
     if (!cluster.settings().enforce_limits) return allowed;
     Limits limits(cluster, job, partition, held);
@@ -249,7 +306,8 @@ Allowance allowance(const Cluster& cluster, const Job& job, const Partition& par
     return allowed;
 }
 
-std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job, const Partition& partition) {
+std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job,
+                                  const Partition& partition) {
     if (!cluster.settings().enforce_limits) return {};
     Limits limits(cluster, job, partition);
     limits.of_job();
@@ -257,7 +315,8 @@ std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job, const 
     return limits.found();
 }
 
-std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job, const Partition& partition) {
+std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job,
+                                       const Partition& partition) {
     std::vector<LimitCheck> reached = limits_on(cluster, job, partition);
     std::erase_if(reached, [](const LimitCheck& check) { return !check.is_broken(); });
     return reached;
@@ -294,7 +353,8 @@ Result<void> check_limits(const Cluster& cluster, const Job& job) {
     return {};
 }
 
-PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition) {
+PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish,
+                          const PartitionConfig& partition) {
     PartitionBounds bounds{partition.min_nodes, partition.max_nodes, partition.max_time};
     if (!cluster.settings().enforce_limits) return bounds;
     for (const Qos* qos : qos_that_count(cluster, wish, partition)) {
@@ -305,7 +365,11 @@ PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish, const Pa
     return bounds;
 }
 
-bool limits_users(const Cluster& cluster) { return limits_any(cluster, &Qos::of_user); }
-bool limits_accounts(const Cluster& cluster) { return limits_any(cluster, &Qos::of_account); }
+bool limits_users(const Cluster& cluster) {
+    return limits_any(cluster, &Qos::of_user);
+}
+bool limits_accounts(const Cluster& cluster) {
+    return limits_any(cluster, &Qos::of_account);
+}
 
 }  // namespace sluice

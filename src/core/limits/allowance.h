@@ -15,17 +15,17 @@ namespace sluice {
 // One limit, and how the job stands to it.
 struct LimitCheck {
     const Qos* qos = nullptr;
-    std::string_view key = {};        // "MaxTRESPerUser"
+    std::string_view key = {};  // "MaxTRESPerUser"
     Reason reason = Reason::None;
     std::uint64_t most = 0;
-    std::uint64_t used = 0;           // by others
+    std::uint64_t used = 0;  // by others
     std::uint64_t wanted = 0;
-    std::string tres = {};            // of which, if it is of resources
-    bool is_least = false;            // MinTRES: the job must have so much
-    bool is_shared = false;           // with other jobs, of whose it is: all, a user's, an account's
+    std::string tres = {};   // of which, if it is of resources
+    bool is_least = false;   // MinTRES: the job must have so much
+    bool is_shared = false;  // with other jobs, of whose it is: all, a user's, an account's
     enum class Among : unsigned char { All, User, Account } among = Among::All;
 
-    std::string text() const;         // "MaxTRESPerUser=gres/gpu=4"
+    std::string text() const;                       // "MaxTRESPerUser=gres/gpu=4"
     std::string amount(std::uint64_t count) const;  // of what it limits: "4", "64G", "00:30:00"
     // How much of it a job of the book has; none, if it does not count against the same.
     std::uint64_t held_by(const LimitBook::Entry& other, const Job& job) const;
@@ -35,8 +35,8 @@ struct LimitCheck {
 constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
 
 struct Allowance {
-    std::uint32_t jobs = kNoLimit;    // so many of the kind may start now
-    Reason reason = Reason::None;     // why no more
+    std::uint32_t jobs = kNoLimit;  // so many of the kind may start now
+    Reason reason = Reason::None;   // why no more
 };
 
 // What a job would really have, once that is known.
@@ -46,12 +46,16 @@ struct Holding {
 };
 
 // In the partition, as things are now.
-Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition, const Holding& held = {});
+Allowance allowance(const Cluster& cluster, const Job& job, const Partition& partition,
+                    const Holding& held = {});
 // All limits that count for it there, and those of them that keep it from starting.
-std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job, const Partition& partition);
-std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job, const Partition& partition);
+std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job,
+                                  const Partition& partition);
+std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job,
+                                       const Partition& partition);
 
-// May it be submitted: by number, and where QOS say so (DenyOnLimit) by what it could have if it were alone.
+// May it be submitted: by number, and where QOS say so (DenyOnLimit) by what it could have if it
+// were alone.
 Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint64_t tasks);
 Result<void> check_limits(const Cluster& cluster, const Job& job);
 
@@ -61,7 +65,8 @@ struct PartitionBounds {
     std::optional<std::uint32_t> max_nodes;
     TimeLimit max_time;
 };
-PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish, const PartitionConfig& partition);
+PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish,
+                          const PartitionConfig& partition);
 
 // Whether jobs have to be told apart by user or account.
 bool limits_users(const Cluster& cluster);

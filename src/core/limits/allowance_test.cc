@@ -1,7 +1,8 @@
 // core/limits/allowance_test.cc: what jobs of a QOS may have, alone and together.
+#include "core/limits/allowance.h"
+
 #include <gtest/gtest.h>
 
-#include "core/limits/allowance.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -261,10 +262,12 @@ TEST(QosLimits, WhoHoldsWhatIsLimitedIsToldAndWhatWouldDo) {
         submit    waits qos=lab gres=gpu:2 time=60
         pass
         expect    waits pending QOSMaxGRESPerUser starts=60
-    )"), "");
+    )"),
+              "");
     Explanation why = world.why("2").value().front();
     ASSERT_EQ(why.partitions.size(), 1u);
-    EXPECT_EQ(why.partitions[0].text, "QOS lab has MaxTRESPerUser=gres/gpu=3, 2 in use, this one asks for 2");
+    EXPECT_EQ(why.partitions[0].text,
+              "QOS lab has MaxTRESPerUser=gres/gpu=3, 2 in use, this one asks for 2");
     ASSERT_EQ(why.partitions[0].holders.size(), 1u);
     EXPECT_EQ(why.partitions[0].holders[0].job, "1");
     EXPECT_EQ(why.partitions[0].holders[0].amounts, (Tres{{"gres/gpu", 2}}));

@@ -11,8 +11,10 @@ std::optional<Time> CountLine::earliest(std::int64_t wanted, Seconds length, Tim
     for (const auto& [at, change] : changes_) {
         if (since && at >= *since + length) break;
         free += change;
-        if (free < wanted) since.reset();
-        else if (!since) since = std::max(at, from);
+        if (free < wanted)
+            since.reset();
+        else if (!since)
+            since = std::max(at, from);
     }
     return since;
 }

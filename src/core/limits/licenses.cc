@@ -34,7 +34,8 @@ std::uint32_t reserved_in(const Reservation& reservation, const std::string& nam
     return count_in(parse_licenses(reservation.licenses).value().wanted, name);
 }
 
-std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation, const std::string& name) {
+std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation,
+                      const std::string& name) {
     std::uint32_t used = 0;
     cluster.jobs().for_each([&](const Job& job) {
         bool holds = job.reservation == reservation.name && (is_live(job) || is_completing(job));
@@ -44,9 +45,12 @@ std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation, co
 }
 
 // How many of its own the reservation keeps from the job at any of its times.
-std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, const Job& job, const std::string& name) {
+std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, const Job& job,
+                      const std::string& name) {
     std::uint32_t reserved = reserved_in(reservation, name);
-    if (reserved == 0 || names_reservation(*job.request, reservation.name) || job.reservation == reservation.name) return 0;
+    if (reserved == 0 || names_reservation(*job.request, reservation.name) ||
+        job.reservation == reservation.name)
+        return 0;
     return reserved - std::min(reserved, used_in(cluster, reservation, name));
 }
 
@@ -54,7 +58,8 @@ std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, co
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
     std::uint64_t taken = used == cluster.licenses_used.end() ? 0 : used->second;
-    for (const LicensesKept& kept : licenses_kept_from(cluster, job, now, wanted.name)) taken += kept.count;
+    for (const LicensesKept& kept : licenses_kept_from(cluster, job, now, wanted.name))
+        taken += kept.count;
     return taken + wanted.count <= total_of(cluster, wanted.name).value_or(0);
 }
 
@@ -73,7 +78,8 @@ std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job&
 
 }  // namespace
 
-std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name) {
+std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now,
+                                             const std::string& name) {
     std::vector<LicensesKept> found;
     for (const Reservation& each : cluster.reservations()) {
         std::vector<Interval> times = intervals_of(each);
@@ -107,9 +113,11 @@ Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& 
     for (const LicenseCount& wanted : wish->wanted) {
         std::uint64_t sum = wanted.count;
         for (const Reservation& other : cluster.reservations()) {
-            if (other.name != draft.name && meet_in_time(draft, other)) sum += reserved_in(other, wanted.name);
+            if (other.name != draft.name && meet_in_time(draft, other))
+                sum += reserved_in(other, wanted.name);
         }
-        if (sum > total_of(cluster, wanted.name).value_or(0)) return Error{ErrorCode::InvalidLicense, {}};
+        if (sum > total_of(cluster, wanted.name).value_or(0))
+            return Error{ErrorCode::InvalidLicense, {}};
     }
     return {};
 }
@@ -123,7 +131,8 @@ std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, T
 
 std::string choose_licenses(const Cluster& cluster, const Job& job, Time now) {
     if (job.request->licenses.empty()) return {};
-    return print_licenses(pick(cluster, job, now, parse_licenses(job.request->licenses).value()).value());
+    return print_licenses(
+        pick(cluster, job, now, parse_licenses(job.request->licenses).value()).value());
 }
 
 // The text is our own.
@@ -133,7 +142,8 @@ std::vector<LicenseCount> licenses_held_by(const Job& job) {
 
 void hold_licenses(Cluster& cluster, const Job& job) {
     if (job.licenses_held.empty()) return;
-    for (const LicenseCount& held : licenses_held_by(job)) cluster.licenses_used[held.name] += held.count;
+    for (const LicenseCount& held : licenses_held_by(job))
+        cluster.licenses_used[held.name] += held.count;
 }
 
 void give_licenses(Cluster& cluster, Time now, const Job& job) {
@@ -181,7 +191,8 @@ std::optional<Time> LicensePlan::earliest(const Job& job, const LicenseCount& wa
     for (const Reservation& each : cluster_.reservations()) {
         std::uint32_t kept = kept_by(cluster_, each, job, wanted.name);
         if (kept == 0) continue;
-        for (const Interval& time : intervals_of(each)) line.take(kept, std::max(now_, time.start), std::max(now_, time.end));
+        for (const Interval& time : intervals_of(each))
+            line.take(kept, std::max(now_, time.start), std::max(now_, time.end));
     }
     return line.earliest(wanted.count, longest_run(job), from);
 }

@@ -21,8 +21,8 @@ Result<void> check_licenses(const Cluster& cluster, std::string_view text);
 // The same for those of a reservation; others that overlap it have theirs.
 Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& draft);
 
-// Reason::Licenses while too few are free for the job to start: what reservations keep for their own
-// jobs during its time is not free for others.
+// Reason::Licenses while too few are free for the job to start: what reservations keep for their
+// own jobs during its time is not free for others.
 std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, Time now);
 
 // What reservations keep of one from the job while it would run.
@@ -30,22 +30,25 @@ struct LicensesKept {
     const Reservation* reservation = nullptr;
     std::uint32_t count = 0;
 };
-std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now, const std::string& name);
+std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& job, Time now,
+                                             const std::string& name);
 
 // What the job takes now ("matlab:2"): all it asked for, or the first alternative that is free.
 std::string choose_licenses(const Cluster& cluster, const Job& job, Time now);
 std::vector<LicenseCount> licenses_held_by(const Job& job);
 void hold_licenses(Cluster& cluster, const Job& job);  // job.licenses_held
 void give_licenses(Cluster& cluster, Time now, const Job& job);
-std::vector<JobId> license_holders(const Cluster& cluster);  // any licences, in the order of their ids
+std::vector<JobId> license_holders(
+    const Cluster& cluster);  // any licences, in the order of their ids
 
-// How many will be free when: holders give theirs back at their time limit, reservations keep theirs, and
-// whoever is foretold a start takes for as long as it may run.
+// How many will be free when: holders give theirs back at their time limit, reservations keep
+// theirs, and whoever is foretold a start takes for as long as it may run.
 class LicensePlan {
 public:
     LicensePlan(const Cluster& cluster, Time now) : cluster_(cluster), now_(now) {}
 
-    // The first moment not before `from` at which all it asks for is free to the end of its time; none: never.
+    // The first moment not before `from` at which all it asks for is free to the end of its time;
+    // none: never.
     std::optional<Time> earliest(const Job& job, Time from);
     void take(const Job& job, Time start);
 

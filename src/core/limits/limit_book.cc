@@ -13,7 +13,9 @@ namespace sluice {
 namespace {
 
 LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
-    LimitBook::Entry entry{.qos = {qos_in_force(cluster, job.request->qos)}, .user = job.user, .account = job.request->account};
+    LimitBook::Entry entry{.qos = {qos_in_force(cluster, job.request->qos)},
+                           .user = job.user,
+                           .account = job.request->account};
     const Partition* partition = nullptr;
     for (const std::string& name : partitions_of(job)) {
         const Partition* each = cluster.find_partition(name);
@@ -26,8 +28,12 @@ LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
     if (!job.allocation) return entry;
     entry.use.running = 1;
     entry.use.tres = tres_of(*job.allocation);
-    if (partition) entry.use.tres["billing"] = billing_of(entry.use.tres, partition->config.tres_billing_weights);
-    std::erase_if(entry.use.tres, [](const auto& amount) { return amount.second == 0; });  // weights may leave nothing
+    if (partition)
+        entry.use.tres["billing"] =
+            billing_of(entry.use.tres, partition->config.tres_billing_weights);
+    std::erase_if(entry.use.tres, [](const auto& amount) {
+        return amount.second == 0;
+    });  // weights may leave nothing
     entry.use.tres.erase("node");
     for (const NodeShare& share : job.allocation->nodes) entry.use.nodes[share.node] = 1;
     return entry;

@@ -15,8 +15,8 @@
 namespace sluice {
 
 struct LimitUse {
-    Tres tres;                                   // all but nodes:
-    std::map<NodeIndex, std::uint32_t> nodes;    // how many of the jobs are on it
+    Tres tres;                                 // all but nodes:
+    std::map<NodeIndex, std::uint32_t> nodes;  // how many of the jobs are on it
     std::uint64_t running = 0;
     std::uint64_t submitted = 0;  // tasks of arrays one by one
     bool operator==(const LimitUse&) const = default;
@@ -39,7 +39,7 @@ struct LimitBook {
     };
     std::unordered_map<std::uint32_t, Entry> jobs;  // by id
     std::map<std::string, QosUse> by_qos;
-    bool has_more_room = false;        // something was given back since the last pass
+    bool has_more_room = false;  // something was given back since the last pass
 };
 
 class Cluster;

@@ -18,7 +18,9 @@ CountLine& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
     line.add(now_, static_cast<std::int64_t>(check.most));
     for (const auto& [id, entry] : cluster_.limits.jobs) {
         const std::uint64_t held = check.held_by(entry, job);
-        if (held > 0) line.take(static_cast<std::int64_t>(held), now_, expected_end(cluster_, cluster_.job(JobId{id}), now_));
+        if (held > 0)
+            line.take(static_cast<std::int64_t>(held), now_,
+                      expected_end(cluster_, cluster_.job(JobId{id}), now_));
     }
     return line;
 }
@@ -30,7 +32,9 @@ std::optional<Time> LimitPlan::earliest(const Job& job, const Partition& partiti
         for (const LimitCheck& check : checks) {
             if (!check.is_shared && check.is_broken()) return {};
             if (!check.is_shared || check.wanted == 0) continue;
-            auto at = line_of(check, job).earliest(static_cast<std::int64_t>(check.wanted), longest_run(job), from);
+            auto at =
+                line_of(check, job)
+                    .earliest(static_cast<std::int64_t>(check.wanted), longest_run(job), from);
             if (!at) return {};
             is_settled = is_settled && *at == from;
             from = *at;
@@ -42,7 +46,8 @@ std::optional<Time> LimitPlan::earliest(const Job& job, const Partition& partiti
 void LimitPlan::take(const Job& job, const Partition& partition, Time start) {
     for (const LimitCheck& check : limits_on(cluster_, job, partition)) {
         if (!check.is_shared) continue;
-        line_of(check, job).take(static_cast<std::int64_t>(check.wanted), start, start + longest_run(job));
+        line_of(check, job)
+            .take(static_cast<std::int64_t>(check.wanted), start, start + longest_run(job));
     }
 }
 

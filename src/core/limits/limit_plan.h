@@ -17,7 +17,8 @@ class LimitPlan {
 public:
     LimitPlan(const Cluster& cluster, Time now) : cluster_(cluster), now_(now) {}
 
-    // The first moment not before `from` at which no limit keeps it, to the end of its time; none: never.
+    // The first moment not before `from` at which no limit keeps it, to the end of its time; none:
+    // never.
     std::optional<Time> earliest(const Job& job, const Partition& partition, Time from);
     void take(const Job& job, const Partition& partition, Time start);
 

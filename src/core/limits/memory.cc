@@ -22,7 +22,9 @@ MemoryLimits limits_in(const Cluster& cluster, const PartitionConfig& partition)
     return {settings.max_mem_per_cpu.value_or(0), settings.max_mem_per_node.value_or(0)};
 }
 
-Megabytes divided_up(Megabytes amount, Megabytes by) { return (amount + by - 1) / by; }
+Megabytes divided_up(Megabytes amount, Megabytes by) {
+    return (amount + by - 1) / by;
+}
 
 }  // namespace
 
@@ -69,7 +71,8 @@ bool over_memory_limit(const Cluster& cluster, const Need& need) {
     const Shape& shape = *need.shape;
     std::uint32_t tasks = shape.ntasks_per_node.value_or(1);
     if (shape.ntasks && shape.nodes_max) {
-        tasks = std::max(tasks, (*shape.ntasks + *shape.nodes_max - 1) / std::max(1u, *shape.nodes_max));
+        tasks = std::max(tasks,
+                         (*shape.ntasks + *shape.nodes_max - 1) / std::max(1u, *shape.nodes_max));
     }
     const std::vector<NodeKind>& kinds = cluster.scheduler().layout.kinds;
     bool usable = false;

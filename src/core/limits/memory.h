@@ -13,7 +13,8 @@ namespace sluice {
 // The job's request, with as many CPUs as its memory calls for in the strictest of its partitions.
 std::shared_ptr<const JobTerms> with_cpus_for_memory(const Cluster& cluster, const Job& job);
 
-Megabytes max_memory_per_node(const Cluster& cluster, const PartitionConfig& partition);  // 0: no limit
+Megabytes max_memory_per_node(const Cluster& cluster,
+                              const PartitionConfig& partition);  // 0: no limit
 bool over_memory_limit(const Cluster& cluster, const Need& need);
 
 }  // namespace sluice

@@ -25,12 +25,15 @@ TEST(PartitionAccess, GroupsAreThoseOfTheSubmitterAndRootNeedsNone) {
 
 TEST(PartitionAccess, AUserMovesAJobOnlyToWhereItCouldHaveBeenSent) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1\npartition open default\npartition lab groups=ml\nsubmit a hold\npass"), "");
+    ASSERT_EQ(
+        world.run("nodes n1\npartition open default\npartition lab groups=ml\nsubmit a hold\npass"),
+        "");
     const JobId id = world.job("a");
     auto moved_by = [&](const Caller& caller) {
         Effects effects;
         const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
-        apply(world.cluster(), world.now(), UpdateJob{RequestId{1}, caller, ref, {{"Partition", "lab"}}}, effects);
+        apply(world.cluster(), world.now(),
+              UpdateJob{RequestId{1}, caller, ref, {{"Partition", "lab"}}}, effects);
         return world.cluster().job(id).partition;
     };
     EXPECT_EQ(moved_by({UserId{1000}, GroupId{100}, {"users"}}), "open");
@@ -39,13 +42,16 @@ TEST(PartitionAccess, AUserMovesAJobOnlyToWhereItCouldHaveBeenSent) {
 
 TEST(PartitionAccess, OfSeveralAUserNamesInAnUpdateThoseThatTakeTheJobAreKept) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1\npartition open default\npartition more\npartition lab groups=ml\nsubmit a hold\npass"), "");
+    ASSERT_EQ(world.run("nodes n1\npartition open default\npartition more\npartition lab "
+                        "groups=ml\nsubmit a hold\npass"),
+              "");
     const JobId id = world.job("a");
     auto moved = [&](const char* partitions) {
         Effects effects;
         const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
         const Caller owner{UserId{1000}, GroupId{100}, {"users"}};
-        apply(world.cluster(), world.now(), UpdateJob{RequestId{1}, owner, ref, {{"Partition", partitions}}}, effects);
+        apply(world.cluster(), world.now(),
+              UpdateJob{RequestId{1}, owner, ref, {{"Partition", partitions}}}, effects);
         return world.cluster().job(id).partition;
     };
     EXPECT_EQ(moved("lab,more"), "more");
@@ -103,13 +109,16 @@ TEST(PartitionAccess, OfSeveralThoseThatDoNotTakeTheJobAreLeftOut) {
         expect    a running n1
         expect    e running n2
         submit    f partition=root,open
-    )"), "");
+    )"),
+              "");
     // What is not in its list is not tried, whatever that partition allows later.
     EXPECT_EQ(world.cluster().job(world.job("f")).partition, "open");
     Scenario strict;
     ASSERT_EQ(strict.run("settings enforce=all"), "");
     ASSERT_EQ(strict.run(kPartitions), "");
-    EXPECT_EQ(strict.run("submit a partition=open,lab refused=AllowGroups=ml\nsubmit b partition=open,lab groups=ml"), "");
+    EXPECT_EQ(strict.run("submit a partition=open,lab refused=AllowGroups=ml\nsubmit b "
+                         "partition=open,lab groups=ml"),
+              "");
 }
 
 TEST(PartitionAccess, AlternateStandsInWhileThePartitionTakesNoJobs) {
@@ -204,7 +213,9 @@ TEST(PartitionLimits, OfAnyOrOfAllOfAJobsPartitions) {
             submit    one  partition=short time=20 refused
             submit    both partition=short,long time=20 {1}
             submit    fits partition=short,long time=5
-        )", rule, rule == std::string_view("all") ? "refused" : "")), "");
+        )",
+                                           rule, rule == std::string_view("all") ? "refused" : "")),
+                  "");
     }
 }
 

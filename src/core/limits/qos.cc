@@ -1,9 +1,9 @@
 // See qos.h.
 #include "core/limits/qos.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "core/job/verbs.h"
@@ -29,7 +29,8 @@ Result<std::vector<Qos>> qos_with_new(const Cluster& cluster, const UpdateQos& e
     for (const std::string& given : event.names) {
         const std::string name = to_lower(given);  // Compat
         if (name.empty() || name.find_first_of(",=|' \t\n") != std::string::npos) {
-            return Error{ErrorCode::BadArgument, fmt::format("'{}' cannot be the name of a QOS", given)};
+            return Error{ErrorCode::BadArgument,
+                         fmt::format("'{}' cannot be the name of a QOS", given)};
         }
         if (find_qos_in(table, name)) continue;
         Qos fresh;
@@ -57,15 +58,19 @@ Result<std::vector<Qos>> qos_with_changed(const Cluster& cluster, const UpdateQo
 Result<std::vector<Qos>> qos_without(const Cluster& cluster, const UpdateQos& event) {
     std::optional<Error> problem;
     if (names_qos(event, std::string(kDefaultQos))) {
-        return Error{ErrorCode::BadArgument, fmt::format("{}: jobs that name no QOS are of it", kDefaultQos)};
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("{}: jobs that name no QOS are of it", kDefaultQos)};
     }
     cluster.jobs().for_each([&](const Job& job) {
         if (problem || is_over(job) || !names_qos(event, job.request->qos)) return;
-        problem = Error{ErrorCode::BadArgument, fmt::format("QOS {} is in use by job {}", job.request->qos, job.id.value)};
+        problem = Error{ErrorCode::BadArgument,
+                        fmt::format("QOS {} is in use by job {}", job.request->qos, job.id.value)};
     });
     for (const Partition& partition : cluster.partitions()) {
         if (!names_qos(event, partition.config.qos)) continue;
-        problem = Error{ErrorCode::BadArgument, fmt::format("QOS {} is that of partition {}", partition.config.qos, partition.config.name)};
+        problem =
+            Error{ErrorCode::BadArgument, fmt::format("QOS {} is that of partition {}",
+                                                      partition.config.qos, partition.config.name)};
     }
     if (problem) return *std::move(problem);
     std::vector<Qos> table = cluster.qos();
@@ -78,9 +83,12 @@ Result<std::vector<Qos>> qos_without(const Cluster& cluster, const UpdateQos& ev
 
 Result<std::vector<Qos>> changed_qos(const Cluster& cluster, const UpdateQos& event) {
     switch (event.verb) {
-        case UpdateQos::Verb::Create: return qos_with_new(cluster, event);
-        case UpdateQos::Verb::Delete: return qos_without(cluster, event);
-        case UpdateQos::Verb::Update: break;
+        case UpdateQos::Verb::Create:
+            return qos_with_new(cluster, event);
+        case UpdateQos::Verb::Delete:
+            return qos_without(cluster, event);
+        case UpdateQos::Verb::Update:
+            break;
     }
     return qos_with_changed(cluster, event);
 }
@@ -95,7 +103,9 @@ std::vector<Qos> first_qos() {
     return {normal};
 }
 
-const Qos* find_qos(const Cluster& cluster, std::string_view name) { return find_qos_in(cluster.qos(), name); }
+const Qos* find_qos(const Cluster& cluster, std::string_view name) {
+    return find_qos_in(cluster.qos(), name);
+}
 
 std::string qos_in_force(const Cluster& cluster, const std::string& named) {
     if (!cluster.settings().enforce_qos) return named;

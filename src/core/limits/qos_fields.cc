@@ -28,7 +28,9 @@ struct QosWord {
 };
 using SetQos = Result<void> (*)(Qos& qos, const QosWord& change);
 
-bool is_unset_qos(const std::string& value) { return value == "-1"; }
+bool is_unset_qos(const std::string& value) {
+    return value == "-1";
+}
 
 Result<void> describe_qos(Qos& qos, const QosWord& change) {
     qos.description = change.value;
@@ -36,14 +38,16 @@ Result<void> describe_qos(Qos& qos, const QosWord& change) {
 }
 
 Result<void> set_qos_priority(Qos& qos, const QosWord& change) {
-    const std::optional<std::uint64_t> number = is_unset_qos(change.value) ? 0 : to_number(change.value);
+    const std::optional<std::uint64_t> number =
+        is_unset_qos(change.value) ? 0 : to_number(change.value);
     if (!number || *number > 0xfffffffd) return invalid_qos_value(change.key, change.value);
     qos.priority = static_cast<std::uint32_t>(*number);
     return {};
 }
 
 Result<void> set_qos_grace(Qos& qos, const QosWord& change) {
-    const std::optional<std::uint64_t> seconds = is_unset_qos(change.value) ? 0 : to_number(change.value);
+    const std::optional<std::uint64_t> seconds =
+        is_unset_qos(change.value) ? 0 : to_number(change.value);
     if (!seconds || *seconds > 0xfffffffd) return invalid_qos_value(change.key, change.value);
     qos.grace_time = Seconds{static_cast<std::int64_t>(*seconds)};
     return {};
@@ -66,8 +70,9 @@ Result<void> set_preempted(Qos& qos, const QosWord& change) {
         if (!known) {
             std::vector<std::string> names;
             for (const Qos& each : change.cluster.qos()) names.push_back(each.name);
-            return Error{ErrorCode::BadArgument,
-                         fmt::format("You gave a bad qos '{}'. Valid QOS's are {}", name, join(names, ","))};
+            return Error{
+                ErrorCode::BadArgument,
+                fmt::format("You gave a bad qos '{}'. Valid QOS's are {}", name, join(names, ","))};
         }
         std::erase(qos.preempt, known->name);
         if (change.sign != '-') qos.preempt.push_back(known->name);
@@ -80,16 +85,20 @@ Result<void> set_qos_mode(Qos& qos, const QosWord& change) {
     std::vector<std::string> words;
     for (std::string_view word : split(change.value, ',')) {
         const std::string mode = to_upper(word);
-        const bool is_known = mode == "CANCEL" || mode == "REQUEUE" || mode == "SUSPEND" || mode == "WITHIN";
-        if (is_known) words.push_back(mode);
+        const bool is_known =
+            mode == "CANCEL" || mode == "REQUEUE" || mode == "SUSPEND" || mode == "WITHIN";
+        if (is_known)
+            words.push_back(mode);
         else if (!mode.empty() && mode != "OFF" && mode != "CLUSTER") {
             return Error{ErrorCode::BadArgument,
-                         fmt::format("Bad Preempt Mode given: {}={}: CLUSTER, CANCEL, REQUEUE, SUSPEND or WITHIN is needed",
+                         fmt::format("Bad Preempt Mode given: {}={}: CLUSTER, CANCEL, REQUEUE, "
+                                     "SUSPEND or WITHIN is needed",
                                      change.key, change.value)};
         }
     }
     if (has_preempt_word(join(words, ","), "SUSPEND") && !change.cluster.settings().preempt.gang) {
-        return Error{ErrorCode::BadArgument, "PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf"};
+        return Error{ErrorCode::BadArgument,
+                     "PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf"};
     }
     std::sort(words.rbegin(), words.rend());  // Compat: WITHIN comes first
     qos.preempt_mode = join(words, ",");
@@ -113,12 +122,14 @@ bool is_known_tres(const Cluster& cluster, std::string_view name) {
 
 // "cpu=8,mem=20G,gres/gpu=2" adds to what is there, -1 takes a limit back.
 Result<void> change_tres(Tres& tres, const QosWord& change) {
-    const std::string text = change.tres.empty() ? change.value : fmt::format("{}={}", change.tres, change.value);
+    const std::string text =
+        change.tres.empty() ? change.value : fmt::format("{}={}", change.tres, change.value);
     for (std::string_view entry : split(text, ',')) {
         const std::size_t equals = std::min(entry.find('='), entry.size());
         const std::string name = to_lower(trim(entry.substr(0, equals)));
         if (!is_known_tres(change.cluster, name)) {
-            return Error{ErrorCode::BadArgument, fmt::format("{}={}: no TRES known by type {}", change.key, change.value, name)};
+            return Error{ErrorCode::BadArgument, fmt::format("{}={}: no TRES known by type {}",
+                                                             change.key, change.value, name)};
         }
         const std::string_view count = trim(entry.substr(std::min(equals + 1, entry.size())));
         if (count == "-1") {
@@ -134,7 +145,7 @@ Result<void> change_tres(Tres& tres, const QosWord& change) {
 
 template <auto... Members>
 Result<void> set_qos_tres(Qos& qos, const QosWord& change) {
-    return change_tres((qos.* ... .*Members), change);
+    return change_tres((qos.*....*Members), change);
 }
 
 Result<void> set_node_tres(Qos& qos, const QosWord& change) {
@@ -145,7 +156,7 @@ Result<void> set_node_tres(Qos& qos, const QosWord& change) {
 
 template <auto... Members>
 Result<void> set_qos_count(Qos& qos, const QosWord& change) {
-    std::optional<std::uint32_t>& held = (qos.* ... .*Members);
+    std::optional<std::uint32_t>& held = (qos.*....*Members);
     held.reset();
     if (is_unset_qos(change.value)) return {};
     const std::optional<std::uint64_t> number = to_number(change.value);
@@ -160,13 +171,15 @@ Result<void> set_qos_wall(Qos& qos, const QosWord& change) {
     if (is_unset_qos(change.value)) return {};
     Result<TimeLimit> length = parse_time_limit(change.value);
     if (!length || length->unlimited()) {
-        return Error{ErrorCode::BadArgument, fmt::format("Bad {} time format: {}={}", change.key, change.key, change.value)};
+        return Error{ErrorCode::BadArgument, fmt::format("Bad {} time format: {}={}", change.key,
+                                                         change.key, change.value)};
     }
     qos.max_wall = Seconds{(length->length().count() + 59) / 60 * 60};
     return {};
 }
 
-constexpr std::string_view kIdleQosFlags[] = {"EnforceUsageThreshold", "NoDecay", "NoReserve", "Relative", "UsageFactorSafe"};
+constexpr std::string_view kIdleQosFlags[] = {"EnforceUsageThreshold", "NoDecay", "NoReserve",
+                                              "Relative", "UsageFactorSafe"};
 
 Result<void> set_qos_flags(Qos& qos, const QosWord& change) {
     if (change.sign == 0) qos.flags = 0;
@@ -177,13 +190,18 @@ Result<void> set_qos_flags(Qos& qos, const QosWord& change) {
         if (!flag) {
             for (std::string_view idle : kIdleQosFlags) {
                 if (equals_ignoring_case(idle, trim(name))) {
-                    return Error{ErrorCode::NotSupported, fmt::format("{}={} of a QOS", change.key, idle)};
+                    return Error{ErrorCode::NotSupported,
+                                 fmt::format("{}={} of a QOS", change.key, idle)};
                 }
             }
-            return Error{ErrorCode::BadArgument, fmt::format("Unknown QOS flag used in: '{}'. Valid QOS flags are '{}'", name, print_qos_flags(~0u))};
+            return Error{ErrorCode::BadArgument,
+                         fmt::format("Unknown QOS flag used in: '{}'. Valid QOS flags are '{}'",
+                                     name, print_qos_flags(~0u))};
         }
-        if (change.sign == '-') qos.flags &= ~std::uint32_t{*flag};
-        else qos.flags |= *flag;
+        if (change.sign == '-')
+            qos.flags &= ~std::uint32_t{*flag};
+        else
+            qos.flags |= *flag;
     }
     return {};
 }
@@ -258,18 +276,21 @@ const QosKey* find_qos_key(std::string_view given) {
     const QosKey* found = nullptr;
     for (const QosKey& row : kQosKeys) {
         if (given.empty() || !starts_with_ignoring_case(row.key, given)) continue;
-        const bool is_another = found && (found->set != row.set || found->tres != row.tres || !row.set);
+        const bool is_another =
+            found && (found->set != row.set || found->tres != row.tres || !row.set);
         if (is_another) return nullptr;
         found = &row;
     }
     return found;
 }
 
-Result<void> set_qos_field(const Cluster& cluster, Qos& qos, std::string_view word, const std::string& value) {
+Result<void> set_qos_field(const Cluster& cluster, Qos& qos, std::string_view word,
+                           const std::string& value) {
     const char last = word.empty() ? ' ' : word.back();
     const char sign = last == '+' || last == '-' ? last : '\0';
     const QosKey* row = find_qos_key(word.substr(0, word.size() - (sign ? 1 : 0)));
-    if (row && !row->set) return Error{ErrorCode::NotSupported, fmt::format("{} of a QOS", row->key)};
+    if (row && !row->set)
+        return Error{ErrorCode::NotSupported, fmt::format("{} of a QOS", row->key)};
     if (!row || (sign && row->set != set_preempted && row->set != set_qos_flags)) {
         return Error{ErrorCode::NotFound, fmt::format("{}={}", word, value)};
     }

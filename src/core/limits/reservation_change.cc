@@ -21,8 +21,8 @@ constexpr Seconds kClockSlack{60};  // Compat: a start that has only just passed
 // ---- who
 
 template <typename Item>
-Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vector<Item>& list, bool& denied,
-                         ErrorCode unknown) {
+Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vector<Item>& list,
+                         bool& denied, ErrorCode unknown) {
     if (!change) return {};
     using Verb = typename ListChange<Item>::Verb;
     auto add = [&](const Item& item) {
@@ -47,29 +47,37 @@ Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vec
 }
 
 // Groups+=staff takes the members as they are now, also where the group was there before.
-Result<void> change_groups(const ListChange<GroupMembers>& change, std::vector<GroupMembers>& groups) {
+Result<void> change_groups(const ListChange<GroupMembers>& change,
+                           std::vector<GroupMembers>& groups) {
     using Verb = ListChange<GroupMembers>::Verb;
     if (change.verb == Verb::Replace) groups.clear();
     for (const GroupMembers& group : change.items) {
-        bool known = std::erase_if(groups, [&](const GroupMembers& each) { return each.name == group.name; }) > 0;
-        if (change.verb != Verb::Remove) groups.push_back(group);
-        else if (!known) return Error{ErrorCode::GroupUnknown, {}};
+        bool known = std::erase_if(groups, [&](const GroupMembers& each) {
+                         return each.name == group.name;
+                     }) > 0;
+        if (change.verb != Verb::Remove)
+            groups.push_back(group);
+        else if (!known)
+            return Error{ErrorCode::GroupUnknown, {}};
     }
     return {};
 }
 
 Result<void> change_who(const ReservationChange& change, Reservation& draft) {
     TRY(change_list(change.users, draft.users, draft.users_denied, ErrorCode::UserUnknown));
-    TRY(change_list(change.accounts, draft.accounts, draft.accounts_denied, ErrorCode::InvalidAccount));
+    TRY(change_list(change.accounts, draft.accounts, draft.accounts_denied,
+                    ErrorCode::InvalidAccount));
     TRY(change_list(change.qos, draft.qos, draft.qos_denied, ErrorCode::InvalidQos));
     TRY(change_list(change.allowed_partitions, draft.allowed_partitions, draft.partitions_denied,
                     ErrorCode::InvalidPartition));
     if (change.groups) TRY(change_groups(*change.groups, draft.groups));
-    if (!draft.users.empty() && !draft.groups.empty()) return Error{ErrorCode::ReservationUsersAndGroups, {}};
+    if (!draft.users.empty() && !draft.groups.empty())
+        return Error{ErrorCode::ReservationUsersAndGroups, {}};
     bool for_somebody = !draft.users.empty() || !draft.groups.empty() || !draft.accounts.empty() ||
                         !draft.qos.empty() || !draft.allowed_partitions.empty();
     if (!for_somebody) {
-        return Error{ErrorCode::InvalidAccount, "a reservation needs Users, Groups, Accounts, QOS or AllowedPartitions"};
+        return Error{ErrorCode::InvalidAccount,
+                     "a reservation needs Users, Groups, Accounts, QOS or AllowedPartitions"};
     }
     return {};
 }
@@ -77,7 +85,8 @@ Result<void> change_who(const ReservationChange& change, Reservation& draft) {
 // ---- when
 
 Result<void> change_flags(const ReservationChange& change, Reservation& draft) {
-    if (change.flags_replaced) draft.flags &= kResvSpecNodes | kResvAllNodes | kResvTimeFloat | kResvFirstCores;
+    if (change.flags_replaced)
+        draft.flags &= kResvSpecNodes | kResvAllNodes | kResvTimeFloat | kResvFirstCores;
     if (change.flags_replaced || change.purge_cleared) draft.purge_after.reset();
     draft.flags = (draft.flags | change.flags_set) & ~change.flags_cleared;
     if (change.purge_after) draft.purge_after = change.purge_after;
@@ -99,23 +108,27 @@ Result<void> skip_one(Reservation& draft) {
     return {};
 }
 
-Result<void> change_times(const ReservationChange& change, Time now, const Reservation* before, Reservation& draft) {
+Result<void> change_times(const ReservationChange& change, Time now, const Reservation* before,
+                          Reservation& draft) {
     if (!before && !change.start) return Error{ErrorCode::InvalidTime, "StartTime is missing"};
     if (change.start) {
         if (before && before->is_active(now)) return Error{ErrorCode::ReservationStarted, {}};
-        if (*change.start < now - kClockSlack && !draft.has(kResvForceStart)) return Error{ErrorCode::InvalidTime, {}};
+        if (*change.start < now - kClockSlack && !draft.has(kResvForceStart))
+            return Error{ErrorCode::InvalidTime, {}};
         draft.start = *change.start;
         draft.ahead = std::max(draft.start - now, Seconds{0});
     }
     if (change.end) draft.end = *change.end;
     if (change.duration) {
-        const int sign = before ? change.duration_sign : 0;  // Compat: += and -= of a new one say nothing
+        const int sign =
+            before ? change.duration_sign : 0;  // Compat: += and -= of a new one say nothing
         Time from = sign == 0 ? draft.start : draft.end;
         draft.end = sign < 0 ? from - *change.duration : from + *change.duration;
     }
     if (draft.end <= draft.start) return Error{ErrorCode::InvalidTime, {}};
     bool goes_on = draft.has(kResvForceStart) && draft.has(kResvRepeats);
-    while (goes_on && draft.end <= now) TRY(skip_one(draft));  // times that are over are not made up for
+    while (goes_on && draft.end <= now)
+        TRY(skip_one(draft));  // times that are over are not made up for
     if (draft.end <= now) return Error{ErrorCode::InvalidTime, {}};
     if (draft.has(kResvRepeats) && draft.end > next_occurrence(draft.start, draft.flags)) {
         return Error{ErrorCode::InvalidTime, "it would not be over when it repeats"};
@@ -127,14 +140,16 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
 
 std::uint32_t next_number(const Cluster& cluster) {
     std::uint32_t number = 1;
-    for (const Reservation& each : cluster.reservations()) number = std::max(number, each.number + 1);
+    for (const Reservation& each : cluster.reservations())
+        number = std::max(number, each.number + 1);
     return number;
 }
 
 Result<std::string> name_for(const Cluster& cluster, const ReservationChange& change) {
     if (!change.name.empty()) {
         if (change.name.find_first_of(", \t\n'\"") != std::string::npos) {
-            return Error{ErrorCode::InvalidReservation, fmt::format("ReservationName={}", change.name)};
+            return Error{ErrorCode::InvalidReservation,
+                         fmt::format("ReservationName={}", change.name)};
         }
         if (find_reservation(cluster, change.name)) return Error{ErrorCode::ReservationName, {}};
         return change.name;
@@ -178,18 +193,20 @@ Result<void> delete_reservation(Cluster& cluster, const Reservation& reservation
     return {};
 }
 
-// USER_DELETE. The caller's account and QOS are not known here: a list of those keeps it from everybody.
+// USER_DELETE. The caller's account and QOS are not known here: a list of those keeps it from
+// everybody.
 bool may_delete(const Reservation* reservation, const ChangeReservation& event) {
     if (!reservation || event.change.verb != ReservationChange::Verb::Delete) return false;
-    return reservation->has(kResvUserDelete) && reservation->accounts.empty() && reservation->qos.empty() &&
-           may_use(*reservation, event.caller.user, {});
+    return reservation->has(kResvUserDelete) && reservation->accounts.empty() &&
+           reservation->qos.empty() && may_use(*reservation, event.caller.user, {});
 }
 
 Result<std::string> perform(Cluster& cluster, Time now, const ChangeReservation& event) {
     const ReservationChange& change = event.change;
     const Reservation* known = find_reservation(cluster, change.name);
     // Compat: that is how somebody without the right is told.
-    if (!is_privileged(cluster, event.caller) && !may_delete(known, event)) return Error{ErrorCode::UserUnknown, {}};
+    if (!is_privileged(cluster, event.caller) && !may_delete(known, event))
+        return Error{ErrorCode::UserUnknown, {}};
     const Reservation* before = nullptr;
     if (change.verb != ReservationChange::Verb::Create) {
         before = known;
@@ -207,7 +224,8 @@ Result<std::string> perform(Cluster& cluster, Time now, const ChangeReservation&
 
 }  // namespace
 
-void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& event, Effects& effects) {
+void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& event,
+                           Effects& effects) {
     cluster.refresh_layout();
     Result<std::string> name = perform(cluster, now, event);
     if (!name) {

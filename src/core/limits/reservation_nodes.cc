@@ -31,7 +31,7 @@ Result<FeatureExpression> features_of(const Cluster& cluster, const std::string&
         }
         if (!known)
             return Error{ErrorCode::InvalidFeature,
-                          fmt::format("no node has the feature {}", name)};
+                         fmt::format("no node has the feature {}", name)};
     }
     return features;
 }
@@ -124,7 +124,7 @@ Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
     if (draft.has(kResvPartNodes)) {
         if (!all || !partition) {
             return Error{ErrorCode::InvalidReservation,
-                          "PART_NODES needs PartitionName and Nodes=ALL"};
+                         "PART_NODES needs PartitionName and Nodes=ALL"};
         }
         draft.nodes = partition->nodes;
         std::sort(draft.nodes.begin(), draft.nodes.end());
@@ -139,7 +139,7 @@ Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
         const NodeConfig& config = cluster.node(node).config;
         if (!features.matches(config.features)) {
             return Error{ErrorCode::InvalidFeature,
-                          fmt::format("node {} is not {}", config.name, draft.features)};
+                         fmt::format("node {} is not {}", config.name, draft.features)};
         }
     }
     return {};
@@ -322,9 +322,11 @@ Result<Wanted> wanted_of(const ReservationChange& change, const Reservation* bef
                          const Partition* partition, const Reservation& draft) {
     Wanted wanted{.nodes = change.node_count.value_or(0), .cores = 0, .gres = change.gres};
     if (draft.has(kResvFirstCores) && !change.core_counts.empty()) {
-        // Compat: a list says how many nodes, whatever NodeCnt says; one number is for each of them.
+        // Compat: a list says how many nodes, whatever NodeCnt says; one number is for each of
+        // them.
         wanted.first_cores = change.core_counts;
-        if (wanted.first_cores.size() == 1) wanted.first_cores.resize(std::max(1u, wanted.nodes), change.core_counts[0]);
+        if (wanted.first_cores.size() == 1)
+            wanted.first_cores.resize(std::max(1u, wanted.nodes), change.core_counts[0]);
         wanted.nodes = static_cast<std::uint32_t>(wanted.first_cores.size());
         for (std::uint32_t cores : wanted.first_cores) {
             if (cores == 0) return Error{ErrorCode::NodesBusy, {}};

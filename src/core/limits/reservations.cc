@@ -67,7 +67,8 @@ std::vector<JobId> jobs_that(const Cluster& cluster, Wanted wanted) {
 void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& effects) {
     if (over.has(kResvFlex)) return;
     Seconds rest = cluster.settings().resv_over_run;
-    auto running = jobs_that(cluster, [&](const Job& job) { return is_live(job) && job.reservation == over.name; });
+    auto running = jobs_that(
+        cluster, [&](const Job& job) { return is_live(job) && job.reservation == over.name; });
     for (JobId id : running) {
         if (rest.count() == 0) {
             end_running(cluster, now, id, KillReason::TimeLimit, effects);
@@ -115,8 +116,10 @@ void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation)
     bool in_use = false;
     cluster.jobs().for_each([&](const Job& job) {
         if (!uses(job, reservation)) return;
-        if (!is_finished(job.state) || is_completing(job)) in_use = true;
-        else last = std::max(last, *job.end_time);
+        if (!is_finished(job.state) || is_completing(job))
+            in_use = true;
+        else
+            last = std::max(last, *job.end_time);
     });
     if (in_use) last = now;
     if (!in_use && now >= last + *reservation.purge_after) {
@@ -128,7 +131,7 @@ void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation)
     }
 }
 
-constexpr Seconds kFloatStep{60};      // how often a floating start moves on
+constexpr Seconds kFloatStep{60};     // how often a floating start moves on
 constexpr Seconds kReplaceAgain{30};  // nodes were lost and there are none instead: look again
 
 // One timer for all of them: the next moment at which something happens.
@@ -160,7 +163,8 @@ bool names_reservation(const JobTerms& wish, const std::string& name) {
 }
 
 bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish) {
-    return allows(reservation.users, reservation.users_denied, user) && in_groups(reservation, user) &&
+    return allows(reservation.users, reservation.users_denied, user) &&
+           in_groups(reservation, user) &&
            allows(reservation.accounts, reservation.accounts_denied, wish.account) &&
            allows(reservation.qos, reservation.qos_denied, wish.qos);
 }
@@ -169,17 +173,21 @@ bool takes_jobs_of(const Reservation& reservation, const std::string& partition)
     return allows(reservation.allowed_partitions, reservation.partitions_denied, partition);
 }
 
-static bool takes_any_partition_of(const Cluster& cluster, const Reservation& reservation, const JobTerms& wish) {
+static bool takes_any_partition_of(const Cluster& cluster, const Reservation& reservation,
+                                   const JobTerms& wish) {
     if (reservation.allowed_partitions.empty()) return true;
     const Partition* usual = cluster.default_partition();
     if (wish.partition.empty()) return usual && takes_jobs_of(reservation, usual->config.name);
     std::vector<std::string_view> names = split(wish.partition, ',');
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::string_view name) { return takes_jobs_of(reservation, std::string(name)); });
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return takes_jobs_of(reservation, std::string(name));
+    });
 }
 
-// Whoever names nodes gets those, so they have to be in it; nodes that do not parse are refused elsewhere.
-static bool has_named_nodes(const Cluster& cluster, const Reservation& reservation, const Shape& shape) {
+// Whoever names nodes gets those, so they have to be in it; nodes that do not parse are refused
+// elsewhere.
+static bool has_named_nodes(const Cluster& cluster, const Reservation& reservation,
+                            const Shape& shape) {
     if (shape.nodelist.empty()) return true;
     Result<Hostlist> named = Hostlist::parse(shape.nodelist);
     std::vector<std::string> names = named ? named->names() : std::vector<std::string>{};
@@ -195,7 +203,8 @@ Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTe
     for (std::string_view name : split(wish.reservation, ',')) {
         const Reservation* reservation = find_reservation(cluster, name);
         if (!reservation) return Error{ErrorCode::InvalidReservation, {}};
-        bool allowed = may_use(*reservation, user, wish) && takes_any_partition_of(cluster, *reservation, wish);
+        bool allowed = may_use(*reservation, user, wish) &&
+                       takes_any_partition_of(cluster, *reservation, wish);
         if (!allowed) return Error{ErrorCode::ReservationAccess, {}};
         large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes | kResvReplace) ||
                        (wish.shape.nodes_min <= reservation->nodes.size() &&
@@ -214,7 +223,8 @@ std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, cons
     std::vector<const Reservation*> found;
     if (wish.reservation.empty()) return found;
     for (std::string_view name : split(wish.reservation, ',')) {
-        if (const Reservation* reservation = find_reservation(cluster, name)) found.push_back(reservation);
+        if (const Reservation* reservation = find_reservation(cluster, name))
+            found.push_back(reservation);
     }
     return found;
 }
@@ -224,7 +234,8 @@ std::string usable_reservations(const Cluster& cluster, const Job& job) {
     std::vector<std::string> names;
     const JobTerms& wish = *job.request;
     for (const Reservation& each : cluster.reservations()) {
-        bool wanted = wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
+        bool wanted =
+            wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
         if (wanted && may_use(each, job.user, wish)) names.push_back(each.name);
     }
     return join(names, ",");
@@ -268,13 +279,16 @@ void reservations_have_changed(Cluster& cluster, Time now) {
     for (JobId id : cluster.parked) {
         if (cluster.job(id).reason == Reason::Reservation) waiting.push_back(id);
     }
-    // Those in the queue: they may use others now, and a magnetic one may attract them or no longer.
+    // Those in the queue: they may use others now, and a magnetic one may attract them or no
+    // longer.
     bool attracts = std::any_of(cluster.reservations().begin(), cluster.reservations().end(),
                                 [](const Reservation& each) { return each.has(kResvMagnetic); });
     cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
-        if (!attracts && job_class.reservations.empty() && job_class.sample->reservation.empty()) return;
+        if (!attracts && job_class.reservations.empty() && job_class.sample->reservation.empty())
+            return;
         for (const QueueKey& key : job_class.waiting) {
-            if (usable_reservations(cluster, cluster.job(key.job)) != job_class.reservations) waiting.push_back(key.job);
+            if (usable_reservations(cluster, cluster.job(key.job)) != job_class.reservations)
+                waiting.push_back(key.job);
         }
     });
     for (JobId id : std::exchange(cluster.license_waiting, {})) {  // one of them may have had those
@@ -305,9 +319,12 @@ void look_after_reservations(Cluster& cluster, Time now) {
 void on_reservation_timer(Cluster& cluster, Time now, Effects& effects) {
     std::vector<Reservation> all = cluster.reservations();  // a copy: some go as we look
     for (const Reservation& each : all) {
-        if (each.has(kResvTimeFloat)) float_on(cluster, now, each);
-        else if (each.end <= now) end_reservation(cluster, now, each, effects);
-        else purge_if_unused(cluster, now, each);
+        if (each.has(kResvTimeFloat))
+            float_on(cluster, now, each);
+        else if (each.end <= now)
+            end_reservation(cluster, now, each, effects);
+        else
+            purge_if_unused(cluster, now, each);
     }
     replace_lost_nodes(cluster, now);
     reservations_have_changed(cluster, now);

@@ -15,12 +15,14 @@
 namespace sluice {
 
 // scontrol create, update and delete reservation (reservation_change.cc).
-void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& event, Effects& effects);
+void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& event,
+                           Effects& effects);
 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name);
 // By user, group, account and QOS.
 bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish);
-bool takes_jobs_of(const Reservation& reservation, const std::string& partition);  // AllowedPartitions
+bool takes_jobs_of(const Reservation& reservation,
+                   const std::string& partition);  // AllowedPartitions
 // --reservation=a,b: all of them are known, and the user may use them.
 Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& wish);
 

@@ -24,7 +24,8 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     for (JobId id : jobs) {
         const Job& job = cluster.job(id);
         if (is_live(job)) {
-            end_running(cluster, now, id, may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
+            end_running(cluster, now, id,
+                        may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
         // A node that is there was told to end it, and takes nothing new before it has; one that
         // is away will be told when it is back, as an srun may have brought it a step meanwhile.
@@ -61,8 +62,8 @@ void watch_node(Cluster& cluster, NodeIndex index) {
     cluster.add_timer({last_heard(cluster, node) + timeout, TimerKind::NodeTimeout, index.value});
 }
 
-// With another timeout, and no timers left from the old one. Counted from now: a node that reports as
-// often as the old one asked for is not to be lost before it has heard of the new one.
+// With another timeout, and no timers left from the old one. Counted from now: a node that reports
+// as often as the old one asked for is not to be lost before it has heard of the new one.
 void watch_nodes_anew(Cluster& cluster, Time now) {
     const Seconds timeout = cluster.settings().slurmd_timeout;
     for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
@@ -76,7 +77,8 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     cluster.edit_node(index).watched = false;
     const Node& silent = cluster.node(index);
     if (silent.down || silent.removed) return;
-    if (silent.reboot && silent.reboot->issued) return;  // its silence is expected, up to ResumeTimeout
+    if (silent.reboot && silent.reboot->issued)
+        return;  // its silence is expected, up to ResumeTimeout
     if (silent.last_seen && last_heard(cluster, silent) + cluster.settings().slurmd_timeout > now) {
         return watch_node(cluster, index);
     }
@@ -88,7 +90,8 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);
     // Its connection may only have hung: should it hear us again, it has to register anew.
-    effects.push_back(NodeAnswered{node.config.name, Error{ErrorCode::Timeout, "the node was silent for too long"}});
+    effects.push_back(NodeAnswered{node.config.name,
+                                   Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }
 
 }  // namespace sluice

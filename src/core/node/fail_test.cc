@@ -73,14 +73,16 @@ TEST(NodeTimeout, AShorterOneCountsFromTheReconfigurationOn) {
 
 TEST(NodeTimeout, ALongerOneIsWaitedFor) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\nlost n1\nat 1"), "");
+    ASSERT_EQ(
+        scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\nlost n1\nat 1"), "");
     reconfigure_timeout(scenario, Minutes{20});
     EXPECT_EQ(scenario.run("at 20\nexpect a running n1\nat 21\nexpect a node_fail"), "");
 }
 
 TEST(NodeTimeout, ZeroIsNeverAndCanBeTakenBack) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\nlost n1\nat 1"), "");
+    ASSERT_EQ(
+        scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\nlost n1\nat 1"), "");
     reconfigure_timeout(scenario, Seconds{0});
     ASSERT_EQ(scenario.run("at 30\nexpect a running n1"), "");
     EXPECT_FALSE(scenario.cluster().node(NodeIndex{0}).down);
@@ -96,7 +98,8 @@ TEST(NodeTimeout, TheSameOneGoesOnAsBefore) {
     EXPECT_EQ(scenario.run("expect a running n1\nat 5\nexpect a node_fail"), "");
 }
 
-// The disk was full for longer than SlurmdTimeout: what nodes have said meanwhile is heard after the tick.
+// The disk was full for longer than SlurmdTimeout: what nodes have said meanwhile is heard after
+// the tick.
 TEST(NodeTimeout, SilenceWhileWeWereDeafDoesNotCount) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1"), "");
@@ -113,19 +116,24 @@ TEST(NodeTimeout, SilenceWhileWeWereDeafDoesNotCount) {
 // It was told to end the job, but takes its time.
 TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1\ndown n1\nexpect a node_fail\n"
-                           "node n1 State=RESUME\nsubmit b\npass\nexpect b pending"),
-              "");
+    ASSERT_EQ(
+        scenario.run(
+            "nodes n1\nsubmit a norequeue\npass\nexpect a running n1\ndown n1\nexpect a node_fail\n"
+            "node n1 State=RESUME\nsubmit b\npass\nexpect b pending"),
+        "");
     Effects effects;
-    apply(scenario.cluster(), scenario.now(), NodeCleaned{NodeIndex{0}, {scenario.job("a"), 0, kBatchStep}}, effects);
+    apply(scenario.cluster(), scenario.now(),
+          NodeCleaned{NodeIndex{0}, {scenario.job("a"), 0, kBatchStep}}, effects);
     EXPECT_EQ(scenario.run("pass\nexpect b running n1"), "");
 }
 
 // A pass finds the node registered but not clean, and puts those away that named it.
 TEST(NodeTimeout, JobsThatNameANodeStartThereOnceItsLeftoversAreGone) {
     Scenario scenario;
-    ASSERT_EQ(scenario.run("settings return=1\nnodes n[1-2]\nsubmit a nodelist=n2 norequeue\npass\nexpect a running n2\n"
-                           "lost n2\nsubmit b nodelist=n2\nat 6\nexpect a node_fail\nexpect b pending ReqNodeNotAvail"),
+    ASSERT_EQ(scenario.run("settings return=1\nnodes n[1-2]\nsubmit a nodelist=n2 "
+                           "norequeue\npass\nexpect a running n2\n"
+                           "lost n2\nsubmit b nodelist=n2\nat 6\nexpect a node_fail\nexpect b "
+                           "pending ReqNodeNotAvail"),
               "");
     Effects effects;
     RunId run{scenario.job("a"), 0, kBatchStep};

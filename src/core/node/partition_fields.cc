@@ -35,7 +35,8 @@ std::string_view number(P& config, const std::string& value) {
 
 template <auto Member>
 std::string_view number_or_max(P& config, const std::string& value) {
-    if (!is_unlimited(value)) return number<Member>(config, value).empty() ? "" : "a number or UNLIMITED";
+    if (!is_unlimited(value))
+        return number<Member>(config, value).empty() ? "" : "a number or UNLIMITED";
     (config.*Member).reset();
     return {};
 }
@@ -136,14 +137,17 @@ std::string_view set_exclusive(P& config, const std::string& value) {
 }
 
 std::string_view set_exclusive_user(P& config, const std::string& value) {
-    if (equals_ignoring_case(value, "YES")) config.exclusive = "USER";
-    else if (!equals_ignoring_case(value, "NO")) return "YES or NO";
-    else if (config.exclusive == "USER") config.exclusive = "NO";
+    if (equals_ignoring_case(value, "YES"))
+        config.exclusive = "USER";
+    else if (!equals_ignoring_case(value, "NO"))
+        return "YES or NO";
+    else if (config.exclusive == "USER")
+        config.exclusive = "NO";
     return {};
 }
 
-// Compat: EXCLUSIVE is the old word for Exclusive=NODE, which any other word takes back; the count is
-// four when none is given.
+// Compat: EXCLUSIVE is the old word for Exclusive=NODE, which any other word takes back; the count
+// is four when none is given.
 std::string_view set_oversubscribe(P& config, const std::string& value) {
     constexpr std::string_view kRight = "NO, EXCLUSIVE, YES:COUNT or FORCE:COUNT";
     const std::string_view text = value, word = text.substr(0, text.find(':'));
@@ -151,10 +155,13 @@ std::string_view set_oversubscribe(P& config, const std::string& value) {
     const bool shares = forces || equals_ignoring_case(word, "YES");
     const bool alone = equals_ignoring_case(text, "EXCLUSIVE");
     if (!shares && !alone && !equals_ignoring_case(text, "NO")) return kRight;
-    const std::uint64_t count = word == text ? 4 : to_number(text.substr(word.size() + 1)).value_or(0);
+    const std::uint64_t count =
+        word == text ? 4 : to_number(text.substr(word.size() + 1)).value_or(0);
     if (shares && (count == 0 || count > kPartitionPriorityMax)) return kRight;
-    if (alone) config.exclusive = "NODE";
-    else if (config.exclusive == "NODE") config.exclusive = "NO";
+    if (alone)
+        config.exclusive = "NODE";
+    else if (config.exclusive == "NODE")
+        config.exclusive = "NO";
     config.oversubscribe = shares ? fmt::format("{}:{}", forces ? "FORCE" : "YES", count) : "NO";
     return {};
 }
@@ -184,13 +191,18 @@ std::string_view set_job_defaults(P& config, const std::string& value) {
         const std::string_view name = trim(entry.substr(0, equals));
         const std::optional<std::uint64_t> count = to_number(trim(entry.substr(equals + 1)));
         if (!count || *count > 0xfffffffe) return kRight;
-        if (equals_ignoring_case(name, "DefCpuPerGPU")) config.def_cpus_per_gpu = static_cast<std::uint32_t>(*count);
-        else if (equals_ignoring_case(name, "DefMemPerGPU")) config.def_mem_per_gpu = *count;
-        else return kRight;
+        if (equals_ignoring_case(name, "DefCpuPerGPU"))
+            config.def_cpus_per_gpu = static_cast<std::uint32_t>(*count);
+        else if (equals_ignoring_case(name, "DefMemPerGPU"))
+            config.def_mem_per_gpu = *count;
+        else
+            return kRight;
     }
     std::vector<std::string> given;
-    if (config.def_cpus_per_gpu) given.push_back(fmt::format("DefCpuPerGPU={}", *config.def_cpus_per_gpu));
-    if (config.def_mem_per_gpu) given.push_back(fmt::format("DefMemPerGPU={}", *config.def_mem_per_gpu));
+    if (config.def_cpus_per_gpu)
+        given.push_back(fmt::format("DefCpuPerGPU={}", *config.def_cpus_per_gpu));
+    if (config.def_mem_per_gpu)
+        given.push_back(fmt::format("DefMemPerGPU={}", *config.def_mem_per_gpu));
     config.job_defaults = join(given, ",");
     return {};
 }
@@ -246,7 +258,8 @@ Result<void> set_partition_field(P& config, const std::string& key, const std::s
         if (!equals_ignoring_case(row.key, key)) continue;
         std::string_view right = row.set(config, value);
         if (right.empty()) return {};
-        return Error{ErrorCode::BadArgument, fmt::format("{}={}: {} is needed", row.key, value, right)};
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("{}={}: {} is needed", row.key, value, right)};
     }
     return Error{ErrorCode::UnknownField, fmt::format("{}={}", key, value)};
 }

@@ -11,7 +11,9 @@
 
 namespace sluice {
 
-// The error names key and value. Whether nodes and partitions that are named exist is not asked here.
-Result<void> set_partition_field(PartitionConfig& config, const std::string& key, const std::string& value);
+// The error names key and value. Whether nodes and partitions that are named exist is not asked
+// here.
+Result<void> set_partition_field(PartitionConfig& config, const std::string& key,
+                                 const std::string& value);
 
 }  // namespace sluice

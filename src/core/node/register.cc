@@ -3,10 +3,10 @@
 // A node says what it is and what it runs. Both sides may have missed things while they were apart,
 // so registration settles all differences: orders that were lost are repeated, runs that nobody
 // wants any more are ended, and jobs that a reboot swept away are given up.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
@@ -22,20 +22,23 @@ constexpr std::string_view kNotResponding = "Not responding";
 
 // Does the machine have what slurm.conf promises? The text is what `sinfo -R` shows.
 std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
-    std::uint32_t have = std::max(facts.cpus, facts.sockets * facts.cores_per_socket * facts.threads_per_core);
+    std::uint32_t have =
+        std::max(facts.cpus, facts.sockets * facts.cores_per_socket * facts.threads_per_core);
     if (have < config.cpus) return "Low socket*core*thread count, Low CPUs";
     if (facts.real_memory < config.real_memory) {
-        return fmt::format("Low RealMemory (reported:{} < 100.00% of configured:{})", facts.real_memory,
-                           config.real_memory);
+        return fmt::format("Low RealMemory (reported:{} < 100.00% of configured:{})",
+                           facts.real_memory, config.real_memory);
     }
     if (facts.tmp_disk < config.tmp_disk) return "Low TmpDisk";
     for (const GresCount& gres : config.gres) {
         std::uint64_t found = 0;
         for (const GresDevices& devices : facts.gres) {
-            if (devices.name == gres.name && (gres.type.empty() || devices.type == gres.type)) found += devices.count;
+            if (devices.name == gres.name && (gres.type.empty() || devices.type == gres.type))
+                found += devices.count;
         }
         if (found < gres.count) {
-            return fmt::format("gres/{} count reported lower than configured ({} < {})", gres.name, found, gres.count);
+            return fmt::format("gres/{} count reported lower than configured ({} < {})", gres.name,
+                               found, gres.count);
         }
     }
     return {};
@@ -52,19 +55,21 @@ void return_to_service(Node& node, const Settings& settings) {
     }
 }
 
-void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered& event, bool other_boot,
-                Effects& effects) {
+void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered& event,
+                bool other_boot, Effects& effects) {
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
-    bool completing_here = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node) !=
-                           job.completing_nodes.end();
+    bool completing_here = std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
+                                     node) != job.completing_nodes.end();
     RunId run{job.id, job.restarts, kBatchStep};
     bool has_it = std::any_of(running.begin(), running.end(), [&](const RunId& here) {
         return here.job == job.id && here.restarts == job.restarts;
     });
     if (completing_here) {
-        // Also where there is nothing of it: an srun may be about to bring a step, and has to be refused.
-        TerminateJob order{.node = node, .run = run, .grace = cluster.settings().kill_wait, .reason_line = {}};
+        // Also where there is nothing of it: an srun may be about to bring a step, and has to be
+        // refused.
+        TerminateJob order{
+            .node = node, .run = run, .grace = cluster.settings().kill_wait, .reason_line = {}};
         if (cluster.settings().has_epilog) order.for_epilog = cluster.find_job(job.id);
         effects.push_back(std::move(order));
         return;
@@ -79,7 +84,8 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
         effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
     } else {
         // It ran, and the node knows nothing of it: the node was restarted under it.
-        end_running(cluster, now, job.id, job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
+        end_running(cluster, now, job.id,
+                    job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
     }
 }
 
@@ -98,7 +104,8 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     node.last_seen = now;
     std::vector<RunId> given_up = std::exchange(node.orphans, {});
     bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
-    std::string missing = cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
+    std::string missing =
+        cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
     if (!missing.empty()) {
         node.admin_flags |= kNodeDrain;
         set_reason(node, missing, UserId{0}, now);

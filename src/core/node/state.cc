@@ -6,7 +6,8 @@
 namespace sluice {
 
 NodeBase node_base(const Node& node) {
-    if (node.config.state.find("FUTURE") != std::string::npos && !node.facts) return NodeBase::Future;
+    if (node.config.state.find("FUTURE") != std::string::npos && !node.facts)
+        return NodeBase::Future;
     if (node.down || (node.reboot && node.reboot->issued)) return NodeBase::Down;
     if (!node.facts && node.jobs.empty()) return NodeBase::Unknown;
     if (node.cpus_used == 0 && node.jobs.empty()) return NodeBase::Idle;

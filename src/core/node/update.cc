@@ -1,7 +1,7 @@
 // core/node/update.cc: scontrol update NodeName=.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "core/job/verbs.h"
@@ -26,7 +26,8 @@ Error bad_value(const std::string& key, const std::string& value, std::string_vi
     return {ErrorCode::BadArgument, fmt::format("{}={}: {}", key, value, right)};
 }
 
-constexpr std::string_view kNodeStates[] = {"CANCEL_REBOOT", "DOWN", "DRAIN", "FAIL", "IDLE", "RESUME", "UNDRAIN"};
+constexpr std::string_view kNodeStates[] = {"CANCEL_REBOOT", "DOWN",   "DRAIN",  "FAIL",
+                                            "IDLE",          "RESUME", "UNDRAIN"};
 
 Result<NodeChange> node_change(const Changes& changes) {
     NodeChange change;
@@ -36,10 +37,13 @@ Result<NodeChange> node_change(const Changes& changes) {
                 if (equals_ignoring_case(known, value)) change.state = known;
             }
             if (starts_with_ignoring_case(value, "POWER")) {
-                return Error{ErrorCode::NotSupported, fmt::format("State={}: nodes are not switched on and off", value)};
+                return Error{ErrorCode::NotSupported,
+                             fmt::format("State={}: nodes are not switched on and off", value)};
             }
             if (change.state.empty()) {
-                return bad_value("State", value, "CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN is needed");
+                return bad_value(
+                    "State", value,
+                    "CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN is needed");
             }
         } else if (equals_ignoring_case(key, "Reason")) {
             change.reason = value;
@@ -49,9 +53,11 @@ Result<NodeChange> node_change(const Changes& changes) {
             change.has_comment = true;
         } else if (equals_ignoring_case(key, "Weight")) {
             auto weight = to_number(value);
-            if (!weight || *weight > 0xffffffff) return bad_value("Weight", value, "a number up to 4294967295 is needed");
+            if (!weight || *weight > 0xffffffff)
+                return bad_value("Weight", value, "a number up to 4294967295 is needed");
             change.weight = static_cast<std::uint32_t>(*weight);
-        } else if (starts_with_ignoring_case(key, "AvailableFeatures") || equals_ignoring_case(key, "Features")) {
+        } else if (starts_with_ignoring_case(key, "AvailableFeatures") ||
+                   equals_ignoring_case(key, "Features")) {
             change.features.emplace();
             for (std::string_view feature : split(value, ',')) {
                 if (!feature.empty()) change.features->emplace_back(feature);
@@ -93,13 +99,14 @@ Result<void> check_move(const Node& node, const std::string& state) {
     return {};
 }
 
-void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index, const NodeChange& change,
-                 Effects& effects) {
+void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index,
+                 const NodeChange& change, Effects& effects) {
     if (change.state == "CANCEL_REBOOT") cancel_reboot(cluster, index);
     Node& node = cluster.edit_node(index);
     if (change.state == "RESUME" || change.state == "IDLE") resume(node);
     if (!node.reboot) cluster.reboots_wanted.erase(index);
-    if (change.state == "RESUME") watch_node(cluster, index);  // nobody did while it was being rebooted
+    if (change.state == "RESUME")
+        watch_node(cluster, index);  // nobody did while it was being rebooted
     if (change.state == "UNDRAIN") undrain(node);
     if (change.state == "DRAIN") node.admin_flags |= kNodeDrain;
     if (change.state == "FAIL") node.admin_flags |= kNodeFail;
@@ -120,7 +127,8 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
 
 }  // namespace
 
-Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster, const std::vector<std::string>& names) {
+Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster,
+                                           const std::vector<std::string>& names) {
     std::vector<NodeIndex> meant;
     if (names.size() == 1 && equals_ignoring_case(names.front(), "ALL")) {
         for (std::uint32_t i = 0; i < cluster.node_count(); ++i) meant.push_back(NodeIndex{i});
@@ -142,7 +150,8 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     Result<std::vector<NodeIndex>> meant = nodes_named(cluster, event.nodes);
     if (!meant) return answer(meant.error());
     for (NodeIndex index : *meant) {
-        if (auto legal = check_move(cluster.node(index), change->state); !legal) return answer(legal.error());
+        if (auto legal = check_move(cluster.node(index), change->state); !legal)
+            return answer(legal.error());
     }
     for (NodeIndex index : *meant) change_node(cluster, now, event.caller, index, *change, effects);
     if (change->weight || change->features) cluster.nodes_were_reweighted();

@@ -1,8 +1,8 @@
-// core/node/update_partition.cc: scontrol create, update and delete PartitionName=. What they do lasts
-// until slurm.conf is read again.
-#include <algorithm>
-
+// core/node/update_partition.cc: scontrol create, update and delete PartitionName=. What they do
+// lasts until slurm.conf is read again.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "core/job/verbs.h"
@@ -24,9 +24,11 @@ using P = PartitionConfig;
 Result<P> changed_config(const Cluster& cluster, const P& before, const UpdatePartition& event) {
     P changed = before;
     for (const auto& [key, value] : event.changes) TRY(set_partition_field(changed, key, value));
-    const bool is_new_alternate = !changed.alternate.empty() && changed.alternate != before.alternate;
+    const bool is_new_alternate =
+        !changed.alternate.empty() && changed.alternate != before.alternate;
     if (is_new_alternate && !cluster.find_partition(changed.alternate)) {
-        return Error{ErrorCode::BadArgument, fmt::format("Alternate={}: a partition is needed", changed.alternate)};
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("Alternate={}: a partition is needed", changed.alternate)};
     }
     if (!changed.qos.empty() && !find_qos(cluster, changed.qos)) {
         return Error{ErrorCode::InvalidQos, fmt::format("QOS={}", changed.qos)};
@@ -46,8 +48,10 @@ void bar_users(Cluster& cluster, Partition& partition, const UpdatePartition& ev
         if (equals_ignoring_case(key, "AllowGroups")) partition.barred_users.clear();
     }
     for (const Caller& owner : event.job_owners) {
-        if (group_allowed(cluster, partition.config, owner)) partition.barred_users.erase(owner.user);
-        else partition.barred_users.insert(owner.user);
+        if (group_allowed(cluster, partition.config, owner))
+            partition.barred_users.erase(owner.user);
+        else
+            partition.barred_users.insert(owner.user);
     }
 }
 
@@ -55,8 +59,10 @@ void put_config(Cluster& cluster, P config, const UpdatePartition& event) {
     std::vector<Partition>& partitions = cluster.edit_partitions();
     auto named = [&](const Partition& each) { return each.config.name == config.name; };
     auto place = std::find_if(partitions.begin(), partitions.end(), named);
-    if (place == partitions.end()) place = partitions.insert(place, Partition{.config = {}, .nodes = {}});
-    for (Partition& each : partitions) each.config.is_default = each.config.is_default && !config.is_default;
+    if (place == partitions.end())
+        place = partitions.insert(place, Partition{.config = {}, .nodes = {}});
+    for (Partition& each : partitions)
+        each.config.is_default = each.config.is_default && !config.is_default;
     place->config = std::move(config);
     bar_users(cluster, *place, event);
     const bool by_user = place->config.exclusive == "USER" || !place->barred_users.empty();
@@ -70,7 +76,8 @@ Result<void> create(Cluster& cluster, const UpdatePartition& event) {
         return Error{ErrorCode::BadArgument,
                      fmt::format("PartitionName={}: one name other than DEFAULT is needed", name)};
     }
-    if (cluster.find_partition(name)) return Error{ErrorCode::InvalidPartition, fmt::format("{} exists", name)};
+    if (cluster.find_partition(name))
+        return Error{ErrorCode::InvalidPartition, fmt::format("{} exists", name)};
     P fresh;
     fresh.name = name;
     fresh.min_nodes = 1;
@@ -99,15 +106,19 @@ bool is_in_use(const Cluster& cluster, const std::string& name) {
 Result<void> remove(Cluster& cluster, const std::string& name) {
     if (!cluster.find_partition(name)) return Error{ErrorCode::InvalidPartition, {}};
     if (is_in_use(cluster, name)) return Error{ErrorCode::PartitionInUse, {}};
-    std::erase_if(cluster.edit_partitions(), [&](const Partition& each) { return each.config.name == name; });
+    std::erase_if(cluster.edit_partitions(),
+                  [&](const Partition& each) { return each.config.name == name; });
     return {};
 }
 
 Result<void> change(Cluster& cluster, const UpdatePartition& event) {
     switch (event.verb) {
-        case UpdatePartition::Verb::Create: return create(cluster, event);
-        case UpdatePartition::Verb::Delete: return remove(cluster, event.partition);
-        case UpdatePartition::Verb::Update: break;
+        case UpdatePartition::Verb::Create:
+            return create(cluster, event);
+        case UpdatePartition::Verb::Delete:
+            return remove(cluster, event.partition);
+        case UpdatePartition::Verb::Update:
+            break;
     }
     return update(cluster, event);
 }
@@ -123,7 +134,8 @@ void follow_partition(Cluster& cluster, const std::string& name) {
 
 }  // namespace
 
-void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event, Effects& effects) {
+void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event,
+                         Effects& effects) {
     auto answer = [&](Answer what) {
         if (event.request.value != 0) effects.push_back(Reply{event.request, std::move(what)});
     };

@@ -19,18 +19,21 @@ std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& setting
     for (const GresCount& gres : config.gres) {
         GresPool pool{.name = gres.name, .type = gres.type, .count = gres.count};
         for (const GresPool& earlier : pools) {
-            if (earlier.name == pool.name) pool.first_index += static_cast<std::uint32_t>(earlier.count);
+            if (earlier.name == pool.name)
+                pool.first_index += static_cast<std::uint32_t>(earlier.count);
         }
         if (described != settings.gres.end()) {
             for (const GresDevices& devices : described->second) {
-                bool same = devices.name == pool.name && (pool.type.empty() || devices.type == pool.type);
+                bool same =
+                    devices.name == pool.name && (pool.type.empty() || devices.type == pool.type);
                 if (same && !devices.files.empty()) pool.has_devices = true;
                 if (!same || devices.cores.empty()) continue;
                 auto listed = TaskSet::parse(devices.cores);
                 if (!listed) continue;
                 std::vector<std::uint32_t> cores;
                 listed->for_each([&](std::uint32_t core) { cores.push_back(core); });
-                for (std::uint64_t i = 0; i < devices.count && pool.cores.size() < pool.count; ++i) pool.cores.push_back(cores);
+                for (std::uint64_t i = 0; i < devices.count && pool.cores.size() < pool.count; ++i)
+                    pool.cores.push_back(cores);
             }
         }
         if (pool.cores.size() < pool.count) pool.cores.clear();
@@ -47,7 +50,8 @@ void keep_use(std::vector<GresPool>& pools, const std::vector<GresPool>& before)
         for (const GresPool& old : before) {
             if (old.name != pool.name || old.type != pool.type) continue;
             pool.used_count = old.used_count;
-            std::copy_n(old.used.begin(), std::min(old.used.size(), pool.used.size()), pool.used.begin());
+            std::copy_n(old.used.begin(), std::min(old.used.size(), pool.used.size()),
+                        pool.used.begin());
         }
     }
 }
@@ -69,7 +73,8 @@ void set_gres(Node& node, const NodeShare& share, bool taken) {
 
 void take_cpus(Node& node, const Job& job, const NodeShare& share) {
     for (std::uint32_t cpu : share.cpus) {
-        CHECK(cpu < node.cpu_used.size() && (node.cpu_used[cpu] == 0 || job.allocation->sharers > 1));
+        CHECK(cpu < node.cpu_used.size() &&
+              (node.cpu_used[cpu] == 0 || job.allocation->sharers > 1));
         if (node.cpu_used[cpu]++ == 0) ++node.cpus_used;
     }
 }
@@ -104,7 +109,9 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
     keep_use(pools, node.gres);
     node.gres = std::move(pools);
     if (!is_new) return;
-    auto wants = [&](std::string_view word) { return config.state.find(word) != std::string::npos; };
+    auto wants = [&](std::string_view word) {
+        return config.state.find(word) != std::string::npos;
+    };
     if (wants("DRAIN")) node.admin_flags |= kNodeDrain;
     if (wants("FAIL")) node.admin_flags |= kNodeFail;
     node.down = wants("DOWN");
@@ -125,11 +132,13 @@ void keep_changes_by_hand(Node& node) {
 
 std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores) {
     std::vector<bool> reserved(config.cpus, false);
-    std::uint32_t sockets = std::max(1u, config.sockets), each = std::max(1u, config.cores_per_socket);
+    std::uint32_t sockets = std::max(1u, config.sockets),
+                  each = std::max(1u, config.cores_per_socket);
     std::uint32_t threads = std::max(1u, config.cpus / (sockets * each));
     for (std::uint32_t i = 0; i < std::min(cores, sockets * each); ++i) {
         std::uint32_t core = (sockets - 1 - i % sockets) * each + (each - 1 - i / sockets);
-        for (std::uint32_t cpu = core * threads; cpu < std::min((core + 1) * threads, config.cpus); ++cpu) {
+        for (std::uint32_t cpu = core * threads; cpu < std::min((core + 1) * threads, config.cpus);
+             ++cpu) {
             reserved[cpu] = true;
         }
     }
@@ -137,7 +146,8 @@ std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores) {
 }
 
 std::vector<bool> system_threads(const NodeConfig& config, std::uint32_t threads) {
-    const std::uint32_t each = std::max(1u, config.cpus / std::max(1u, config.sockets * config.cores_per_socket));
+    const std::uint32_t each =
+        std::max(1u, config.cpus / std::max(1u, config.sockets * config.cores_per_socket));
     std::vector<bool> reserved = system_cpus(config, threads / each);
     std::uint32_t left = threads % each;
     if (left == 0) return reserved;
@@ -163,21 +173,25 @@ Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
     if (partition.oversubscribe.starts_with("FORCE")) return Exclusive::No;  // everybody shares
     if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
     const Shape& shape = job.request->shape;
-    if (shape.core_spec || shape.thread_spec) return Exclusive::Node;  // Compat: for whole nodes only
+    if (shape.core_spec || shape.thread_spec)
+        return Exclusive::Node;  // Compat: for whole nodes only
     if (partition.exclusive == "NODE") return Exclusive::Node;
     return partition.exclusive == "USER" ? Exclusive::User : Exclusive::No;
 }
 
 std::uint8_t sharers_in(const Job& job, const PartitionConfig& partition) {
     std::string_view rule = partition.oversubscribe;  // NO, YES:4, FORCE:4
-    bool shares = rule.starts_with("FORCE") || (rule.starts_with("YES") && job.request->shape.oversubscribe);
+    bool shares =
+        rule.starts_with("FORCE") || (rule.starts_with("YES") && job.request->shape.oversubscribe);
     std::size_t colon = rule.find(':');
     if (!shares || colon == rule.npos) return 1;
-    return static_cast<std::uint8_t>(std::clamp<std::uint64_t>(to_number(rule.substr(colon + 1)).value_or(1), 1, 255));
+    return static_cast<std::uint8_t>(
+        std::clamp<std::uint64_t>(to_number(rule.substr(colon + 1)).value_or(1), 1, 255));
 }
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
-    static const PartitionConfig kNone;  // a copy of a large partition for each node would be costly
+    static const PartitionConfig
+        kNone;  // a copy of a large partition for each node would be costly
     const Partition* partition = cluster.find_partition(job.partition);
     Exclusive exclusive = exclusive_in(job, partition ? partition->config : kNone);
     Node& node = cluster.edit_node(share.node);
@@ -195,7 +209,8 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
     set_use(node, job, share, false);
     std::erase(node.jobs, job.id);
     node.last_busy = now;
-    if (node.cpus_used == 0) node.exclusive = false;  // who had it alone had all of them; others may be set aside
+    if (node.cpus_used == 0)
+        node.exclusive = false;  // who had it alone had all of them; others may be set aside
     if (node.jobs.empty()) node.exclusive_user.reset();
     cluster.schedule_wanted = true;
 }
@@ -212,17 +227,20 @@ bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& s
     const Partition* partition = cluster.find_partition(job.partition);
     const Node& node = cluster.node(share.node);
     if (node.exclusive) return false;
-    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node && node.cpus_used > 0) {
+    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node &&
+        node.cpus_used > 0) {
         return false;
     }
-    return std::none_of(share.cpus.begin(), share.cpus.end(), [&](std::uint32_t cpu) { return node.cpu_used[cpu] > 0; });
+    return std::none_of(share.cpus.begin(), share.cpus.end(),
+                        [&](std::uint32_t cpu) { return node.cpu_used[cpu] > 0; });
 }
 
 void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
     const Partition* partition = cluster.find_partition(job.partition);
     Node& node = cluster.edit_node(share.node);
     take_cpus(node, job, share);
-    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node) node.exclusive = true;
+    if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node)
+        node.exclusive = true;
 }
 
 bool has_alternating(const Cluster& cluster, const Node& node) {
@@ -232,7 +250,8 @@ bool has_alternating(const Cluster& cluster, const Node& node) {
     });
 }
 
-std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node, std::uint8_t sharers) {
+std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node,
+                                      std::uint8_t sharers) {
     std::vector<std::uint8_t> holders(node.cpu_used.size(), 0), most(node.cpu_used.size(), sharers);
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);

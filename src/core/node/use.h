@@ -13,8 +13,8 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
 
 // What was changed with scontrol wins over the configuration.
 void keep_changes_by_hand(Node& node);
-// CPUs that are left to the system when `cores` cores are: the last core of each socket in turn, from
-// the last socket on.
+// CPUs that are left to the system when `cores` cores are: the last core of each socket in turn,
+// from the last socket on.
 std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores);
 // The same for single threads, of the same cores.
 std::vector<bool> system_threads(const NodeConfig& config, std::uint32_t threads);
@@ -24,8 +24,8 @@ std::uint32_t usable_cpus(const Node& node);
 // Whether the job, or else the partition it is in, asks for nodes of its own.
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition);
 
-// How many jobs may hold a CPU of the job at once, by the partition's OverSubscribe and, where that is
-// YES, the job's own wish. 1: it has its CPUs alone.
+// How many jobs may hold a CPU of the job at once, by the partition's OverSubscribe and, where that
+// is YES, the job's own wish. 1: it has its CPUs alone.
 std::uint8_t sharers_in(const Job& job, const PartitionConfig& partition);
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
@@ -39,9 +39,10 @@ void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
 // Whether jobs take turns on CPUs of the node, or hold them together.
 bool has_alternating(const Cluster& cluster, const Node& node);
 constexpr std::uint8_t kNobodyElse = 255;
-// By CPU: how many jobs hold it, those that wait for their turn among them; kNobodyElse where one more
-// that would put up with `sharers` in all may not join in.
-std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node, std::uint8_t sharers);
+// By CPU: how many jobs hold it, those that wait for their turn among them; kNobodyElse where one
+// more that would put up with `sharers` in all may not join in.
+std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node,
+                                      std::uint8_t sharers);
 
 // Memory that jobs may use, in all.
 Megabytes usable_memory(const Node& node);

@@ -12,7 +12,8 @@ void set_reason(Node& node, std::string reason, UserId user, Time now);  // stat
 // register.cc
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects);
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects& effects);
-void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event, Effects& effects);
+void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event,
+                          Effects& effects);
 
 // fail.cc: the node has been silent for too long, or was declared down.
 void watch_node(Cluster& cluster, NodeIndex index);
@@ -21,26 +22,32 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 // It is no longer in slurm.conf. Should it be again, it has to register.
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
-void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string reason);  // Prolog or Epilog failed
+void drain_after_hook(Cluster& cluster, Time now, NodeIndex index,
+                      std::string reason);  // Prolog or Epilog failed
 
 // stray.cc: runs on a node that nobody waits for any more.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
 void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects,
                std::shared_ptr<const Job> for_epilog = nullptr);
-void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event, Effects& effects);  // live
+void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& event,
+                      Effects& effects);  // live
 
 // reboot.cc: scontrol reboot, from the request to the node's return.
 void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects);
 void order_reboots(Cluster& cluster, Time now, Effects& effects);  // to those that are idle
 void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index);
-void watch_reboot(Cluster& cluster, NodeIndex index);  // sets its timer, or lets it wait for its turn
+void watch_reboot(Cluster& cluster,
+                  NodeIndex index);  // sets its timer, or lets it wait for its turn
 // The node is here (again): has it been rebooted (true), or must it be told once more?
-bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts, Effects& effects);
+bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
+                   Effects& effects);
 void cancel_reboot(Cluster& cluster, NodeIndex index);
 
 // update.cc
-Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster, const std::vector<std::string>& names);  // or ALL
+Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster,
+                                           const std::vector<std::string>& names);  // or ALL
 void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects& effects);
-void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event, Effects& effects);
+void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& event,
+                         Effects& effects);
 
 }  // namespace sluice

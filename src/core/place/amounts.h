@@ -31,7 +31,8 @@ struct Amounts {
     // All of `need` is here.
     bool holds(const Amounts& need) const {
         std::int32_t shortest = 0;
-        for (std::size_t i = 0; i < kSize; ++i) shortest |= of[i] - need.of[i];  // negative: sign bit
+        for (std::size_t i = 0; i < kSize; ++i)
+            shortest |= of[i] - need.of[i];  // negative: sign bit
         return shortest >= 0;
     }
     static Amounts cpus_only(std::int32_t cpus) {

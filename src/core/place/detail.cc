@@ -16,7 +16,8 @@ std::uint32_t cpus_per_socket_most(const Need& need, const NodeKind& kind, std::
     if (need.exclusive == Exclusive::Node) return cpus;
     const Shape& shape = *need.shape;
     std::uint32_t most = cpus;
-    if (shape.ntasks_per_socket) most = std::max(kind.threads, *shape.ntasks_per_socket * shape.cpus_per_task);
+    if (shape.ntasks_per_socket)
+        most = std::max(kind.threads, *shape.ntasks_per_socket * shape.cpus_per_task);
     if (shape.sockets_per_node.value_or(1) > 1) {
         std::uint32_t share = (cpus + *shape.sockets_per_node - 1) / *shape.sockets_per_node;
         most = std::min(most, (share + kind.threads - 1) / kind.threads * kind.threads);
@@ -25,14 +26,21 @@ std::uint32_t cpus_per_socket_most(const Need& need, const NodeKind& kind, std::
     return most;
 }
 
-// The sockets of one node: which of their CPUs are free, and how many are wanted, of one of them at most.
+// The sockets of one node: which of their CPUs are free, and how many are wanted, of one of them at
+// most.
 struct Sockets {
     Sockets(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t wanted)
-        : kind(kind), node(node), wanted(wanted), most(cpus_per_socket_most(need, kind, wanted)),
-          reserved(kind.reserved), free(count()) {
+        : kind(kind),
+          node(node),
+          wanted(wanted),
+          most(cpus_per_socket_most(need, kind, wanted)),
+          reserved(kind.reserved),
+          free(count()) {
         if (need.shape->core_spec) reserved = system_cpus(node.config, *need.shape->core_spec);
-        if (need.shape->thread_spec) reserved = system_threads(node.config, *need.shape->thread_spec);
-        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) free[socket_of(cpu)] += is_free(cpu) ? 1 : 0;
+        if (need.shape->thread_spec)
+            reserved = system_threads(node.config, *need.shape->thread_spec);
+        for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu)
+            free[socket_of(cpu)] += is_free(cpu) ? 1 : 0;
     }
     bool is_free(std::uint32_t cpu) const { return !node.cpu_used[cpu] && !reserved[cpu]; }
     std::uint32_t count() const { return std::max(1u, kind.sockets); }
@@ -63,7 +71,8 @@ struct Sockets {
 
 // Sockets in the order in which their CPUs are taken: those close to the devices first, then the
 // fullest one that still holds all, so that large gaps stay large.
-std::vector<std::uint32_t> socket_order(const Sockets& sockets, const std::vector<bool>& close_cores) {
+std::vector<std::uint32_t> socket_order(const Sockets& sockets,
+                                        const std::vector<bool>& close_cores) {
     std::vector<bool> close(sockets.count());
     for (std::uint32_t cpu = 0; cpu < sockets.kind.cpus; ++cpu) {
         if (sockets.is_on(close_cores, cpu)) close[sockets.socket_of(cpu)] = true;
@@ -74,11 +83,13 @@ std::vector<std::uint32_t> socket_order(const Sockets& sockets, const std::vecto
         bool holds = sockets.free[socket] >= sockets.wanted;
         return std::tuple(!close[socket], !holds, holds ? sockets.free[socket] : 0);
     };
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
     return order;
 }
 
-// What one socket gives where it can be had: one core of each (--hint=memory_bound), two of each, ...
+// What one socket gives where it can be had: one core of each (--hint=memory_bound), two of each,
+// ...
 std::uint32_t even_share(const Need& need, const NodeKind& kind, std::uint32_t cpus) {
     if (need.shape->cores_per_socket != 1u) return cpus;
     const std::uint32_t unit = std::max(1u, kind.sockets) * kind.threads;
@@ -96,8 +107,10 @@ std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Sock
     std::vector<bool> taken(kind.cpus);
     auto take = [&](std::uint32_t most, bool close) {
         for (std::uint32_t socket : order) {
-            for (std::uint32_t cpu = 0; cpu < kind.cpus && cpus.size() < sockets.wanted && here[socket] < most; ++cpu) {
-                if (sockets.socket_of(cpu) != socket || !sockets.is_free(cpu) || taken[cpu]) continue;
+            for (std::uint32_t cpu = 0;
+                 cpu < kind.cpus && cpus.size() < sockets.wanted && here[socket] < most; ++cpu) {
+                if (sockets.socket_of(cpu) != socket || !sockets.is_free(cpu) || taken[cpu])
+                    continue;
                 if (close && !sockets.is_on(close_cores, cpu)) continue;
                 cpus.push_back(cpu);
                 taken[cpu] = true;
@@ -118,10 +131,10 @@ std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Sock
 struct Group {
     const GresPool* pool = nullptr;
     std::uint64_t free = 0;
-    std::vector<std::uint32_t> slots;     // of the free ones, where they have numbers
+    std::vector<std::uint32_t> slots;  // of the free ones, where they have numbers
     std::optional<std::uint32_t> socket;
-    std::vector<bool> cores;              // empty: close to all
-    bool is_far = false;                  // no CPU close to it is free
+    std::vector<bool> cores;  // empty: close to all
+    bool is_far = false;      // no CPU close to it is free
 };
 
 void add_cores(std::vector<bool>& cores, const std::vector<bool>& more) {
@@ -145,19 +158,22 @@ std::vector<Group> groups_on(const Sockets& sockets) {
     std::vector<Group> groups;
     for (const GresPool& pool : sockets.node.gres) {
         if (!pool.has_devices) {
-            groups.push_back({.pool = &pool, .free = pool.count - std::min(pool.count, pool.used_count)});
+            groups.push_back(
+                {.pool = &pool, .free = pool.count - std::min(pool.count, pool.used_count)});
         }
         for (std::uint32_t slot = 0; slot < pool.used.size(); ++slot) {
             if (pool.used[slot]) continue;
             auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& each) {
-                return each.pool == &pool && (pool.cores.empty() || pool.cores[each.slots.front()] == pool.cores[slot]);
+                return each.pool == &pool &&
+                       (pool.cores.empty() || pool.cores[each.slots.front()] == pool.cores[slot]);
             });
             if (group == groups.end()) group = groups.insert(group, group_of(sockets, pool, slot));
             group->slots.push_back(slot);
             ++group->free;
         }
     }
-    std::stable_partition(groups.begin(), groups.end(), [](const Group& group) { return !group.is_far; });
+    std::stable_partition(groups.begin(), groups.end(),
+                          [](const Group& group) { return !group.is_far; });
     return groups;
 }
 
@@ -165,7 +181,10 @@ std::vector<Group> groups_on(const Sockets& sockets) {
 class DevicePicker {
 public:
     DevicePicker(const Sockets& sockets, bool only_close)
-        : sockets_(sockets), only_close_(only_close), groups_(groups_on(sockets)), taken_(groups_.size()) {}
+        : sockets_(sockets),
+          only_close_(only_close),
+          groups_(groups_on(sockets)),
+          taken_(groups_.size()) {}
 
     void add(const GresCount& wish) {
         Draw& draw = draws_.emplace_back(Draw{{}, wish.count});
@@ -174,8 +193,8 @@ public:
         }
     }
 
-    // So many on each of so many sockets: where enough are free and CPUs too, just enough devices first; with
-    // those that are close to all sockets for what is missing.
+    // So many on each of so many sockets: where enough are free and CPUs too, just enough devices
+    // first; with those that are close to all sockets for what is missing.
     void add_on_sockets(const GresCount& each, std::uint32_t sockets) {
         std::vector<Draw> on(sockets_.count());
         std::vector<std::vector<bool>> cores(on.size());
@@ -189,8 +208,11 @@ public:
         }
         std::vector<std::tuple<bool, std::uint32_t, std::uint64_t, std::uint32_t>> order;
         for (std::uint32_t s = 0; s < on.size(); ++s) {
-            if (on[s].count < each.count) order.emplace_back(true, 0, ~on[s].count, s);
-            else order.emplace_back(false, sockets_.wanted - sockets_.to_be_had_on(cores[s]), on[s].count, s);
+            if (on[s].count < each.count)
+                order.emplace_back(true, 0, ~on[s].count, s);
+            else
+                order.emplace_back(false, sockets_.wanted - sockets_.to_be_had_on(cores[s]),
+                                   on[s].count, s);
         }
         std::sort(order.begin(), order.end());
         order.resize(std::min<std::size_t>(order.size(), sockets));
@@ -209,7 +231,8 @@ public:
         try_groups(0, 0, {});
         if (!best_) return {};
         for (const Draw& draw : draws_) {
-            for (std::size_t g : draw.groups) hand_out(groups_[g], std::exchange(best_->taken[g], 0), picked);
+            for (std::size_t g : draw.groups)
+                hand_out(groups_[g], std::exchange(best_->taken[g], 0), picked);
         }
         return std::move(best_->close_cores);
     }
@@ -221,8 +244,8 @@ private:
         std::uint64_t count = 0;
     };
 
-    // Less is better: devices far from all free CPUs, sockets, groups, CPUs that will not be close, and
-    // devices that stay free on the sockets, so that large gaps stay large.
+    // Less is better: devices far from all free CPUs, sockets, groups, CPUs that will not be close,
+    // and devices that stay free on the sockets, so that large gaps stay large.
     using Price = std::tuple<std::uint64_t, std::size_t, std::size_t, std::uint32_t, std::uint64_t>;
     struct Pick {
         Price price;
@@ -235,8 +258,8 @@ private:
         return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
     }
 
-    // Goes through the sets of groups for each draw in turn. Nodes have few groups; where devices have all
-    // different cores the first sets must do.
+    // Goes through the sets of groups for each draw in turn. Nodes have few groups; where devices
+    // have all different cores the first sets must do.
     void try_groups(std::size_t d, std::size_t at, std::vector<std::size_t> chosen) {
         constexpr std::uint32_t kMostSteps = 2'000;
         if (++steps_ > kMostSteps) return;
@@ -283,22 +306,27 @@ private:
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (taken_[g] > 0) add_cores(pick.close_cores, groups_[g].cores);
         }
-        if (!pick.close_cores.empty()) cpus = sockets_.wanted - sockets_.to_be_had_on(pick.close_cores);
+        if (!pick.close_cores.empty())
+            cpus = sockets_.wanted - sockets_.to_be_had_on(pick.close_cores);
         if (only_close_ && cpus > 0) return;
         for (const Draw& draw : draws_) {
             for (std::size_t g : draw.groups) {
-                if (groups_[g].socket && touched[*groups_[g].socket]) left += groups_[g].free - taken_[g];
+                if (groups_[g].socket && touched[*groups_[g].socket])
+                    left += groups_[g].free - taken_[g];
             }
         }
         if (!best_ || pick.price < best_->price) best_ = std::move(pick);
     }
 
-    static void hand_out(const Group& group, std::uint64_t count, std::vector<NodeShare::Devices>& picked) {
+    static void hand_out(const Group& group, std::uint64_t count,
+                         std::vector<NodeShare::Devices>& picked) {
         if (count == 0) return;
-        auto devices = std::find_if(picked.begin(), picked.end(), [&](const NodeShare::Devices& each) {
-            return each.name == group.pool->name && each.type == group.pool->type;
-        });
-        if (devices == picked.end()) devices = picked.insert(devices, {group.pool->name, group.pool->type, {}, 0});
+        auto devices =
+            std::find_if(picked.begin(), picked.end(), [&](const NodeShare::Devices& each) {
+                return each.name == group.pool->name && each.type == group.pool->type;
+            });
+        if (devices == picked.end())
+            devices = picked.insert(devices, {group.pool->name, group.pool->type, {}, 0});
         devices->count += count;
         for (std::size_t i = 0; i < count && i < group.slots.size(); ++i) {
             devices->indexes.push_back(group.pool->first_index + group.slots[i]);
@@ -310,7 +338,7 @@ private:
     const bool only_close_;
     const std::vector<Group> groups_;
     std::vector<Draw> draws_;
-    std::vector<std::uint64_t> taken_;    // by group, at this point of the search
+    std::vector<std::uint64_t> taken_;  // by group, at this point of the search
     std::optional<Pick> best_;
     std::uint32_t steps_ = 0;
 };
@@ -318,7 +346,8 @@ private:
 // Without those of --gpus-per-socket, which are picked socket by socket.
 std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chosen& chosen) {
     const auto on_sockets = static_cast<std::ptrdiff_t>(need.shape->gpus_per_socket.size());
-    std::vector<GresCount> wishes(need.gres_per_node.begin() + on_sockets, need.gres_per_node.end());
+    std::vector<GresCount> wishes(need.gres_per_node.begin() + on_sockets,
+                                  need.gres_per_node.end());
     for (std::size_t i = 0; i < chosen.gpus.size(); ++i) {
         wishes.push_back({need.gpus[i].name, need.gpus[i].type, chosen.gpus[i]});
     }
@@ -332,8 +361,10 @@ std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chose
     return wishes;
 }
 
-// The cores close to the devices that the job gets, none where they are all the same; absent: it cannot get them.
-std::optional<std::vector<bool>> pick_devices(const Need& need, const Sockets& sockets, const Chosen& chosen,
+// The cores close to the devices that the job gets, none where they are all the same; absent: it
+// cannot get them.
+std::optional<std::vector<bool>> pick_devices(const Need& need, const Sockets& sockets,
+                                              const Chosen& chosen,
                                               std::vector<NodeShare::Devices>& picked) {
     const std::vector<GresCount> wishes = wishes_on(need, sockets.node, chosen);
     if (wishes.empty() && need.shape->gpus_per_socket.empty()) return std::vector<bool>{};
@@ -347,7 +378,8 @@ std::optional<std::vector<bool>> pick_devices(const Need& need, const Sockets& s
 
 }  // namespace
 
-std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const Node& node, const Chosen& chosen) {
+std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const Node& node,
+                                  const Chosen& chosen) {
     NodeShare share{.node = node.index, .tasks = chosen.tasks, .cpus = {}, .memory = 0, .gres = {}};
     auto count = static_cast<std::uint32_t>(chosen.take[Amounts::kCpus]);
     if (need.shape->core_spec || need.shape->thread_spec) count = whole_node_cpus(need, kind);

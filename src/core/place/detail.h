@@ -9,6 +9,7 @@
 namespace sluice {
 
 // What the job gets on the node; absent when counts alone promised too much (sockets, bindings).
-std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const Node& node, const Chosen& chosen);
+std::optional<NodeShare> share_on(const Need& need, const NodeKind& kind, const Node& node,
+                                  const Chosen& chosen);
 
 }  // namespace sluice

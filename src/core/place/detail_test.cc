@@ -189,7 +189,8 @@ TEST(BoundDevices, AreOnSeveralSocketsWhereTheCpusOfOneAreTooFew) {
     )");
 }
 
-// --hint=memory_bound is one core of each socket and one thread of each core, while there are sockets.
+// --hint=memory_bound is one core of each socket and one thread of each core, while there are
+// sockets.
 TEST(OneCorePerSocket, CpusAreTakenFromAllSocketsInTurn) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=16 cores=4 threads=2

@@ -1,11 +1,11 @@
 #include "core/place/layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
-
-#include <fmt/format.h>
 
 #include "base/text.h"
 #include "core/cluster.h"
@@ -16,7 +16,8 @@ namespace sluice {
 namespace {
 
 std::int32_t clamped(std::uint64_t amount) {
-    return static_cast<std::int32_t>(std::min<std::uint64_t>(amount, std::numeric_limits<std::int32_t>::max() / 4));
+    return static_cast<std::int32_t>(
+        std::min<std::uint64_t>(amount, std::numeric_limits<std::int32_t>::max() / 4));
 }
 
 // By socket: the devices of the pool that are close to it alone.
@@ -41,7 +42,8 @@ std::vector<NodeKind::Gres> gres_entries(const NodeKind& kind, const std::vector
             if (pools[j].name != pools[i].name) continue;
             first = std::min(first, j);
             sum.count += pools[j].count;
-            for (std::uint32_t s = 0; s < kind.sockets; ++s) sum.on_socket[s] += entries[j].on_socket[s];
+            for (std::uint32_t s = 0; s < kind.sockets; ++s)
+                sum.on_socket[s] += entries[j].on_socket[s];
             ++types;
         }
         if (types > 1 && first == i) entries.push_back(std::move(sum));
@@ -49,17 +51,20 @@ std::vector<NodeKind::Gres> gres_entries(const NodeKind& kind, const std::vector
     return entries;
 }
 
-// A partition's MaxCPUsPerNode is planned like a device: so many of the node's CPUs are for its jobs.
-void add_partition_limits(std::vector<NodeKind::Gres>& entries, const Cluster& cluster, NodeIndex node,
-                          const std::vector<std::vector<bool>>& in_partition) {
+// A partition's MaxCPUsPerNode is planned like a device: so many of the node's CPUs are for its
+// jobs.
+void add_partition_limits(std::vector<NodeKind::Gres>& entries, const Cluster& cluster,
+                          NodeIndex node, const std::vector<std::vector<bool>>& in_partition) {
     for (std::size_t p = 0; p < in_partition.size(); ++p) {
         const PartitionConfig& config = cluster.partitions()[p].config;
         if (!in_partition[p][node.value] || !config.max_cpus_per_node) continue;
-        entries.push_back({std::string(NodeKind::kPartitionCpus), config.name, *config.max_cpus_per_node, {}});
+        entries.push_back(
+            {std::string(NodeKind::kPartitionCpus), config.name, *config.max_cpus_per_node, {}});
     }
 }
 
-NodeKind kind_of(const Node& node, const Cluster& cluster, const std::vector<std::vector<bool>>& in_partition) {
+NodeKind kind_of(const Node& node, const Cluster& cluster,
+                 const std::vector<std::vector<bool>>& in_partition) {
     NodeKind kind;
     const NodeConfig& config = node.config;
     kind.features = config.features;
@@ -80,13 +85,15 @@ NodeKind kind_of(const Node& node, const Cluster& cluster, const std::vector<std
 }
 
 std::string key_of(const NodeKind& kind) {
-    std::string key = fmt::format("{} {} {} {} {} {}", kind.cpus, kind.sockets, kind.cores_per_socket, kind.threads,
-                                  kind.tmp_disk, kind.total[Amounts::kMemory]);
+    std::string key =
+        fmt::format("{} {} {} {} {} {}", kind.cpus, kind.sockets, kind.cores_per_socket,
+                    kind.threads, kind.tmp_disk, kind.total[Amounts::kMemory]);
     for (std::size_t cpu = 0; cpu < kind.reserved.size(); ++cpu) {
         if (kind.reserved[cpu]) key += fmt::format(" -{}", cpu);
     }
     for (const NodeKind::Gres& entry : kind.gres) {
-        key += fmt::format(" {}:{}:{}({})", entry.name, entry.type, entry.count, fmt::join(entry.on_socket, ","));
+        key += fmt::format(" {}:{}:{}({})", entry.name, entry.type, entry.count,
+                           fmt::join(entry.on_socket, ","));
     }
     return key + "|" + join(kind.features, ",");
 }
@@ -115,7 +122,8 @@ void add_switches(Layout& layout, const Cluster& cluster) {
             if (auto node = cluster.find_node(name)) layout.leaf_of[node->value] = leaf;
         }
         layout.above.resize(std::max<std::size_t>(layout.above.size(), leaf + 1));
-        for (std::uint32_t at = leaf; parents.contains(at) && layout.above[leaf].size() < switches.size();) {
+        for (std::uint32_t at = leaf;
+             parents.contains(at) && layout.above[leaf].size() < switches.size();) {
             layout.above[leaf].push_back(at = parents[at]);
         }
     }
@@ -124,7 +132,8 @@ void add_switches(Layout& layout, const Cluster& cluster) {
 }  // namespace
 
 std::uint32_t cpus_per_core(const NodeConfig& config) {
-    const std::uint32_t cores = std::max(1u, config.sockets) * std::max(1u, config.cores_per_socket);
+    const std::uint32_t cores =
+        std::max(1u, config.sockets) * std::max(1u, config.cores_per_socket);
     return config.cpus > cores ? std::max(1u, config.threads_per_core) : 1;
 }
 
@@ -166,7 +175,8 @@ Amounts NodeKind::amounts_of(const NodeShare& share, const std::string& partitio
     Amounts amounts;
     amounts[Amounts::kCpus] = clamped(share.cpus.size());
     amounts[Amounts::kMemory] = clamped(share.memory);
-    for (const NodeShare::Devices& devices : share.gres) add_gres(amounts, devices.name, devices.type, devices.count);
+    for (const NodeShare::Devices& devices : share.gres)
+        add_gres(amounts, devices.name, devices.type, devices.count);
     add_gres(amounts, std::string(kPartitionCpus), partition, share.cpus.size());
     return amounts;
 }
@@ -182,7 +192,8 @@ Layout layout_of(const Cluster& cluster) {
     }
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         NodeKind kind = kind_of(cluster.node(NodeIndex{i}), cluster, layout.in_partition);
-        auto [entry, is_new] = known.emplace(key_of(kind), static_cast<std::uint32_t>(layout.kinds.size()));
+        auto [entry, is_new] =
+            known.emplace(key_of(kind), static_cast<std::uint32_t>(layout.kinds.size()));
         if (is_new) layout.kinds.push_back(std::move(kind));
         layout.kind_of[i] = entry->second;
         layout.weight_of.push_back(cluster.node(NodeIndex{i}).config.weight);

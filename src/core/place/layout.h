@@ -24,20 +24,21 @@ std::uint32_t cpus_per_core(const NodeConfig& config);
 struct NodeKind {
     std::vector<std::string> features;
     std::uint32_t cpus = 0, sockets = 1, cores_per_socket = 1;
-    std::uint32_t threads = 1;           // CPUs per core, as they are counted
-    std::vector<bool> reserved;          // by CPU: kept from jobs
+    std::uint32_t threads = 1;   // CPUs per core, as they are counted
+    std::vector<bool> reserved;  // by CPU: kept from jobs
     Megabytes tmp_disk = 0;
     Amounts total;
     struct Gres {
         std::string name;
-        std::string type;                // empty: all types of the name together
+        std::string type;  // empty: all types of the name together
         std::uint64_t count = 0;
-        std::vector<std::uint64_t> on_socket;  // of these, by gres.conf's Cores=; the rest is close to all
+        std::vector<std::uint64_t>
+            on_socket;  // of these, by gres.conf's Cores=; the rest is close to all
 
         // So many on each of so many sockets: those of other sockets do not help.
         bool has_on_sockets(std::uint64_t each, std::uint32_t sockets) const;
     };
-    std::vector<Gres> gres;              // at Amounts::kFirstGres + its index here
+    std::vector<Gres> gres;  // at Amounts::kFirstGres + its index here
 
     std::uint32_t cores() const { return std::max(1u, cpus / threads); }
     std::uint32_t usable() const { return static_cast<std::uint32_t>(total[Amounts::kCpus]); }
@@ -48,10 +49,13 @@ struct NodeKind {
     std::size_t place_of(const Gres& entry) const {
         return Amounts::kFirstGres + static_cast<std::size_t>(&entry - gres.data());
     }
-    // Whether Amounts has room for it. If not, plans ignore it; starting a job looks at the node itself.
+    // Whether Amounts has room for it. If not, plans ignore it; starting a job looks at the node
+    // itself.
     bool is_planned(const Gres& entry) const { return place_of(entry) < Amounts::kSize; }
-    void add_gres(Amounts& amounts, const std::string& name, const std::string& type, std::uint64_t count) const;
-    Amounts amounts_of(const NodeShare& share, const std::string& partition) const;  // of a job in it
+    void add_gres(Amounts& amounts, const std::string& name, const std::string& type,
+                  std::uint64_t count) const;
+    Amounts amounts_of(const NodeShare& share,
+                       const std::string& partition) const;  // of a job in it
 
     // The name under which a partition's MaxCPUsPerNode is counted; the partition is its type.
     static constexpr std::string_view kPartitionCpus = " cpus of partition";
@@ -59,7 +63,7 @@ struct NodeKind {
 
 struct Layout {
     std::vector<NodeKind> kinds;
-    std::vector<std::uint32_t> kind_of;   // by node index
+    std::vector<std::uint32_t> kind_of;  // by node index
     std::vector<std::uint32_t> weight_of;
     // Leaf switch of each node; kNoSwitch where there is none. Leaves are numbered from 0.
     static constexpr std::uint32_t kNoSwitch = ~0u;

@@ -22,28 +22,34 @@ std::uint64_t count_of(const std::vector<GresCount>& wishes) {
     return sum;
 }
 
-std::uint32_t round_up(std::uint32_t number, std::uint32_t unit) { return (number + unit - 1) / unit * unit; }
+std::uint32_t round_up(std::uint32_t number, std::uint32_t unit) {
+    return (number + unit - 1) / unit * unit;
+}
 
 // What so many of the job's tasks ask for, each with its share of the job's least count.
 std::uint32_t cpus_of(const Need& need, std::uint64_t tasks) {
     constexpr std::uint64_t kMost = 1u << 24;  // no node has so many, and multiples stay a number
     const std::uint64_t all = std::max(1u, need.tasks);
     const std::uint64_t share = (tasks * need.shape->cpus_min.value_or(0) + all - 1) / all;
-    return static_cast<std::uint32_t>(std::min(kMost, std::max(tasks * need.shape->cpus_per_task, share)));
+    return static_cast<std::uint32_t>(
+        std::min(kMost, std::max(tasks * need.shape->cpus_per_task, share)));
 }
 
 // Is there a node in the partition that has all the GPUs, and the CPUs and the memory for them?
 bool one_node_has_gpus(const Need& need, const Layout& layout) {
     const std::uint64_t all = count_of(need.gpus);
-    return std::any_of(need.partition->nodes.begin(), need.partition->nodes.end(), [&](NodeIndex node) {
-        const NodeKind& kind = layout.kind(node);
-        if (all * need.cpus_per_gpu.value_or(0) > kind.usable()) return false;
-        if (need.memory_counts && all * need.mem_per_gpu.value_or(0) > static_cast<std::uint64_t>(kind.total[Amounts::kMemory])) return false;
-        return std::all_of(need.gpus.begin(), need.gpus.end(), [&](const GresCount& wish) {
-            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-            return wish.count == 0 || (entry && entry->count >= wish.count);
+    return std::any_of(
+        need.partition->nodes.begin(), need.partition->nodes.end(), [&](NodeIndex node) {
+            const NodeKind& kind = layout.kind(node);
+            if (all * need.cpus_per_gpu.value_or(0) > kind.usable()) return false;
+            if (need.memory_counts && all * need.mem_per_gpu.value_or(0) >
+                                          static_cast<std::uint64_t>(kind.total[Amounts::kMemory]))
+                return false;
+            return std::all_of(need.gpus.begin(), need.gpus.end(), [&](const GresCount& wish) {
+                const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+                return wish.count == 0 || (entry && entry->count >= wish.count);
+            });
         });
-    });
 }
 
 // What comes with each GPU, which decides on how many nodes they can be.
@@ -52,17 +58,20 @@ void fill_sizes_of_gpus(Need& need, const Shape& shape, const Settings& settings
     need.mem_per_gpu = shape.mem_per_gpu;
     need.cpus_per_gpu = shape.cpus_per_gpu;
     if (need.cpus_per_gpu || shape.cpus_per_task_set) return;
-    need.cpus_per_gpu = config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
+    need.cpus_per_gpu =
+        config.def_cpus_per_gpu ? config.def_cpus_per_gpu : settings.def_cpus_per_gpu;
 }
 
-void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds, const Layout& layout) {
+void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
+                const Layout& layout) {
     need.nodes_min = std::max(1u, shape.nodes_min);
     need.nodes_max = shape.nodes_max;
     std::uint32_t least = bounds.min_nodes;
     if (least <= need.nodes_max.value_or(least)) need.nodes_min = std::max(need.nodes_min, least);
     // A request beyond the partition's limit is held back by the pass, with that reason.
     auto most = bounds.max_nodes;
-    if (most && *most >= need.nodes_min) need.nodes_max = std::min(need.nodes_max.value_or(*most), *most);
+    if (most && *most >= need.nodes_min)
+        need.nodes_max = std::min(need.nodes_max.value_or(*most), *most);
     need.tasks_per_node = shape.ntasks_per_node;
     std::uint64_t gpus = count_of(shape.gpus);
     if (shape.ntasks) {
@@ -73,7 +82,8 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds, c
         need.tasks = static_cast<std::uint32_t>(gpus * *shape.ntasks_per_gpu);
         need.tasks_given = true;
     } else if (shape.ntasks_per_gpu && count_of(shape.gres_per_node) > 0 && !need.tasks_per_node) {
-        need.tasks_per_node = static_cast<std::uint32_t>(count_of(shape.gres_per_node) * *shape.ntasks_per_gpu);
+        need.tasks_per_node =
+            static_cast<std::uint32_t>(count_of(shape.gres_per_node) * *shape.ntasks_per_gpu);
         need.tasks = *need.tasks_per_node * need.nodes_min;
     } else {
         need.tasks = std::max(1u, shape.ntasks_per_node.value_or(1)) * need.nodes_min;
@@ -82,22 +92,26 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds, c
         wish.count *= shape.sockets_per_node.value_or(1);
         need.gres_per_node.push_back(std::move(wish));
     }
-    need.gres_per_node.insert(need.gres_per_node.end(), shape.gres_per_node.begin(), shape.gres_per_node.end());
+    need.gres_per_node.insert(need.gres_per_node.end(), shape.gres_per_node.begin(),
+                              shape.gres_per_node.end());
     need.gpus = shape.gpus;
     if (shape.ntasks && shape.ntasks_per_gpu && gpus == 0 && count_of(shape.gres_per_node) == 0) {
         need.gpus = {{"gpu", "", (need.tasks + *shape.ntasks_per_gpu - 1) / *shape.ntasks_per_gpu}};
     }
     // A total beside a count for each node or task says how many of those there are, not more GPUs.
     std::uint64_t per_node = 0;
-    for (const GresCount& wish : shape.gres_per_node) per_node += wish.name == "gpu" ? wish.count : 0;
+    for (const GresCount& wish : shape.gres_per_node)
+        per_node += wish.name == "gpu" ? wish.count : 0;
     if (gpus > 0 && per_node > 0) {
-        need.nodes_min = std::max(need.nodes_min, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
+        need.nodes_min =
+            std::max(need.nodes_min, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
         need.nodes_max = need.nodes_min;
         if (!need.tasks_given) need.tasks = std::max(need.tasks, need.nodes_min);
     }
     if (per_node > 0 || !shape.gpus_per_task.empty()) need.gpus.clear();
     if (need.gpus.empty()) return;
-    // All on one node: no need to spread them. More nodes than tasks only where no node has so many.
+    // All on one node: no need to spread them. More nodes than tasks only where no node has so
+    // many.
     bool one_node = need.nodes_max == 1u || (need.tasks == 1 && need.nodes_min == 1);
     bool may_spread = need.nodes_max != 1u && !need.tasks_given;
     if (one_node && !(may_spread && !one_node_has_gpus(need, layout))) {
@@ -107,7 +121,8 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds, c
     }
 }
 
-// -N 1,5,9: the ends become counts that will do. Where nothing is left between them it fits nowhere.
+// -N 1,5,9: the ends become counts that will do. Where nothing is left between them it fits
+// nowhere.
 Result<void> fill_sizes(Need& need, const Shape& shape) {
     if (shape.node_sizes.empty()) return {};
     TaskSet sizes = TRY(parse_node_sizes(shape.node_sizes));
@@ -115,7 +130,8 @@ Result<void> fill_sizes(Need& need, const Shape& shape) {
     const std::uint32_t most = last_size(sizes, need.nodes_max.value_or(sizes.last()));
     need.nodes_min = least > 0 ? least : sizes.last() + 1;
     need.nodes_max = most;
-    if (!need.tasks_given) need.tasks = std::max(1u, need.tasks_per_node.value_or(1)) * need.nodes_min;
+    if (!need.tasks_given)
+        need.tasks = std::max(1u, need.tasks_per_node.value_or(1)) * need.nodes_min;
     need.node_sizes = std::move(sizes);
     return {};
 }
@@ -127,11 +143,16 @@ void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
     if (need.mem_per_cpu || need.mem_per_node || need.mem_per_gpu || !need.memory_counts) return;
     bool uses_gpus = gpus_on_node(need, need.tasks, {}) + count_of(need.gpus) > 0;
     auto per_gpu = config.def_mem_per_gpu ? config.def_mem_per_gpu : settings.def_mem_per_gpu;
-    if (uses_gpus && per_gpu) need.mem_per_gpu = per_gpu;
-    else if (config.def_mem_per_cpu) need.mem_per_cpu = config.def_mem_per_cpu;
-    else if (config.def_mem_per_node) need.mem_per_node = config.def_mem_per_node;
-    else if (settings.def_mem_per_cpu) need.mem_per_cpu = settings.def_mem_per_cpu;
-    else need.mem_per_node = settings.def_mem_per_node.value_or(0);
+    if (uses_gpus && per_gpu)
+        need.mem_per_gpu = per_gpu;
+    else if (config.def_mem_per_cpu)
+        need.mem_per_cpu = config.def_mem_per_cpu;
+    else if (config.def_mem_per_node)
+        need.mem_per_node = config.def_mem_per_node;
+    else if (settings.def_mem_per_cpu)
+        need.mem_per_cpu = settings.def_mem_per_cpu;
+    else
+        need.mem_per_node = settings.def_mem_per_node.value_or(0);
 }
 
 Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) {
@@ -139,7 +160,8 @@ Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) 
         for (const std::string& name : TRY(Hostlist::parse(shape.nodelist)).names()) {
             auto node = cluster.find_node(name);
             if (!node) return Error{ErrorCode::InvalidNodeName, name};
-            if (std::find(need.required.begin(), need.required.end(), *node) == need.required.end()) {
+            if (std::find(need.required.begin(), need.required.end(), *node) ==
+                need.required.end()) {
                 need.required.push_back(*node);
             }
         }
@@ -175,7 +197,8 @@ Result<void> fill_features(Need& need, const Shape& shape, const Layout& layout)
     need.nodes_min = std::max(need.nodes_min, wish.nodes_min());
     if (shape.prefer.empty()) return {};
     FeatureExpression preferred = TRY(FeatureExpression::parse(shape.prefer));
-    for (const NodeKind& kind : layout.kinds) need.preferred.push_back(preferred.matches(kind.features));
+    for (const NodeKind& kind : layout.kinds)
+        need.preferred.push_back(preferred.matches(kind.features));
     return {};
 }
 
@@ -190,16 +213,21 @@ constexpr Requirement kRequirements[] = {
     {"CPU count per node can not be satisfied",
      [](const Need& need, const NodeKind& kind) {
          const Shape& shape = *need.shape;
-         std::uint64_t cpus = std::uint64_t{shape.cpus_per_task} * shape.ntasks_per_node.value_or(1);
-         return std::max<std::uint64_t>({cpus, cpus_of(need, 1), shape.cpus_min_per_node.value_or(1)}) <= kind.cpus;
+         std::uint64_t cpus =
+             std::uint64_t{shape.cpus_per_task} * shape.ntasks_per_node.value_or(1);
+         return std::max<std::uint64_t>(
+                    {cpus, cpus_of(need, 1), shape.cpus_min_per_node.value_or(1)}) <= kind.cpus;
      }},
     {"Memory specification can not be satisfied",
      [](const Need& need, const NodeKind& kind) {
          Megabytes least = std::max(need.mem_per_node.value_or(0), need.mem_per_cpu.value_or(0));
-         return !need.memory_counts || least <= static_cast<Megabytes>(kind.total[Amounts::kMemory]);
+         return !need.memory_counts ||
+                least <= static_cast<Megabytes>(kind.total[Amounts::kMemory]);
      }},
     {"Temporary disk specification can not be satisfied",
-     [](const Need& need, const NodeKind& kind) { return need.shape->tmp_min.value_or(0) <= kind.tmp_disk; }},
+     [](const Need& need, const NodeKind& kind) {
+         return need.shape->tmp_min.value_or(0) <= kind.tmp_disk;
+     }},
     {"Socket, core and/or thread specification can not be satisfied",
      [](const Need& need, const NodeKind& kind) {
          const Shape& shape = *need.shape;
@@ -221,15 +249,18 @@ bool has_devices(const Need& need, const NodeKind& kind) {
             if (wish.count > 0 && !kind.find_gres(wish.name, wish.type)) return false;
         }
     }
-    return std::all_of(shape.gpus_per_socket.begin(), shape.gpus_per_socket.end(), [&](const GresCount& wish) {
-        const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-        return wish.count == 0 || entry->has_on_sockets(wish.count, shape.sockets_per_node.value_or(1));
-    });
+    return std::all_of(
+        shape.gpus_per_socket.begin(), shape.gpus_per_socket.end(), [&](const GresCount& wish) {
+            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+            return wish.count == 0 ||
+                   entry->has_on_sockets(wish.count, shape.sockets_per_node.value_or(1));
+        });
 }
 
 }  // namespace
 
-std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks, const std::vector<std::uint32_t>& gpus) {
+std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks,
+                           const std::vector<std::uint32_t>& gpus) {
     std::uint64_t sum = 0;
     for (const GresCount& wish : need.gres_per_node) sum += wish.name == "gpu" ? wish.count : 0;
     for (const GresCount& wish : need.shape->gpus_per_task) sum += wish.count * tasks;
@@ -243,11 +274,14 @@ std::uint32_t whole_node_cpus(const Need& need, const NodeKind& kind) {
     return kind.cpus - std::min(kind.cpus, *need.shape->core_spec * kind.threads);
 }
 
-std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, std::uint64_t gpus) {
+std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
+                       std::uint64_t gpus) {
     const Shape& shape = *need.shape;
-    if (need.exclusive == Exclusive::Node || need.unit == Unit::Node) return std::min(kind.usable(), whole_node_cpus(need, kind));
+    if (need.exclusive == Exclusive::Node || need.unit == Unit::Node)
+        return std::min(kind.usable(), whole_node_cpus(need, kind));
     std::uint32_t cpus = std::max({cpus_of(need, tasks), shape.cpus_min_per_node.value_or(1), 1u});
-    if (need.cpus_per_gpu) cpus = std::max(cpus, static_cast<std::uint32_t>(*need.cpus_per_gpu * gpus));
+    if (need.cpus_per_gpu)
+        cpus = std::max(cpus, static_cast<std::uint32_t>(*need.cpus_per_gpu * gpus));
     if (shape.one_thread_per_core || shape.threads_per_core == 1u) {
         cpus *= kind.threads;
     } else if (shape.threads_per_core && *shape.threads_per_core < kind.threads) {
@@ -257,16 +291,21 @@ std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tas
         std::uint32_t cores = (tasks + *shape.ntasks_per_core - 1) / *shape.ntasks_per_core;
         cpus = std::max(cpus, cores * kind.threads);
     }
-    if (need.unit == Unit::Socket) return std::min(round_up(cpus, kind.cores_per_socket * kind.threads), std::max(cpus, kind.usable()));
+    if (need.unit == Unit::Socket)
+        return std::min(round_up(cpus, kind.cores_per_socket * kind.threads),
+                        std::max(cpus, kind.usable()));
     return need.unit == Unit::Core ? round_up(cpus, kind.threads) : cpus;
 }
 
-Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks, const std::vector<std::uint32_t>& gpus) {
+Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
+                    const std::vector<std::uint32_t>& gpus) {
     Amounts amounts;
     const Shape& shape = *need.shape;
     std::uint64_t gpu_count = gpus_on_node(need, tasks, gpus);
     std::uint32_t cpus = cpus_for(need, kind, tasks, gpu_count);
-    auto clamped = [](std::uint64_t amount) { return static_cast<std::int32_t>(std::min<std::uint64_t>(amount, 1u << 30)); };
+    auto clamped = [](std::uint64_t amount) {
+        return static_cast<std::int32_t>(std::min<std::uint64_t>(amount, 1u << 30));
+    };
     amounts[Amounts::kCpus] = clamped(cpus);
     if (need.memory_counts) {
         std::uint64_t memory = need.mem_per_cpu.value_or(0) * cpus;
@@ -276,11 +315,15 @@ Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
         amounts[Amounts::kMemory] = all ? kind.total[Amounts::kMemory] : clamped(memory);
     }
     if (need.partition->config.max_cpus_per_node) {
-        kind.add_gres(amounts, std::string(NodeKind::kPartitionCpus), need.partition->config.name, cpus);
+        kind.add_gres(amounts, std::string(NodeKind::kPartitionCpus), need.partition->config.name,
+                      cpus);
     }
-    for (const GresCount& wish : need.gres_per_node) kind.add_gres(amounts, wish.name, wish.type, wish.count);
-    for (const GresCount& wish : shape.gpus_per_task) kind.add_gres(amounts, wish.name, wish.type, wish.count * tasks);
-    for (std::size_t i = 0; i < gpus.size(); ++i) kind.add_gres(amounts, need.gpus[i].name, need.gpus[i].type, gpus[i]);
+    for (const GresCount& wish : need.gres_per_node)
+        kind.add_gres(amounts, wish.name, wish.type, wish.count);
+    for (const GresCount& wish : shape.gpus_per_task)
+        kind.add_gres(amounts, wish.name, wish.type, wish.count * tasks);
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+        kind.add_gres(amounts, need.gpus[i].name, need.gpus[i].type, gpus[i]);
     return amounts;
 }
 
@@ -288,12 +331,14 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     const Shape& shape = *need.shape;
     std::int32_t cpus = free[Amounts::kCpus];
     if (cpus <= 0) return 0;
-    if (auto most = need.partition->config.max_cpus_per_node) cpus = std::min(cpus, static_cast<std::int32_t>(*most));
+    if (auto most = need.partition->config.max_cpus_per_node)
+        cpus = std::min(cpus, static_cast<std::int32_t>(*most));
     if (auto most = need.partition->config.max_cpus_per_socket) {
         cpus = std::min(cpus, static_cast<std::int32_t>(*most * kind.sockets));
     }
     std::uint32_t tasks = static_cast<std::uint32_t>(cpus) / std::max(1u, shape.cpus_per_task);
-    if (need.exclusive == Exclusive::Node) tasks = whole_node_cpus(need, kind) / std::max(1u, shape.cpus_per_task);
+    if (need.exclusive == Exclusive::Node)
+        tasks = whole_node_cpus(need, kind) / std::max(1u, shape.cpus_per_task);
     tasks = std::min(tasks, need.tasks_per_node.value_or(tasks));
     if (shape.ntasks_per_socket) tasks = std::min(tasks, *shape.ntasks_per_socket * kind.sockets);
     if (shape.ntasks_per_core) tasks = std::min(tasks, *shape.ntasks_per_core * kind.cores());
@@ -309,28 +354,35 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);  // at least one of each on every node
     while (tasks > 0 && !free.holds(amounts_for(need, kind, tasks, gpus))) --tasks;
     // CPUs of a partition's limit are counted as they are handed out.
-    while (tasks > 0 && amounts_for(need, kind, tasks, gpus)[Amounts::kCpus] > cpus && need.exclusive != Exclusive::Node) --tasks;
+    while (tasks > 0 && amounts_for(need, kind, tasks, gpus)[Amounts::kCpus] > cpus &&
+           need.exclusive != Exclusive::Node)
+        --tasks;
     return tasks;
 }
 
 bool Need::is_uniform() const {
     if (ways.size() != 1 || !ways.front().counts.empty() || !gpus.empty()) return false;
     if (nodes_max && *nodes_max > nodes_min) return false;
-    return nodes_min == tasks || (nodes_max == 1u) || (tasks_per_node && tasks == *tasks_per_node * nodes_min && nodes_max);
+    return nodes_min == tasks || (nodes_max == 1u) ||
+           (tasks_per_node && tasks == *tasks_per_node * nodes_min && nodes_max);
 }
 
-std::uint32_t Need::tasks_on_each() const { return std::max(1u, tasks / nodes_min); }
+std::uint32_t Need::tasks_on_each() const {
+    return std::max(1u, tasks / nodes_min);
+}
 
 std::string_view what_no_node_has(const Need& need, const Layout& layout) {
     std::set<std::uint32_t> kinds;
     for (NodeIndex node : need.partition->nodes) {
         std::uint32_t kind = layout.kind_of[node.value];
-        bool wanted = std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[kind]; });
+        bool wanted = std::any_of(need.ways.begin(), need.ways.end(),
+                                  [&](const FeatureWay& way) { return way.kinds[kind]; });
         if (wanted && !need.excludes(node)) kinds.insert(kind);
     }
     if (kinds.empty()) return {};
     for (const Requirement& each : kRequirements) {
-        std::erase_if(kinds, [&](std::uint32_t kind) { return !each.is_met(need, layout.kinds[kind]); });
+        std::erase_if(kinds,
+                      [&](std::uint32_t kind) { return !each.is_met(need, layout.kinds[kind]); });
         if (kinds.empty()) return each.unmet;
     }
     return {};
@@ -342,8 +394,10 @@ static void fill_least(Need& need, const Layout& layout) {
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
     need.least.assign(layout.kinds.size(), Amounts::cpus_only(Need::kNowhere));
     for (std::size_t k = 0; k < layout.kinds.size(); ++k) {
-        bool wanted = std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[k]; });
-        if (need.possible[k] && wanted) need.least[k] = amounts_for(need, layout.kinds[k], tasks, gpus);
+        bool wanted = std::any_of(need.ways.begin(), need.ways.end(),
+                                  [&](const FeatureWay& way) { return way.kinds[k]; });
+        if (need.possible[k] && wanted)
+            need.least[k] = amounts_for(need, layout.kinds[k], tasks, gpus);
     }
 }
 
@@ -365,7 +419,9 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     std::uint32_t most_on_a_node = 0;
     const std::uint32_t least = need.is_uniform() ? need.tasks_on_each() : 1;
     for (const NodeKind& kind : layout.kinds) {
-        std::uint32_t tasks = has_devices(need, kind) && is_large_enough(need, kind) ? tasks_that_fit(need, kind, kind.total) : 0;
+        std::uint32_t tasks = has_devices(need, kind) && is_large_enough(need, kind)
+                                  ? tasks_that_fit(need, kind, kind.total)
+                                  : 0;
         need.possible.push_back(tasks >= least);
         most_on_a_node = std::max(most_on_a_node, tasks);
     }

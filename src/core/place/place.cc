@@ -12,9 +12,11 @@ namespace sluice {
 namespace {
 
 // The most tasks, from `most` down to `least`; 0: not even so many.
-std::uint32_t tasks_on(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t most, std::uint32_t least) {
+std::uint32_t tasks_on(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t most,
+                       std::uint32_t least) {
     for (std::uint32_t tasks = most; tasks >= least; --tasks) {
-        if (share_on(need, kind, node, {node.index, tasks, {}, amounts_for(need, kind, tasks)})) return tasks;
+        if (share_on(need, kind, node, {node.index, tasks, {}, amounts_for(need, kind, tasks)}))
+            return tasks;
     }
     return 0;
 }
@@ -35,7 +37,8 @@ public:
 
     // The number of the node's sample; that of a new one is how many there were.
     std::size_t of(NodeIndex index) {
-        auto found = std::find_if(first_.begin(), first_.end(), [&](NodeIndex each) { return are_alike(each, index); });
+        auto found = std::find_if(first_.begin(), first_.end(),
+                                  [&](NodeIndex each) { return are_alike(each, index); });
         if (found == first_.end()) found = first_.insert(found, index);
         return static_cast<std::size_t>(found - first_.begin());
     }
@@ -46,7 +49,8 @@ private:
         const std::vector<GresPool>& pools = cluster_.node(b).gres;
         auto same_cores = [](const GresPool& x, const GresPool& y) { return x.cores == y.cores; };
         return kinds[a.value] == kinds[b.value] &&
-               std::equal(pools.begin(), pools.end(), cluster_.node(a).gres.begin(), cluster_.node(a).gres.end(), same_cores);
+               std::equal(pools.begin(), pools.end(), cluster_.node(a).gres.begin(),
+                          cluster_.node(a).gres.end(), same_cores);
     }
 
     const Cluster& cluster_;
@@ -66,11 +70,14 @@ Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
     for (NodeIndex node : need.partition->nodes) {
         std::uint32_t kind = layout.kind_of[node.value];
         if (!need.possible[kind] || need.excludes(node)) continue;
-        std::uint32_t tasks = is_uniform ? need.tasks_on_each() : tasks_that_fit(need, layout.kinds[kind], layout.kinds[kind].total);
+        std::uint32_t tasks =
+            is_uniform ? need.tasks_on_each()
+                       : tasks_that_fit(need, layout.kinds[kind], layout.kinds[kind].total);
         if (in_detail) {
             const std::size_t sample = samples.of(node);
             if (sample == fit.size()) {
-                fit.push_back(tasks_on(need, layout.kinds[kind], idle(cluster.node(node)), tasks, is_uniform ? tasks : 1));
+                fit.push_back(tasks_on(need, layout.kinds[kind], idle(cluster.node(node)), tasks,
+                                       is_uniform ? tasks : 1));
             }
             tasks = fit[sample];
         }
@@ -84,7 +91,8 @@ Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
 }
 
 // Where some CPUs are kept for others, nothing is shared either.
-static std::optional<NodeShare> share_between(const Cluster& cluster, const Need& need, const Chosen& chosen,
+static std::optional<NodeShare> share_between(const Cluster& cluster, const Need& need,
+                                              const Chosen& chosen,
                                               const std::vector<bool>& barred) {
     Node view = cluster.node(chosen.node);
     for (std::size_t cpu = 0; cpu < view.cpu_used.size(); ++cpu) {
@@ -93,9 +101,10 @@ static std::optional<NodeShare> share_between(const Cluster& cluster, const Need
     return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen);
 }
 
-// Where others may hold the same CPUs, those that the fewest hold are taken. A node that this leaves no
-// share on is taken as it is: jobs that make room have been set aside.
-static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need& need, const Chosen& chosen,
+// Where others may hold the same CPUs, those that the fewest hold are taken. A node that this
+// leaves no share on is taken as it is: jobs that make room have been set aside.
+static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need& need,
+                                             const Chosen& chosen,
                                              const std::vector<bool>* barred) {
     if (barred) return share_between(cluster, need, chosen, *barred);
     const Node& node = cluster.node(chosen.node);
@@ -104,7 +113,8 @@ static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need&
         std::vector<std::uint8_t> holders = cpu_holders(cluster, node, need.sharers);
         Node view = node;
         for (std::uint8_t most = 0; most < need.sharers; ++most) {
-            for (std::size_t cpu = 0; cpu < holders.size(); ++cpu) view.cpu_used[cpu] = holders[cpu] > most ? 1 : 0;
+            for (std::size_t cpu = 0; cpu < holders.size(); ++cpu)
+                view.cpu_used[cpu] = holders[cpu] > most ? 1 : 0;
             if (auto share = share_on(need, kind, view, chosen)) return share;
         }
     }
@@ -116,7 +126,8 @@ std::optional<Allocation> allocate(const Cluster& cluster, const Need& need, con
     Allocation allocation;
     for (const Chosen& chosen : choice) {
         auto others = barred.find(chosen.node);
-        auto share = share_beside(cluster, need, chosen, others == barred.end() ? nullptr : &others->second);
+        auto share =
+            share_beside(cluster, need, chosen, others == barred.end() ? nullptr : &others->second);
         if (!share) return {};
         allocation.nodes.push_back(*std::move(share));
     }
@@ -133,11 +144,13 @@ std::string names_of(const Cluster& cluster, const Choice& choice) {
 
 bool depends_on_detail(const Need& need) {
     const Shape& shape = *need.shape;
-    return shape.ntasks_per_socket || shape.sockets_per_node.value_or(1) > 1 || !shape.gpus_per_socket.empty() ||
-           shape.bind_gpus_to_cores || need.partition->config.max_cpus_per_socket;
+    return shape.ntasks_per_socket || shape.sockets_per_node.value_or(1) > 1 ||
+           !shape.gpus_per_socket.empty() || shape.bind_gpus_to_cores ||
+           need.partition->config.max_cpus_per_socket;
 }
 
-std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node, std::uint32_t tasks) {
+std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node,
+                              std::uint32_t tasks) {
     return tasks_on(need, cluster.scheduler().layout.kind(node), cluster.node(node), tasks, 1);
 }
 
@@ -175,9 +188,11 @@ bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice
     return std::all_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
         Node view = cluster.node(chosen.node);
         for (const auto& job : leaving) {
-            if (const NodeShare* share = job->allocation->find(chosen.node)) give_back(view, *share);
+            if (const NodeShare* share = job->allocation->find(chosen.node))
+                give_back(view, *share);
         }
-        return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen).has_value();
+        return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen)
+            .has_value();
     });
 }
 

@@ -23,7 +23,8 @@ std::string names_of(const Cluster& cluster, const Choice& choice);
 // Whether counts may promise too much: sockets and bindings are seen only by CPU and device.
 bool depends_on_detail(const Need& need);
 // The most tasks, up to `tasks`, for which the node's CPUs and devices as they are now will do.
-std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node, std::uint32_t tasks);
+std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node,
+                              std::uint32_t tasks);
 // The most CPUs of a node that sockets and bindings would leave to the job, were all idle.
 std::uint32_t most_cpus_in_detail(const Cluster& cluster, const Need& need);
 // Whether the choice could be had if these were gone.

@@ -41,7 +41,8 @@ bool spread_gpus(const Need& need, const Layout& layout, const Candidates& nodes
 bool spread_tasks(const Need& need, const Candidates& nodes, Choice& choice) {
     std::uint32_t tasks = need.tasks;
     if (!need.tasks_given) {
-        tasks = std::max(tasks, static_cast<std::uint32_t>(nodes.size()) * std::max(1u, need.tasks_per_node.value_or(1)));
+        tasks = std::max(tasks, static_cast<std::uint32_t>(nodes.size()) *
+                                    std::max(1u, need.tasks_per_node.value_or(1)));
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         choice.push_back({nodes[i].node, tasks > 0 ? 1u : 0u, {}, {}});
@@ -59,10 +60,12 @@ Choice share_out(const Need& need, const Layout& layout, const Candidates& nodes
     Choice choice;
     if (!spread_tasks(need, nodes, choice) || !spread_gpus(need, layout, nodes, choice)) return {};
     for (std::size_t i = 0; i < choice.size(); ++i) {
-        choice[i].take = amounts_for(need, layout.kind(nodes[i].node), choice[i].tasks, choice[i].gpus);
+        choice[i].take =
+            amounts_for(need, layout.kind(nodes[i].node), choice[i].tasks, choice[i].gpus);
         if (!nodes[i].free.holds(choice[i].take)) return {};
     }
-    std::sort(choice.begin(), choice.end(), [](const Chosen& a, const Chosen& b) { return a.node < b.node; });
+    std::sort(choice.begin(), choice.end(),
+              [](const Chosen& a, const Chosen& b) { return a.node < b.node; });
     return choice;
 }
 
@@ -98,20 +101,25 @@ std::size_t nodes_wanted(const Need& need, std::size_t available) {
 
 // -N 2-4 takes four where four are free; without a maximum as few as hold the job.
 bool wants_the_most(const Need& need) {
-    return need.shape->spread || (need.nodes_max && *need.nodes_max > need.nodes_min && need.shape->nodes_max &&
-                                  !need.shape->use_min_nodes);
+    return need.shape->spread || (need.nodes_max && *need.nodes_max > need.nodes_min &&
+                                  need.shape->nodes_max && !need.shape->use_min_nodes);
 }
 
-Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& candidates) {
-    std::size_t least = std::max<std::size_t>(need.nodes_min, std::min<std::size_t>(need.required.size(), need.nodes_max.value_or(~0u)));
-    for (const FeatureWay::Count& count : way.counts) least = std::max<std::size_t>(least, count.nodes);
+Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& way,
+                     const Candidates& candidates) {
+    std::size_t least = std::max<std::size_t>(
+        need.nodes_min, std::min<std::size_t>(need.required.size(), need.nodes_max.value_or(~0u)));
+    for (const FeatureWay::Count& count : way.counts)
+        least = std::max<std::size_t>(least, count.nodes);
     std::size_t most = nodes_wanted(need, candidates.size());
-    if (need.tasks_given) most = std::min(most, std::max<std::size_t>(least, need.tasks));  // none without a task
+    if (need.tasks_given)
+        most = std::min(most, std::max<std::size_t>(least, need.tasks));  // none without a task
     if (least > most) return {};
     if (wants_the_most(need)) {
         for (std::size_t size = most; size >= least; --size) {
             if (!need.allows_size(size)) continue;
-            Candidates taken(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size));
+            Candidates taken(candidates.begin(),
+                             candidates.begin() + static_cast<std::ptrdiff_t>(size));
             if (!counts_are_met(way, layout, taken)) continue;
             if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;
         }
@@ -119,31 +127,41 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
     }
     // One that holds all of it, among the cheapest, rather than the rests of several.
     for (const Candidate& candidate : candidates) {
-        bool dearer = layout.weight_of[candidate.node.value] > layout.weight_of[candidates.front().node.value];
-        if (dearer || least > 1 || !need.required.empty() || !need.tasks_given || !way.counts.empty()) break;
+        bool dearer = layout.weight_of[candidate.node.value] >
+                      layout.weight_of[candidates.front().node.value];
+        if (dearer || least > 1 || !need.required.empty() || !need.tasks_given ||
+            !way.counts.empty())
+            break;
         if (candidate.tasks < need.tasks) continue;
         if (Choice choice = share_out(need, layout, {candidate}); !choice.empty()) return choice;
     }
     std::uint64_t capacity = 0;
     for (std::size_t size = 1; size <= most; ++size) {
         capacity += candidates[size - 1].tasks;
-        if (size < least || (need.tasks_given && capacity < need.tasks) || !need.allows_size(size)) continue;
-        Candidates taken(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size));
+        if (size < least || (need.tasks_given && capacity < need.tasks) || !need.allows_size(size))
+            continue;
+        Candidates taken(candidates.begin(),
+                         candidates.begin() + static_cast<std::ptrdiff_t>(size));
         if (!counts_are_met(way, layout, taken)) continue;
         if (Choice choice = share_out(need, layout, taken); !choice.empty()) return choice;
     }
     return {};
 }
 
-// The first ones in order of preference; if those are too small for as many nodes as it may have, the
-// roomiest. Nodes that are named stay in front.
-Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way, Candidates candidates) {
-    if (Choice choice = take_in_order(need, layout, way, candidates); !choice.empty()) return choice;
+// The first ones in order of preference; if those are too small for as many nodes as it may have,
+// the roomiest. Nodes that are named stay in front.
+Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way,
+                  Candidates candidates) {
+    if (Choice choice = take_in_order(need, layout, way, candidates); !choice.empty())
+        return choice;
     if (!need.nodes_max || *need.nodes_max >= candidates.size() || !way.counts.empty()) return {};
-    auto rest = candidates.begin() + static_cast<std::ptrdiff_t>(std::min(need.required.size(), candidates.size()));
+    auto rest = candidates.begin() +
+                static_cast<std::ptrdiff_t>(std::min(need.required.size(), candidates.size()));
     auto gpus_free = [&](const Candidate& candidate) {
         const NodeKind& kind = layout.kind(candidate.node);
-        const NodeKind::Gres* entry = need.gpus.empty() ? nullptr : kind.find_gres(need.gpus.front().name, need.gpus.front().type);
+        const NodeKind::Gres* entry =
+            need.gpus.empty() ? nullptr
+                              : kind.find_gres(need.gpus.front().name, need.gpus.front().type);
         return entry && kind.is_planned(*entry) ? candidate.free[kind.place_of(*entry)] : 0;
     };
     std::stable_sort(rest, candidates.end(), [&](const Candidate& a, const Candidate& b) {
@@ -153,14 +171,19 @@ Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way,
 }
 
 // Runs of neighbours in the node table; the shortest that is long enough.
-Choice take_contiguous(const Need& need, const Layout& layout, const FeatureWay& way, Candidates candidates) {
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.node < b.node; });
+Choice take_contiguous(const Need& need, const Layout& layout, const FeatureWay& way,
+                       Candidates candidates) {
+    std::sort(candidates.begin(), candidates.end(),
+              [](const Candidate& a, const Candidate& b) { return a.node < b.node; });
     Choice best;
     std::size_t best_run = ~std::size_t{0};
     for (std::size_t from = 0; from < candidates.size();) {
         std::size_t to = from + 1;
-        while (to < candidates.size() && candidates[to].node.value == candidates[to - 1].node.value + 1) ++to;
-        Candidates run(candidates.begin() + static_cast<std::ptrdiff_t>(from), candidates.begin() + static_cast<std::ptrdiff_t>(to));
+        while (to < candidates.size() &&
+               candidates[to].node.value == candidates[to - 1].node.value + 1)
+            ++to;
+        Candidates run(candidates.begin() + static_cast<std::ptrdiff_t>(from),
+                       candidates.begin() + static_cast<std::ptrdiff_t>(to));
         if (run.size() < best_run) {
             if (Choice choice = take_first(need, layout, way, run); !choice.empty()) {
                 best = std::move(choice);
@@ -174,8 +197,8 @@ Choice take_contiguous(const Need& need, const Layout& layout, const FeatureWay&
 
 // The smallest part of the tree that holds the job: one leaf, else below one switch, else anywhere,
 // leaves with many candidates first so that few are touched.
-Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& candidates,
-                 const SelectOptions& options) {
+Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way,
+                 const Candidates& candidates, const SelectOptions& options) {
     std::map<std::uint32_t, Candidates> groups;  // by switch
     std::map<std::uint32_t, std::size_t> in_leaf;
     for (const Candidate& candidate : candidates) {
@@ -185,19 +208,22 @@ Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way, 
         groups[leaf].push_back(candidate);
         for (std::uint32_t above : layout.above[leaf]) groups[above].push_back(candidate);
     }
-    // Those of the cheapest nodes first, then small groups: that is the best fit, and leaves come before
-    // what is above them.
+    // Those of the cheapest nodes first, then small groups: that is the best fit, and leaves come
+    // before what is above them.
     std::vector<std::tuple<std::uint32_t, std::size_t, std::uint32_t>> order;
     for (const auto& [number, group] : groups) {
         std::uint32_t dearest = 0;
-        for (const Candidate& each : group) dearest = std::max(dearest, layout.weight_of[each.node.value]);
+        for (const Candidate& each : group)
+            dearest = std::max(dearest, layout.weight_of[each.node.value]);
         order.emplace_back(dearest, group.size(), number);
     }
     std::sort(order.begin(), order.end());
     for (const auto& [dearest, size, number] : order) {
         Candidates& group = groups[number];
         std::stable_sort(group.begin(), group.end(), [&](const Candidate& a, const Candidate& b) {
-            auto size_of = [&](const Candidate& c) { return in_leaf[layout.leaf_of[c.node.value]]; };
+            auto size_of = [&](const Candidate& c) {
+                return in_leaf[layout.leaf_of[c.node.value]];
+            };
             return size_of(a) > size_of(b);
         });
         Choice choice = take_first(need, layout, way, group);
@@ -211,25 +237,29 @@ Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way, 
     return take_first(need, layout, way, candidates);
 }
 
-bool has_tree(const Layout& layout) { return !layout.above.empty(); }
+bool has_tree(const Layout& layout) {
+    return !layout.above.empty();
+}
 
-Choice select_by_way(const Need& need, const Layout& layout, const FeatureWay& way, const Candidates& all,
-                     const SelectOptions& options) {
+Choice select_by_way(const Need& need, const Layout& layout, const FeatureWay& way,
+                     const Candidates& all, const SelectOptions& options) {
     Candidates candidates;
     for (const Candidate& candidate : all) {
         if (way.kinds[layout.kind_of[candidate.node.value]]) candidates.push_back(candidate);
     }
     if (options.least_loaded || need.shape->spread) {
-        std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-            return a.free[Amounts::kCpus] > b.free[Amounts::kCpus];
-        });
+        std::stable_sort(candidates.begin(), candidates.end(),
+                         [](const Candidate& a, const Candidate& b) {
+                             return a.free[Amounts::kCpus] > b.free[Amounts::kCpus];
+                         });
     }
     counted_first(way, layout, candidates);
     // Nodes that are named must be among them: they come first.
     std::size_t placed = 0;
     for (NodeIndex node : need.required) {
-        auto named = std::find_if(candidates.begin(), candidates.end(),
-                                  [&](const Candidate& candidate) { return candidate.node == node; });
+        auto named =
+            std::find_if(candidates.begin(), candidates.end(),
+                         [&](const Candidate& candidate) { return candidate.node == node; });
         bool subset_will_do = need.nodes_max && *need.nodes_max < need.required.size();
         if (named == candidates.end()) {
             if (subset_will_do) continue;
@@ -240,17 +270,19 @@ Choice select_by_way(const Need& need, const Layout& layout, const FeatureWay& w
     }
     if (need.shape->contiguous) return take_contiguous(need, layout, way, std::move(candidates));
     bool one_node = need.nodes_max == 1u || need.tasks == 1;
-    if (has_tree(layout) && !one_node && need.required.empty()) return take_near(need, layout, way, candidates, options);
+    if (has_tree(layout) && !one_node && need.required.empty())
+        return take_near(need, layout, way, candidates, options);
     return take_first(need, layout, way, candidates);
 }
 
 }  // namespace
 
-bool takes_first_that_suffice(const Need& need, const Layout& layout, const SelectOptions& options) {
+bool takes_first_that_suffice(const Need& need, const Layout& layout,
+                              const SelectOptions& options) {
     bool one_node = need.nodes_max == 1u || need.tasks == 1;
     return need.ways.size() == 1 && need.ways.front().counts.empty() && need.required.empty() &&
-           need.preferred.empty() && !options.least_loaded && !wants_the_most(need) && !need.shape->contiguous &&
-           (one_node || !has_tree(layout));
+           need.preferred.empty() && !options.least_loaded && !wants_the_most(need) &&
+           !need.shape->contiguous && (one_node || !has_tree(layout));
 }
 
 Choice select_nodes(const Need& need, const Layout& layout, std::vector<Candidate> candidates,
@@ -259,10 +291,12 @@ Choice select_nodes(const Need& need, const Layout& layout, std::vector<Candidat
         if (only_preferred && need.preferred.empty()) continue;
         Candidates wanted;
         for (const Candidate& candidate : candidates) {
-            if (!only_preferred || need.preferred[layout.kind_of[candidate.node.value]]) wanted.push_back(candidate);
+            if (!only_preferred || need.preferred[layout.kind_of[candidate.node.value]])
+                wanted.push_back(candidate);
         }
         for (const FeatureWay& way : need.ways) {
-            if (Choice choice = select_by_way(need, layout, way, wanted, options); !choice.empty()) return choice;
+            if (Choice choice = select_by_way(need, layout, way, wanted, options); !choice.empty())
+                return choice;
         }
     }
     return {};

@@ -1,7 +1,8 @@
 // core/place/select.h
 //
 // Which nodes, out of those that would do? Candidates come with what is free on them, in the order
-// of preference (weight, then place in slurm.conf); the choice says how many tasks and GPUs each gets.
+// of preference (weight, then place in slurm.conf); the choice says how many tasks and GPUs each
+// gets.
 #pragma once
 
 #include "core/place/need.h"
@@ -11,20 +12,20 @@ namespace sluice {
 struct Candidate {
     NodeIndex node;
     Amounts free;
-    std::uint32_t tasks = 0;              // that fit; at least 1
+    std::uint32_t tasks = 0;  // that fit; at least 1
 };
 
 struct Chosen {
     NodeIndex node;
     std::uint32_t tasks = 0;
-    std::vector<std::uint32_t> gpus;      // of each of the whole job's GPU wishes
+    std::vector<std::uint32_t> gpus;  // of each of the whole job's GPU wishes
     Amounts take;
 };
-using Choice = std::vector<Chosen>;       // empty: no
+using Choice = std::vector<Chosen>;  // empty: no
 
 struct SelectOptions {
-    bool least_loaded = false;            // CR_LLN or the partition's LLN
-    bool any_switches = false;            // --switches has waited long enough
+    bool least_loaded = false;  // CR_LLN or the partition's LLN
+    bool any_switches = false;  // --switches has waited long enough
 };
 
 // Whether adding more candidates cannot change the choice: the first ones that suffice are taken.

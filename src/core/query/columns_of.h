@@ -24,9 +24,11 @@ struct ColumnSource {
     Text text = nullptr;
 
     template <typename Enum>
-    constexpr ColumnSource(Enum column, Number fill) : id(static_cast<ColumnId>(column)), number(fill) {}
+    constexpr ColumnSource(Enum column, Number fill)
+        : id(static_cast<ColumnId>(column)), number(fill) {}
     template <typename Enum>
-    constexpr ColumnSource(Enum column, Text fill) : id(static_cast<ColumnId>(column)), text(fill) {}
+    constexpr ColumnSource(Enum column, Text fill)
+        : id(static_cast<ColumnId>(column)), text(fill) {}
 };
 
 struct StepRow {
@@ -59,7 +61,8 @@ std::int64_t or_unlimited(const std::optional<T>& value) {
 std::string print_indexes(const std::vector<std::uint32_t>& indexes);  // "0-1,4"
 // "cpu=4,mem=4G,node=1,billing=4,gres/gpu=2,gres/gpu:a40=2" of what a job holds or asks for.
 Tres tres_of(const Allocation& allocation);
-Tres tres_of(const Job& job, const Snapshot& snapshot);  // that has nodes: with its partition's billing
+Tres tres_of(const Job& job,
+             const Snapshot& snapshot);  // that has nodes: with its partition's billing
 // By TRESBillingWeights; without weights it is the CPUs.
 std::uint64_t billing_of(const Tres& tres, std::string_view weights);
 Tres tres_wanted(const Job& job, const Snapshot& snapshot);

@@ -1,7 +1,7 @@
 // core/query/job_columns.cc: the facts of a job, by column.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/place/layout.h"
 #include "core/query/columns_of.h"
@@ -19,9 +19,13 @@ using View = const Snapshot&;
 using Scratch = std::string&;
 using C = JobColumn;
 
-const Shape& shape_of(const Job& job) { return job.request->shape; }
+const Shape& shape_of(const Job& job) {
+    return job.request->shape;
+}
 
-const Node& node_of(const Snapshot& snapshot, NodeIndex index) { return *snapshot.nodes.find(index.value); }
+const Node& node_of(const Snapshot& snapshot, NodeIndex index) {
+    return *snapshot.nodes.find(index.value);
+}
 
 std::int64_t reason_of(const Job& job, View view) {
     return static_cast<std::int64_t>(shown_reason(job, *view.partitions, view.plan.get()));
@@ -31,14 +35,15 @@ std::int64_t reason_of(const Job& job, View view) {
 std::int64_t start_of(const Job& job, View view) {
     if (job.start_time) return to_unix(*job.start_time);
     if (job.reason == Reason::BeginTime) return to_unix(job.eligible_time);
-    const StartEstimate* estimate = view.plan && job.state == JobState::Pending ? view.plan->find(job.id) : nullptr;
+    const StartEstimate* estimate =
+        view.plan && job.state == JobState::Pending ? view.plan->find(job.id) : nullptr;
     return estimate ? to_unix(estimate->start) : kAbsent;
 }
 
 // A pass takes all who stand in the queue, also those of whom it has nothing new to say.
 std::int64_t last_sched_eval(const Job& job, View view) {
-    const bool in_queue = job.state == JobState::Pending && job.priority > 0 && job.dependency.empty() &&
-                          job.reason != Reason::BeginTime;
+    const bool in_queue = job.state == JobState::Pending && job.priority > 0 &&
+                          job.dependency.empty() && job.reason != Reason::BeginTime;
     if (!in_queue || !view.plan) return unix_or_absent(job.last_sched_eval);
     return to_unix(std::max(view.plan->pass_time, job.eligible_time));
 }
@@ -65,10 +70,13 @@ std::int64_t shown_end_of(const Job& job, View view) {
 // Compat: the nodes that were named for or against are listed in order, each once.
 std::string_view in_order(const std::string& named, Scratch scratch) {
     Result<Hostlist> hosts = Hostlist::parse(named);
-    return hosts ? std::string_view(scratch = hosts->united({}).to_string()) : std::string_view(named);
+    return hosts ? std::string_view(scratch = hosts->united({}).to_string())
+                 : std::string_view(named);
 }
 
-std::int64_t exit_of(const ExitStatus& exit) { return exit.code * 256 + exit.signal; }
+std::int64_t exit_of(const ExitStatus& exit) {
+    return exit.code * 256 + exit.signal;
+}
 
 std::int64_t node_count(const Job& job, View view) {
     if (job.allocation) return static_cast<std::int64_t>(job.allocation->nodes.size());
@@ -90,7 +98,8 @@ std::int64_t task_count(const Job& job, View) {
 
 std::int64_t min_cpus_node(const Job& job, View) {
     const Shape& shape = shape_of(job);
-    return std::max(shape.cpus_min_per_node.value_or(1), shape.cpus_per_task * shape.ntasks_per_node.value_or(1));
+    return std::max(shape.cpus_min_per_node.value_or(1),
+                    shape.cpus_per_task * shape.ntasks_per_node.value_or(1));
 }
 
 std::int64_t over_subscribe(const Job& job, View view) {
@@ -113,10 +122,14 @@ std::string_view per_gpu(const std::optional<T>& amount, Scratch scratch) {
 }
 
 template <std::optional<std::uint32_t> Shape::*Member>
-std::int64_t shape_number(const Job& job, View) { return or_absent(shape_of(job).*Member); }
+std::int64_t shape_number(const Job& job, View) {
+    return or_absent(shape_of(job).*Member);
+}
 
 template <bool Shape::*Member>
-std::int64_t shape_flag(const Job& job, View) { return shape_of(job).*Member; }
+std::int64_t shape_flag(const Job& job, View) {
+    return shape_of(job).*Member;
+}
 
 std::string_view batch_host(const Job& job, View view, Scratch) {
     if (!job.allocation) return {};
@@ -134,7 +147,8 @@ std::string_view tres_per_task(const Job& job, View, Scratch scratch) {
     scratch = shape.cpus_per_task_set ? fmt::format("cpu={}", shape.cpus_per_task) : "";
     for (const GresCount& wish : shape.gpus_per_task) {
         if (!scratch.empty()) scratch += ',';
-        scratch += fmt::format("gres/{}{}{}={}", wish.name, wish.type.empty() ? "" : ":", wish.type, wish.count);
+        scratch += fmt::format("gres/{}{}{}={}", wish.name, wish.type.empty() ? "" : ":", wish.type,
+                               wish.count);
     }
     return scratch;
 }
@@ -146,11 +160,14 @@ std::string_view alloc_detail(const Job& job, View view, Scratch scratch) {
         std::string gres;
         for (const NodeShare::Devices& devices : share.gres) {
             if (!gres.empty()) gres += ',';
-            gres += fmt::format("{}{}{}:{}", devices.name, devices.type.empty() ? "" : ":", devices.type, devices.count);
-            if (!devices.indexes.empty()) gres += fmt::format("(IDX:{})", print_indexes(devices.indexes));
+            gres += fmt::format("{}{}{}:{}", devices.name, devices.type.empty() ? "" : ":",
+                                devices.type, devices.count);
+            if (!devices.indexes.empty())
+                gres += fmt::format("(IDX:{})", print_indexes(devices.indexes));
         }
-        scratch += fmt::format("Nodes={} CPU_IDs={} Mem={} GRES={}\n", node_of(view, share.node).config.name,
-                               print_indexes(share.cpus), share.memory, gres);
+        scratch += fmt::format("Nodes={} CPU_IDs={} Mem={} GRES={}\n",
+                               node_of(view, share.node).config.name, print_indexes(share.cpus),
+                               share.memory, gres);
     }
     scratch.pop_back();
     return scratch;
@@ -161,7 +178,8 @@ std::string_view alloc_layout(const Job& job, View view, Scratch scratch) {
     if (!job.allocation) return scratch;
     for (const NodeShare& share : job.allocation->nodes) {
         const NodeConfig& config = node_of(view, share.node).config;
-        scratch += fmt::format("{}:{}:{}\n", config.sockets, config.cores_per_socket, cpus_per_core(config));
+        scratch += fmt::format("{}:{}:{}\n", config.sockets, config.cores_per_socket,
+                               cpus_per_core(config));
     }
     scratch.pop_back();
     return scratch;
@@ -179,12 +197,15 @@ std::string_view std_out(const Job& job, View, Scratch) {
 std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
     scratch.clear();
     const PriorityScale& scale = *view.priority_scale;
-    if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor) return scratch;
+    if (job.state != JobState::Pending || job.priority == 0 || !scale.weights().multifactor)
+        return scratch;
     const bool is_eligible = job.eligible_time <= view.time && job.dependency.empty();
     if (!is_eligible && !scale.accrue_always) return scratch;
     for (std::string& name : partitions_of(job)) {
-        PriorityLine line{.partition = std::move(name), .total = static_cast<double>(view.priorities.of(job)),
-                          .by_hand = job.priority_by_hand, .factors = {}};
+        PriorityLine line{.partition = std::move(name),
+                          .total = static_cast<double>(view.priorities.of(job)),
+                          .by_hand = job.priority_by_hand,
+                          .factors = {}};
         if (is_calculated(job)) {
             line.factors = factors_of(scale, job, line.partition);
             line.total = line.factors.total();
@@ -195,10 +216,14 @@ std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
 }
 
 template <std::string JobTerms::*Member>
-std::string_view wish(const Job& job, View, Scratch) { return (*job.request).*Member; }
+std::string_view wish(const Job& job, View, Scratch) {
+    return (*job.request).*Member;
+}
 
 template <std::string JobDetails::*Member>
-std::string_view detail(const Job& job, View, Scratch) { return job.details->text(Member); }
+std::string_view detail(const Job& job, View, Scratch) {
+    return job.details->text(Member);
+}
 
 // clang-format off
 const std::vector<ColumnSource<Job>> kColumns = {
@@ -314,7 +339,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
 std::optional<Megabytes> memory_in_force(const Job& job, View view, bool per_cpu) {
     const Shape& shape = shape_of(job);
     if (shape.mem_per_gpu) return std::nullopt;
-    if (shape.mem_per_cpu || shape.mem_per_node) return per_cpu ? shape.mem_per_cpu : shape.mem_per_node;
+    if (shape.mem_per_cpu || shape.mem_per_node)
+        return per_cpu ? shape.mem_per_cpu : shape.mem_per_node;
     std::vector<std::string> names = partitions_of(job);
     for (const Partition& partition : *view.partitions) {
         if (names.empty() || partition.config.name != names.front()) continue;
@@ -323,10 +349,13 @@ std::optional<Megabytes> memory_in_force(const Job& job, View view, bool per_cpu
             return per_cpu ? config.def_mem_per_cpu : config.def_mem_per_node;
         }
     }
-    if (view.settings->def_mem_per_cpu) return per_cpu ? view.settings->def_mem_per_cpu : std::nullopt;
+    if (view.settings->def_mem_per_cpu)
+        return per_cpu ? view.settings->def_mem_per_cpu : std::nullopt;
     return per_cpu ? std::nullopt : view.settings->def_mem_per_node;
 }
 
-const std::vector<ColumnSource<Job>>& job_columns() { return kColumns; }
+const std::vector<ColumnSource<Job>>& job_columns() {
+    return kColumns;
+}
 
 }  // namespace sluice

@@ -1,8 +1,8 @@
 #include "core/query/listing.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "core/query/columns_of.h"
 #include "core/query/match.h"
@@ -15,14 +15,17 @@ namespace {
 
 template <typename Record>
 Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& rows,
-                   const std::vector<ColumnSource<Record>>& sources, const std::vector<ColumnId>& wanted) {
+                   const std::vector<ColumnSource<Record>>& sources,
+                   const std::vector<ColumnId>& wanted) {
     Table table;
     table.set_rows(rows.size());
     std::string scratch;
     for (ColumnId id : wanted) {
-        auto source = std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s.id == id; });
+        auto source =
+            std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s.id == id; });
         if (source == sources.end()) {
-            return Error{ErrorCode::NotSupported, fmt::format("column {} is not known to this controller", id)};
+            return Error{ErrorCode::NotSupported,
+                         fmt::format("column {} is not known to this controller", id)};
         }
         Table::Column column{.id = id, .numbers = {}, .texts = {}};
         if (source->number) {
@@ -74,7 +77,8 @@ bool means(const JobRef& ref, const Job& job) {
 }
 
 // Jobs named by id: looked up, not searched for, unless tasks of an array are meant.
-Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snapshot, const Filter& filter) {
+Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snapshot,
+                                                           const Filter& filter) {
     std::vector<std::shared_ptr<const Job>> jobs;
     for (const JobRef& ref : filter.jobs) {
         auto record = snapshot.jobs.find(ref.job.value);
@@ -97,7 +101,8 @@ Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snaps
     return jobs;
 }
 
-Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const Snapshot& snapshot, const Filter& filter) {
+Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const Snapshot& snapshot,
+                                                            const Filter& filter) {
     JobMatcher matcher(filter, [&](const std::string& name) { return find_node(snapshot, name); });
     std::vector<std::shared_ptr<const Job>> jobs;
     if (!filter.jobs.empty()) {
@@ -105,16 +110,18 @@ Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const Snapshot& snap
         std::erase_if(jobs, [&](const auto& job) { return !matcher.matches(*job); });
         return jobs;
     }
-    snapshot.jobs.for_each_record([&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
-                                  [&](const std::shared_ptr<Job>& job) {
-                                      if (matcher.matches(*job) && !is_hidden(snapshot, *job, filter)) {
-                                          jobs.push_back(job);
-                                      }
-                                  });
+    snapshot.jobs.for_each_record(
+        [&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
+        [&](const std::shared_ptr<Job>& job) {
+            if (matcher.matches(*job) && !is_hidden(snapshot, *job, filter)) {
+                jobs.push_back(job);
+            }
+        });
     return jobs;
 }
 
-Result<Table> list_jobs(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+Result<Table> list_jobs(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
+                        const Filter& filter) {
     auto jobs = TRY(select_jobs(snapshot, filter));
     std::vector<const Job*> rows;
     rows.reserve(jobs.size());
@@ -122,43 +129,51 @@ Result<Table> list_jobs(const Snapshot& snapshot, const std::vector<ColumnId>& c
     return fill(snapshot, rows, job_columns(), columns);
 }
 
-Result<Table> list_nodes(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+Result<Table> list_nodes(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
+                         const Filter& filter) {
     std::vector<const Node*> rows;
     snapshot.nodes.for_each([&](const Node& node) {
         bool named = filter.nodes.empty() || std::find(filter.nodes.begin(), filter.nodes.end(),
                                                        node.config.name) != filter.nodes.end();
         if (named && !node.removed) rows.push_back(&node);
     });
-    if (rows.empty() && filter.nodes.size() == 1) return Error{ErrorCode::InvalidNodeName, filter.nodes.front()};
+    if (rows.empty() && filter.nodes.size() == 1)
+        return Error{ErrorCode::InvalidNodeName, filter.nodes.front()};
     return fill(snapshot, rows, node_columns(), columns);
 }
 
-Result<Table> list_partitions(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+Result<Table> list_partitions(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
+                              const Filter& filter) {
     std::vector<const Partition*> rows;
     for (const Partition& partition : *snapshot.partitions) {
-        bool named = std::find(filter.partitions.begin(), filter.partitions.end(), partition.config.name) !=
-                     filter.partitions.end();
-        if (named || (filter.partitions.empty() && (filter.include_hidden || !partition.config.hidden))) {
+        bool named = std::find(filter.partitions.begin(), filter.partitions.end(),
+                               partition.config.name) != filter.partitions.end();
+        if (named ||
+            (filter.partitions.empty() && (filter.include_hidden || !partition.config.hidden))) {
             rows.push_back(&partition);
         }
     }
     return fill(snapshot, rows, partition_columns(), columns);
 }
 
-Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
+                         const Filter& filter) {
     auto jobs = TRY(select_jobs(snapshot, filter));
     std::vector<StepRow> steps;
     for (const auto& job : jobs) {
         if (!is_live(*job) || !job->allocation) continue;
         auto wanted = [&](StepId id) {
-            return filter.jobs.empty() || std::any_of(filter.jobs.begin(), filter.jobs.end(), [&](const JobRef& ref) {
+            return filter.jobs.empty() ||
+                   std::any_of(filter.jobs.begin(), filter.jobs.end(), [&](const JobRef& ref) {
                        return means(ref, *job) && (!ref.step || *ref.step == id);
                    });
         };
         for (const auto& step : job->steps) {
-            if (step->state == StepState::Running && wanted(step->id)) steps.push_back({job.get(), step.get()});
+            if (step->state == StepState::Running && wanted(step->id))
+                steps.push_back({job.get(), step.get()});
         }
-        if (job->request->kind == JobKind::Batch && wanted(kBatchStep)) steps.push_back({job.get(), nullptr});
+        if (job->request->kind == JobKind::Batch && wanted(kBatchStep))
+            steps.push_back({job.get(), nullptr});
     }
     std::vector<const StepRow*> rows;
     for (const StepRow& step : steps) rows.push_back(&step);
@@ -173,10 +188,16 @@ struct LicenseRow {
 };
 
 const std::vector<ColumnSource<LicenseRow>> kLicenseColumns = {
-    {LicenseColumn::Name, [](const LicenseRow& row, const Snapshot&, std::string&) -> std::string_view { return row.name; }},
-    {LicenseColumn::Total, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.total; }},
-    {LicenseColumn::Used, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.used; }},
-    {LicenseColumn::Reserved, [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.reserved; }},
+    {LicenseColumn::Name,
+     [](const LicenseRow& row, const Snapshot&, std::string&) -> std::string_view {
+         return row.name;
+     }},
+    {LicenseColumn::Total,
+     [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.total; }},
+    {LicenseColumn::Used,
+     [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.used; }},
+    {LicenseColumn::Reserved,
+     [](const LicenseRow& row, const Snapshot&) -> std::int64_t { return row.reserved; }},
 };
 
 std::uint32_t licenses_reserved(const Snapshot& snapshot, const std::string& name) {
@@ -190,10 +211,12 @@ std::uint32_t licenses_reserved(const Snapshot& snapshot, const std::string& nam
     return sum;
 }
 
-Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId>& columns, const Filter& filter) {
+Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
+                            const Filter& filter) {
     std::vector<LicenseRow> licenses;
     for (const auto& [name, total] : snapshot.settings->licenses) {
-        bool named = std::find(filter.names.begin(), filter.names.end(), name) != filter.names.end();
+        bool named =
+            std::find(filter.names.begin(), filter.names.end(), name) != filter.names.end();
         if (!named && !filter.names.empty()) continue;
         auto used = snapshot.licenses_used.find(name);
         licenses.push_back({name, total, used == snapshot.licenses_used.end() ? 0 : used->second,
@@ -211,7 +234,8 @@ template <typename Record>
 std::vector<const Record*> named_in(const Filter& filter, const std::vector<Record>& records) {
     std::vector<const Record*> rows;
     for (const Record& record : records) {
-        bool named = std::find(filter.names.begin(), filter.names.end(), record.name) != filter.names.end();
+        bool named =
+            std::find(filter.names.begin(), filter.names.end(), record.name) != filter.names.end();
         if (named || filter.names.empty()) rows.push_back(&record);
     }
     return rows;
@@ -219,18 +243,25 @@ std::vector<const Record*> named_in(const Filter& filter, const std::vector<Reco
 
 }  // namespace
 
-Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
-                        const Filter& filter) {
+Result<Table> list_rows(const Snapshot& snapshot, TableKind kind,
+                        const std::vector<ColumnId>& columns, const Filter& filter) {
     switch (kind) {
-        case TableKind::Jobs: return list_jobs(snapshot, columns, filter);
-        case TableKind::Nodes: return list_nodes(snapshot, columns, filter);
-        case TableKind::Partitions: return list_partitions(snapshot, columns, filter);
-        case TableKind::Steps: return list_steps(snapshot, columns, filter);
-        case TableKind::Licenses: return list_licenses(snapshot, columns, filter);
+        case TableKind::Jobs:
+            return list_jobs(snapshot, columns, filter);
+        case TableKind::Nodes:
+            return list_nodes(snapshot, columns, filter);
+        case TableKind::Partitions:
+            return list_partitions(snapshot, columns, filter);
+        case TableKind::Steps:
+            return list_steps(snapshot, columns, filter);
+        case TableKind::Licenses:
+            return list_licenses(snapshot, columns, filter);
         case TableKind::Reservations: {
-            return fill(snapshot, named_in(filter, *snapshot.reservations), reservation_columns(), columns);
+            return fill(snapshot, named_in(filter, *snapshot.reservations), reservation_columns(),
+                        columns);
         }
-        case TableKind::Qos: return fill(snapshot, named_in(filter, *snapshot.qos), qos_columns(), columns);
+        case TableKind::Qos:
+            return fill(snapshot, named_in(filter, *snapshot.qos), qos_columns(), columns);
     }
     return Error{ErrorCode::NotSupported, "unknown kind of table"};
 }

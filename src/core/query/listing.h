@@ -15,10 +15,11 @@ namespace sluice {
 
 // Unknown column ids are an error that names them. A single job id that does not exist is an error
 // too (InvalidJobId); in a list it is passed over, as Slurm does.
-Result<Table> list_rows(const Snapshot& snapshot, TableKind kind, const std::vector<ColumnId>& columns,
-                        const Filter& filter);
+Result<Table> list_rows(const Snapshot& snapshot, TableKind kind,
+                        const std::vector<ColumnId>& columns, const Filter& filter);
 
-// The memory in force, per CPU or per node: as asked for, else by default of its partition or the cluster.
+// The memory in force, per CPU or per node: as asked for, else by default of its partition or the
+// cluster.
 std::optional<Megabytes> memory_in_force(const Job& job, const Snapshot& snapshot, bool per_cpu);
 
 }  // namespace sluice

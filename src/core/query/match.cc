@@ -8,7 +8,9 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint32_t bit(ShownState state) { return 1u << static_cast<unsigned>(state); }
+constexpr std::uint32_t bit(ShownState state) {
+    return 1u << static_cast<unsigned>(state);
+}
 
 template <typename T, typename Value>
 bool allows(const std::vector<T>& list, const Value& value) {
@@ -38,8 +40,10 @@ bool JobMatcher::wants(const ChunkSummary<Job>& summary) const {
 
 bool JobMatcher::matches(const Job& job) const {
     std::uint32_t states = bit(shown_state(job));
-    // Compat: a completing job is found by its base state, too, and so is one whose reservation is gone.
-    if (is_completing(job) || job.state == JobState::Pending) states |= bit(static_cast<ShownState>(job.state));
+    // Compat: a completing job is found by its base state, too, and so is one whose reservation is
+    // gone.
+    if (is_completing(job) || job.state == JobState::Pending)
+        states |= bit(static_cast<ShownState>(job.state));
     if (!filter_.all_states && (states & states_) == 0) return false;
     if (!allows(filter_.users, job.user) || !allows(filter_.names, job.details->name()) ||
         !allows(filter_.accounts, job.request->account) || !allows(filter_.qos, job.request->qos) ||
@@ -48,16 +52,17 @@ bool JobMatcher::matches(const Job& job) const {
     }
     if (!filter_.partitions.empty()) {
         std::vector<std::string> own = partitions_of(job);
-        bool any = std::any_of(own.begin(), own.end(),
-                               [&](const std::string& name) { return allows(filter_.partitions, name); });
+        bool any = std::any_of(own.begin(), own.end(), [&](const std::string& name) {
+            return allows(filter_.partitions, name);
+        });
         if (!any) return false;
     }
     if (filter_.nodes.empty()) return true;
     if (!job.allocation) return false;
-    return std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
-                       [&](const NodeShare& share) {
-                           return std::find(nodes_.begin(), nodes_.end(), share.node) != nodes_.end();
-                       });
+    return std::any_of(
+        job.allocation->nodes.begin(), job.allocation->nodes.end(), [&](const NodeShare& share) {
+            return std::find(nodes_.begin(), nodes_.end(), share.node) != nodes_.end();
+        });
 }
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // core/query/node_columns.cc: the facts of nodes, partitions and steps, by column.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "core/query/columns_of.h"
@@ -17,7 +17,9 @@ using Scratch = std::string&;
 std::string_view partitions_of_node(const Node& node, View view, Scratch scratch) {
     scratch.clear();
     for (const Partition& partition : *view.partitions) {
-        if (std::find(partition.nodes.begin(), partition.nodes.end(), node.index) == partition.nodes.end()) continue;
+        if (std::find(partition.nodes.begin(), partition.nodes.end(), node.index) ==
+            partition.nodes.end())
+            continue;
         if (!scratch.empty()) scratch += ',';
         scratch += partition.config.name;
     }
@@ -29,7 +31,8 @@ std::string_view gres_used(const Node& node, View view, Scratch scratch) {
     scratch.clear();
     for (const GresPool& pool : node.gres) {
         if (!scratch.empty()) scratch += ',';
-        scratch += fmt::format("{}{}{}:{}", pool.name, pool.type.empty() ? "" : ":", pool.type, pool.used_count);
+        scratch += fmt::format("{}{}{}:{}", pool.name, pool.type.empty() ? "" : ":", pool.type,
+                               pool.used_count);
         if (!pool.has_devices) continue;
         std::vector<std::uint32_t> indexes;
         for (std::uint32_t slot = 0; slot < pool.used.size(); ++slot) {
@@ -79,7 +82,9 @@ Tres alloc_tres(const Node& node) {
 }
 
 template <std::string NodeConfig::*Member>
-std::string_view configured(const Node& node, View, Scratch) { return node.config.*Member; }
+std::string_view configured(const Node& node, View, Scratch) {
+    return node.config.*Member;
+}
 template <std::string NodeFacts::*Member>
 std::string_view reported(const Node& node, View, Scratch) {
     return node.facts ? std::string_view((*node.facts).*Member) : std::string_view();
@@ -135,7 +140,8 @@ std::string_view list_or_all(const std::vector<std::string>& list, Scratch scrat
 
 std::string_view node_names(const Partition& partition, View view, Scratch scratch) {
     std::vector<std::string> names;
-    for (NodeIndex index : partition.nodes) names.push_back(view.nodes.find(index.value)->config.name);
+    for (NodeIndex index : partition.nodes)
+        names.push_back(view.nodes.find(index.value)->config.name);
     return scratch = Hostlist(std::move(names)).sorted().to_string();
 }
 
@@ -149,10 +155,14 @@ std::string_view preempt_mode(const Partition& partition, View view, Scratch) {
     if (!partition.config.preempt_mode.empty()) return partition.config.preempt_mode;
     const bool gang = view.settings->preempt.gang;
     switch (view.settings->preempt.mode) {
-        case PreemptMode::Cancel: return gang ? "GANG,CANCEL" : "CANCEL";
-        case PreemptMode::Requeue: return gang ? "GANG,REQUEUE" : "REQUEUE";
-        case PreemptMode::Suspend: return "GANG,SUSPEND";  // it needs GANG
-        case PreemptMode::Off: break;
+        case PreemptMode::Cancel:
+            return gang ? "GANG,CANCEL" : "CANCEL";
+        case PreemptMode::Requeue:
+            return gang ? "GANG,REQUEUE" : "REQUEUE";
+        case PreemptMode::Suspend:
+            return "GANG,SUSPEND";  // it needs GANG
+        case PreemptMode::Off:
+            break;
     }
     return gang ? "GANG" : "OFF";
 }
@@ -170,7 +180,9 @@ Tres partition_tres(const Partition& partition, View view) {
 }
 
 template <std::string PartitionConfig::*Member>
-std::string_view setting(const Partition& partition, View, Scratch) { return partition.config.*Member; }
+std::string_view setting(const Partition& partition, View, Scratch) {
+    return partition.config.*Member;
+}
 template <std::vector<std::string> PartitionConfig::*Member>
 std::string_view allowed(const Partition& partition, View, Scratch scratch) {
     return list_or_all(partition.config.*Member, scratch);
@@ -180,13 +192,21 @@ std::string_view denied(const Partition& partition, View, Scratch scratch) {
     return scratch = join(partition.config.*Member, ",");
 }
 template <bool PartitionConfig::*Member>
-std::int64_t flag(const Partition& partition, View) { return partition.config.*Member; }
+std::int64_t flag(const Partition& partition, View) {
+    return partition.config.*Member;
+}
 template <std::uint32_t PartitionConfig::*Member>
-std::int64_t number(const Partition& partition, View) { return partition.config.*Member; }
+std::int64_t number(const Partition& partition, View) {
+    return partition.config.*Member;
+}
 template <std::optional<std::uint32_t> PartitionConfig::*Member>
-std::int64_t limit(const Partition& partition, View) { return or_unlimited(partition.config.*Member); }
+std::int64_t limit(const Partition& partition, View) {
+    return or_unlimited(partition.config.*Member);
+}
 template <std::optional<Megabytes> PartitionConfig::*Member>
-std::int64_t memory(const Partition& partition, View) { return or_absent(partition.config.*Member); }
+std::int64_t memory(const Partition& partition, View) {
+    return or_absent(partition.config.*Member);
+}
 
 // clang-format off
 const std::vector<ColumnSource<Partition>> kPartitionColumns = {
@@ -275,8 +295,14 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
 
 }  // namespace
 
-const std::vector<ColumnSource<Node>>& node_columns() { return kNodeColumns; }
-const std::vector<ColumnSource<Partition>>& partition_columns() { return kPartitionColumns; }
-const std::vector<ColumnSource<StepRow>>& step_columns() { return kStepColumns; }
+const std::vector<ColumnSource<Node>>& node_columns() {
+    return kNodeColumns;
+}
+const std::vector<ColumnSource<Partition>>& partition_columns() {
+    return kPartitionColumns;
+}
+const std::vector<ColumnSource<StepRow>>& step_columns() {
+    return kStepColumns;
+}
 
 }  // namespace sluice

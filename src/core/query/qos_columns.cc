@@ -12,15 +12,17 @@ std::string_view qos_mode_of(const Qos& qos, const Snapshot&, std::string& scrat
 
 template <auto... Members>
 std::string_view qos_tres(const Qos& qos, const Snapshot&, std::string& scratch) {
-    return scratch = print_tres((qos.* ... .*Members));
+    return scratch = print_tres((qos.*....*Members));
 }
 
 template <auto... Members>
 std::int64_t qos_count(const Qos& qos, const Snapshot&) {
-    return or_absent((qos.* ... .*Members));
+    return or_absent((qos.*....*Members));
 }
 
-std::int64_t qos_wall(const Qos& qos, const Snapshot&) { return qos.max_wall ? qos.max_wall->count() : kAbsent; }
+std::int64_t qos_wall(const Qos& qos, const Snapshot&) {
+    return qos.max_wall ? qos.max_wall->count() : kAbsent;
+}
 
 std::string_view qos_flags(const Qos& qos, const Snapshot&, std::string& scratch) {
     return scratch = print_qos_flags(qos.flags);
@@ -55,6 +57,8 @@ const std::vector<ColumnSource<Qos>> kQosColumns = {
 
 }  // namespace
 
-const std::vector<ColumnSource<Qos>>& qos_columns() { return kQosColumns; }
+const std::vector<ColumnSource<Qos>>& qos_columns() {
+    return kQosColumns;
+}
 
 }  // namespace sluice

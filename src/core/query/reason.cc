@@ -29,12 +29,14 @@ bool waits_its_turn(const Job& job) {
 }  // namespace
 
 std::string_view shown_detail(const Job& job, const PlanView* plan) {
-    const ClassObstacle* obstacle = plan && waits_its_turn(job) ? plan->find_obstacle(job) : nullptr;
+    const ClassObstacle* obstacle =
+        plan && waits_its_turn(job) ? plan->find_obstacle(job) : nullptr;
     if (!obstacle) return job.reason_detail;
     return obstacle->head == job.id ? std::string_view{} : obstacle->detail;
 }
 
-Reason shown_reason(const Job& job, const std::vector<Partition>& partitions, const PlanView* plan) {
+Reason shown_reason(const Job& job, const std::vector<Partition>& partitions,
+                    const PlanView* plan) {
     if (!plan || !waits_its_turn(job)) return job.reason;
     if (const ClassObstacle* obstacle = plan->find_obstacle(job)) {
         return obstacle->head == job.id ? Reason::NodesUnavailable : obstacle->reason;
@@ -44,7 +46,9 @@ Reason shown_reason(const Job& job, const std::vector<Partition>& partitions, co
     std::vector<std::string> names = partitions_of(job);
     for (std::size_t i = 0; i < plan->first_blocked.size() && i < partitions.size(); ++i) {
         const auto& blocked = plan->first_blocked[i];
-        if (!blocked || std::find(names.begin(), names.end(), partitions[i].config.name) == names.end()) continue;
+        if (!blocked ||
+            std::find(names.begin(), names.end(), partitions[i].config.name) == names.end())
+            continue;
         if (*blocked == job.id && !plan->behind_tier[i]) return Reason::Resources;
         behind_tier = behind_tier || *blocked == job.id;
         evaluated = true;

@@ -1,7 +1,7 @@
 // core/query/reservation_columns.cc: the facts of reservations, by column.
-#include <numeric>
-
 #include <fmt/format.h>
+
+#include <numeric>
 
 #include "base/text.h"
 #include "core/limits/reservation_nodes.h"
@@ -33,7 +33,8 @@ std::string_view tres_of(const Reservation& reservation, View view, Scratch scra
     std::vector<std::string> words;
     if (cpus > 0) words.push_back(fmt::format("cpu={}", cpus));
     for (const GresCount& gres : reservation.gres) {
-        words.push_back(fmt::format("gres/{}{}{}={}", gres.name, gres.type.empty() ? "" : ":", gres.type, gres.count));
+        words.push_back(fmt::format("gres/{}{}{}={}", gres.name, gres.type.empty() ? "" : ":",
+                                    gres.type, gres.count));
     }
     return scratch = join(words, ",");
 }
@@ -96,6 +97,8 @@ const std::vector<ColumnSource<Reservation>> kReservationColumns = {
 
 }  // namespace
 
-const std::vector<ColumnSource<Reservation>>& reservation_columns() { return kReservationColumns; }
+const std::vector<ColumnSource<Reservation>>& reservation_columns() {
+    return kReservationColumns;
+}
 
 }  // namespace sluice

@@ -1,15 +1,15 @@
 // core/query/tres.cc: what jobs hold and ask for, as trackable resources.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
+#include "core/node/use.h"
 #include "core/place/place.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/queue.h"
-#include "core/node/use.h"
 
 namespace sluice {
 
@@ -36,7 +36,8 @@ std::string print_indexes(const std::vector<std::uint32_t>& indexes) {
         std::size_t end = i;
         while (end + 1 < indexes.size() && indexes[end + 1] == indexes[end] + 1) ++end;
         if (!text.empty()) text += ',';
-        text += end == i ? fmt::format("{}", indexes[i]) : fmt::format("{}-{}", indexes[i], indexes[end]);
+        text += end == i ? fmt::format("{}", indexes[i])
+                         : fmt::format("{}-{}", indexes[i], indexes[end]);
         i = end + 1;
     }
     return text;
@@ -51,13 +52,16 @@ std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
         auto held = tres.find(to_lower(trim(entry.substr(0, equals))));
         double weight = 0;
         std::string_view number = trim(entry.substr(equals + 1));
-        std::from_chars_result parsed = std::from_chars(number.data(), number.data() + number.size(), weight);
+        std::from_chars_result parsed =
+            std::from_chars(number.data(), number.data() + number.size(), weight);
         if (held == tres.end() || parsed.ec != std::errc()) continue;
         // "Mem=0.25G" is a price per gigabyte; what is held is counted in megabytes.
         double unit = 1;
         if (parsed.ptr != number.data() + number.size()) {
-            std::size_t thousands = std::string_view("KMGTP").find(static_cast<char>(std::toupper(*parsed.ptr)));
-            if (thousands != std::string_view::npos) unit = std::pow(1024.0, static_cast<double>(thousands) - 1);
+            std::size_t thousands =
+                std::string_view("KMGTP").find(static_cast<char>(std::toupper(*parsed.ptr)));
+            if (thousands != std::string_view::npos)
+                unit = std::pow(1024.0, static_cast<double>(thousands) - 1);
         }
         sum += weight * static_cast<double>(held->second) / unit;
     }
@@ -119,15 +123,19 @@ Sizes sizes_wanted(const Shape& shape) {
     return sizes;
 }
 
-std::uint64_t memory_wanted(const Shape& shape, const Partition* partition, const Settings& settings,
-                            const Sizes& sizes) {
+std::uint64_t memory_wanted(const Shape& shape, const Partition* partition,
+                            const Settings& settings, const Sizes& sizes) {
     if (shape.mem_per_gpu) return *shape.mem_per_gpu * sizes.gpus;
     std::optional<Megabytes> per_cpu = shape.mem_per_cpu, per_node = shape.mem_per_node;
     if (!per_cpu && !per_node && settings.memory_is_consumable) {
-        if (partition && partition->config.def_mem_per_cpu) per_cpu = partition->config.def_mem_per_cpu;
-        else if (partition && partition->config.def_mem_per_node) per_node = partition->config.def_mem_per_node;
-        else if (settings.def_mem_per_cpu) per_cpu = settings.def_mem_per_cpu;
-        else per_node = settings.def_mem_per_node;
+        if (partition && partition->config.def_mem_per_cpu)
+            per_cpu = partition->config.def_mem_per_cpu;
+        else if (partition && partition->config.def_mem_per_node)
+            per_node = partition->config.def_mem_per_node;
+        else if (settings.def_mem_per_cpu)
+            per_cpu = settings.def_mem_per_cpu;
+        else
+            per_node = settings.def_mem_per_node;
     }
     return per_cpu ? *per_cpu * sizes.cpus : per_node.value_or(0) * sizes.nodes;
 }
@@ -135,7 +143,9 @@ std::uint64_t memory_wanted(const Shape& shape, const Partition* partition, cons
 }  // namespace
 
 Tres cfg_tres(const Node& node) {
-    Tres tres{{"cpu", usable_cpus(node)}, {"mem", node.config.real_memory}, {"billing", usable_cpus(node)}};
+    Tres tres{{"cpu", usable_cpus(node)},
+              {"mem", node.config.real_memory},
+              {"billing", usable_cpus(node)}};
     for (const GresPool& pool : node.gres) {
         tres["gres/" + pool.name] += pool.count;
         if (!pool.type.empty()) tres["gres/" + pool.name + ":" + pool.type] += pool.count;
@@ -152,11 +162,13 @@ Tres tres_wanted(const Job& job, const Partition* partition, const Settings& set
     Sizes sizes = sizes_wanted(shape);
     Tres tres;
     add_devices(shape, sizes, tres);
-    sizes.cpus = std::max({sizes.tasks * shape.cpus_per_task, sizes.nodes * shape.cpus_min_per_node.value_or(1),
-                           sizes.gpus * shape.cpus_per_gpu.value_or(0), std::uint64_t{shape.cpus_min.value_or(0)}});
+    sizes.cpus = std::max(
+        {sizes.tasks * shape.cpus_per_task, sizes.nodes * shape.cpus_min_per_node.value_or(1),
+         sizes.gpus * shape.cpus_per_gpu.value_or(0), std::uint64_t{shape.cpus_min.value_or(0)}});
     tres["cpu"] = tres["billing"] = sizes.cpus;
     tres["node"] = sizes.nodes;
-    if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes)) tres["mem"] = memory;
+    if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes))
+        tres["mem"] = memory;
     if (partition) tres["billing"] = billing_of(tres, partition->config.tres_billing_weights);
     return tres;
 }

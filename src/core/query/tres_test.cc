@@ -34,7 +34,8 @@ TEST(TresWanted, SizesByGpuFollowTheGpus) {
 }
 
 TEST(Billing, IsTheWeightedSumOfWhatIsHeld) {
-    const Tres tres{{"cpu", 6}, {"mem", 3 * 1024}, {"node", 1}, {"gres/gpu", 2}, {"gres/gpu:a40", 2}};
+    const Tres tres{
+        {"cpu", 6}, {"mem", 3 * 1024}, {"node", 1}, {"gres/gpu", 2}, {"gres/gpu:a40", 2}};
     EXPECT_EQ(billing_of(tres, ""), 6u);
     EXPECT_EQ(billing_of(tres, "CPU=1.0,Mem=0.5G,GRES/gpu=2.0"), 6u + 1 + 4);
     EXPECT_EQ(billing_of(tres, "Mem=0.01"), 30u);

@@ -233,7 +233,8 @@ TEST(Preemption, TheRoomMadeForAJobIsForgottenWithIt) {
         pass
         submit    boss partition=high
         pass
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(world.cluster().scheduler().making_room.size(), 1u);
     EXPECT_EQ(world.run("cancel boss"), "");
     EXPECT_TRUE(world.cluster().scheduler().making_room.empty());

@@ -20,7 +20,8 @@ std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
     Planner::Kept kept = Planner::Kept::No;
     std::uint32_t open = 0;
     for (NodeIndex node : need.required.empty() ? search.nodes : need.required) {
-        bool usable = need.possible[scheduler_.layout.kind_of[node.value]] && !planner.plan().is_closed(node);
+        bool usable =
+            need.possible[scheduler_.layout.kind_of[node.value]] && !planner.plan().is_closed(node);
         if (!usable || need.excludes(node)) continue;
         Planner::Kept here = planner.kept(node, search.from, end_of(search.from, search.length));
         kept = std::max(kept, here);
@@ -28,10 +29,12 @@ std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
         if (need.required.empty() && open >= need.nodes_min) return {};
     }
     if (kept == Planner::Kept::No) return {};
-    return kept == Planner::Kept::ForMaintenance ? "Reserved for maintenance" : "May be reserved for other job";
+    return kept == Planner::Kept::ForMaintenance ? "Reserved for maintenance"
+                                                 : "May be reserved for other job";
 }
 
-// A job that waits has no reason of its own, at most one that it shares with its class: see query/reason.h.
+// A job that waits has no reason of its own, at most one that it shares with its class: see
+// query/reason.h.
 void Pass::note_blocked(Entry& entry, JobId id) {
     if (is_attracted(entry)) return;  // looked at once more, outside
     const Job& job = cluster_.job(id);
@@ -70,25 +73,30 @@ void Pass::note_no_start(const Entry& entry, const Job& job) {
     Search search = search_for(entry, job);
     std::vector<std::string> closed;
     for (NodeIndex node : search.nodes) {
-        if (scheduler_.planner.plan().is_closed(node)) closed.push_back(cluster_.node(node).config.name);
+        if (scheduler_.planner.plan().is_closed(node))
+            closed.push_back(cluster_.node(node).config.name);
     }
     ClassIndex index = entry.job_class->index;
     if (on_idle_nodes(cluster_, search.need).empty()) {
         no_start_.try_emplace(index, Obstacle{.reason = Reason::BadConstraints, .no_start = true});
     } else if (!closed.empty()) {
-        bool too_few = search.nodes.size() - closed.size() < search.need.nodes_min && !entry.reservation;
+        bool too_few =
+            search.nodes.size() - closed.size() < search.need.nodes_min && !entry.reservation;
         // Compat: all of the partition's that are away, those that would not do among them.
         std::string names = Hostlist(std::move(closed)).sorted().to_string();
         Obstacle& why = no_start_[index];
         if (why.reason == Reason::ReqNodeNotAvail) return;  // in another of its partitions
-        why = {.reason = Reason::ReqNodeNotAvail, .detail = "UnavailableNodes:" + names, .no_start = true,
+        why = {.reason = Reason::ReqNodeNotAvail,
+               .detail = "UnavailableNodes:" + names,
+               .no_start = true,
                .too_few_nodes = too_few};
     }
 }
 
 // Compat: it is held; one that may run in several partitions waits for one of them to change.
 void Pass::give_up_on(JobId id) {
-    if (partitions_of(cluster_.job(id)).size() > 1) return park(cluster_, id, Reason::BadConstraints, {});
+    if (partitions_of(cluster_.job(id)).size() > 1)
+        return park(cluster_, id, Reason::BadConstraints, {});
     dequeue(cluster_, cluster_.job(id));
     Job& job = cluster_.edit_job(id);
     job.priority = 0;
@@ -102,7 +110,8 @@ void Pass::show_no_starts() {
     std::vector<JobId> hopeless;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
         auto why = no_start_.find(job_class.index);
-        bool in_vain = why != no_start_.end() && !scheduler_.planner.find_booking(job_class.waiting.begin()->job);
+        bool in_vain = why != no_start_.end() &&
+                       !scheduler_.planner.find_booking(job_class.waiting.begin()->job);
         Obstacle& obstacle = job_class.obstacle;
         bool is_kept = obstacle.reason != Reason::None && !obstacle.no_start;
         if (in_vain && why->second.reason == Reason::BadConstraints) {
@@ -124,7 +133,8 @@ std::vector<ClassObstacle> Pass::obstacles() {
         found.push_back({job_class.index, obstacle.reason, obstacle.detail, {}});
         // Compat: only whoever is first in line is told in so many words.
         for (const auto& head : heads_) {
-            bool shows_it = head && obstacle.too_few_nodes && scheduler_.queue.find_class(*head) == &job_class;
+            bool shows_it =
+                head && obstacle.too_few_nodes && scheduler_.queue.find_class(*head) == &job_class;
             if (shows_it) found.back().head = head;
         }
     });

@@ -16,7 +16,8 @@ std::vector<Spot> spots_ahead(const Cluster& cluster, const Partition& partition
     if (job.request->reservation.empty()) return {{.partition = &partition}};
     std::vector<Spot> spots;
     for (const Reservation* each : reservations_wanted(cluster, *job.request)) {
-        bool open = may_use(*each, job.user, *job.request) && takes_jobs_of(*each, partition.config.name);
+        bool open =
+            may_use(*each, job.user, *job.request) && takes_jobs_of(*each, partition.config.name);
         if (open) spots.push_back(spot_of(partition, *each));
     }
     return spots;
@@ -37,7 +38,8 @@ Time array_slot_free_at(const Cluster& cluster, Time now, const Job& job) {
 }
 
 // Nodes and what is counted at the same moment.
-Start find_with_counts(const Planner& planner, const Job& job, Search search, StartFinder& finder, CountPlan& counts) {
+Start find_with_counts(const Planner& planner, const Job& job, Search search, StartFinder& finder,
+                       CountPlan& counts) {
     constexpr int kRoundsMost = 16;
     const Partition& partition = *search.need.partition;
     for (int round = 0; round < kRoundsMost; ++round) {
@@ -46,7 +48,8 @@ Start find_with_counts(const Planner& planner, const Job& job, Search search, St
         search.from = planner.tick(*allowed);
         Start start = finder.find(search);
         if (start.nodes.empty()) return start;
-        if (counts.earliest(job, partition, planner.time(start.at)) == planner.time(start.at)) return start;
+        if (counts.earliest(job, partition, planner.time(start.at)) == planner.time(start.at))
+            return start;
         search.from = start.at;
     }
     return {};
@@ -68,8 +71,8 @@ void CountPlan::take(const Job& job, const Partition& partition, Time start) {
     limits_.take(job, partition, start);
 }
 
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job, StartFinder& finder,
-                                       CountPlan& counts) {
+std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job,
+                                       StartFinder& finder, CountPlan& counts) {
     Planner& planner = cluster.scheduler().planner;
     auto own = planner.find_booking(job.id);
     if (own) planner.lift(*own);
@@ -87,7 +90,10 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
             bool waits = spot.reservation && !spot.reservation->has(kResvFlex);
             if (waits) from = std::max(from, planner.tick(spot.reservation->start));
             PlanTime length = length_in(spot.reservation, planner, from, length_of(job.time_limit));
-            Search search{.need = *need, .nodes = spot.nodes(), .from = from, .length = length,
+            Search search{.need = *need,
+                          .nodes = spot.nodes(),
+                          .from = from,
+                          .length = length,
                           .options = {.least_loaded = cluster.settings().least_loaded},
                           .detail = depends_on_detail(*need) ? &detail : nullptr};
             Start start = find_with_counts(planner, job, search, finder, counts);

@@ -32,11 +32,12 @@ private:
     LimitPlan limits_;
 };
 
-// The earliest start in any of its partitions, behind all that is booked: once licences and limits allow it, tasks of
-// its array have ended, its reservation has begun.
+// The earliest start in any of its partitions, behind all that is booked: once licences and limits
+// allow it, tasks of its array have ended, its reservation has begun.
 std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job);
-// For many jobs: what one has found out helps the next, and who is foretold a start takes what it counts for.
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job, StartFinder& finder,
-                                       CountPlan& counts);
+// For many jobs: what one has found out helps the next, and who is foretold a start takes what it
+// counts for.
+std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job,
+                                       StartFinder& finder, CountPlan& counts);
 
 }  // namespace sluice

@@ -59,8 +59,10 @@ void add_ahead(const Question& question, Explanation& out) {
             bool shared = std::any_of(partition->nodes.begin(), partition->nodes.end(),
                                       [&](NodeIndex node) { return nodes[node.value]; });
             if (!shared) continue;
-            if (partitions[i].config.priority_tier > tier) above.insert(i);
-            else if (partitions[i].config.priority_tier == tier) same.insert(i);
+            if (partitions[i].config.priority_tier > tier)
+                above.insert(i);
+            else if (partitions[i].config.priority_tier == tier)
+                same.insert(i);
         }
     }
     QueueKey mine{question.cluster.priority(question.job.id), question.job.id};
@@ -78,7 +80,9 @@ void add_ahead(const Question& question, Explanation& out) {
             bool counts = out.ahead < kAheadMost;
             if (!counts && named >= kNamedMost) break;
             const Job& job = cluster.job(key.job);
-            if (counts) out.ahead += is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
+            if (counts)
+                out.ahead +=
+                    is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
             if (named++ < kNamedMost) first.push_back(key);
         }
     });
@@ -120,13 +124,17 @@ Tres total_of(const Need& need, const Layout& layout) {
     std::uint32_t tasks = std::max(1u, need.tasks / need.nodes_min);
     Amounts each = amounts_for(need, sample, tasks);
     std::uint64_t cpus = std::uint64_t(each[Amounts::kCpus]) * need.nodes_min;
-    if (need.exclusive == Exclusive::No) cpus = std::max<std::uint64_t>(cpus, std::uint64_t{need.tasks} * need.shape->cpus_per_task);
+    if (need.exclusive == Exclusive::No)
+        cpus = std::max<std::uint64_t>(cpus, std::uint64_t{need.tasks} * need.shape->cpus_per_task);
     total["cpu"] = cpus;
     bool all_of_it = need.mem_per_node == Megabytes{0};
-    if (need.memory_counts && !all_of_it) total["mem"] = std::uint64_t(each[Amounts::kMemory]) * need.nodes_min;
-    for (const GresCount& wish : need.gres_per_node) total[tres_name(wish)] += wish.count * need.nodes_min;
+    if (need.memory_counts && !all_of_it)
+        total["mem"] = std::uint64_t(each[Amounts::kMemory]) * need.nodes_min;
+    for (const GresCount& wish : need.gres_per_node)
+        total[tres_name(wish)] += wish.count * need.nodes_min;
     for (const GresCount& wish : need.gpus) total[tres_name(wish)] += wish.count;
-    for (const GresCount& wish : need.shape->gpus_per_task) total[tres_name(wish)] += wish.count * need.tasks;
+    for (const GresCount& wish : need.shape->gpus_per_task)
+        total[tres_name(wish)] += wish.count * need.tasks;
     return total;
 }
 
@@ -135,21 +143,24 @@ std::vector<Spot> spots_for(const Question& question, const std::vector<const Pa
     std::string reservations = usable_reservations(question.cluster, question.job);
     bool outside = question.job.request->reservation.empty();
     for (const Partition* partition : open) {
-        for (Spot& spot : spots_in(question.cluster, question.now, *partition, reservations, outside)) {
+        for (Spot& spot :
+             spots_in(question.cluster, question.now, *partition, reservations, outside)) {
             if (spots.size() < kPlacesMost) spots.push_back(std::move(spot));
         }
     }
     return spots;
 }
 
-void add_room(const Question& question, const std::vector<const Partition*>& open, Explanation& out) {
+void add_room(const Question& question, const std::vector<const Partition*>& open,
+              Explanation& out) {
     Planner& planner = question.cluster.scheduler().planner;
     bool in_order = !question.cluster.settings().backfill.enabled && out.ahead > 0;
     if (!in_order) explain_changes(question, out);
     if (out.begin || out.room_now) return;
     // Those that should have started by now are in the way of nobody who only looks.
     PlanTime now = planner.tick(question.now);
-    Lifted due(planner, planner.laid_bookings([&](const Booking& booking) { return booking.start <= now; }));
+    Lifted due(planner,
+               planner.laid_bookings([&](const Booking& booking) { return booking.start <= now; }));
     for (const Spot& spot : spots_for(question, open)) {
         Need need = need_of(question.cluster, question.job, *spot.partition).value();
         planner.open_reservation(question.cluster, spot.reservation, question.now);
@@ -186,7 +197,10 @@ Explanation::Holder holder_of(const Question& question, const Job& holder) {
 Explanation explain(Cluster& cluster, Time now, JobId id) {
     std::shared_ptr<const Job> kept = cluster.find_job(id);
     const Job& job = *kept;
-    Explanation out{.job = print_job_id(job), .name = std::string(job.details->name()), .user = job.user, .partition = job.partition,
+    Explanation out{.job = print_job_id(job),
+                    .name = std::string(job.details->name()),
+                    .user = job.user,
+                    .partition = job.partition,
                     .state = job.state};
     out.reason = shown_reason(job, cluster.partitions(), cluster.plan().get());
     out.reason_detail = shown_detail(job, cluster.plan().get());
@@ -201,9 +215,11 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     explain_rules(question, out);
     std::vector<const Partition*> open = open_partitions(question, out);
     const std::vector<std::string> names = partitions_of(job);
-    const Partition* sample = open.empty() ? cluster.find_partition(names.empty() ? "" : names.front()) : open.front();
+    const Partition* sample =
+        open.empty() ? cluster.find_partition(names.empty() ? "" : names.front()) : open.front();
     if (sample) {
-        if (Result<Need> need = need_of(cluster, job, *sample)) out.needs = total_of(*need, scheduler.layout);
+        if (Result<Need> need = need_of(cluster, job, *sample))
+            out.needs = total_of(*need, scheduler.layout);
     }
     if (!job.dependency.empty()) return out;
     if (scheduler.queue.contains(id)) add_ahead(question, out);
@@ -224,7 +240,9 @@ void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects
                           [&](JobId id) { return cluster.job(id).state == JobState::Pending; });
     std::vector<Explanation> answer;
     for (JobId id : jobs) {
-        if (!answer.empty() && (cluster.job(id).state != JobState::Pending || answer.size() >= kExplanationsMost)) break;
+        if (!answer.empty() &&
+            (cluster.job(id).state != JobState::Pending || answer.size() >= kExplanationsMost))
+            break;
         answer.push_back(explain(cluster, now, id));
     }
     effects.push_back(Reply{event.request, std::move(answer)});

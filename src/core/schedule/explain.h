@@ -2,7 +2,8 @@
 //
 // Why does it wait? Every obstacle of a pending job, found by asking the same questions as a pass
 // does, of the live plan. Bookings are lifted to see what would be without them and laid again:
-// nothing is changed. It is done by the thread that decides everything else, so its cost is bounded.
+// nothing is changed. It is done by the thread that decides everything else, so its cost is
+// bounded.
 #pragma once
 
 #include "core/schedule/pass.h"
@@ -43,7 +44,8 @@ void explain_changes(const Question& question, Explanation& out);
 // Bookings that are as if they were not there, until the end of the scope.
 class Lifted {
 public:
-    Lifted(Planner& planner, std::vector<Planner::Number> numbers) : planner_(planner), numbers_(std::move(numbers)) {
+    Lifted(Planner& planner, std::vector<Planner::Number> numbers)
+        : planner_(planner), numbers_(std::move(numbers)) {
         for (Planner::Number number : numbers_) planner_.lift(number);
     }
     ~Lifted() {

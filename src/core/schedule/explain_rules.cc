@@ -45,7 +45,8 @@ Explanation::Awaited awaited_of(const Question& question, const Condition& condi
 }
 
 void add_singleton(const Question& question, Explanation& out) {
-    auto group = question.cluster.name_groups.find({question.job.user, std::string(question.job.details->name())});
+    auto group = question.cluster.name_groups.find(
+        {question.job.user, std::string(question.job.details->name())});
     if (group == question.cluster.name_groups.end()) return;
     for (const NameGroup::Key& key : group->second.live) {
         if (key.second == question.job.id || out.awaited.size() >= kNamedMost) break;
@@ -56,18 +57,23 @@ void add_singleton(const Question& question, Explanation& out) {
 void add_dependencies(const Question& question, Explanation& out) {
     out.any_awaited = question.job.dependency.any;
     for (const Condition& condition : question.job.dependency.left) {
-        if (condition.kind == DependencyKind::Singleton) add_singleton(question, out);
-        else out.awaited.push_back(awaited_of(question, condition));
+        if (condition.kind == DependencyKind::Singleton)
+            add_singleton(question, out);
+        else
+            out.awaited.push_back(awaited_of(question, condition));
     }
 }
 
 std::vector<Explanation::Holder> first_to_end(std::vector<Explanation::Holder> holders) {
-    std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return std::tie(a.end, a.job) < std::tie(b.end, b.job); });
+    std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.end, a.job) < std::tie(b.end, b.job);
+    });
     if (holders.size() > kNamedMost) holders.resize(kNamedMost);
     return holders;
 }
 
-std::vector<Explanation::Holder> holders_of_license(const Question& question, const std::string& name) {
+std::vector<Explanation::Holder> holders_of_license(const Question& question,
+                                                    const std::string& name) {
     std::vector<Explanation::Holder> holders;
     for (JobId id : license_holders(question.cluster)) {
         const Job& job = question.cluster.job(id);
@@ -93,8 +99,10 @@ void add_licenses(const Question& question, Explanation& out) {
         auto used = cluster.licenses_used.find(wanted.name);
         if (used != cluster.licenses_used.end()) shortage.used = used->second;
         std::uint64_t kept = 0;
-        for (const LicensesKept& each : licenses_kept_from(cluster, question.job, question.now, wanted.name)) {
-            shortage.kept.push_back({each.reservation->name, each.count, each.reservation->start, each.reservation->end});
+        for (const LicensesKept& each :
+             licenses_kept_from(cluster, question.job, question.now, wanted.name)) {
+            shortage.kept.push_back({each.reservation->name, each.count, each.reservation->start,
+                                     each.reservation->end});
             kept += each.count;
         }
         if (kept + shortage.used + shortage.wanted <= shortage.total) continue;
@@ -108,18 +116,20 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
     const Shape& shape = question.job.request->shape;
     switch (reason) {
         case Reason::PartitionTimeLimit:
-            return fmt::format("jobs may run for {} there, this one asks for {}", print_time_limit(config.max_time),
+            return fmt::format("jobs may run for {} there, this one asks for {}",
+                               print_time_limit(config.max_time),
                                print_time_limit(question.job.time_limit));
         case Reason::PartitionNodeLimit:
             if (config.max_nodes && shape.nodes_max.value_or(shape.nodes_min) > *config.max_nodes) {
-                return fmt::format("jobs may have {} nodes there, this one asks for {}", *config.max_nodes,
-                                   shape.nodes_max.value_or(shape.nodes_min));
+                return fmt::format("jobs may have {} nodes there, this one asks for {}",
+                                   *config.max_nodes, shape.nodes_max.value_or(shape.nodes_min));
             }
             if (shape.nodes_min > partition.nodes.size()) {
-                return fmt::format("it has {} nodes, this one asks for {}", partition.nodes.size(), shape.nodes_min);
+                return fmt::format("it has {} nodes, this one asks for {}", partition.nodes.size(),
+                                   shape.nodes_min);
             }
-            return fmt::format("jobs must have {} nodes there, this one asks for {}", config.min_nodes,
-                               shape.nodes_max.value_or(shape.nodes_min));
+            return fmt::format("jobs must have {} nodes there, this one asks for {}",
+                               config.min_nodes, shape.nodes_max.value_or(shape.nodes_min));
         case Reason::MaxMemPerLimit:
             return fmt::format("jobs may have {} of a node's memory there, this one asks for more",
                                print_memory(max_memory_per_node(question.cluster, config)));
@@ -128,8 +138,10 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
                 return fmt::format("it is for the groups {}", join(config.allow_groups, ","));
             }
             return "it is for jobs with a --reservation";
-        case Reason::QosNotAllowed: return fmt::format("it is not for QOS {}", question.job.request->qos);
-        default: return fmt::format("it is {}", config.state);
+        case Reason::QosNotAllowed:
+            return fmt::format("it is not for QOS {}", question.job.request->qos);
+        default:
+            return fmt::format("it is {}", config.state);
     }
 }
 
@@ -145,11 +157,13 @@ std::vector<Explanation::Holder> holders_under(const Question& question, const L
     return first_to_end(std::move(holders));
 }
 
-Explanation::PartitionObstacle limit_obstacle(const Question& question, const Partition& partition, const LimitCheck& check) {
+Explanation::PartitionObstacle limit_obstacle(const Question& question, const Partition& partition,
+                                              const LimitCheck& check) {
     std::string text = fmt::format("QOS {} has {}", check.qos->name, check.text());
     if (check.used > 0) text += fmt::format(", {} in use", check.amount(check.used));
     const bool endless = check.reason == Reason::QosMaxWall && question.job.time_limit.unlimited();
-    text += fmt::format(", this one asks for {}", endless ? "no limit" : check.amount(check.wanted));
+    text +=
+        fmt::format(", this one asks for {}", endless ? "no limit" : check.amount(check.wanted));
     return {partition.config.name, check.reason, std::move(text), holders_under(question, check)};
 }
 
@@ -169,8 +183,10 @@ void add_reservations(const Question& question, Explanation& out) {
         entry.nodes = found->node_names;
         entry.start = found->start;
         entry.end = found->end;
-        if (!may_use(*found, question.job.user, wish)) entry.state = State::NotAllowed;
-        else if (!is_open(*found, question.now)) entry.state = State::NotBegun;
+        if (!may_use(*found, question.job.user, wish))
+            entry.state = State::NotAllowed;
+        else if (!is_open(*found, question.now))
+            entry.state = State::NotBegun;
     }
 }
 
@@ -199,8 +215,12 @@ void explain_rules(const Question& question, Explanation& out) {
 // Which of its partitions let it in; the obstacles of the others are noted.
 std::vector<const Partition*> open_partitions(const Question& question, Explanation& out) {
     std::vector<const Partition*> open;
-    JobClass probe{.sample = question.job.request, .partition = {}, .time_limit = question.job.time_limit,
-                   .reservations = {}, .user = question.job.user, .waiting = {}};
+    JobClass probe{.sample = question.job.request,
+                   .partition = {},
+                   .time_limit = question.job.time_limit,
+                   .reservations = {},
+                   .user = question.job.user,
+                   .waiting = {}};
     for (const std::string& name : partitions_of(question.job)) {
         const Partition* partition = question.cluster.find_partition(name);
         if (!partition) {
@@ -212,8 +232,11 @@ std::vector<const Partition*> open_partitions(const Question& question, Explanat
             out.partitions.push_back({name, Reason::BadConstraints, to_string(need.error())});
         } else if (auto reason = partition_forbids(question.cluster, probe, *need)) {
             out.partitions.push_back({name, *reason, obstacle_text(question, *partition, *reason)});
-        } else if (std::vector<LimitCheck> reached = limits_reached(question.cluster, question.job, *partition); !reached.empty()) {
-            for (const LimitCheck& check : reached) out.partitions.push_back(limit_obstacle(question, *partition, check));
+        } else if (std::vector<LimitCheck> reached =
+                       limits_reached(question.cluster, question.job, *partition);
+                   !reached.empty()) {
+            for (const LimitCheck& check : reached)
+                out.partitions.push_back(limit_obstacle(question, *partition, check));
         } else {
             open.push_back(partition);
         }

@@ -15,7 +15,8 @@ namespace {
 Explanation explained(Scenario& scenario, const std::string& name) {
     std::shared_ptr<const PlanView> before = scenario.cluster().plan();
     Explanation first = explain(scenario.cluster(), scenario.now(), scenario.job(name));
-    EXPECT_EQ(first, explain(scenario.cluster(), scenario.now(), scenario.job(name)));  // changes nothing
+    EXPECT_EQ(first,
+              explain(scenario.cluster(), scenario.now(), scenario.job(name)));  // changes nothing
     EXPECT_EQ(before, scenario.cluster().plan());
     return first;
 }
@@ -41,7 +42,8 @@ TEST(Explain, SaysWhichGpusAreShortAndWhoHasThem) {
         submit  wide  gres=gpu:h100:4 time=600
         pass
         expect  wide  pending Resources
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "wide");
     EXPECT_EQ(why.reason, Reason::Resources);
     ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
@@ -68,7 +70,8 @@ TEST(Explain, FindsTheLongestTimeThatFitsBeforeABooking) {
         pass
         expect  wide   pending Resources
         expect  long   pending Priority
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "long");
     EXPECT_EQ(why.ahead, 1u);
     ASSERT_EQ(why.places.at(0).holders.size(), 1u);
@@ -88,7 +91,8 @@ TEST(Explain, ListsEveryObstacleAndNotTheFirstOnly) {
         pass
         expect   waits  pending Licenses
         hold     waits
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "waits");
     EXPECT_NE(why.hold, Reason::None);
     ASSERT_EQ(why.licenses.size(), 1u);
@@ -109,11 +113,13 @@ TEST(Explain, OffersFewerLicences) {
         submit   waits  licenses=matlab:3 time=60
         pass
         expect   waits  pending Licenses starts=60
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "waits");
     EXPECT_TRUE(why.room_now);
     EXPECT_EQ(why.start, world.now() + Minutes{60});
-    EXPECT_EQ(options_of(why), (std::vector<std::string>{"--licenses=matlab:2", "without --licenses=matlab:3"}));
+    EXPECT_EQ(options_of(why),
+              (std::vector<std::string>{"--licenses=matlab:2", "without --licenses=matlab:3"}));
     EXPECT_EQ(world.run("submit changed licenses=matlab:2\n pass\n expect changed running"), "");
 }
 
@@ -126,7 +132,8 @@ TEST(Explain, NamesTheStateOfWhatItDependsOn) {
         submit  second depend=afterok:first
         pass
         expect  second pending Dependency
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "second");
     ASSERT_EQ(why.awaited.size(), 1u);
     EXPECT_EQ(why.awaited[0].condition, "afterok:1");
@@ -143,7 +150,8 @@ TEST(Explain, NodesOutOfServiceAndPartitionsThatWouldDo) {
         down      n1
         submit    job cpus=2 time=10 partition=a
         pass
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "job");
     ASSERT_EQ(why.places.at(0).unusable.size(), 1u);
     EXPECT_EQ(why.places.at(0).unusable[0].nodes, "n1");
@@ -159,7 +167,8 @@ TEST(Explain, ManyNodesAndTasksAreCounted) {
         submit  b  nodes=4 cpus=4 time=60
         pass
         expect  b  pending Resources
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "b");
     ASSERT_EQ(why.places.at(0).short_of.size(), 1u);
     EXPECT_EQ(why.places.at(0).short_of[0], (Explanation::Shortage{"node", 4, 3, ""}));
@@ -176,7 +185,8 @@ TEST(Explain, OfAReservationItsOwnNodes) {
         submit  c  cpus=4 time=60 reservation=r
         pass
         expect  c  pending Resources
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "c");
     ASSERT_EQ(why.places.size(), 1u);
     EXPECT_EQ(why.places[0].reservation, "r");
@@ -197,7 +207,8 @@ TEST(Explain, EveryPartitionOfTheList) {
         pass
         submit    job cpus=4 time=90 partition=a,b,c
         pass
-    )"), "");
+    )"),
+              "");
     Explanation why = explained(world, "job");
     ASSERT_EQ(why.partitions.size(), 1u);
     EXPECT_EQ(why.partitions[0].reason, Reason::PartitionTimeLimit);
@@ -209,17 +220,23 @@ TEST(Explain, EveryPartitionOfTheList) {
 // What is suggested is submitted in place of the job, and starts at once.
 TEST(Explain, WhatIsSuggestedStarts) {
     struct Row {
-        std::string_view asked;      // of the job, that no option can give now
-        std::string_view option;     // suggested
-        std::string_view instead;    // the same in the words of a scenario
+        std::string_view asked;    // of the job, that no option can give now
+        std::string_view option;   // suggested
+        std::string_view instead;  // the same in the words of a scenario
     };
     constexpr Row kRows[] = {
-        {"gres=gpu:h100:4 time=60 partition=gpu", "--gres=gpu:h100:2", "gres=gpu:h100:2 time=60 partition=gpu"},
-        {"gres=gpu:h100:4 time=60 partition=gpu", "--gres=gpu:a40:4", "gres=gpu:a40:4 time=60 partition=gpu"},
-        {"nodes=3 cpus=4 time=60 partition=cpu", "--nodes=2", "nodes=2 cpus=4 time=60 partition=cpu"},
-        {"nodes=3 cpus=4 time=60 partition=cpu", "--cpus-per-task=1", "nodes=3 cpus=1 time=60 partition=cpu"},
-        {"nodelist=n1 mem=3000 time=60 partition=cpu", "--mem=1G", "nodelist=n1 mem=1024 time=60 partition=cpu"},
-        {"nodelist=n1 mem=3000 time=60 partition=cpu", "without --nodelist=n1", "mem=3000 time=60 partition=cpu"},
+        {"gres=gpu:h100:4 time=60 partition=gpu", "--gres=gpu:h100:2",
+         "gres=gpu:h100:2 time=60 partition=gpu"},
+        {"gres=gpu:h100:4 time=60 partition=gpu", "--gres=gpu:a40:4",
+         "gres=gpu:a40:4 time=60 partition=gpu"},
+        {"nodes=3 cpus=4 time=60 partition=cpu", "--nodes=2",
+         "nodes=2 cpus=4 time=60 partition=cpu"},
+        {"nodes=3 cpus=4 time=60 partition=cpu", "--cpus-per-task=1",
+         "nodes=3 cpus=1 time=60 partition=cpu"},
+        {"nodelist=n1 mem=3000 time=60 partition=cpu", "--mem=1G",
+         "nodelist=n1 mem=1024 time=60 partition=cpu"},
+        {"nodelist=n1 mem=3000 time=60 partition=cpu", "without --nodelist=n1",
+         "mem=3000 time=60 partition=cpu"},
         {"cpus=4 time=60 partition=old", "-p cpu", "cpus=4 time=60 partition=cpu"},
         {"cpus=4 time=200 partition=soon", "--time=01:40:00", "cpus=4 time=100 partition=soon"},
     };
@@ -242,10 +259,13 @@ TEST(Explain, WhatIsSuggestedStarts) {
     for (const Row& row : kRows) {
         Scenario world;
         ASSERT_EQ(world.run(kWorld), "");
-        ASSERT_EQ(world.run(fmt::format("submit job {}\n pass\n expect job pending", row.asked)), "");
+        ASSERT_EQ(world.run(fmt::format("submit job {}\n pass\n expect job pending", row.asked)),
+                  "");
         std::vector<std::string> options = options_of(explained(world, "job"));
-        EXPECT_TRUE(has(options, std::string(row.option))) << row.option << " not in " << join(options, " or ");
-        std::string retry = fmt::format("cancel job\n submit changed {}\n pass\n expect changed running", row.instead);
+        EXPECT_TRUE(has(options, std::string(row.option)))
+            << row.option << " not in " << join(options, " or ");
+        std::string retry = fmt::format(
+            "cancel job\n submit changed {}\n pass\n expect changed running", row.instead);
         EXPECT_EQ(world.run(retry), "");
     }
 }

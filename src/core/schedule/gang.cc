@@ -24,9 +24,10 @@ std::vector<JobId> running_on(const Cluster& cluster, const Allocation& allocati
             if (other == id || job.cpus_lent) continue;
             for (const NodeShare& theirs : job.allocation->nodes) {
                 bool meets = theirs.node == share.node &&
-                             std::find_first_of(theirs.cpus.begin(), theirs.cpus.end(), wanted.begin(), wanted.end()) !=
-                                 theirs.cpus.end();
-                if (meets && std::find(found.begin(), found.end(), other) == found.end()) found.push_back(other);
+                             std::find_first_of(theirs.cpus.begin(), theirs.cpus.end(),
+                                                wanted.begin(), wanted.end()) != theirs.cpus.end();
+                if (meets && std::find(found.begin(), found.end(), other) == found.end())
+                    found.push_back(other);
             }
         }
     }
@@ -61,7 +62,8 @@ void watch_slices(Cluster& cluster, Time now) {
 // Has it run for a slice among equals?
 bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting, Time now) {
     if (job.state != JobState::Running || is_completing(job)) return false;
-    if (job.allocation->sharers <= 1 || tier_of(cluster, job) > tier_of(cluster, waiting)) return false;
+    if (job.allocation->sharers <= 1 || tier_of(cluster, job) > tier_of(cluster, waiting))
+        return false;
     Time since = std::max(*job.start_time, job.suspend_time.value_or(*job.start_time));
     return now >= since + cluster.settings().preempt.time_slice;
 }
@@ -83,7 +85,8 @@ void set_aside_for(Cluster& cluster, Time now, const Allocation& allocation, Eff
     if (!cluster.settings().preempt.gang || allocation.sharers <= 1) return;
     for (JobId id : running_on(cluster, allocation, JobId{0})) {
         const Job& job = cluster.job(id);
-        if (job.state == JobState::Running && !is_completing(job)) set_aside(cluster, now, id, effects);
+        if (job.state == JobState::Running && !is_completing(job))
+            set_aside(cluster, now, id, effects);
     }
 }
 

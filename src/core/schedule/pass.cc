@@ -29,15 +29,17 @@ namespace sluice {
 
 namespace {
 
-// A full pass that looks at no more nodes than this is done at every event; dearer ones wait their turn,
-// so that planning takes a small share of the time. About 60 million nodes are passed per second.
+// A full pass that looks at no more nodes than this is done at every event; dearer ones wait their
+// turn, so that planning takes a small share of the time. About 60 million nodes are passed per
+// second.
 constexpr std::uint64_t kCheapSteps = 20'000;
 constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
-constexpr std::uint64_t kStepsForMore = 500'000;   // spent on second and later bookings of a class
+constexpr std::uint64_t kStepsForMore = 500'000;  // spent on second and later bookings of a class
 
 }  // namespace
 
-std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& job_class, const Need& need) {
+std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& job_class,
+                                        const Need& need) {
     const Partition& partition = *need.partition;
     const PartitionConfig& config = partition.config;
     if (config.state == "DOWN" || config.state == "INACTIVE") {
@@ -58,12 +60,14 @@ std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& 
 std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config) {
     bool allows = !config.allow_qos.empty();
     std::string list = join(allows ? config.allow_qos : config.deny_qos, ",");
-    return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})", config.name,
-                       allows ? "allows" : "denies", list, allows ? "not" : "including", wish.qos);
+    return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})",
+                       config.name, allows ? "allows" : "denies", list,
+                       allows ? "not" : "including", wish.qos);
 }
 
 bool comes_in_time(Reason reason) {
-    return reason == Reason::Licenses || reason == Reason::JobArrayTaskLimit || reason == Reason::Reservation;
+    return reason == Reason::Licenses || reason == Reason::JobArrayTaskLimit ||
+           reason == Reason::Reservation;
 }
 
 bool array_limit_reached(const Cluster& cluster, const Job& job) {
@@ -79,7 +83,8 @@ std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
         if (subset_will_do || may_take_jobs(cluster.node(node))) continue;
         names.push_back(cluster.node(node).config.name);
     }
-    return names.empty() ? "" : "UnavailableNodes:" + Hostlist(std::move(names)).sorted().to_string();
+    return names.empty() ? ""
+                         : "UnavailableNodes:" + Hostlist(std::move(names)).sorted().to_string();
 }
 
 PlanTime length_of(TimeLimit limit) {
@@ -87,12 +92,15 @@ PlanTime length_of(TimeLimit limit) {
     return static_cast<PlanTime>(std::min<std::int64_t>(limit.length().count(), kForever));
 }
 
-PlanTime length_of(const JobClass& job_class) { return length_of(job_class.time_limit); }
+PlanTime length_of(const JobClass& job_class) {
+    return length_of(job_class.time_limit);
+}
 
 Time switches_until(const Cluster& cluster, const Job& job) {
     const Shape& shape = job.request->shape;
     Seconds most = cluster.settings().max_switch_wait;
-    return job.eligible_time + (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
+    return job.eligible_time +
+           (shape.switches_wait.count() > 0 ? std::min(shape.switches_wait, most) : most);
 }
 
 SelectOptions select_options(const Cluster& cluster, Time now, const Need& need, const Job& job) {
@@ -101,16 +109,25 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 }
 
 Pass::Pass(Cluster& cluster, Time now, Effects& effects)
-    : cluster_(cluster), scheduler_(cluster.scheduler()), now_(now), effects_(effects),
-      detail_{cluster, scheduler_.planner.tick(now)}, finder_(scheduler_.planner, scheduler_.layout), first_blocked_(cluster.partitions().size()),
-      heads_(cluster.partitions().size()), stopped_(cluster.partitions().size()), booked_in_(cluster.partitions().size()) {}
+    : cluster_(cluster),
+      scheduler_(cluster.scheduler()),
+      now_(now),
+      effects_(effects),
+      detail_{cluster, scheduler_.planner.tick(now)},
+      finder_(scheduler_.planner, scheduler_.layout),
+      first_blocked_(cluster.partitions().size()),
+      heads_(cluster.partitions().size()),
+      stopped_(cluster.partitions().size()),
+      booked_in_(cluster.partitions().size()) {}
 
-// Once for each reservation that its jobs may start in now; without a wish of their own also outside.
+// Once for each reservation that its jobs may start in now; without a wish of their own also
+// outside.
 void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
     const Partition& partition = cluster_.partitions()[in.partition];
     bool outside = job_class.sample->reservation.empty();
     for (Spot& spot : spots_in(cluster_, now_, partition, job_class.reservations, outside)) {
-        Entry entry{&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin(), job_class.is_fresh};
+        Entry entry{&job_class, &in, partition.config.priority_tier, *job_class.waiting.begin(),
+                    job_class.is_fresh};
         entry.joined = job_class.joined;
         entry.is_awaited = scheduler_.making_room.contains(entry.key.job.value);
         entry.reservation = spot.reservation;
@@ -129,16 +146,19 @@ std::vector<Pass::Entry> Pass::entries() {
         std::size_t before = found.size();
         for (JobClass::InPartition& in : needs_of(cluster_, job_class)) {
             const Partition& partition = cluster_.partitions()[in.partition];
-            auto reason = in.error ? std::optional(Reason::BadConstraints) : partition_forbids(cluster_, job_class, in.need);
+            auto reason = in.error ? std::optional(Reason::BadConstraints)
+                                   : partition_forbids(cluster_, job_class, in.need);
             std::string why;
-            if (reason == Reason::QosNotAllowed) why = qos_not_allowed(*job_class.sample, partition.config);
+            if (reason == Reason::QosNotAllowed)
+                why = qos_not_allowed(*job_class.sample, partition.config);
             if (!reason) {
                 why = unavailable_nodes(cluster_, in.need);
                 if (!why.empty()) reason = Reason::ReqNodeNotAvail;
             }
             if (!reason) {
                 add_entries(job_class, in, found);
-                if (found.size() == before) reason = Reason::Reservation;  // it has not begun, or is not for them
+                if (found.size() == before)
+                    reason = Reason::Reservation;  // it has not begun, or is not for them
             }
             if (!reason || forbidden) continue;
             forbidden = reason;
@@ -150,8 +170,10 @@ std::vector<Pass::Entry> Pass::entries() {
         }
     });
     for (auto& [job, reason, detail] : to_park) {
-        if (reason == Reason::BadConstraints) give_up_on(job);
-        else park_here(job, reason, std::move(detail));
+        if (reason == Reason::BadConstraints)
+            give_up_on(job);
+        else
+            park_here(job, reason, std::move(detail));
     }
     return found;
 }
@@ -160,8 +182,11 @@ Search Pass::search_for(const Entry& entry, const Job& job) const {
     const Planner& planner = scheduler_.planner;
     PlanTime from = planner.tick(now_);
     PlanTime length = length_in(entry.reservation, planner, from, length_of(*entry.job_class));
-    return {.need = entry.in->need, .nodes = entry.nodes ? *entry.nodes : entry.in->need.partition->nodes,
-            .from = from, .length = length, .options = select_options(cluster_, now_, entry.in->need, job),
+    return {.need = entry.in->need,
+            .nodes = entry.nodes ? *entry.nodes : entry.in->need.partition->nodes,
+            .from = from,
+            .length = length,
+            .options = select_options(cluster_, now_, entry.in->need, job),
             .detail = depends_on_detail(entry.in->need) ? &detail_ : nullptr};
 }
 
@@ -178,11 +203,14 @@ bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<Tim
     Time until = planner.time(end_of(from, length_in(entry.reservation, planner, from, length)));
     BarredCpus barred = cpus_barred(cluster_, now_, until, entry.reservation, choice);
     std::optional<Allocation> allocation = allocate(cluster_, entry.in->need, choice, barred);
-    if (!allocation || is_limited(entry, cluster_.job(id), {tres_of(*allocation), nodes_in(choice)})) return false;
+    if (!allocation ||
+        is_limited(entry, cluster_.job(id), {tres_of(*allocation), nodes_in(choice)}))
+        return false;
     set_aside_for(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
-    start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_, shortened);
+    start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_,
+              shortened);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     scheduler_.making_room.erase(id.value);
     return true;
@@ -209,7 +237,8 @@ bool Pass::may_run(const Job& job) {
     if (!is_alone_still(cluster_, job)) {
         dequeue(cluster_, job);
         Job& waiting = cluster_.edit_job(job.id);
-        waiting.dependency.left = {{.kind = DependencyKind::Singleton, .job = JobId{}, .task = {}, .due = {}}};
+        waiting.dependency.left = {
+            {.kind = DependencyKind::Singleton, .job = JobId{}, .task = {}, .due = {}}};
         waiting.reason = Reason::Dependency;
         return false;
     }
@@ -230,14 +259,19 @@ bool Pass::is_limited(Entry& entry, const Job& job, const Holding& held) {
 bool Pass::may_book(const Entry& entry) const {
     if (entry.booked >= entry.allowed) return false;
     // What others give up for it is its own, however few may be booked.
-    if (entry.booked == 0 && scheduler_.is_being_made_room_for(cluster_, entry.key.job)) return true;
+    if (entry.booked == 0 && scheduler_.is_being_made_room_for(cluster_, entry.key.job))
+        return true;
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
-    if (backfill.max_job_part > 0 && booked_in_[entry.in->partition] >= backfill.max_job_part) return false;
+    if (backfill.max_job_part > 0 && booked_in_[entry.in->partition] >= backfill.max_job_part)
+        return false;
     auto of_user = booked_of_.find(cluster_.job(entry.key.job).user.value);
-    if (backfill.max_job_user > 0 && of_user != booked_of_.end() && of_user->second >= backfill.max_job_user) return false;
-    return entry.booked == 0 || (entry.booked < kBookingsPerClass && steps_for_more_ < kStepsForMore);
+    if (backfill.max_job_user > 0 && of_user != booked_of_.end() &&
+        of_user->second >= backfill.max_job_user)
+        return false;
+    return entry.booked == 0 ||
+           (entry.booked < kBookingsPerClass && steps_for_more_ < kStepsForMore);
 }
 
 // Books the job's earliest start; whether that could be had.
@@ -264,7 +298,9 @@ bool Pass::book(Entry& entry, const Job& job) {
     if (start.nodes.empty() && entry.booked == 0) note_no_start(entry, job);
     bool ends_first = entry.reservation && !entry.reservation->has(kResvFlex) &&
                       planner.time(start.at) >= entry.reservation->end;
-    if (ends_first || start.nodes.empty() || (window.count() > 0 && Seconds{start.at - planner.tick(now_)} > window)) return false;
+    if (ends_first || start.nodes.empty() ||
+        (window.count() > 0 && Seconds{start.at - planner.tick(now_)} > window))
+        return false;
     entry.last_start = start.at;
     ++entry.booked;
     ++booked_;
@@ -273,7 +309,8 @@ bool Pass::book(Entry& entry, const Job& job) {
     }
     ++booked_in_[entry.in->partition];
     ++booked_of_[job.user.value];
-    planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length), std::move(start.nodes)});
+    planner.book({job.id, entry.in->partition, start.at, end_of(start.at, search.length),
+                  std::move(start.nodes)});
     return true;
 }
 
@@ -289,7 +326,8 @@ bool Pass::start_shortened(Entry& entry, JobId id) {
     if (!least || least->unlimited()) return false;
     Search search = search_for(entry, cluster_.job(id));
     auto choice_for = [&](PlanTime length) {
-        return finder_.at_once({search.need, search.nodes, search.from, length, search.options, false, search.detail});
+        return finder_.at_once(
+            {search.need, search.nodes, search.from, length, search.options, false, search.detail});
     };
     PlanTime fits = static_cast<PlanTime>(least->length().count()), too_long = search.length;
     Choice choice = fits < too_long ? choice_for(fits) : Choice{};
@@ -319,8 +357,10 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
         Choice choice = at_once(entry, search_for(entry, *job));
         bool started = !choice.empty() && start(entry, id, choice);
         started = started || start_shortened(entry, id) || start_shared(entry, id);
-        if (own && started) planner.drop_lifted(*own);
-        else if (own) planner.lay(*own);
+        if (own && started)
+            planner.drop_lifted(*own);
+        else if (own)
+            planner.lay(*own);
         if (started) return Outcome::Started;
         if (entry.allowed == 0) return Outcome::Limited;
     }
@@ -363,7 +403,8 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
-            bool may_preempt = outcome == Outcome::Blocked && entry.booked == 0 && !is_attracted(entry);
+            bool may_preempt =
+                outcome == Outcome::Blocked && entry.booked == 0 && !is_attracted(entry);
             if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
@@ -378,8 +419,10 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
         }
         entry.job_class->is_fresh = false;
         entry.job_class->joined.reset();
-        if (goes_on && advance(entry)) std::push_heap(heap.begin(), heap.end(), later);
-        else heap.pop_back();
+        if (goes_on && advance(entry))
+            std::push_heap(heap.begin(), heap.end(), later);
+        else
+            heap.pop_back();
     }
     scheduler_.planner.open_reservation(cluster_, nullptr, now_);
     show_no_starts();
@@ -392,14 +435,17 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
 // An array that waits is one record: each of its tasks may have a booking.
 bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
     if (!is_array_record(job)) return false;
-    std::uint64_t most = job.array_limit > 0 ? std::min<std::uint64_t>(job.array_limit, job.array_tasks.size())
-                                             : job.array_tasks.size();
+    std::uint64_t most = job.array_limit > 0
+                             ? std::min<std::uint64_t>(job.array_limit, job.array_tasks.size())
+                             : job.array_tasks.size();
     return entry.booked < most;
 }
 
 // What others gave back may let them start anywhere.
 static void look_at_limited_again(Queue& queue) {
-    queue.for_each_class([](JobClass& job_class) { job_class.is_fresh = job_class.is_fresh || job_class.obstacle.is_limit; });
+    queue.for_each_class([](JobClass& job_class) {
+        job_class.is_fresh = job_class.is_fresh || job_class.obstacle.is_limit;
+    });
 }
 
 void schedule(Cluster& cluster, Time now, Effects& effects) {
@@ -408,7 +454,8 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     cluster.has_new_jobs = false;
     cluster.refresh_layout();
     regroup_queue(cluster);
-    if (std::exchange(cluster.limits.has_more_room, false)) look_at_limited_again(cluster.scheduler().queue);
+    if (std::exchange(cluster.limits.has_more_room, false))
+        look_at_limited_again(cluster.scheduler().queue);
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
@@ -418,15 +465,18 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
         cluster.publish_plan(nullptr);
         return;
     }
-    Seconds rest{scheduler.plan_steps <= kCheapSteps ? 0 : 1 + scheduler.plan_steps / kStepsPerSecondOfRest};
+    Seconds rest{
+        scheduler.plan_steps <= kCheapSteps ? 0 : 1 + scheduler.plan_steps / kStepsPerSecondOfRest};
     rest = std::min(rest, cluster.settings().backfill.interval);
     Pass pass(cluster, now, effects);
     bool is_due = now >= scheduler.planned_at + rest;
     bool full = !scheduler.is_planned || (is_due && !(only_new_jobs && pass.new_ones_come_last()));
     if (full) return pass.run_full(touched);
     bool enough = pass.run_quick(touched);
-    if (!is_due) cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
-    else if (!enough) Pass(cluster, now, effects).run_full({});
+    if (!is_due)
+        cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
+    else if (!enough)
+        Pass(cluster, now, effects).run_full({});
 }
 
 }  // namespace sluice

@@ -1,14 +1,13 @@
 // core/schedule/pass_bench.cc
 //
-// What a scheduling pass costs: on a busy cluster of N nodes with 8 GPUs each and two running jobs a
-// node, with P jobs waiting that ask for S different things.
+// What a scheduling pass costs: on a busy cluster of N nodes with 8 GPUs each and two running jobs
+// a node, with P jobs waiting that ask for S different things.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
-
-#include <fmt/format.h>
 
 #include "core/schedule/explain.h"
 #include "core/schedule/priority.h"
@@ -47,8 +46,10 @@ class Busy {
 public:
     Busy(std::uint32_t nodes, std::uint32_t waiting, std::uint32_t shapes, bool with_ages = false)
         : cluster(settings_for(nodes, with_ages), now) {
-        for (std::uint32_t i = 0; i < nodes; ++i) send(NodeRegistered{cluster.node(NodeIndex{i}).config.name, {}, {}});
-        for (std::uint32_t i = 0; i < 2 * nodes; ++i) running.push_back(submit(4, 1, 24 * 60 + (i * 7919) % 5000));
+        for (std::uint32_t i = 0; i < nodes; ++i)
+            send(NodeRegistered{cluster.node(NodeIndex{i}).config.name, {}, {}});
+        for (std::uint32_t i = 0; i < 2 * nodes; ++i)
+            running.push_back(submit(4, 1, 24 * 60 + (i * 7919) % 5000));
         schedule(cluster, now, effects);
         for (std::uint32_t i = 0; i < waiting; ++i) submit_shape(i % shapes);
         schedule(cluster, now, effects);
@@ -57,7 +58,8 @@ public:
 
     void send(const Event& event) { apply(cluster, now, event, effects); }
 
-    JobId submit(std::uint32_t gpus, std::uint32_t nodes, std::uint32_t minutes, const std::string& type = {}) {
+    JobId submit(std::uint32_t gpus, std::uint32_t nodes, std::uint32_t minutes,
+                 const std::string& type = {}) {
         auto wish = std::make_shared<JobRequest>();
         wish->shape.nodes_min = nodes;
         wish->shape.nodes_max = nodes;
@@ -88,7 +90,8 @@ public:
 };
 
 void FullPass(benchmark::State& state) {
-    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+    Busy busy(static_cast<std::uint32_t>(state.range(0)),
+              static_cast<std::uint32_t>(state.range(1)),
               static_cast<std::uint32_t>(state.range(2)));
     for (auto _ : state) {
         busy.cluster.scheduler().is_planned = false;
@@ -102,7 +105,8 @@ void FullPass(benchmark::State& state) {
 }
 
 void Submit(benchmark::State& state) {
-    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+    Busy busy(static_cast<std::uint32_t>(state.range(0)),
+              static_cast<std::uint32_t>(state.range(1)),
               static_cast<std::uint32_t>(state.range(2)));
     std::uint32_t shape = 0;
     for (auto _ : state) {
@@ -113,7 +117,8 @@ void Submit(benchmark::State& state) {
 }
 
 void End(benchmark::State& state) {
-    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+    Busy busy(static_cast<std::uint32_t>(state.range(0)),
+              static_cast<std::uint32_t>(state.range(1)),
               static_cast<std::uint32_t>(state.range(2)));
     std::size_t next = 0;
     std::vector<double> micros;
@@ -122,13 +127,16 @@ void End(benchmark::State& state) {
         busy.end(busy.running[next++ * 37 % busy.running.size()]);
         schedule(busy.cluster, busy.now, busy.effects);
         busy.effects.clear();
-        micros.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before).count());
+        micros.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before)
+                .count());
     }
     std::sort(micros.begin(), micros.end());
     state.counters["median_us"] = micros[micros.size() / 2];
 }
 
-// PriorityCalcPeriod: all that wait have grown older. `readers`: somebody still looks at the records.
+// PriorityCalcPeriod: all that wait have grown older. `readers`: somebody still looks at the
+// records.
 void Reprioritize(benchmark::State& state) {
     Busy busy(1'000, static_cast<std::uint32_t>(state.range(0)), 1'000, true);
     std::shared_ptr<const Snapshot> snapshot;
@@ -143,7 +151,8 @@ void Reprioritize(benchmark::State& state) {
 
 // swhy, which the core thread answers: of jobs all over the queue.
 void Explain(benchmark::State& state) {
-    Busy busy(static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+    Busy busy(static_cast<std::uint32_t>(state.range(0)),
+              static_cast<std::uint32_t>(state.range(1)),
               static_cast<std::uint32_t>(state.range(2)));
     std::vector<JobId> waiting;
     busy.cluster.jobs().for_each([&](const Job& job) {
@@ -156,8 +165,8 @@ void Explain(benchmark::State& state) {
     }
 }
 
-// What a waiting job takes in the core, with the texts that sbatch sends. `different`: 0 nothing but the
-// id, 1 names and paths, 2 the resources, too.
+// What a waiting job takes in the core, with the texts that sbatch sends. `different`: 0 nothing
+// but the id, 1 names and paths, 2 the resources, too.
 void Memory(benchmark::State& state) {
     auto waiting = static_cast<std::uint32_t>(state.range(0));
     for (auto _ : state) {
@@ -172,7 +181,8 @@ void Memory(benchmark::State& state) {
             wish->std_out = fmt::format("logs/resnet-{}-%j.out", text);
             wish->std_err = fmt::format("logs/resnet-{}-%j.err", text);
             wish->command = fmt::format("{}/train.sh", wish->work_dir);
-            wish->submit_line = fmt::format("sbatch --gres=gpu:1 {} --seed {}", wish->command, text);
+            wish->submit_line =
+                fmt::format("sbatch --gres=gpu:1 {} --seed {}", wish->command, text);
             wish->script_args = {"--seed", std::to_string(text)};
             wish->submit_host = "login1";
             wish->rlimits = {{"NOFILE", 1024}, {"MEMLOCK", 65536}, {"NPROC", 4096}};

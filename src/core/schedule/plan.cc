@@ -7,8 +7,9 @@ namespace sluice {
 void Plan::restart(Time epoch, std::size_t nodes) {
     epoch_ = epoch;
     nodes_.resize(nodes);
-    for (Slots& slots : nodes_) slots.clear();  // their room is kept: the next plan is much like this one
-    freed_first_ = freed_end() + 1;             // whoever has seen less has seen nothing
+    for (Slots& slots : nodes_)
+        slots.clear();               // their room is kept: the next plan is much like this one
+    freed_first_ = freed_end() + 1;  // whoever has seen less has seen nothing
     freed_.clear();
 }
 
@@ -56,7 +57,8 @@ void Plan::give(NodeIndex node, const Amounts& amounts, PlanTime from, PlanTime 
     // Neighbours that have become equal are one slot again.
     std::size_t end = std::min(last + 1, slots.size());
     for (std::size_t i = end; i-- > std::max<std::size_t>(first, 1);) {
-        if (slots[i].free == slots[i - 1].free) slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(i));
+        if (slots[i].free == slots[i - 1].free)
+            slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(i));
     }
 }
 
@@ -78,7 +80,8 @@ Plan::Window Plan::window(NodeIndex node, PlanTime from, PlanTime length) const 
     if (i + 1 < slots.size()) window.same_until = slots[i + 1].start;
     for (++i; i < slots.size() && slots[i].start < end; ++i) window.free.lower_to(slots[i].free);
     // A start a little later also sees the slot that comes next.
-    if (i < slots.size()) window.same_until = std::min(window.same_until, slots[i].start - length + 1);
+    if (i < slots.size())
+        window.same_until = std::min(window.same_until, slots[i].start - length + 1);
     return window;
 }
 

@@ -35,7 +35,8 @@ public:
 
     // The first moment not before `from` at which `need` is free for `length`; kForever: never, or
     // so late that it is not before `before`: then the search may end early.
-    PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length, PlanTime before = kForever) const;
+    PlanTime earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length,
+                      PlanTime before = kForever) const;
 
     // When what is free on the node changes next after `at`.
     PlanTime next_change(NodeIndex node, PlanTime at) const {
@@ -56,7 +57,8 @@ public:
     };
     Window window(NodeIndex node, PlanTime from, PlanTime length) const;
 
-    // Nodes that have become freer, numbered in the order in which that happened. Old numbers are forgotten.
+    // Nodes that have become freer, numbered in the order in which that happened. Old numbers are
+    // forgotten.
     std::uint64_t freed_first() const { return freed_first_; }
     std::uint64_t freed_end() const { return freed_first_ + freed_.size(); }
     std::span<const NodeIndex> freed_since(std::uint64_t number) const {
@@ -87,10 +89,13 @@ private:
 };
 
 // When something that starts at `from` and takes `length` is over.
-inline PlanTime end_of(PlanTime from, PlanTime length) { return length >= kForever - from ? kForever : from + length; }
+inline PlanTime end_of(PlanTime from, PlanTime length) {
+    return length >= kForever - from ? kForever : from + length;
+}
 
 // Here for speed: a pass asks this of millions of nodes.
-inline PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length, PlanTime before) const {
+inline PlanTime Plan::earliest(NodeIndex node, const Amounts& need, PlanTime from, PlanTime length,
+                               PlanTime before) const {
     const Slots& slots = nodes_[node.value];
     if (slots.empty()) return kForever;
     PlanTime start = from;

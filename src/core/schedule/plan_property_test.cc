@@ -1,10 +1,9 @@
 // core/schedule/plan_property_test.cc
 //
 // What a plan promises, on random amounts and on random workloads.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <fmt/format.h>
 
 #include "core/schedule/known_starts.h"
 #include "core/schedule/plan.h"
@@ -34,16 +33,22 @@ RC_GTEST_PROP(Plan, AnswersAsATableOfEverySecondWould, ()) {
         PlanTime from = *rc::gen::inRange(0, kHorizon), until = *rc::gen::inRange(0, kHorizon);
         int count = *rc::gen::inRange(1, 4);
         bool taken = *rc::gen::arbitrary<bool>();
-        if (taken) plan.take(NodeIndex{0}, cpus(count), from, until);
-        else plan.give(NodeIndex{0}, cpus(count), from, until);
-        for (PlanTime t = from; t < until; ++t) table[static_cast<std::size_t>(t)] += taken ? -count : count;
+        if (taken)
+            plan.take(NodeIndex{0}, cpus(count), from, until);
+        else
+            plan.give(NodeIndex{0}, cpus(count), from, until);
+        for (PlanTime t = from; t < until; ++t)
+            table[static_cast<std::size_t>(t)] += taken ? -count : count;
     }
     PlanTime from = *rc::gen::inRange(0, kHorizon), length = *rc::gen::inRange(1, 30);
     int need = *rc::gen::inRange(1, total + 2);
     auto least = [&](PlanTime at) {
         int free = total;  // beyond the table
-        for (PlanTime t = at; t < at + length; ++t) free = std::min(free, t < kHorizon ? table[static_cast<std::size_t>(t)] : total);
-        return at + length <= kHorizon ? *std::min_element(table.begin() + at, table.begin() + at + length) : free;
+        for (PlanTime t = at; t < at + length; ++t)
+            free = std::min(free, t < kHorizon ? table[static_cast<std::size_t>(t)] : total);
+        return at + length <= kHorizon
+                   ? *std::min_element(table.begin() + at, table.begin() + at + length)
+                   : free;
     };
     PlanTime expected = from;
     while (expected < kHorizon && least(expected) < need) ++expected;
@@ -55,7 +60,8 @@ RC_GTEST_PROP(Plan, AnswersAsATableOfEverySecondWould, ()) {
     RC_ASSERT(found == expected || too_late);
     Plan::Window window = plan.window(NodeIndex{0}, from, length);
     RC_ASSERT(window.free[Amounts::kCpus] == least(from));
-    for (PlanTime t = from; t < std::min(window.same_until, kHorizon); ++t) RC_ASSERT(least(t) == least(from));
+    for (PlanTime t = from; t < std::min(window.same_until, kHorizon); ++t)
+        RC_ASSERT(least(t) == least(from));
 }
 
 // Whatever was looked up before and has changed since: nobody is told to pass over a node too long.
@@ -71,17 +77,26 @@ RC_GTEST_PROP(KnownStarts, NeverPromiseTooMuch, ()) {
         PlanTime from = *rc::gen::inRange(0, kHorizon), until = *rc::gen::inRange(0, kHorizon);
         Amounts count = cpus(*rc::gen::inRange(1, 17));
         switch (*rc::gen::inRange(0, 6)) {
-            case 0: plan.take(node, count, from, until); break;
-            case 1: plan.give(node, count, from, until); break;
-            case 2: plan.set_free(node, count); break;
-            case 3: plan.close(node); break;
+            case 0:
+                plan.take(node, count, from, until);
+                break;
+            case 1:
+                plan.give(node, count, from, until);
+                break;
+            case 2:
+                plan.set_free(node, count);
+                break;
+            case 3:
+                plan.close(node);
+                break;
             default: {
                 PlanTime length = *rc::gen::inRange(1, 30);
                 KnownStarts::Page& page = known.page_for(plan, {count}, from, length);
                 for (std::uint32_t i = 0; i < kNodes; ++i) {
                     PlanTime& not_before = page.not_before[i];
                     RC_ASSERT(not_before <= plan.earliest(NodeIndex{i}, count, from, length));
-                    not_before = plan.earliest(NodeIndex{i}, page.amounts[0], not_before, page.length);
+                    not_before =
+                        plan.earliest(NodeIndex{i}, page.amounts[0], not_before, page.length);
                     RC_ASSERT(not_before <= plan.earliest(NodeIndex{i}, count, from, length));
                 }
             }
@@ -91,19 +106,25 @@ RC_GTEST_PROP(KnownStarts, NeverPromiseTooMuch, ()) {
 
 class Workload {
 public:
-    Workload() { RC_ASSERT(scenario_.run("nodes n[1-4] cpus=4 gres=gpu:2\nsubmit j0 time=10\npass") == ""); }
+    Workload() {
+        RC_ASSERT(scenario_.run("nodes n[1-4] cpus=4 gres=gpu:2\nsubmit j0 time=10\npass") == "");
+    }
 
     // Whoever is first in line keeps its start or gets a better one, whatever comes after it.
     void step(int number) {
         std::string line = "pass";
         switch (*rc::gen::inRange(0, 4)) {
-            case 0: line = fmt::format("at {}", minute_ += *rc::gen::inRange(1, 15)); break;
-            case 1: end_one(); break;
+            case 0:
+                line = fmt::format("at {}", minute_ += *rc::gen::inRange(1, 15));
+                break;
+            case 1:
+                end_one();
+                break;
             default: {
                 int nodes = *rc::gen::inRange(1, 4);
-                line = fmt::format("submit j{} nodes={} tasks={} time={} gres=gpu:{}", number, nodes,
-                                   *rc::gen::inRange(nodes, 4 * nodes + 1), *rc::gen::inRange(1, 60),
-                                   *rc::gen::inRange(0, 3));
+                line = fmt::format("submit j{} nodes={} tasks={} time={} gres=gpu:{}", number,
+                                   nodes, *rc::gen::inRange(nodes, 4 * nodes + 1),
+                                   *rc::gen::inRange(1, 60), *rc::gen::inRange(0, 3));
             }
         }
         history_ += line + "\n";
@@ -131,16 +152,19 @@ private:
         if (runs.empty()) return;
         auto chosen = *rc::gen::inRange<std::size_t>(0, runs.size());
         Effects ignored;
-        apply(scenario_.cluster(), scenario_.now(), JobEnded{heads[chosen], runs[chosen], {}, {}}, ignored);
+        apply(scenario_.cluster(), scenario_.now(), JobEnded{heads[chosen], runs[chosen], {}, {}},
+              ignored);
     }
 
     void clean() {
         std::vector<std::pair<NodeIndex, RunId>> left;
         scenario_.cluster().jobs().for_each([&](const Job& job) {
-            for (NodeIndex node : job.completing_nodes) left.emplace_back(node, RunId{job.id, job.restarts, kBatchStep});
+            for (NodeIndex node : job.completing_nodes)
+                left.emplace_back(node, RunId{job.id, job.restarts, kBatchStep});
         });
         Effects ignored;
-        for (const auto& [node, run] : left) apply(scenario_.cluster(), scenario_.now(), NodeCleaned{node, run}, ignored);
+        for (const auto& [node, run] : left)
+            apply(scenario_.cluster(), scenario_.now(), NodeCleaned{node, run}, ignored);
     }
 
     void look_at_first() {

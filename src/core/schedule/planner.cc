@@ -16,8 +16,10 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
     // On its way out, or out of time: any moment now.
     Time soon = now + Seconds{1};
     if (is_completing(job) || is_finished(job.state)) return soon;
-    if (job.preempt_time) return std::max(soon, *job.preempt_time + preempt_rule(cluster, job).grace);
-    constexpr Seconds kYear{365 * 24 * 3600};  // Compat: what a job without a limit is taken to last
+    if (job.preempt_time)
+        return std::max(soon, *job.preempt_time + preempt_rule(cluster, job).grace);
+    constexpr Seconds kYear{365 * 24 *
+                            3600};  // Compat: what a job without a limit is taken to last
     Time end = *job.start_time + kYear;
     if (!job.time_limit.unlimited()) end = limit_end(job) + cluster.settings().over_time_limit;
     return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
@@ -48,12 +50,14 @@ void Planner::reset(const Cluster& cluster, Time now) {
             if (reservation.cores.empty()) break;
             const NodeConfig& config = cluster.node(node).config;
             std::uint32_t all = std::max(1u, cores_in(config));
-            fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) * (config.cpus / all)));
+            fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) *
+                                                           (config.cpus / all)));
         }
         // MaxStartDelay: who begins before it does may run on into it for so long.
         const Seconds delay = reservation.max_start_delay.value_or(Seconds{0});
         for (const Interval& each : intervals_of(reservation)) {
-            const Time from = each.start > now ? std::min(each.start + delay, each.end) : each.start;
+            const Time from =
+                each.start > now ? std::min(each.start + delay, each.end) : each.start;
             if (from < each.end) fence.times.emplace_back(tick(from), tick(each.end));
         }
         fences_.push_back(std::move(fence));
@@ -84,7 +88,8 @@ void Planner::begin_anew(const Cluster& cluster, Time now, const std::vector<Nod
     for (NodeIndex node : changed) refresh(cluster, node, now);
 }
 
-// Where jobs share CPUs or take turns on them, each CPU counts once: for the one that has it longest.
+// Where jobs share CPUs or take turns on them, each CPU counts once: for the one that has it
+// longest.
 void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     struct Holder {
         PlanTime end;
@@ -103,10 +108,13 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     bool alternating = has_alternating(cluster, node);
     std::vector<bool> counted(alternating ? node.cpu_used.size() : 0);
     if (alternating) {
-        std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) { return a.end > b.end; });
+        std::sort(holders.begin(), holders.end(),
+                  [](const Holder& a, const Holder& b) { return a.end > b.end; });
     }
     Owner& owner = owners_[node.index.value];
-    bool somebody_is_late = std::any_of(holders.begin(), holders.end(), [&](const Holder& holder) { return holder.end <= tick(now) + 1; });
+    bool somebody_is_late = std::any_of(holders.begin(), holders.end(), [&](const Holder& holder) {
+        return holder.end <= tick(now) + 1;
+    });
     if (somebody_is_late) restless_.insert(node.index);
     for (const Holder& holder : holders) {
         owner.until = std::max(owner.until, holder.end);
@@ -114,7 +122,8 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
         Amounts held = kind.amounts_of(share, holder.job->partition);
         if (holder.without_cpus) held[Amounts::kCpus] = 0;
         if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
-        for (std::uint32_t cpu : alternating && !holder.without_cpus ? share.cpus : std::vector<std::uint32_t>{}) {
+        for (std::uint32_t cpu :
+             alternating && !holder.without_cpus ? share.cpus : std::vector<std::uint32_t>{}) {
             if (counted[cpu]) --held[Amounts::kCpus];
             counted[cpu] = true;
         }
@@ -147,18 +156,20 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
             continue;
         }
         if (!is_up(fences_[number], index)) continue;
-        for (const auto& [from, until] : fences_[number].times) plan_.take(index, kind.total, from, until);
+        for (const auto& [from, until] : fences_[number].times)
+            plan_.take(index, kind.total, from, until);
     }
 }
 
-// A part of the node is one side's, the rest the other's: whoever looks, what the other side may use
-// is taken from him; and not twice, where somebody runs or is booked there already.
+// A part of the node is one side's, the rest the other's: whoever looks, what the other side may
+// use is taken from him; and not twice, where somebody runs or is booked there already.
 void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t number, Time now) {
     const Fence& fence = fences_[number];
     bool inside = open_fence_ == number;
     if (inside ? !fence.caps : !is_up(fence, index)) return;
     std::int32_t total = cluster.scheduler().layout.kind(index).total[Amounts::kCpus];
-    auto place = std::lower_bound(fence.nodes.begin(), fence.nodes.end(), index) - fence.nodes.begin();
+    auto place =
+        std::lower_bound(fence.nodes.begin(), fence.nodes.end(), index) - fence.nodes.begin();
     std::int32_t others = std::min(fence.cpus[static_cast<std::size_t>(place)], total);
     if (inside) others = total - others;
     std::vector<Use> uses = uses_by(cluster, index, fence.name, !inside, now);
@@ -171,28 +182,36 @@ void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t nu
         }
         for (auto mark = marks.begin(); std::next(mark) != marks.end(); ++mark) {
             std::int32_t used = 0;
-            for (const Use& use : uses) used += use.from <= *mark && *mark < use.until ? use.cpus : 0;
-            if (used > 0) plan_.give(index, Amounts::cpus_only(std::min(used, others)), *mark, *std::next(mark));
+            for (const Use& use : uses)
+                used += use.from <= *mark && *mark < use.until ? use.cpus : 0;
+            if (used > 0)
+                plan_.give(index, Amounts::cpus_only(std::min(used, others)), *mark,
+                           *std::next(mark));
         }
     }
 }
 
 // What jobs of the reservation, or else all others, have of the node, run or booked.
-std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex index, const std::string& reservation,
-                                           bool its_own, Time now) const {
+std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex index,
+                                           const std::string& reservation, bool its_own,
+                                           Time now) const {
     std::vector<Use> uses;
     for (JobId id : cluster.node(index).jobs) {
         const Job& job = cluster.job(id);
-        if ((job.reservation == reservation) != its_own || lifted_jobs_.contains(id) || job.cpus_lent) continue;
+        if ((job.reservation == reservation) != its_own || lifted_jobs_.contains(id) ||
+            job.cpus_lent)
+            continue;
         auto cpus = static_cast<std::int32_t>(job.allocation->find(index)->cpus.size());
         uses.push_back({0, tick(expected_end(cluster, job, now)), cpus});
     }
     for (Number number : on_node_[index.value]) {
         const Booking& booking = bookings_[number];
         auto job = cluster.find_job(booking.job);
-        if (!job || booking.lifted || names_reservation(*job->request, reservation) != its_own) continue;
+        if (!job || booking.lifted || names_reservation(*job->request, reservation) != its_own)
+            continue;
         for (const Chosen& chosen : booking.nodes) {
-            if (chosen.node == index) uses.push_back({booking.start, booking.end, chosen.take[Amounts::kCpus]});
+            if (chosen.node == index)
+                uses.push_back({booking.start, booking.end, chosen.take[Amounts::kCpus]});
         }
     }
     return uses;
@@ -251,13 +270,15 @@ std::optional<Planner::Number> Planner::find_booking(JobId job) const {
 void Planner::lift(Number number) {
     Booking& booking = bookings_[number];
     booking.lifted = true;
-    for (const Chosen& chosen : booking.nodes) plan_.give(chosen.node, chosen.take, booking.start, booking.end);
+    for (const Chosen& chosen : booking.nodes)
+        plan_.give(chosen.node, chosen.take, booking.start, booking.end);
 }
 
 void Planner::lay(Number number) {
     Booking& booking = bookings_[number];
     booking.lifted = false;
-    for (const Chosen& chosen : booking.nodes) plan_.take(chosen.node, chosen.take, booking.start, booking.end);
+    for (const Chosen& chosen : booking.nodes)
+        plan_.take(chosen.node, chosen.take, booking.start, booking.end);
 }
 
 void Planner::add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until) {

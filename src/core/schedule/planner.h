@@ -1,7 +1,8 @@
 // core/schedule/planner.h
 //
 // The plan of this cluster: what runs, until when, and who is booked where. The line of a node is
-// made from the records themselves whenever the node was touched, so it cannot drift from the truth.
+// made from the records themselves whenever the node was touched, so it cannot drift from the
+// truth.
 #pragma once
 
 #include <map>
@@ -17,19 +18,20 @@ namespace sluice {
 
 struct Booking {
     JobId job;
-    std::size_t partition = 0;       // index in Cluster::partitions()
+    std::size_t partition = 0;  // index in Cluster::partitions()
     PlanTime start = 0, end = 0;
     Choice nodes;
-    bool lifted = false;             // for the moment as if it were not there
+    bool lifted = false;  // for the moment as if it were not there
 };
 
 class Planner {
 public:
-    using Number = std::uint32_t;    // of a booking
+    using Number = std::uint32_t;  // of a booking
 
     // Starts from what runs now; no bookings.
     void reset(const Cluster& cluster, Time now);
-    // The same, where only `touched` nodes have changed since: looks at those, and at what was booked.
+    // The same, where only `touched` nodes have changed since: looks at those, and at what was
+    // booked.
     void begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched);
     // Nodes have been touched that it will not hear of.
     void lose_track() { is_whole_ = false; }
@@ -42,17 +44,18 @@ public:
     std::vector<Number> bookings_of(JobId job) const;  // the latest first
     bool has_bookings() const { return !of_job_.empty(); }
     const Booking& booking(Number number) const { return bookings_[number]; }
-    void lift(Number number);        // as if it were not there, until
-    void lay(Number number);         // it is laid again
+    void lift(Number number);  // as if it were not there, until
+    void lay(Number number);   // it is laid again
     void drop_lifted(Number number);
     // The same for a job that runs: all it holds, or its CPUs only.
     enum class Lift : std::uint8_t { All, Cpus };
     void lift_job(const Cluster& cluster, const Job& job, Lift what, Time now);
     void lay_job(const Cluster& cluster, const Job& job, Time now);
-    // So many CPUs more, for a while: others hold them and would share. Gone with the next refresh().
+    // So many CPUs more, for a while: others hold them and would share. Gone with the next
+    // refresh().
     void add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until);
-    // Reservations keep their nodes from everybody; for whom one is opened (nullptr: none) its nodes
-    // are as free as what runs and is booked there leaves them. One at a time.
+    // Reservations keep their nodes from everybody; for whom one is opened (nullptr: none) its
+    // nodes are as free as what runs and is booked there leaves them. One at a time.
     void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now);
     // Whether the node is kept for others some time between, as far as is open now; and what for.
     enum class Kept : std::uint8_t { No, ForOthers, ForMaintenance };
@@ -90,30 +93,30 @@ private:
     void take_running(const Cluster& cluster, const Node& node, Time now);
 
     Plan plan_;
-    bool is_whole_ = false;                            // the lines of all nodes are known
+    bool is_whole_ = false;  // the lines of all nodes are known
     std::uint64_t layout_version_ = 0;
-    std::set<NodeIndex> restless_;                     // somebody there is late: the line moves with the clock
-    std::vector<Booking> bookings_;                    // in the order of booking; empty ones are gone
+    std::set<NodeIndex> restless_;   // somebody there is late: the line moves with the clock
+    std::vector<Booking> bookings_;  // in the order of booking; empty ones are gone
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
     std::vector<Owner> owners_;
     std::map<JobId, Lift> lifted_jobs_;
 
-    struct Fence {                                     // a reservation, as the plan sees it
+    struct Fence {  // a reservation, as the plan sees it
         std::string name;
         bool maintenance = false;
         std::vector<NodeIndex> nodes;
         std::vector<std::pair<PlanTime, PlanTime>> times;
-        std::vector<std::int32_t> cpus;                // by node, where it has only some of them
-        bool caps = true;                              // its jobs have these CPUs and no others
+        std::vector<std::int32_t> cpus;  // by node, where it has only some of them
+        bool caps = true;                // its jobs have these CPUs and no others
     };
     struct Use {
         PlanTime from, until;
         std::int32_t cpus;
     };
     void fence_in(const Cluster& cluster, NodeIndex node, std::uint32_t number, Time now);
-    std::vector<Use> uses_by(const Cluster& cluster, NodeIndex node, const std::string& reservation, bool its_own,
-                             Time now) const;
+    std::vector<Use> uses_by(const Cluster& cluster, NodeIndex node, const std::string& reservation,
+                             bool its_own, Time now) const;
     bool is_up(const Fence& fence, NodeIndex node) const;
     std::vector<Fence> fences_;
     std::vector<std::vector<std::uint32_t>> fences_on_node_;  // empty: there are no reservations

@@ -1,13 +1,14 @@
 // core/schedule/preempt.cc
 //
 // Making room. All that may be preempted is lifted from the plan; if the job then fits, those it
-// can do without are laid back, the most valuable first. Who remains has to go. So nobody is preempted
-// in vain, and never more than it takes. The job is booked until they have left (Pass::may_book), so
-// that nobody else slips in.
+// can do without are laid back, the most valuable first. Who remains has to go. So nobody is
+// preempted in vain, and never more than it takes. The job is booked until they have left
+// (Pass::may_book), so that nobody else slips in.
+#include "core/job/preempt.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "core/job/preempt.h"
 #include "core/limits/qos.h"
 #include "core/place/place.h"
 #include "core/schedule/gang.h"
@@ -27,7 +28,8 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     if (settings.preempt.by == PreemptSettings::By::Qos) {
         if (const Qos* qos = find_qos(cluster, qos_in_force(cluster, victim.request->qos))) {
             const PreemptMode own = preempt_mode_in(qos->preempt_mode);
-            if (own != PreemptMode::Off) rule.mode = own;  // Compat: OFF means that it has none of its own
+            if (own != PreemptMode::Off)
+                rule.mode = own;  // Compat: OFF means that it has none of its own
             rule.grace = qos->grace_time;
             rule.exempt = qos->exempt_time.value_or(rule.exempt);
         }
@@ -36,29 +38,35 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     const Partition* partition = cluster.find_partition(victim.partition);
     if (!partition) return rule;
     rule.grace = partition->config.grace_time;
-    if (!partition->config.preempt_mode.empty()) rule.mode = preempt_mode_in(partition->config.preempt_mode);
+    if (!partition->config.preempt_mode.empty())
+        rule.mode = preempt_mode_in(partition->config.preempt_mode);
     return rule;
 }
 
 // Whether it is of the kind that the job may take the place of.
-static bool may_displace(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim) {
+static bool may_displace(const Cluster& cluster, const Job& job, const Partition& partition,
+                         const Job& victim) {
     const PreemptSettings& preempt = cluster.settings().preempt;
     bool is_lower = cluster.priorities().of(victim) < cluster.priorities().of(job);
     if (preempt.only_lower_priority && !is_lower) return false;
     if (preempt.by == PreemptSettings::By::Qos) {
         const Qos* qos = find_qos(cluster, qos_in_force(cluster, job.request->qos));
         const std::string theirs = qos_in_force(cluster, victim.request->qos);
-        const bool within = preempt.within || (qos && has_preempt_word(qos->preempt_mode, "WITHIN"));
+        const bool within =
+            preempt.within || (qos && has_preempt_word(qos->preempt_mode, "WITHIN"));
         if (within && qos && theirs == qos->name && is_lower) return true;
-        return qos && std::find(qos->preempt.begin(), qos->preempt.end(), theirs) != qos->preempt.end();
+        return qos &&
+               std::find(qos->preempt.begin(), qos->preempt.end(), theirs) != qos->preempt.end();
     }
     const Partition* theirs = cluster.find_partition(victim.partition);
     return theirs && theirs->config.priority_tier < partition.config.priority_tier;
 }
 
-bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition, const Job& victim, Time now) {
+bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition,
+                 const Job& victim, Time now) {
     if (victim.awaits_cpus) return may_displace(cluster, job, partition, victim);
-    if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time) return false;
+    if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time)
+        return false;
     PreemptRule rule = preempt_rule(cluster, victim);
     if (rule.mode == PreemptMode::Off || now < *victim.start_time + rule.exempt) return false;
     return may_displace(cluster, job, partition, victim);
@@ -69,13 +77,14 @@ namespace {
 struct Victim {
     std::shared_ptr<const Job> job;
     std::uint32_t tier = 0;
-    std::int64_t loss = 0;  // seconds of work times CPUs
-    bool is_suspended = false;   // it is set aside, not ended: keeps all but its CPUs
+    std::int64_t loss = 0;      // seconds of work times CPUs
+    bool is_suspended = false;  // it is set aside, not ended: keeps all but its CPUs
 
     Planner::Lift lift() const { return is_suspended ? Planner::Lift::Cpus : Planner::Lift::All; }
 };
 
-std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partition& partition, Time now) {
+std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partition& partition,
+                                Time now) {
     std::vector<Victim> found;
     std::set<JobId> seen;
     for (NodeIndex index : partition.nodes) {
@@ -84,19 +93,25 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
             auto victim = cluster.find_job(id);
             if (!may_preempt(cluster, job, partition, *victim, now)) {
                 // Only safe for a while yet: look again then.
-                Time exempt_until = victim->start_time.value_or(now) + preempt_rule(cluster, *victim).exempt;
-                bool later = exempt_until > now && may_preempt(cluster, job, partition, *victim, exempt_until);
+                Time exempt_until =
+                    victim->start_time.value_or(now) + preempt_rule(cluster, *victim).exempt;
+                bool later = exempt_until > now &&
+                             may_preempt(cluster, job, partition, *victim, exempt_until);
                 if (later) cluster.add_timer({exempt_until, TimerKind::Plan, 0});
                 continue;
             }
             const Partition* theirs = cluster.find_partition(victim->partition);
-            // How long it has run is what youngest_first looks at; the work not saved is what gets lost.
-            Time saved = std::max(*victim->start_time, victim->last_checkpoint.value_or(*victim->start_time));
+            // How long it has run is what youngest_first looks at; the work not saved is what gets
+            // lost.
+            Time saved = std::max(*victim->start_time,
+                                  victim->last_checkpoint.value_or(*victim->start_time));
             std::int64_t loss = (now - saved).count();
             if (!cluster.settings().preempt.youngest_first) loss *= victim->allocation->cpus();
-            bool is_suspended = victim->awaits_cpus || preempt_rule(cluster, *victim).mode == PreemptMode::Suspend;
+            bool is_suspended =
+                victim->awaits_cpus || preempt_rule(cluster, *victim).mode == PreemptMode::Suspend;
             if (is_suspended) loss = 0;
-            found.push_back({victim, theirs ? theirs->config.priority_tier : 0, loss, is_suspended});
+            found.push_back(
+                {victim, theirs ? theirs->config.priority_tier : 0, loss, is_suspended});
         }
     }
     // The most valuable first: high tier, much work done.
@@ -111,17 +126,21 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
 std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& need, PlanTime now,
                                       const std::vector<Victim>& victims) {
     constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-    std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>> on_node;  // dearest first
+    std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>>
+        on_node;  // dearest first
     for (const Victim& victim : victims) {
         for (const NodeShare& share : victim.job->allocation->nodes) {
-            Amounts held = scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
+            Amounts held =
+                scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
             if (victim.is_suspended) held = Amounts::cpus_only(held[Amounts::kCpus]);
             on_node[share.node.value].emplace_back(victim.loss, held);
         }
     }
     std::vector<std::pair<std::int64_t, NodeIndex>> ranked;
     for (NodeIndex node : need.partition->nodes) {
-        if (!need.possible[scheduler.layout.kind_of[node.value]] || scheduler.planner.plan().is_closed(node)) continue;
+        if (!need.possible[scheduler.layout.kind_of[node.value]] ||
+            scheduler.planner.plan().is_closed(node))
+            continue;
         Amounts wanted = amounts_for(need, scheduler.layout.kind(node), need.tasks_on_each());
         Amounts free = scheduler.planner.plan().window(node, now, 1).free;
         auto& here = on_node[node.value];
@@ -133,14 +152,16 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
         }
         ranked.emplace_back(free.holds(wanted) ? loss : kNever, node);
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<NodeIndex> nodes;
     for (const auto& [loss, node] : ranked) nodes.push_back(node);
     return nodes;
 }
 
 // Counts alone may promise too much (sockets, bindings): nobody is to be ended in vain.
-bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice, const std::vector<Victim>& victims) {
+bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice,
+               const std::vector<Victim>& victims) {
     std::vector<std::shared_ptr<const Job>> leaving;
     for (const Victim& victim : victims) leaving.push_back(victim.job);
     return fits_without(cluster, need, choice, leaving);
@@ -153,7 +174,8 @@ Holding held_there(const Need& need, const Choice& choice) {
         held["cpu"] += static_cast<std::uint64_t>(chosen.take[Amounts::kCpus]);
         held["mem"] += static_cast<std::uint64_t>(chosen.take[Amounts::kMemory]);
     }
-    for (const GresCount& wish : need.gres_per_node) held["gres/" + wish.name] += wish.count * choice.size();
+    for (const GresCount& wish : need.gres_per_node)
+        held["gres/" + wish.name] += wish.count * choice.size();
     return {std::move(held), nodes_in(choice)};
 }
 
@@ -161,7 +183,9 @@ Holding held_there(const Need& need, const Choice& choice) {
 
 bool Pass::preempt_for(Entry& entry, JobId id) {
     if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return false;
-    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_++ >= kVictimSearches) return false;
+    if (scheduler_.is_being_made_room_for(cluster_, id) ||
+        preemption_searches_++ >= kVictimSearches)
+        return false;
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     const Partition& partition = *entry.in->need.partition;
     std::vector<Victim> victims = victims_for(cluster_, *job, partition, now_);
@@ -173,42 +197,56 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     if (own) planner.lift(*own);
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
-    if (entry.nodes) std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
-    for (const Victim& victim : victims) planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
-    Choice choice = finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
+    if (entry.nodes)
+        std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
+    for (const Victim& victim : victims)
+        planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
+    Choice choice =
+        finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
     if (!choice.empty() && is_limited(entry, *job, held_there(search.need, choice))) choice.clear();
     const std::vector<NodeIndex> chosen = nodes_in(choice);
     std::erase_if(victims, [&](const Victim& victim) {
         planner.lay_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
-        if (!finder_.at_once({search.need, chosen, search.from, search.length, search.options, true}).empty()) return true;
+        if (!finder_
+                 .at_once({search.need, chosen, search.from, search.length, search.options, true})
+                 .empty())
+            return true;
         planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
         return false;
     });
     if (!victims.empty() && depends_on_detail(search.need)) {
-        Choice wanted = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});
+        Choice wanted = finder_.at_once(
+            {search.need, chosen, search.from, search.length, search.options, true});
         if (!is_enough(cluster_, search.need, wanted, victims)) {
             for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
             victims.clear();
         }
     }
     // Who is only set aside is so at the moment of the start: once all others are gone.
-    bool starts = !victims.empty() && std::all_of(victims.begin(), victims.end(), [](const Victim& victim) { return victim.is_suspended; });
-    if (starts) choice = finder_.at_once({search.need, chosen, search.from, search.length, search.options, true});
+    bool starts =
+        !victims.empty() && std::all_of(victims.begin(), victims.end(),
+                                        [](const Victim& victim) { return victim.is_suspended; });
+    if (starts)
+        choice = finder_.at_once(
+            {search.need, chosen, search.from, search.length, search.options, true});
     starts = starts && !choice.empty();
     if (starts) {
         for (const Victim& victim : victims) set_aside(cluster_, now_, victim.job->id, effects_);
         starts = start(entry, id, choice);
     }
     for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
-    if (own && starts) planner.drop_lifted(*own);
-    else if (own) planner.lay(*own);
+    if (own && starts)
+        planner.drop_lifted(*own);
+    else if (own)
+        planner.lay(*own);
     if (starts) return true;
     for (const Victim& victim : victims) {
         if (victim.is_suspended) continue;
         scheduler_.making_room[id.value].emplace_back(victim.job->id, victim.job->restarts);
         preempt_job(cluster_, now_, victim.job->id, effects_);
-        for (const NodeShare& share : victim.job->allocation->nodes) planner.refresh(cluster_, share.node, now_);
+        for (const NodeShare& share : victim.job->allocation->nodes)
+            planner.refresh(cluster_, share.node, now_);
     }
     return false;
 }

@@ -172,7 +172,8 @@ private:
     FairShare::Association own_;
 };
 
-void add_moving(const PriorityScale& scale, const Job& job, LastShare& shares_of, PriorityFactors& factors) {
+void add_moving(const PriorityScale& scale, const Job& job, LastShare& shares_of,
+                PriorityFactors& factors) {
     const PrioritySettings& weights = scale.weights();
     if (weights.weight_age != 0) factors.age = weigh(age_factor(scale, job), weights.weight_age);
     bool shares = weights.weight_fairshare != 0 || weights.weight_assoc != 0;
@@ -205,7 +206,8 @@ std::uint32_t basic_priority(const Job& job) {
 
 // The new priority of a job whose priority is calculated; `fixed` is what of it follows from its
 // wishes.
-std::uint32_t calculated(const PriorityScale& scale, const Job& job, LastShare& shares, double fixed) {
+std::uint32_t calculated(const PriorityScale& scale, const Job& job, LastShare& shares,
+                         double fixed) {
     if (!scale.weights().multifactor) return basic_priority(job);
     PriorityFactors factors;
     add_moving(scale, job, shares, factors);
@@ -220,12 +222,14 @@ struct NewPriority {
 // New priorities by job id: a table where ids are close together, as they mostly are.
 class NewPriorities {
 public:
-    explicit NewPriorities(const std::vector<NewPriority>& changes) : changes_(changes) {  // in the order of ids
+    explicit NewPriorities(const std::vector<NewPriority>& changes)
+        : changes_(changes) {  // in the order of ids
         first_ = changes.front().before.job.value;
         std::size_t span = changes.back().before.job.value - first_ + 1;
         if (span > 16 * changes.size()) return;
         table_.assign(span, kSame);
-        for (const NewPriority& change : changes) table_[change.before.job.value - first_] = change.priority;
+        for (const NewPriority& change : changes)
+            table_[change.before.job.value - first_] = change.priority;
     }
     std::uint32_t of(const QueueKey& key) const {
         std::uint32_t found = table_.empty() ? search(key.job) : look_up(key.job);
@@ -239,8 +243,9 @@ private:
         return id.value >= first_ && place < table_.size() ? table_[place] : kSame;
     }
     std::uint32_t search(JobId id) const {
-        auto change = std::lower_bound(changes_.begin(), changes_.end(), id,
-                                       [](const NewPriority& a, JobId wanted) { return a.before.job < wanted; });
+        auto change = std::lower_bound(
+            changes_.begin(), changes_.end(), id,
+            [](const NewPriority& a, JobId wanted) { return a.before.job < wanted; });
         return change != changes_.end() && change->before.job == id ? change->priority : kSame;
     }
 
@@ -349,7 +354,8 @@ void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
 
 namespace {
 
-// What follows from the wishes has changed as well: that is in the records. Derived, so the store need not know.
+// What follows from the wishes has changed as well: that is in the records. Derived, so the store
+// need not know.
 std::vector<NewPriority> write_priorities(Cluster& cluster, unsigned states) {
     const PriorityScale& scale = cluster.priority_scale();
     std::vector<NewPriority> changes;
@@ -385,7 +391,8 @@ std::vector<NewPriority> renew_priorities(Cluster& cluster, unsigned states) {
     cluster.jobs().for_each(
         [&](const ChunkSummary<Job>& summary) { return (summary.shown_states & states) != 0; },
         [&](const Job& job) {
-            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job)) return;
+            if ((states & 1u << static_cast<unsigned>(job.state)) == 0 || !is_calculated(job))
+                return;
             std::uint32_t before = cluster.priorities().of(job);
             std::uint32_t priority = calculated(scale, job, shares, job.priority_base);
             if (scale.incr_only) priority = std::max(priority, before);
@@ -404,8 +411,10 @@ void reprioritize_all(Cluster& cluster, Time now, bool anew) {
     next.shares = cluster.fair_share;
     cluster.set_priority_scale(std::make_shared<const PriorityScale>(std::move(next)));
     unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
-    if (cluster.priority_scale().calculate_running) states |= 1u << static_cast<unsigned>(JobState::Running);
-    follow_in_queue(cluster, anew ? write_priorities(cluster, states) : renew_priorities(cluster, states));
+    if (cluster.priority_scale().calculate_running)
+        states |= 1u << static_cast<unsigned>(JobState::Running);
+    follow_in_queue(cluster,
+                    anew ? write_priorities(cluster, states) : renew_priorities(cluster, states));
 }
 
 void watch_priorities(Cluster& cluster, Time now) {

@@ -1,5 +1,4 @@
 // core/schedule/priority_test.cc: the factors of a priority, and what changes it.
-#include "core/schedule/scheduler.h"
 #include "core/schedule/priority.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include "core/job/verbs.h"
 #include "core/query/listing.h"
 #include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
 
 namespace sluice {
 namespace {
@@ -57,7 +57,9 @@ public:
     void add_qos(std::string name, std::string priority) {
         Effects effects;
         apply(cluster, now,
-              UpdateQos{RequestId{1}, kRoot, {name}, {{"Priority", priority}}, UpdateQos::Verb::Create}, effects);
+              UpdateQos{
+                  RequestId{1}, kRoot, {name}, {{"Priority", priority}}, UpdateQos::Verb::Create},
+              effects);
     }
     Answer update(JobId id, std::string key, std::string value, Caller caller = kRoot) {
         Effects effects;
@@ -379,7 +381,8 @@ TEST(Priority, RecalculationIsSeenButNotStored) {
     ASSERT_TRUE(seen);
     EXPECT_EQ(seen->priorities.of(*seen->jobs.find(calculated.value)), site.priority(calculated));
     EXPECT_GT(site.priority(calculated), 5000u);
-    EXPECT_TRUE(seen->jobs.find(calculated.value) == site.cluster.find_job(calculated));  // no record was copied
+    EXPECT_TRUE(seen->jobs.find(calculated.value) ==
+                site.cluster.find_job(calculated));  // no record was copied
 
     StoredState stored;
     site.cluster.jobs().for_each([&](Job job) {

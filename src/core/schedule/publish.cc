@@ -27,17 +27,21 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
             } else if (!starts.empty() && length != kForever) {
                 std::uint64_t rounds = behind / starts.size() + 1;
                 PlanTime base = starts[behind++ % starts.size()];
-                found->push_back({key.job, planner.time(base) + static_cast<std::int64_t>(rounds) * Seconds{length}, {}});
+                found->push_back(
+                    {key.job,
+                     planner.time(base) + static_cast<std::int64_t>(rounds) * Seconds{length},
+                     {}});
             }
         }
     });
     foretell_parked(*found);
-    std::sort(found->begin(), found->end(), [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
+    std::sort(found->begin(), found->end(),
+              [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
     return found;
 }
 
-// They are booked nowhere: until then others may use the nodes. In the order of their priority, so that the first
-// has the first licence; no more of them than a pass has time for.
+// They are booked nowhere: until then others may use the nodes. In the order of their priority, so
+// that the first has the first licence; no more of them than a pass has time for.
 void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     constexpr std::size_t kMost = 500;
     std::vector<QueueKey> waiting;
@@ -48,22 +52,24 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     scheduler_.queue.for_each_class([&](const JobClass& job_class) {
         if (!job_class.obstacle.is_limit) return;
         std::size_t left = kBookingsPerClass;
-        for (auto key = job_class.waiting.begin(); key != job_class.waiting.end() && left-- > 0; ++key) {
+        for (auto key = job_class.waiting.begin(); key != job_class.waiting.end() && left-- > 0;
+             ++key) {
             if (!planner.find_booking(key->job)) waiting.push_back(*key);
         }
     });
     std::sort(waiting.begin(), waiting.end());
     CountPlan counts(cluster_, now_);
     std::uint64_t steps_most = finder_.steps + kStepsForParked;
-    for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most; ++i) {
+    for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most;
+         ++i) {
         const Job& job = cluster_.job(waiting[i].job);
         auto estimate = estimate_start(cluster_, now_, job, finder_, counts);
         if (!estimate) continue;
         const Partition& partition = *cluster_.find_partition(estimate->partition);
         counts.take(job, partition, estimate->start);
         PlanTime at = planner.tick(estimate->start);
-        planner.book({job.id, static_cast<std::size_t>(&partition - cluster_.partitions().data()), at,
-                      end_of(at, length_of(job.time_limit)), estimate->nodes});
+        planner.book({job.id, static_cast<std::size_t>(&partition - cluster_.partitions().data()),
+                      at, end_of(at, length_of(job.time_limit)), estimate->nodes});
         StartEstimate start{job.id, estimate->start, {}};
         for (const Chosen& chosen : estimate->nodes) start.nodes.push_back(chosen.node);
         found.push_back(std::move(start));
@@ -76,13 +82,15 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     }
 }
 
-// Compat: what sinfo shows as planned: nodes that the first waiting job of a partition is booked on.
+// Compat: what sinfo shows as planned: nodes that the first waiting job of a partition is booked
+// on.
 std::vector<bool> Pass::planned_nodes() const {
     std::vector<bool> planned(cluster_.node_count());
     for (const std::optional<JobId>& job : first_blocked_) {
         auto number = job ? scheduler_.planner.find_booking(*job) : std::nullopt;
         if (!number) continue;
-        for (const Chosen& chosen : scheduler_.planner.booking(*number).nodes) planned[chosen.node.value] = true;
+        for (const Chosen& chosen : scheduler_.planner.booking(*number).nodes)
+            planned[chosen.node.value] = true;
     }
     return planned;
 }
@@ -92,7 +100,8 @@ std::vector<bool> Pass::behind_tier() const {
     std::vector<bool> behind(partitions.size());
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         std::uint32_t tier = partitions[i].config.priority_tier;
-        for (std::size_t above = 0; first_blocked_[i] && above < partitions.size() && !behind[i]; ++above) {
+        for (std::size_t above = 0; first_blocked_[i] && above < partitions.size() && !behind[i];
+             ++above) {
             if (!first_blocked_[above] || partitions[above].config.priority_tier <= tier) continue;
             const std::vector<bool>& theirs = scheduler_.layout.in_partition[above];
             behind[i] = std::any_of(partitions[i].nodes.begin(), partitions[i].nodes.end(),

@@ -23,24 +23,28 @@ bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
 
 std::size_t hash_of(const Job& job, UserId user) {
     Hash hash;
-    hash.add_all(job.partition, job.time_limit, user.value, hash_of(job.request->shape), job.request->qos, job.request->reservation);
+    hash.add_all(job.partition, job.time_limit, user.value, hash_of(job.request->shape),
+                 job.request->qos, job.request->reservation);
     return hash.value();
 }
 
 }  // namespace
 
 UserId Queue::user_that_matters(const Job& job) const {
-    return grouping_.by_user || job.request->shape.exclusive == Exclusive::User ? job.user : kNobody;
+    return grouping_.by_user || job.request->shape.exclusive == Exclusive::User ? job.user
+                                                                                : kNobody;
 }
 
 bool Queue::is_of(const JobClass& job_class, const Job& job) const {
     const JobTerms& sample = *job_class.sample;
     const JobTerms& request = *job.request;
-    if (job_class.partition != job.partition || job_class.time_limit != job.time_limit) return false;
+    if (job_class.partition != job.partition || job_class.time_limit != job.time_limit)
+        return false;
     if (job_class.user != user_that_matters(job)) return false;
     if (job_class.sample == job.request) return true;
-    return sample.shape == request.shape && sample.licenses == request.licenses && sample.time_min == request.time_min &&
-           sample.reservation == request.reservation && sample.qos == request.qos &&
+    return sample.shape == request.shape && sample.licenses == request.licenses &&
+           sample.time_min == request.time_min && sample.reservation == request.reservation &&
+           sample.qos == request.qos &&
            (!grouping_.by_account || sample.account == request.account);
 }
 
@@ -52,7 +56,8 @@ void regroup_queue(Cluster& cluster) {
     if (wanted == before) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
-        for (const QueueKey& key : job_class.waiting) waiting.emplace_back(key.job, job_class.reservations);
+        for (const QueueKey& key : job_class.waiting)
+            waiting.emplace_back(key.job, job_class.reservations);
     });
     for (const auto& [id, reservations] : waiting) queue.remove({cluster.priority(id), id});
     queue.set_grouping(wanted);
@@ -108,7 +113,8 @@ bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reser
     bool is_first = place == job_class.waiting.begin();
     job_class.is_fresh = job_class.is_fresh || is_first;
     bool may_be_booked = job_class.waiting.size() <= kBookingsPerClass;
-    if (!is_first && may_be_booked && (!job_class.joined || *place < *job_class.joined)) job_class.joined = *place;
+    if (!is_first && may_be_booked && (!job_class.joined || *place < *job_class.joined))
+        job_class.joined = *place;
     return is_first || may_be_booked;
 }
 
@@ -149,17 +155,22 @@ std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_cla
     if (job_class.needs_version != cluster.scheduler().layout_version) {
         job_class.needs_version = cluster.scheduler().layout_version;
         job_class.needs.clear();
-        Job job{.request = job_class.sample, .user = job_class.user, .partition = job_class.partition};
+        Job job{
+            .request = job_class.sample, .user = job_class.user, .partition = job_class.partition};
         for (const std::string& name : partitions_of(job)) {
             const Partition* partition = cluster.find_partition(name);
             if (!partition) continue;
-            JobClass::InPartition entry{.partition = static_cast<std::size_t>(partition - cluster.partitions().data())};
-            if (Result<Need> need = need_of(cluster, job, *partition)) entry.need = *std::move(need);
-            else entry.error = need.error();
+            JobClass::InPartition entry{
+                .partition = static_cast<std::size_t>(partition - cluster.partitions().data())};
+            if (Result<Need> need = need_of(cluster, job, *partition))
+                entry.need = *std::move(need);
+            else
+                entry.error = need.error();
             job_class.needs.push_back(std::move(entry));
         }
     }
-    for (JobClass::InPartition& entry : job_class.needs) entry.need.partition = &cluster.partitions()[entry.partition];
+    for (JobClass::InPartition& entry : job_class.needs)
+        entry.need.partition = &cluster.partitions()[entry.partition];
     return job_class.needs;
 }
 
@@ -180,8 +191,10 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
     // Behind many others of its class that find no place there is nothing to try.
     JobId id = job.id;
     bool is_of_interest = add_to_queue(cluster, id, usable_reservations(cluster, job));
-    if (is_of_interest || cluster.job(id).reason != Reason::None) cluster.has_new_jobs = true;
-    else cluster.add_timer({now + kPlanSoon, TimerKind::Plan, 0});
+    if (is_of_interest || cluster.job(id).reason != Reason::None)
+        cluster.has_new_jobs = true;
+    else
+        cluster.add_timer({now + kPlanSoon, TimerKind::Plan, 0});
 }
 
 void dequeue(Cluster& cluster, const Job& job) {

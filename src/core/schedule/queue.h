@@ -19,21 +19,24 @@
 namespace sluice {
 
 using ClassIndex = std::uint32_t;
-constexpr Seconds kPlanSoon{2};  // those who cannot be told at once when they may start are told before long
-constexpr std::uint32_t kBookingsPerClass = 64;  // those behind them have no place in the plan of their own
+constexpr Seconds kPlanSoon{
+    2};  // those who cannot be told at once when they may start are told before long
+constexpr std::uint32_t kBookingsPerClass =
+    64;  // those behind them have no place in the plan of their own
 
 // What keeps all jobs of a class from starting, other than their turn and a free place.
 struct Obstacle {
-    Reason reason = Reason::None;              // None: nothing does
+    Reason reason = Reason::None;  // None: nothing does
     std::string detail = {};
-    bool no_start = false;                     // as things are; only a full pass, which looks at all nodes, takes it back
-    bool too_few_nodes = false;                // its partition has too few in service
-    bool is_limit = false;                     // of a QOS: looked at again when others give something back
+    bool no_start =
+        false;  // as things are; only a full pass, which looks at all nodes, takes it back
+    bool too_few_nodes = false;  // its partition has too few in service
+    bool is_limit = false;       // of a QOS: looked at again when others give something back
     bool operator==(const Obstacle&) const = default;
 };
 
-// What tells jobs apart besides what they ask for: where nodes belong to users (--exclusive=user), and where limits
-// are those of users or accounts.
+// What tells jobs apart besides what they ask for: where nodes belong to users (--exclusive=user),
+// and where limits are those of users or accounts.
 struct QueueGrouping {
     bool by_user = false;
     bool by_account = false;
@@ -41,35 +44,37 @@ struct QueueGrouping {
 };
 
 struct JobClass {
-    ClassIndex index = 0;                      // Job::wait_class of its jobs
+    ClassIndex index = 0;  // Job::wait_class of its jobs
     Obstacle obstacle;
-    std::shared_ptr<const JobTerms> sample;    // one of them: shape, licences, ... are those of all
-    std::string partition;                     // as in Job::partition: may be a list
+    std::shared_ptr<const JobTerms> sample;  // one of them: shape, licences, ... are those of all
+    std::string partition;                   // as in Job::partition: may be a list
     TimeLimit time_limit;
-    std::string reservations;                  // that they may use, asked for or magnetic: "a,b"
-    UserId user;                               // whose, where that matters for the place or for limits; else kNobody
+    std::string reservations;  // that they may use, asked for or magnetic: "a,b"
+    UserId user;  // whose, where that matters for the place or for limits; else kNobody
     std::set<QueueKey> waiting;
-    bool is_fresh = true;                      // its first job has not been looked at yet
-    std::optional<QueueKey> joined;            // the first of those behind it who have not been, and may be booked
+    bool is_fresh = true;  // its first job has not been looked at yet
+    std::optional<QueueKey>
+        joined;  // the first of those behind it who have not been, and may be booked
 
     // One for each partition of the list, filled when first looked at; see needs_of().
     struct InPartition {
-        std::size_t partition = 0;             // index in Cluster::partitions()
+        std::size_t partition = 0;  // index in Cluster::partitions()
         Need need;
-        std::optional<Error> error;            // it can never run there, as far as names go
+        std::optional<Error> error;  // it can never run there, as far as names go
     };
     std::vector<InPartition> needs;
-    std::uint64_t needs_version = 0;           // of the layout they were made for
+    std::uint64_t needs_version = 0;  // of the layout they were made for
 };
 
 class Queue {
 public:
-    // Adds a job to its class; whether it is the first of it or may be booked, so that a pass is worth the while.
+    // Adds a job to its class; whether it is the first of it or may be booked, so that a pass is
+    // worth the while.
     bool add(const Job& job, std::uint32_t priority, const std::string& reservations = {});
     void remove(const QueueKey& key);                         // nothing if it is not in the queue
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
-    // All at once: of(key) is the new priority. Mostly they have all grown older and stay in their order, and
-    // so do the nodes of the tree.
+    // All at once: of(key) is the new priority. Mostly they have all grown older and stay in their
+    // order, and so do the nodes of the tree.
     template <typename NewPriority>
     void move_all(NewPriority of) {
         for_each_class([&](JobClass& job_class) {
@@ -88,7 +93,8 @@ public:
     std::size_t size() const { return by_job_.size(); }
     bool contains(JobId job) const { return by_job_.contains(job.value); }
     const JobClass* find_class(JobId job) const;
-    // Jobs that came with a reason of their own, which is void unless they are parked again; and forgets them.
+    // Jobs that came with a reason of their own, which is void unless they are parked again; and
+    // forgets them.
     std::set<JobId> take_come_back() { return std::exchange(come_back_, {}); }
     // Classes that somebody waits in.
     template <typename Visit>
@@ -110,9 +116,9 @@ private:
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
     std::unordered_map<std::uint32_t, ClassIndex> by_job_;
-    std::vector<ClassIndex> free_;             // places in classes_ that are not in use
+    std::vector<ClassIndex> free_;  // places in classes_ that are not in use
     std::set<JobId> come_back_;
-    std::size_t empty_ = 0;                    // classes that nobody waits in
+    std::size_t empty_ = 0;  // classes that nobody waits in
 };
 
 constexpr UserId kNobody{0xffffffff};

@@ -9,11 +9,13 @@
 namespace sluice {
 
 constexpr int kWideSearchesPerQuickPass = 2;
-constexpr std::size_t kEstimatedAtOnce = 1000;  // jobs; the starts of more than that take too long to write down
+constexpr std::size_t kEstimatedAtOnce =
+    1000;  // jobs; the starts of more than that take too long to write down
 
 bool Pass::new_ones_come_last() {
     const BackfillSettings& backfill = cluster_.settings().backfill;
-    if (backfill.max_job_test + backfill.max_job_user + backfill.max_job_part > 0) return false;  // they count all
+    if (backfill.max_job_test + backfill.max_job_user + backfill.max_job_part > 0)
+        return false;  // they count all
     bool last = true;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
         if ((!job_class.is_fresh && !job_class.joined) || !scheduler_.last_booked) return;
@@ -31,7 +33,8 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
     std::vector<Entry> all = entries();
     std::vector<Entry*> line;
     for (Entry& entry : all) line.push_back(&entry);
-    std::sort(line.begin(), line.end(), [](const Entry* a, const Entry* b) { return comes_first(*a, *b); });
+    std::sort(line.begin(), line.end(),
+              [](const Entry* a, const Entry* b) { return comes_first(*a, *b); });
     int wide_searches = kWideSearchesPerQuickPass;
     bool books = false, enough = true;
     std::vector<NodeIndex> here;
@@ -41,7 +44,8 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
         here.clear();
         for (NodeIndex node : touched) {
             bool inside = !entry.nodes || entry.reservation->has_node(node);
-            if (inside && scheduler_.layout.in_partition[entry.in->partition][node.value]) here.push_back(node);
+            if (inside && scheduler_.layout.in_partition[entry.in->partition][node.value])
+                here.push_back(node);
         }
         if (waits_as_before(entry, here)) continue;
         do {
@@ -83,7 +87,8 @@ Pass::Line Pass::book_line(Entry& entry) {
             entry.booked += static_cast<std::uint32_t>(known.size());
             entry.last_start = std::max(entry.last_start, planner.booking(known.front()).start);
         }
-        for (bool wanted = !stands || has_more_tasks(entry, *job); wanted; wanted = has_more_tasks(entry, *job)) {
+        for (bool wanted = !stands || has_more_tasks(entry, *job); wanted;
+             wanted = has_more_tasks(entry, *job)) {
             if (!may_book(entry)) return line;
             if (!book(entry, *job)) return entry.booked == 0 ? Line::NoStart : line;
             line = Line::Booked;
@@ -95,11 +100,15 @@ Pass::Line Pass::book_line(Entry& entry) {
 // Nothing that was touched has room for it, and what it is told stays as it is.
 bool Pass::waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const {
     const Need& need = entry.in->need;
-    if (entry.is_fresh || entry.joined || entry.reservation || need.sharers > 1 || !cluster_.reservations().empty()) return false;
+    if (entry.is_fresh || entry.joined || entry.reservation || need.sharers > 1 ||
+        !cluster_.reservations().empty())
+        return false;
     const std::optional<JobId>& first = first_blocked_[entry.in->partition];
     if (!first || waits_in_vain(*first)) return false;
     const Planner& planner = scheduler_.planner;
-    bool has_room = std::any_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(need, node, planner.tick(now_)); });
+    bool has_room = std::any_of(touched.begin(), touched.end(), [&](NodeIndex node) {
+        return finder_.has_room(need, node, planner.tick(now_));
+    });
     return !has_room && entry.job_class->obstacle.reason == Reason::None;
 }
 
@@ -112,21 +121,30 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
     bool is_fresh = entry.is_fresh;
     bool one_node = finder_.is_single(search);
     bool may_share = need.sharers > 1 && !touched.empty();
-    if (!is_fresh && !may_share && std::none_of(touched.begin(), touched.end(), [&](NodeIndex node) { return finder_.has_room(need, node, search.from); })) {
+    if (!is_fresh && !may_share &&
+        std::none_of(touched.begin(), touched.end(),
+                     [&](NodeIndex node) { return finder_.has_room(need, node, search.from); })) {
         return false;
     }
     bool wide = is_fresh || !one_node;
     if (!is_fresh && wide && wide_searches-- <= 0) return false;
     if (!may_run(*job)) return !entry.job_class->waiting.empty();
-    Search narrow{.need = need, .nodes = wide ? search.nodes : touched, .from = search.from, .length = search.length,
-                  .options = search.options, .detail = search.detail};
+    Search narrow{.need = need,
+                  .nodes = wide ? search.nodes : touched,
+                  .from = search.from,
+                  .length = search.length,
+                  .options = search.options,
+                  .detail = search.detail};
     auto own = planner.find_booking(job->id);
     if (own) planner.lift(*own);
     Choice choice = finder_.at_once(narrow);
     bool started = !choice.empty() && start(entry, job->id, choice);
-    started = started || (is_fresh && start_shortened(entry, job->id)) || start_shared(entry, job->id);
-    if (own && started) planner.drop_lifted(*own);
-    else if (own) planner.lay(*own);
+    started =
+        started || (is_fresh && start_shortened(entry, job->id)) || start_shared(entry, job->id);
+    if (own && started)
+        planner.drop_lifted(*own);
+    else if (own)
+        planner.lay(*own);
     if (started) return true;
     return is_fresh && !is_attracted(entry) && preempt_for(entry, job->id);
 }

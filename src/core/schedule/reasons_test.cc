@@ -16,7 +16,8 @@ std::string shown(Scenario& world, const std::string& name) {
 
 void update_partition(Scenario& world, const std::string& name, const Changes& changes) {
     Effects effects;
-    apply(world.cluster(), world.now(), UpdatePartition{RequestId{1}, kRoot, name, changes}, effects);
+    apply(world.cluster(), world.now(), UpdatePartition{RequestId{1}, kRoot, name, changes},
+          effects);
     ASSERT_TRUE(std::holds_alternative<Done>(std::get<Reply>(effects.back()).answer));
     schedule(world.cluster(), world.now(), effects);
 }
@@ -37,7 +38,8 @@ TEST(Reasons, RulesOfThePartition) {
         expect    long   pending PartitionTimeLimit
         expect    wide   pending PartitionNodeLimit
         expect    down   pending PartitionDown
-    )"), "");
+    )"),
+              "");
     update_partition(world, "whole", {{"State", "INACTIVE"}});
     EXPECT_EQ(shown(world, "down"), "PartitionInactive");
     update_partition(world, "whole", {{"State", "UP"}, {"MinNodes", "4"}});
@@ -55,7 +57,8 @@ TEST(Reasons, FirstInLineInOneOfItsPartitions) {
         submit    all  tasks=4 partition=hi
         submit    both tasks=4 partition=lo,hi
         pass
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(shown(world, "both"), "Resources");
 }
 
@@ -66,14 +69,16 @@ TEST(Reasons, QosThatThePartitionNoLongerTakes) {
         partition p state=DOWN
         submit    job time=10 partition=p
         pass
-    )"), "");
+    )"),
+              "");
     auto settings = std::make_shared<Settings>(world.cluster().settings());
     settings->partitions[0].state = "UP";
     settings->partitions[0].allow_qos = {"high", "low"};
     Effects effects;
     apply(world.cluster(), world.now(), Reconfigure{RequestId{0}, {}, settings}, effects);
     schedule(world.cluster(), world.now(), effects);
-    EXPECT_EQ(shown(world, "job"), "Job's QOS not permitted to use this partition (p allows high,low not )");
+    EXPECT_EQ(shown(world, "job"),
+              "Job's QOS not permitted to use this partition (p allows high,low not )");
 }
 
 TEST(Reasons, NodesThatAreAway) {
@@ -89,7 +94,8 @@ TEST(Reasons, NodesThatAreAway) {
         submit    small  time=10
         pass
         expect    small  running n2
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(shown(world, "all"), kNodesAreAway);
     EXPECT_EQ(shown(world, "named"), "ReqNodeNotAvail, UnavailableNodes:g1,n1");
     EXPECT_EQ(shown(world, "gpus"), "ReqNodeNotAvail, UnavailableNodes:g1,n1");
@@ -97,14 +103,16 @@ TEST(Reasons, NodesThatAreAway) {
     world.cluster().take_changes();
     world.cluster().scheduler().is_planned = false;
     ASSERT_EQ(world.run("submit another hold\n pass"), "");
-    EXPECT_EQ(world.cluster().take_changes().jobs.size(), 1u);  // they are not written again and again
+    EXPECT_EQ(world.cluster().take_changes().jobs.size(),
+              1u);  // they are not written again and again
     EXPECT_GT(world.cluster().take_snapshot(world.now())->version, version);
     ASSERT_EQ(world.run(R"(
         back      g1
         node      g1 State=RESUME
         pass
         expect    gpus   running g[1-2]
-    )"), "");
+    )"),
+              "");
 }
 
 TEST(Reasons, EqualJobsShowTheSame) {
@@ -119,7 +127,8 @@ TEST(Reasons, EqualJobsShowTheSame) {
         submit    named1 nodelist=n1 time=10
         submit    named2 nodelist=n1 time=10
         pass
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(shown(world, "wide1"), kNodesAreAway);  // only whoever is first in line
     for (const char* name : {"wide2", "other1", "other2", "named1", "named2"}) {
         EXPECT_EQ(shown(world, name), "ReqNodeNotAvail, UnavailableNodes:n1") << name;
@@ -137,13 +146,15 @@ TEST(Reasons, EqualJobsShowTheSame) {
         expect    named1 pending Resources
         expect    named2 pending Priority
         expect    wide3  pending Priority
-    )"), "");
+    )"),
+              "");
 }
 
 TEST(Reasons, ThoseOfAClassCostNothingForEachJob) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n[1-2] cpus=4\n down n1"), "");
-    for (int i = 0; i < 100; ++i) ASSERT_EQ(world.run("submit wide" + std::to_string(i) + " nodes=2 time=10"), "");
+    for (int i = 0; i < 100; ++i)
+        ASSERT_EQ(world.run("submit wide" + std::to_string(i) + " nodes=2 time=10"), "");
     world.cluster().take_changes();
     ASSERT_EQ(world.run("pass"), "");
     EXPECT_TRUE(world.cluster().take_changes().jobs.empty());
@@ -159,7 +170,8 @@ TEST(Reasons, EqualJobsThatReservationsKeepFromStarting) {
         submit    kept1 cpus=4 time=60
         submit    kept2 cpus=4 time=60
         pass
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(shown(world, "kept1"), "ReqNodeNotAvail, May be reserved for other job");
     EXPECT_EQ(shown(world, "kept2"), "ReqNodeNotAvail, May be reserved for other job");
     EXPECT_EQ(world.run(R"(
@@ -167,7 +179,8 @@ TEST(Reasons, EqualJobsThatReservationsKeepFromStarting) {
         pass
         expect    kept1 running n1
         expect    kept2 pending Resources
-    )"), "");
+    )"),
+              "");
 }
 
 TEST(Reasons, WhoComesBackShowsWhatItWaitsForNow) {
@@ -181,13 +194,15 @@ TEST(Reasons, WhoComesBackShowsWhatItWaitsForNow) {
         pass
         expect    first  pending PartitionDown
         expect    third  pending PartitionDown
-    )"), "");
+    )"),
+              "");
     update_partition(world, "p", {{"State", "UP"}});
     EXPECT_EQ(world.run(R"(
         expect    first  running n1
         expect    second pending Resources
         expect    third  pending Priority
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(world.cluster().job(world.job("third")).reason, Reason::None);
 }
 
@@ -209,7 +224,8 @@ TEST(Reasons, RequestsThatNoNodesWillMeetAnyMoreAreHeld) {
         expect    one   pending BadConstraints
         expect    two   pending BadConstraints
         expect    lists pending BadConstraints
-    )"), "");
+    )"),
+              "");
     auto priority = [&](const char* name) { return world.cluster().job(world.job(name)).priority; };
     EXPECT_EQ(priority("one"), 0u);
     EXPECT_EQ(priority("two"), 0u);
@@ -227,15 +243,22 @@ TEST(Reasons, RequestsThatNoNodesWillMeetAnyMoreAreHeld) {
         release   one
         pass
         expect    one   running n1
-    )"), "");
+    )"),
+              "");
     Effects effects;
     Caller owner{world.cluster().job(world.job("two")).user, GroupId{100}};
     apply(world.cluster(), world.now(),
-          ControlJobs{RequestId{1}, owner, JobVerb::Release, {{.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}}}},
+          ControlJobs{RequestId{1},
+                      owner,
+                      JobVerb::Release,
+                      {{.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}}}},
           effects);
     EXPECT_EQ(priority("two"), 0u);  // not for users; but any change of it lets it go
     apply(world.cluster(), world.now(),
-          UpdateJob{RequestId{2}, owner, {.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}}, {{"Comment", "again"}}},
+          UpdateJob{RequestId{2},
+                    owner,
+                    {.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}},
+                    {{"Comment", "again"}}},
           effects);
     EXPECT_EQ(world.run("pass\n expect two running n1"), "");
 }
@@ -256,7 +279,8 @@ TEST(Reasons, FirstInLineAndThoseBehind) {
         expect    first  pending Resources
         expect    second pending Priority
         expect    last   pending Priority
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(shown(world, "beaten"), kNodesAreAway);
 }
 
@@ -280,7 +304,8 @@ TEST(Reasons, InReservations) {
         expect    second pending Priority
         down      n1
         pass
-    )"), "");
+    )"),
+              "");
     EXPECT_EQ(shown(world, "early"), "ReqNodeNotAvail, UnavailableNodes:n1");  // it runs again
     EXPECT_EQ(shown(world, "first"), "ReqNodeNotAvail, UnavailableNodes:n1");
     ASSERT_EQ(world.run("cancel early\n at 400"), "");
@@ -293,10 +318,14 @@ TEST(Reasons, HoldsAndRequeues) {
         nodes     n1 cpus=4
         submit    job time=10
         pass
-    )"), "");
+    )"),
+              "");
     Effects effects;
     apply(world.cluster(), world.now(),
-          ControlJobs{RequestId{1}, kRoot, JobVerb::RequeueHold, {{.job = world.job("job"), .tasks = {}, .het_component = {}, .step = {}}}},
+          ControlJobs{RequestId{1},
+                      kRoot,
+                      JobVerb::RequeueHold,
+                      {{.job = world.job("job"), .tasks = {}, .het_component = {}, .step = {}}}},
           effects);
     ASSERT_EQ(world.run("clean job n1"), "");
     EXPECT_EQ(shown(world, "job"), "job requeued in held state");

@@ -12,11 +12,11 @@ namespace sluice {
 struct Scheduler {
     Queue queue;
     Layout layout;
-    std::uint64_t layout_version = 0;   // 0: no layout yet
+    std::uint64_t layout_version = 0;  // 0: no layout yet
     Planner planner;
     bool is_planned = false;
     Time planned_at{};
-    std::uint64_t plan_steps = 0;       // what the last full plan cost
+    std::uint64_t plan_steps = 0;  // what the last full plan cost
     // The last in line who is booked: whoever comes after it changes nothing for those before.
     struct Turn {
         std::uint32_t tier;

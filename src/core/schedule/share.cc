@@ -1,8 +1,8 @@
 // core/schedule/share.cc
 //
-// OverSubscribe: where no CPUs are free, a job may start on CPUs that others hold, as long as all of
-// them share and no CPU gets more of them than its partition says. With GANG they take turns, and the
-// newcomer has the first. Bookings stand here as everywhere.
+// OverSubscribe: where no CPUs are free, a job may start on CPUs that others hold, as long as all
+// of them share and no CPU gets more of them than its partition says. With GANG they take turns,
+// and the newcomer has the first. Bookings stand here as everywhere.
 #include <algorithm>
 
 #include "core/node/use.h"
@@ -17,34 +17,40 @@ namespace {
 constexpr int kShareSearches = 16;
 
 // By CPU: until when the plan counts it as taken by those who hold it now.
-std::vector<PlanTime> held_until(const Cluster& cluster, const Planner& planner, const Node& node, Time now) {
+std::vector<PlanTime> held_until(const Cluster& cluster, const Planner& planner, const Node& node,
+                                 Time now) {
     std::vector<PlanTime> until(node.cpu_used.size(), planner.tick(now));
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
         if (job.cpus_lent && !job.awaits_cpus) continue;
         PlanTime end = planner.tick(expected_end(cluster, job, now));
-        for (std::uint32_t cpu : job.allocation->find(node.index)->cpus) until[cpu] = std::max(until[cpu], end);
+        for (std::uint32_t cpu : job.allocation->find(node.index)->cpus)
+            until[cpu] = std::max(until[cpu], end);
     }
     return until;
 }
 
 }  // namespace
 
-// Somebody may be booked on CPUs from when those who hold them now are gone: victims of a preemption
-// above all, whose place is another's already. Who joined in and stayed longer would keep him out.
+// Somebody may be booked on CPUs from when those who hold them now are gone: victims of a
+// preemption above all, whose place is another's already. Who joined in and stayed longer would
+// keep him out.
 bool Pass::breaks_no_booking(const Allocation& allocation, const Search& search) const {
     const Planner& planner = scheduler_.planner;
     PlanTime end = end_of(search.from, search.length);
-    return std::all_of(allocation.nodes.begin(), allocation.nodes.end(), [&](const NodeShare& share) {
-        std::vector<PlanTime> until = held_until(cluster_, planner, cluster_.node(share.node), now_), from;
-        for (std::uint32_t cpu : share.cpus) from.push_back(until[cpu]);
-        std::sort(from.begin(), from.end());
-        for (std::size_t i = 0; i < from.size() && from[i] < end; ++i) {
-            Amounts free = planner.plan().window(share.node, from[i], end - from[i]).free;
-            if (free[Amounts::kCpus] < static_cast<std::int32_t>(i + 1)) return false;
-        }
-        return true;
-    });
+    return std::all_of(
+        allocation.nodes.begin(), allocation.nodes.end(), [&](const NodeShare& share) {
+            std::vector<PlanTime> until = held_until(cluster_, planner, cluster_.node(share.node),
+                                                     now_),
+                                  from;
+            for (std::uint32_t cpu : share.cpus) from.push_back(until[cpu]);
+            std::sort(from.begin(), from.end());
+            for (std::size_t i = 0; i < from.size() && from[i] < end; ++i) {
+                Amounts free = planner.plan().window(share.node, from[i], end - from[i]).free;
+                if (free[Amounts::kCpus] < static_cast<std::int32_t>(i + 1)) return false;
+            }
+            return true;
+        });
 }
 
 bool Pass::start_shared(Entry& entry, JobId id) {

@@ -17,8 +17,8 @@ constexpr std::size_t kUnusableMost = 5;
 
 // A resource of one kind of node that the job asks for.
 struct WantedAmount {
-    std::string what;       // "cpu", "gres/gpu:a40"
-    std::size_t place;      // in Amounts
+    std::string what;   // "cpu", "gres/gpu:a40"
+    std::size_t place;  // in Amounts
 };
 
 std::vector<WantedAmount> wanted_on(const Need& need, const NodeKind& kind) {
@@ -27,7 +27,8 @@ std::vector<WantedAmount> wanted_on(const Need& need, const NodeKind& kind) {
              &need.gres_per_node, &need.gpus, &need.shape->gpus_per_task}) {
         for (const GresCount& wish : *wishes) {
             const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-            if (entry && kind.is_planned(*entry)) wanted.push_back({tres_name(wish), kind.place_of(*entry)});
+            if (entry && kind.is_planned(*entry))
+                wanted.push_back({tres_name(wish), kind.place_of(*entry)});
         }
     }
     wanted.push_back({"cpu", Amounts::kCpus});
@@ -39,32 +40,36 @@ std::vector<WantedAmount> wanted_on(const Need& need, const NodeKind& kind) {
 struct Room {
     struct Place {
         NodeIndex node;
-        Amounts free, asked;         // by the whole job on one node, or by its smallest part
+        Amounts free, asked;  // by the whole job on one node, or by its smallest part
         bool fits = false;
         std::uint32_t tasks = 0;
     };
     std::vector<Place> places;
     std::vector<NodeIndex> unusable;
-    std::vector<NodeIndex> reserved; // for others, before the job would be over
+    std::vector<NodeIndex> reserved;  // for others, before the job would be over
 };
 
 bool would_do(const Need& need, const Layout& layout, NodeIndex node) {
     std::uint32_t kind = layout.kind_of[node.value];
     if (!need.possible[kind] || need.excludes(node)) return false;
     bool named = need.required.size() >= need.nodes_min;  // then no others are taken
-    if (named && std::find(need.required.begin(), need.required.end(), node) == need.required.end()) return false;
-    return std::any_of(need.ways.begin(), need.ways.end(), [&](const FeatureWay& way) { return way.kinds[kind]; });
+    if (named && std::find(need.required.begin(), need.required.end(), node) == need.required.end())
+        return false;
+    return std::any_of(need.ways.begin(), need.ways.end(),
+                       [&](const FeatureWay& way) { return way.kinds[kind]; });
 }
 
 Room look_around(const Question& question, const Spot& spot, const Need& need) {
     const Scheduler& scheduler = question.cluster.scheduler();
     const Planner& planner = scheduler.planner;
     PlanTime now = planner.tick(question.now);
-    PlanTime end = end_of(now, length_in(spot.reservation, planner, now, length_of(question.job.time_limit)));
+    PlanTime end =
+        end_of(now, length_in(spot.reservation, planner, now, length_of(question.job.time_limit)));
     std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);
     std::vector<Amounts> asked;
-    for (const NodeKind& kind : scheduler.layout.kinds) asked.push_back(amounts_for(need, kind, tasks, gpus));
+    for (const NodeKind& kind : scheduler.layout.kinds)
+        asked.push_back(amounts_for(need, kind, tasks, gpus));
     Room room;
     for (NodeIndex node : spot.nodes()) {
         if (!would_do(need, scheduler.layout, node)) continue;
@@ -76,21 +81,28 @@ Room look_around(const Question& question, const Spot& spot, const Need& need) {
             room.reserved.push_back(node);
             continue;
         }
-        Room::Place place{.node = node, .free = planner.plan().window(node, now, 1).free,
+        Room::Place place{.node = node,
+                          .free = planner.plan().window(node, now, 1).free,
                           .asked = asked[scheduler.layout.kind_of[node.value]]};
         const Planner::Owner& owner = planner.owner(node);
         if (owner.user && *owner.user != question.job.user && owner.until > now) place.free = {};
         place.fits = place.free.holds(place.asked);
-        if (place.fits) place.tasks = need.is_uniform() ? tasks : tasks_that_fit(need, scheduler.layout.kind(node), place.free);
+        if (place.fits)
+            place.tasks = need.is_uniform()
+                              ? tasks
+                              : tasks_that_fit(need, scheduler.layout.kind(node), place.free);
         room.places.push_back(place);
     }
     return room;
 }
 
-std::uint64_t positive(std::int32_t number) { return static_cast<std::uint64_t>(std::max(0, number)); }
+std::uint64_t positive(std::int32_t number) {
+    return static_cast<std::uint64_t>(std::max(0, number));
+}
 
 // The node that lacks least, and what it lacks.
-void nearest_node(const Question& question, const Need& need, const Room& room, Explanation::Place& out) {
+void nearest_node(const Question& question, const Need& need, const Room& room,
+                  Explanation::Place& out) {
     const Layout& layout = question.cluster.scheduler().layout;
     const Room::Place* best = nullptr;
     double best_lack = 0;
@@ -107,26 +119,31 @@ void nearest_node(const Question& question, const Need& need, const Room& room, 
     if (!best) return;
     for (const WantedAmount& wanted : wanted_on(need, layout.kind(best->node))) {
         if (best->free[wanted.place] >= best->asked[wanted.place]) continue;
-        out.short_of.push_back({wanted.what, positive(best->asked[wanted.place]), positive(best->free[wanted.place]),
+        out.short_of.push_back({wanted.what, positive(best->asked[wanted.place]),
+                                positive(best->free[wanted.place]),
                                 question.cluster.node(best->node).config.name});
     }
 }
 
-void counted_over_all(const Question& question, const Need& need, const Room& room, Explanation::Place& out) {
+void counted_over_all(const Question& question, const Need& need, const Room& room,
+                      Explanation::Place& out) {
     const Layout& layout = question.cluster.scheduler().layout;
     std::uint64_t nodes = 0, tasks = 0;
     for (const Room::Place& place : room.places) {
         nodes += place.tasks > 0;
         tasks += place.tasks;
     }
-    if (nodes < need.nodes_min) out.short_of.push_back({"node", need.nodes_min, nodes, {}});
-    else if (need.tasks_given && tasks < need.tasks) out.short_of.push_back({"task", need.tasks, tasks, {}});
+    if (nodes < need.nodes_min)
+        out.short_of.push_back({"node", need.nodes_min, nodes, {}});
+    else if (need.tasks_given && tasks < need.tasks)
+        out.short_of.push_back({"task", need.tasks, tasks, {}});
     for (const GresCount& wish : need.gpus) {
         std::uint64_t free = 0;
         for (const Room::Place& place : room.places) {
             const NodeKind& kind = layout.kind(place.node);
             const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-            if (entry && kind.is_planned(*entry)) free += positive(place.free[kind.place_of(*entry)]);
+            if (entry && kind.is_planned(*entry))
+                free += positive(place.free[kind.place_of(*entry)]);
         }
         if (free < wish.count) out.short_of.push_back({tres_name(wish), wish.count, free, {}});
     }
@@ -140,15 +157,16 @@ bool matters(const Explanation::Place& out, const WantedAmount& wanted, const Ne
         is_short = is_short || shortage.what == wanted.what;
     }
     if (named) return is_short;
-    bool has_devices = !need.gres_per_node.empty() || !need.gpus.empty() || !need.shape->gpus_per_task.empty();
+    bool has_devices =
+        !need.gres_per_node.empty() || !need.gpus.empty() || !need.shape->gpus_per_task.empty();
     return has_devices ? wanted.what.starts_with("gres/") : wanted.what == "cpu";
 }
 
 // Somebody who has, or is promised, some of it.
 struct Found {
     JobId job;
-    bool is_near = false;                // on a node where the job is expected to start
-    Time when;                           // it ends, or starts
+    bool is_near = false;  // on a node where the job is expected to start
+    Time when;             // it ends, or starts
     std::optional<Planner::Number> booking = {};
 };
 
@@ -158,7 +176,8 @@ std::vector<Found> first_of(std::vector<Found> found, std::size_t most) {
         return std::tuple(!a.is_near, a.when, a.job) < std::tuple(!b.is_near, b.when, b.job);
     };
     std::size_t count = std::min(most, found.size());
-    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(), sooner);
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count),
+                      found.end(), sooner);
     found.resize(count);
     return found;
 }
@@ -183,15 +202,19 @@ std::vector<bool> names_in(const Cluster& cluster, const std::string& list) {
 // Running jobs on nodes where it does not fit.
 class Running {
 public:
-    Running(const Question& question, const Need& need, const Room& room, const Explanation::Place& out)
-        : question_(question), cluster_(question.cluster), layout_(question.cluster.scheduler().layout) {
+    Running(const Question& question, const Need& need, const Room& room,
+            const Explanation::Place& out)
+        : question_(question),
+          cluster_(question.cluster),
+          layout_(question.cluster.scheduler().layout) {
         there_ = nodes_where(cluster_, room, false);
         if (!need.is_uniform()) {
             for (const Room::Place& place : room.places) there_[place.node.value] = true;
         }
         for (const NodeKind& kind : layout_.kinds) {
             wanted_.push_back(wanted_on(need, kind));
-            std::erase_if(wanted_.back(), [&](const WantedAmount& each) { return !matters(out, each, need); });
+            std::erase_if(wanted_.back(),
+                          [&](const WantedAmount& each) { return !matters(out, each, need); });
         }
     }
 
@@ -244,7 +267,8 @@ private:
     bool holds_any(const Job& job, const NodeShare& share) const {
         Amounts held = held_by(job, share);
         const std::vector<WantedAmount>& wanted = wanted_[layout_.kind_of[share.node.value]];
-        return std::any_of(wanted.begin(), wanted.end(), [&](const WantedAmount& each) { return held[each.place] > 0; });
+        return std::any_of(wanted.begin(), wanted.end(),
+                           [&](const WantedAmount& each) { return held[each.place] > 0; });
     }
 
     const Question& question_;
@@ -274,13 +298,14 @@ std::vector<Found> promised_there(const Question& question, const Room& room) {
     return found;
 }
 
-Explanation::Holder describe_promised(const Question& question, const Need& need, const Room& room, const Found& found,
-                                      const Explanation::Place& out) {
+Explanation::Holder describe_promised(const Question& question, const Need& need, const Room& room,
+                                      const Found& found, const Explanation::Place& out) {
     const Cluster& cluster = question.cluster;
     const Planner& planner = cluster.scheduler().planner;
     const Booking& booking = planner.booking(*found.booking);
     const Job& job = cluster.job(booking.job);
-    Explanation::Holder holder{.job = print_job_id(job), .user = job.user,
+    Explanation::Holder holder{.job = print_job_id(job),
+                               .user = job.user,
                                .partition = cluster.partitions()[booking.partition].config.name};
     holder.waits = true;
     holder.start = std::max(question.now, planner.time(booking.start));
@@ -289,7 +314,8 @@ Explanation::Holder describe_promised(const Question& question, const Need& need
     std::vector<std::string> names;
     for (const Chosen& chosen : booking.nodes) {
         if (!fitting[chosen.node.value]) continue;
-        for (const WantedAmount& wanted : wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
+        for (const WantedAmount& wanted :
+             wanted_on(need, cluster.scheduler().layout.kind(chosen.node))) {
             if (!matters(out, wanted, need) || chosen.take[wanted.place] <= 0) continue;
             holder.amounts[wanted.what] += positive(chosen.take[wanted.place]);
         }
@@ -299,11 +325,12 @@ Explanation::Holder describe_promised(const Question& question, const Need& need
     return holder;
 }
 
-void add_holders(const Question& question, const Need& need, const Room& room, const std::string& start_nodes,
-                 Explanation::Place& out) {
+void add_holders(const Question& question, const Need& need, const Room& room,
+                 const std::string& start_nodes, Explanation::Place& out) {
     // Where it waits in several, each is told in short.
     std::size_t most = partitions_of(question.job).size() == 1 ? kHoldersMost : kHoldersOfEach;
-    bool fits_somewhere = std::any_of(room.places.begin(), room.places.end(), [](const auto& place) { return place.fits; });
+    bool fits_somewhere = std::any_of(room.places.begin(), room.places.end(),
+                                      [](const auto& place) { return place.fits; });
     std::size_t all = 0;
     if (out.short_of.empty() && fits_somewhere) {
         std::vector<Found> found = promised_there(question, room);
@@ -315,7 +342,8 @@ void add_holders(const Question& question, const Need& need, const Room& room, c
         Running running(question, need, room, out);
         std::vector<Found> found = running.all(start_nodes);
         all = found.size();
-        for (const Found& each : first_of(std::move(found), most)) out.holders.push_back(running.describe(each));
+        for (const Found& each : first_of(std::move(found), most))
+            out.holders.push_back(running.describe(each));
     }
     out.holders_more = static_cast<std::uint32_t>(all - out.holders.size());
 }
@@ -324,20 +352,24 @@ void add_unusable(const Question& question, const Room& room, Explanation::Place
     std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
     for (NodeIndex index : room.unusable) {
         const Node& node = question.cluster.node(index);
-        groups[{print_node_state_complete(node_base(node), node_flags(node)), node.reason}].push_back(node.config.name);
+        groups[{print_node_state_complete(node_base(node), node_flags(node)), node.reason}]
+            .push_back(node.config.name);
     }
     for (auto& [why, nodes] : groups) {
         if (out.unusable.size() == kUnusableMost) break;
         auto count = static_cast<std::uint32_t>(nodes.size());
-        out.unusable.push_back({Hostlist(std::move(nodes)).sorted().to_string(), count, why.first, why.second});
+        out.unusable.push_back(
+            {Hostlist(std::move(nodes)).sorted().to_string(), count, why.first, why.second});
     }
 }
 
 // Which reservations keep the nodes, and from when to when.
-void add_reserved(const Question& question, const Spot& spot, const Room& room, Explanation::Place& out) {
+void add_reserved(const Question& question, const Spot& spot, const Room& room,
+                  Explanation::Place& out) {
     const Cluster& cluster = question.cluster;
     const Planner& planner = cluster.scheduler().planner;
-    PlanTime now = planner.tick(question.now), end = end_of(now, length_of(question.job.time_limit));
+    PlanTime now = planner.tick(question.now),
+             end = end_of(now, length_of(question.job.time_limit));
     for (const Reservation& reservation : cluster.reservations()) {
         if (&reservation == spot.reservation || room.reserved.empty()) continue;
         std::vector<std::string> nodes;
@@ -345,10 +377,12 @@ void add_reserved(const Question& question, const Spot& spot, const Room& room, 
             if (reservation.has_node(node)) nodes.push_back(cluster.node(node).config.name);
         }
         for (const Interval& time : intervals_of(reservation)) {
-            if (nodes.empty() || planner.tick(time.start) >= end || planner.tick(time.end) <= now) continue;
+            if (nodes.empty() || planner.tick(time.start) >= end || planner.tick(time.end) <= now)
+                continue;
             auto count = static_cast<std::uint32_t>(nodes.size());
-            out.reserved.push_back({Hostlist(std::move(nodes)).sorted().to_string(), count, reservation.name,
-                                    reservation.has(kResvMaint), time.start, time.end});
+            out.reserved.push_back({Hostlist(std::move(nodes)).sorted().to_string(), count,
+                                    reservation.name, reservation.has(kResvMaint), time.start,
+                                    time.end});
             break;
         }
         if (out.reserved.size() == kUnusableMost) break;
@@ -359,14 +393,17 @@ void add_reserved(const Question& question, const Spot& spot, const Room& room, 
 
 Explanation::Place explain_shortage(const Question& question, const Spot& spot, const Need& need,
                                     const Explanation& so_far) {
-    Explanation::Place out{.partition = spot.partition->config.name, .reservation = {}, .unusable = {}};
+    Explanation::Place out{
+        .partition = spot.partition->config.name, .reservation = {}, .unusable = {}};
     if (spot.reservation) out.reservation = spot.reservation->name;
     Room room = look_around(question, spot, need);
     add_unusable(question, room, out);
     add_reserved(question, spot, room, out);
     bool one_node = need.is_uniform() && need.nodes_min == 1;
-    if (!one_node) counted_over_all(question, need, room, out);
-    else if (std::none_of(room.places.begin(), room.places.end(), [](const auto& place) { return place.fits; })) {
+    if (!one_node)
+        counted_over_all(question, need, room, out);
+    else if (std::none_of(room.places.begin(), room.places.end(),
+                          [](const auto& place) { return place.fits; })) {
         nearest_node(question, need, room, out);
     }
     add_holders(question, need, room, so_far.start_nodes, out);

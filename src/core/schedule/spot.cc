@@ -23,7 +23,8 @@ std::vector<Spot> spots_in(const Cluster& cluster, Time now, const Partition& pa
     std::vector<Spot> spots;
     for (std::string_view name : split(reservations, ',')) {
         const Reservation* reservation = name.empty() ? nullptr : find_reservation(cluster, name);
-        if (reservation && is_open(*reservation, now) && takes_jobs_of(*reservation, partition.config.name)) {
+        if (reservation && is_open(*reservation, now) &&
+            takes_jobs_of(*reservation, partition.config.name)) {
             spots.push_back(spot_of(partition, *reservation));
         }
     }

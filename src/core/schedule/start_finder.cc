@@ -14,7 +14,8 @@ constexpr std::size_t kShortlistLength = 16;
 // A booking takes nodes that have just become free rather than those that are free already: until
 // then somebody else can use these.
 std::vector<NodeIndex> latest_first(std::vector<std::pair<PlanTime, NodeIndex>>& ready) {
-    std::stable_sort(ready.begin(), ready.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(ready.begin(), ready.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<NodeIndex> order;
     for (const auto& [since, node] : ready) order.push_back(node);
     return order;
@@ -22,7 +23,8 @@ std::vector<NodeIndex> latest_first(std::vector<std::pair<PlanTime, NodeIndex>>&
 
 }  // namespace
 
-PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before) const {
+PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime from,
+                               PlanTime before) const {
     const Need& need = search.need;
     if (need.excludes(node)) return kForever;
     const Planner::Owner& owner = planner_.owner(node);
@@ -33,33 +35,40 @@ PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime fr
     Amounts whole;
     if (need.exclusive == Exclusive::User && (!owner.user || others)) {  // nobody else may be there
         whole = *wanted;
-        whole[Amounts::kCpus] = std::max(whole[Amounts::kCpus], layout_.kinds[kind].total[Amounts::kCpus]);
+        whole[Amounts::kCpus] =
+            std::max(whole[Amounts::kCpus], layout_.kinds[kind].total[Amounts::kCpus]);
         wanted = &whole;
     }
     PlanTime at = planner_.plan().earliest(node, *wanted, from, search.length, before);
     if (!search.detail || at == kForever) return at;
     PlanTime change = planner_.plan().next_change(node, search.detail->now);
     std::uint32_t tasks = std::max(1u, need.is_uniform() ? need.tasks_on_each() : 1);
-    if (at >= change || tasks_in_detail(search.detail->cluster, need, node, tasks) == tasks) return at;
-    return change == kForever ? kForever : planner_.plan().earliest(node, *wanted, change, search.length, before);
+    if (at >= change || tasks_in_detail(search.detail->cluster, need, node, tasks) == tasks)
+        return at;
+    return change == kForever
+               ? kForever
+               : planner_.plan().earliest(node, *wanted, change, search.length, before);
 }
 
-std::uint32_t StartFinder::tasks_at(const Search& search, NodeIndex node, PlanTime at, const Amounts& free) const {
+std::uint32_t StartFinder::tasks_at(const Search& search, NodeIndex node, PlanTime at,
+                                    const Amounts& free) const {
     std::uint32_t tasks = tasks_that_fit(search.need, layout_.kind(node), free);
     if (!search.detail || at >= planner_.plan().next_change(node, search.detail->now)) return tasks;
     return tasks_in_detail(search.detail->cluster, search.need, node, tasks);
 }
 
 template <typename Visit>
-void StartFinder::for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search,
-                                  PlanTime from, Visit visit, PlanTime horizon) {
+void StartFinder::for_each_before(const PlanTime& bound, KnownStarts::Page& known,
+                                  const Search& search, PlanTime from, Visit visit,
+                                  PlanTime horizon) {
     steps += search.nodes.size();
     const Plan& plan = planner_.plan();
     for (std::uint32_t rank = 0; rank < search.nodes.size(); ++rank) {
         NodeIndex node = search.nodes[rank];
         PlanTime& not_before = known.not_before[node.value];
         if (not_before >= bound) continue;
-        not_before = plan.earliest(node, known.amounts[layout_.kind_of[node.value]], not_before, known.length, horizon);
+        not_before = plan.earliest(node, known.amounts[layout_.kind_of[node.value]], not_before,
+                                   known.length, horizon);
         if (not_before >= horizon) not_before = horizon;
         if (not_before >= bound) continue;
         PlanTime at = earliest(search, node, std::max(not_before, from), bound);
@@ -81,7 +90,8 @@ void StartFinder::for_each_reach(KnownStarts::Page& known, PlanTime from, Look l
 }
 
 Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
-    return {{node, search.need.tasks_on_each(), {}, search.need.least[layout_.kind_of[node.value]]}};
+    return {
+        {node, search.need.tasks_on_each(), {}, search.need.least[layout_.kind_of[node.value]]}};
 }
 
 // One node, any that will do: the earliest, and of those the first in order; at once rather in a
@@ -95,7 +105,8 @@ Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
             NodeIndex node = search.nodes[place.rank];
             ++steps;
             PlanTime at = earliest(search, node, std::max(place.at, search.from));
-            if (at == place.at) return {at, one_node(search, at == search.from ? gap_at_once(search, list) : node)};
+            if (at == place.at)
+                return {at, one_node(search, at == search.from ? gap_at_once(search, list) : node)};
             std::pop_heap(list.places.begin(), list.places.end(), Shortlist::later);
             list.places.pop_back();
             if (at == kForever || at > list.bound) continue;  // others may be earlier than that
@@ -118,26 +129,31 @@ NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) 
         if (place.at != search.from || !as_cheap || (best && *best < place.rank)) continue;
         ++steps;
         if (earliest(search, node, search.from) != search.from) continue;
-        if (!planner_.plan().is_open_ended(node, search.need.least[layout_.kind_of[node.value]], search.from)) best = place.rank;
+        if (!planner_.plan().is_open_ended(node, search.need.least[layout_.kind_of[node.value]],
+                                           search.from))
+            best = place.rank;
     }
     return best ? search.nodes[*best] : first;
 }
 
-// Once the list is full, a node is looked at only as far as it might be earlier than the last on it.
+// Once the list is full, a node is looked at only as far as it might be earlier than the last on
+// it.
 void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
     KnownStarts::Page& known = known_for(search);
     for_each_reach(known, search.from, [&](PlanTime reach) {
         list.places.clear();
         list.bound = reach;
-        for_each_before(list.bound, known, search, search.from, [&](std::uint32_t rank, PlanTime at) {
-            if (list.places.size() == kShortlistLength) {
-                std::pop_heap(list.places.begin(), list.places.end());
-                list.places.pop_back();
-            }
-            list.places.push_back({at, rank});
-            std::push_heap(list.places.begin(), list.places.end());
-            if (list.places.size() == kShortlistLength) list.bound = list.places.front().at;
-        });
+        for_each_before(list.bound, known, search, search.from,
+                        [&](std::uint32_t rank, PlanTime at) {
+                            if (list.places.size() == kShortlistLength) {
+                                std::pop_heap(list.places.begin(), list.places.end());
+                                list.places.pop_back();
+                            }
+                            list.places.push_back({at, rank});
+                            std::push_heap(list.places.begin(), list.places.end());
+                            if (list.places.size() == kShortlistLength)
+                                list.bound = list.places.front().at;
+                        });
         return list.places.empty() ? kForever : list.bound;
     });
     std::make_heap(list.places.begin(), list.places.end(), Shortlist::later);
@@ -176,15 +192,20 @@ Start StartFinder::find_uniform(const Search& search) {
         PlanTime at = std::max_element(ready.begin(), ready.end())->first;
         std::vector<Candidate> candidates = candidates_at(search, at, latest_first(ready));
         bool enough = candidates.size() >= search.need.nodes_min;
-        Choice choice = enough ? select_nodes(search.need, layout_, std::move(candidates), search.options) : Choice{};
+        Choice choice =
+            enough ? select_nodes(search.need, layout_, std::move(candidates), search.options)
+                   : Choice{};
         if (!choice.empty()) return {at, std::move(choice)};
         // Not together at that moment: what is free next? Or not the right ones: what changes next?
         from = at + 1;
-        if (enough) return sweep({search.need, search.nodes, from, search.length, search.options, search.in_order, search.detail});
+        if (enough)
+            return sweep({search.need, search.nodes, from, search.length, search.options,
+                          search.in_order, search.detail});
     }
 }
 
-// Any number of tasks on any number of nodes: time goes on from change to change of what fits where.
+// Any number of tasks on any number of nodes: time goes on from change to change of what fits
+// where.
 Start StartFinder::sweep(const Search& search) {
     struct Change {
         PlanTime at;
@@ -207,10 +228,12 @@ Start StartFinder::sweep(const Search& search) {
         count += (now_fit > 0) - std::uint64_t{tasks[place] > 0};
         if (now_fit > tasks[place]) since[place] = at;
         tasks[place] = now_fit;
-        if (window.same_until != kForever) changes.push({std::max(window.same_until, at + 1), place});
+        if (window.same_until != kForever)
+            changes.push({std::max(window.same_until, at + 1), place});
     };
     for (NodeIndex node : search.nodes) {
-        bool will_do = search.need.may_use_kind(layout_.kind_of[node.value]) && !search.need.excludes(node);
+        bool will_do =
+            search.need.may_use_kind(layout_.kind_of[node.value]) && !search.need.excludes(node);
         if (!will_do || planner_.plan().is_closed(node)) continue;
         nodes.push_back(node);
         tasks.push_back(0);
@@ -218,13 +241,16 @@ Start StartFinder::sweep(const Search& search) {
         look(static_cast<std::uint32_t>(nodes.size() - 1), search.from);
     }
     for (PlanTime at = search.from;;) {
-        bool enough = count >= search.need.nodes_min && (sum >= search.need.tasks || !search.need.tasks_given);
+        bool enough = count >= search.need.nodes_min &&
+                      (sum >= search.need.tasks || !search.need.tasks_given);
         if (enough) {
             std::vector<std::pair<PlanTime, NodeIndex>> ready;
             for (std::size_t i = 0; i < nodes.size(); ++i) {
                 if (tasks[i] > 0) ready.emplace_back(since[i], nodes[i]);
             }
-            Choice choice = select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)), search.options);
+            Choice choice =
+                select_nodes(search.need, layout_, candidates_at(search, at, latest_first(ready)),
+                             search.options);
             if (!choice.empty()) return {at, std::move(choice)};
         }
         if (changes.empty()) return {};
@@ -237,7 +263,8 @@ Start StartFinder::sweep(const Search& search) {
     }
 }
 
-std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order) {
+std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime at,
+                                                  const std::vector<NodeIndex>& order) {
     std::vector<Candidate> candidates;
     bool may_stop_early = takes_first_that_suffice(search.need, layout_, search.options);
     bool uniform = search.need.is_uniform();
@@ -245,7 +272,8 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
     for (NodeIndex node : order) {
         ++steps;
         if (earliest(search, node, at, at + 1) != at) continue;
-        Candidate candidate{node, planner_.plan().window(node, at, search.length).free, search.need.tasks_on_each()};
+        Candidate candidate{node, planner_.plan().window(node, at, search.length).free,
+                            search.need.tasks_on_each()};
         if (!uniform) candidate.tasks = tasks_at(search, node, at, candidate.free);
         if (candidate.tasks == 0) continue;
         candidates.push_back(candidate);
@@ -261,13 +289,16 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
 std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
     std::vector<std::tuple<std::uint32_t, bool, NodeIndex>> ready;
     auto add = [&](NodeIndex node) {
-        bool open = planner_.plan().is_open_ended(node, search.need.least[layout_.kind_of[node.value]], search.from);
+        bool open = planner_.plan().is_open_ended(
+            node, search.need.least[layout_.kind_of[node.value]], search.from);
         ready.emplace_back(layout_.weight_of[node.value], open, node);
     };
     PlanTime soon = search.from + 1;
     constexpr std::size_t kFew = 64;
     if (search.nodes.size() > kFew) {
-        for_each_before(soon, known_for(search), search, search.from, [&](std::uint32_t rank, PlanTime) { add(search.nodes[rank]); }, soon);
+        for_each_before(
+            soon, known_for(search), search, search.from,
+            [&](std::uint32_t rank, PlanTime) { add(search.nodes[rank]); }, soon);
     } else {
         for (NodeIndex node : search.nodes) {
             ++steps;
@@ -288,18 +319,23 @@ Choice StartFinder::at_once(const Search& search) {
         std::vector<NodeIndex> order = gaps_first(search);
         if (order.empty()) return {};
         if (one) return one_node(search, order.front());
-        return select_nodes(search.need, layout_, candidates_at(search, search.from, order), search.options);
+        return select_nodes(search.need, layout_, candidates_at(search, search.from, order),
+                            search.options);
     }
-    if (!one) return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes), search.options);
+    if (!one)
+        return select_nodes(search.need, layout_, candidates_at(search, search.from, search.nodes),
+                            search.options);
     for (NodeIndex node : search.nodes) {
         ++steps;
-        if (earliest(search, node, search.from, search.from + 1) == search.from) return one_node(search, node);
+        if (earliest(search, node, search.from, search.from + 1) == search.from)
+            return one_node(search, node);
     }
     return {};
 }
 
 bool StartFinder::has_room(const Need& need, NodeIndex node, PlanTime at) const {
-    return planner_.plan().earliest(node, need.least[layout_.kind_of[node.value]], at, 1, at + 1) == at;
+    return planner_.plan().earliest(node, need.least[layout_.kind_of[node.value]], at, 1, at + 1) ==
+           at;
 }
 
 bool StartFinder::is_single(const Search& search) const {

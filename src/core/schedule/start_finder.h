@@ -13,7 +13,7 @@ namespace sluice {
 
 struct Start {
     PlanTime at = kForever;
-    Choice nodes;                     // empty: never
+    Choice nodes;  // empty: never
 };
 
 // What a class has found out about single nodes, so that its next job need not look at all again:
@@ -21,16 +21,18 @@ struct Start {
 struct Shortlist {
     struct Place {
         PlanTime at;
-        std::uint32_t rank;           // in the partition's order
-        bool operator<(const Place& other) const { return std::tie(at, rank) < std::tie(other.at, other.rank); }
+        std::uint32_t rank;  // in the partition's order
+        bool operator<(const Place& other) const {
+            return std::tie(at, rank) < std::tie(other.at, other.rank);
+        }
     };
     static bool later(const Place& a, const Place& b) { return b < a; }
-    std::vector<Place> places;        // a heap, earliest on top
-    PlanTime bound = kForever;            // no node that is not on the list is earlier
+    std::vector<Place> places;  // a heap, earliest on top
+    PlanTime bound = kForever;  // no node that is not on the list is earlier
 };
 
-// Where counts may promise too much, a node is looked at by CPU and device as well, as it is now: until
-// something changes there.
+// Where counts may promise too much, a node is looked at by CPU and device as well, as it is now:
+// until something changes there.
 struct Detail {
     const Cluster& cluster;
     PlanTime now;
@@ -42,13 +44,14 @@ struct Search {
     PlanTime from = 0;
     PlanTime length = 0;
     SelectOptions options = {};
-    bool in_order = false;                // take `nodes` as they come, gaps or not
-    const Detail* detail = nullptr;       // for needs that depend on it
+    bool in_order = false;           // take `nodes` as they come, gaps or not
+    const Detail* detail = nullptr;  // for needs that depend on it
 };
 
 class StartFinder {
 public:
-    StartFinder(const Planner& planner, const Layout& layout) : planner_(planner), layout_(layout) {}
+    StartFinder(const Planner& planner, const Layout& layout)
+        : planner_(planner), layout_(layout) {}
 
     // `shortlist`: what this class knew after its last job was booked; empty at first.
     Start find(const Search& search, Shortlist* shortlist = nullptr);
@@ -69,19 +72,23 @@ private:
     using Ready = std::vector<std::pair<PlanTime, NodeIndex>>;  // a node, and since when it is free
     Ready first_ready(const Search& search, PlanTime from);
     Start sweep(const Search& search);
-    std::vector<Candidate> candidates_at(const Search& search, PlanTime at, const std::vector<NodeIndex>& order);
-    PlanTime earliest(const Search& search, NodeIndex node, PlanTime from, PlanTime before = kForever) const;
+    std::vector<Candidate> candidates_at(const Search& search, PlanTime at,
+                                         const std::vector<NodeIndex>& order);
+    PlanTime earliest(const Search& search, NodeIndex node, PlanTime from,
+                      PlanTime before = kForever) const;
     Choice one_node(const Search& search, NodeIndex node) const;
-    std::uint32_t tasks_at(const Search& search, NodeIndex node, PlanTime at, const Amounts& free) const;
+    std::uint32_t tasks_at(const Search& search, NodeIndex node, PlanTime at,
+                           const Amounts& free) const;
     std::vector<NodeIndex> gaps_first(const Search& search);
 
-    // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since when).
-    // `bound` may be lowered on the way. What happens at the horizon and later need not become known.
+    // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since
+    // when). `bound` may be lowered on the way. What happens at the horizon and later need not
+    // become known.
     template <typename Visit>
-    void for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search, PlanTime from,
-                         Visit visit, PlanTime horizon = kForever);
-    // Looks as far ahead as the last search of this kind had to, then farther: look(until when), which
-    // says up to where it found what it wanted; kForever: nothing yet.
+    void for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search,
+                         PlanTime from, Visit visit, PlanTime horizon = kForever);
+    // Looks as far ahead as the last search of this kind had to, then farther: look(until when),
+    // which says up to where it found what it wanted; kForever: nothing yet.
     template <typename Look>
     void for_each_reach(KnownStarts::Page& known, PlanTime from, Look look);
     KnownStarts::Page& known_for(const Search& search) {

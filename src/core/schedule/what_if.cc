@@ -26,7 +26,8 @@ std::string devices_text(std::string_view option, const std::vector<GresCount>& 
     if (option == "--gres") return fmt::format("{}={}", option, print_gres(wishes));
     std::string text;
     for (const GresCount& wish : wishes) {
-        text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", wish.type, wish.type.empty() ? "" : ":", wish.count);
+        text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", wish.type,
+                            wish.type.empty() ? "" : ":", wish.count);
     }
     return fmt::format("{}={}", option, text);
 }
@@ -34,7 +35,8 @@ std::string devices_text(std::string_view option, const std::vector<GresCount>& 
 std::string nodes_text(const Shape& shape) {
     if (!shape.node_sizes.empty()) return "--nodes=" + shape.node_sizes;
     bool range = shape.nodes_max && *shape.nodes_max != shape.nodes_min;
-    return range ? fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max) : fmt::format("--nodes={}", shape.nodes_min);
+    return range ? fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max)
+                 : fmt::format("--nodes={}", shape.nodes_min);
 }
 
 }  // namespace
@@ -42,25 +44,34 @@ std::string nodes_text(const Shape& shape) {
 // Whole minutes, as they are written.
 void WhatIf::add_shorter() {
     TimeLimit limit = question_.job.time_limit;
-    std::uint64_t minutes = limit.unlimited() ? kYearInMinutes : static_cast<std::uint64_t>(limit.length().count() / 60);
-    add_most(minutes, 1,
-             [](Draft& draft, std::uint64_t most) { draft.time_limit = TimeLimit{Seconds{static_cast<std::int64_t>(most) * 60}}; },
-             [](Draft& draft) { return "--time=" + print_time_limit(draft.time_limit); });
+    std::uint64_t minutes = limit.unlimited()
+                                ? kYearInMinutes
+                                : static_cast<std::uint64_t>(limit.length().count() / 60);
+    add_most(
+        minutes, 1,
+        [](Draft& draft, std::uint64_t most) {
+            draft.time_limit = TimeLimit{Seconds{static_cast<std::int64_t>(most) * 60}};
+        },
+        [](Draft& draft) { return "--time=" + print_time_limit(draft.time_limit); });
 }
 
-void WhatIf::add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index, std::string_view option) {
-    add_most((question_.job.request->shape.*wishes)[index].count, 1,
-             [&](Draft& draft, std::uint64_t count) { (draft.shape().*wishes)[index].count = count; },
-             [&](Draft& draft) { return devices_text(option, draft.shape().*wishes); });
+void WhatIf::add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index,
+                          std::string_view option) {
+    add_most(
+        (question_.job.request->shape.*wishes)[index].count, 1,
+        [&](Draft& draft, std::uint64_t count) { (draft.shape().*wishes)[index].count = count; },
+        [&](Draft& draft) { return devices_text(option, draft.shape().*wishes); });
 }
 
-void WhatIf::add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index, std::string_view option) {
+void WhatIf::add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index,
+                             std::string_view option) {
     const GresCount& wish = (question_.job.request->shape.*wishes)[index];
     if (wish.type.empty()) return;
     std::set<std::string> types;
     for (const NodeKind& kind : question_.cluster.scheduler().layout.kinds) {
         for (const NodeKind::Gres& entry : kind.gres) {
-            if (entry.name == wish.name && !entry.type.empty() && entry.type != wish.type) types.insert(entry.type);
+            if (entry.name == wish.name && !entry.type.empty() && entry.type != wish.type)
+                types.insert(entry.type);
         }
     }
     bool any = false;
@@ -81,7 +92,9 @@ void WhatIf::add_devices() {
         std::vector<GresCount> Shape::*wishes;
         std::string_view option;
     };
-    constexpr Row kRows[] = {{&Shape::gres_per_node, "--gres"}, {&Shape::gpus, "--gpus"}, {&Shape::gpus_per_task, "--gpus-per-task"}};
+    constexpr Row kRows[] = {{&Shape::gres_per_node, "--gres"},
+                             {&Shape::gpus, "--gpus"},
+                             {&Shape::gpus_per_task, "--gpus-per-task"}};
     for (const Row& row : kRows) {
         for (std::size_t i = 0; i < (question_.job.request->shape.*row.wishes).size(); ++i) {
             add_fewer_of(row.wishes, i, row.option);
@@ -92,7 +105,8 @@ void WhatIf::add_devices() {
 
 // The memory in force may be a default that nobody asked for, up to all of a node.
 void WhatIf::add_less_memory() {
-    const Partition* partition = question_.cluster.find_partition(partitions_of(question_.job).front());
+    const Partition* partition =
+        question_.cluster.find_partition(partitions_of(question_.job).front());
     if (!partition) return;
     Result<Need> need = need_of(question_.cluster, question_.job, *partition);
     if (!need || !need->memory_counts) return;
@@ -112,44 +126,59 @@ void WhatIf::add_less_memory() {
                 amount = std::max(*amount, static_cast<Megabytes>(kind.total[Amounts::kMemory]));
             }
         }
-        add_most(*amount, *amount > kGigabyte ? kGigabyte : 1,
-                 [&](Draft& draft, std::uint64_t most) { draft.shape().*row.wish = most; },
-                 [&](Draft& draft) { return fmt::format("{}={}", row.option, print_memory(*(draft.shape().*row.wish))); });
+        add_most(
+            *amount, *amount > kGigabyte ? kGigabyte : 1,
+            [&](Draft& draft, std::uint64_t most) { draft.shape().*row.wish = most; },
+            [&](Draft& draft) {
+                return fmt::format("{}={}", row.option, print_memory(*(draft.shape().*row.wish)));
+            });
         return;
     }
 }
 
 void WhatIf::add_fewer_tasks() {
     const Shape& shape = question_.job.request->shape;
-    add_most(shape.cpus_per_task, 1,
-             [](Draft& draft, std::uint64_t count) { draft.shape().cpus_per_task = static_cast<std::uint32_t>(count); },
-             [](Draft& draft) { return fmt::format("--cpus-per-task={}", draft.shape().cpus_per_task); });
-    add_most(shape.nodes_min, 1,
-             [](Draft& draft, std::uint64_t count) {
-                 Shape& changed = draft.shape();
-                 if (changed.nodes_max == changed.nodes_min) changed.nodes_max = static_cast<std::uint32_t>(count);
-                 changed.nodes_min = static_cast<std::uint32_t>(count);
-                 changed.node_sizes.clear();
-             },
-             [](Draft& draft) { return nodes_text(draft.shape()); });
+    add_most(
+        shape.cpus_per_task, 1,
+        [](Draft& draft, std::uint64_t count) {
+            draft.shape().cpus_per_task = static_cast<std::uint32_t>(count);
+        },
+        [](Draft& draft) {
+            return fmt::format("--cpus-per-task={}", draft.shape().cpus_per_task);
+        });
+    add_most(
+        shape.nodes_min, 1,
+        [](Draft& draft, std::uint64_t count) {
+            Shape& changed = draft.shape();
+            if (changed.nodes_max == changed.nodes_min)
+                changed.nodes_max = static_cast<std::uint32_t>(count);
+            changed.nodes_min = static_cast<std::uint32_t>(count);
+            changed.node_sizes.clear();
+        },
+        [](Draft& draft) { return nodes_text(draft.shape()); });
     if (!shape.ntasks || *shape.ntasks <= shape.nodes_min) return;
     std::uint64_t least = shape.nodes_min;
-    add_most(*shape.ntasks - least + 1, 1,
-             [&](Draft& draft, std::uint64_t count) { draft.shape().ntasks = static_cast<std::uint32_t>(least - 1 + count); },
-             [](Draft& draft) { return fmt::format("--ntasks={}", *draft.shape().ntasks); });
+    add_most(
+        *shape.ntasks - least + 1, 1,
+        [&](Draft& draft, std::uint64_t count) {
+            draft.shape().ntasks = static_cast<std::uint32_t>(least - 1 + count);
+        },
+        [](Draft& draft) { return fmt::format("--ntasks={}", *draft.shape().ntasks); });
 }
 
 void WhatIf::add_fewer_licenses() {
-    LicenseWish wish = parse_licenses(question_.job.request->licenses).value();  // checked when it came
+    LicenseWish wish =
+        parse_licenses(question_.job.request->licenses).value();  // checked when it came
     if (wish.any) return;
     for (std::size_t i = 0; i < wish.wanted.size(); ++i) {
-        add_most(wish.wanted[i].count, 1,
-                 [&](Draft& draft, std::uint64_t count) {
-                     std::vector<LicenseCount> fewer = wish.wanted;
-                     fewer[i].count = static_cast<std::uint32_t>(count);
-                     draft.request->licenses = print_licenses(fewer);
-                 },
-                 [](Draft& draft) { return "--licenses=" + draft.request->licenses; });
+        add_most(
+            wish.wanted[i].count, 1,
+            [&](Draft& draft, std::uint64_t count) {
+                std::vector<LicenseCount> fewer = wish.wanted;
+                fewer[i].count = static_cast<std::uint32_t>(count);
+                draft.request->licenses = print_licenses(fewer);
+            },
+            [](Draft& draft) { return "--licenses=" + draft.request->licenses; });
     }
 }
 
@@ -165,16 +194,23 @@ void WhatIf::add_dropped() {
         try_without(given, std::move(option), [&](JobTerms& terms) { edit(terms.shape); });
     };
     const std::string& licenses = question_.job.request->licenses;
-    try_without(!licenses.empty(), "--licenses=" + licenses, [](JobTerms& terms) { terms.licenses.clear(); });
-    without(shape.exclusive != Exclusive::No, shape.exclusive == Exclusive::User ? "--exclusive=user" : "--exclusive",
+    try_without(!licenses.empty(), "--licenses=" + licenses,
+                [](JobTerms& terms) { terms.licenses.clear(); });
+    without(shape.exclusive != Exclusive::No,
+            shape.exclusive == Exclusive::User ? "--exclusive=user" : "--exclusive",
             [](Shape& changed) { changed.exclusive = Exclusive::No; });
-    without(!shape.constraint.empty(), "--constraint=" + shape.constraint, [](Shape& changed) { changed.constraint.clear(); });
-    without(!shape.nodelist.empty(), "--nodelist=" + shape.nodelist, [](Shape& changed) { changed.nodelist.clear(); });
-    without(!shape.exclude.empty(), "--exclude=" + shape.exclude, [](Shape& changed) { changed.exclude.clear(); });
+    without(!shape.constraint.empty(), "--constraint=" + shape.constraint,
+            [](Shape& changed) { changed.constraint.clear(); });
+    without(!shape.nodelist.empty(), "--nodelist=" + shape.nodelist,
+            [](Shape& changed) { changed.nodelist.clear(); });
+    without(!shape.exclude.empty(), "--exclude=" + shape.exclude,
+            [](Shape& changed) { changed.exclude.clear(); });
     without(shape.contiguous, "--contiguous", [](Shape& changed) { changed.contiguous = false; });
-    without(shape.switches_max.has_value(), fmt::format("--switches={}", shape.switches_max.value_or(0)),
+    without(shape.switches_max.has_value(),
+            fmt::format("--switches={}", shape.switches_max.value_or(0)),
             [](Shape& changed) { changed.switches_max.reset(); });
-    without(shape.bind_gpus_to_cores, "--gres-flags=enforce-binding", [](Shape& changed) { changed.bind_gpus_to_cores = false; });
+    without(shape.bind_gpus_to_cores, "--gres-flags=enforce-binding",
+            [](Shape& changed) { changed.bind_gpus_to_cores = false; });
 }
 
 void WhatIf::add_partitions() {
@@ -182,7 +218,8 @@ void WhatIf::add_partitions() {
     Caller caller{question_.job.user, question_.job.group};
     for (const Partition& partition : question_.cluster.partitions()) {
         const std::string& name = partition.config.name;
-        if (std::find(own.begin(), own.end(), name) != own.end() || partition.config.hidden) continue;
+        if (std::find(own.begin(), own.end(), name) != own.end() || partition.config.hidden)
+            continue;
         if (!may_use(question_.cluster, partition.config, caller, *question_.job.request)) continue;
         Draft changed = draft();
         changed.partitions = {name};
@@ -200,7 +237,8 @@ void WhatIf::add_reservations() {
     }
     for (const Reservation& each : question_.cluster.reservations()) {
         bool tried = each.name == wish.reservation || each.has(kResvMagnetic);
-        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish)) continue;
+        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish))
+            continue;
         Draft changed = draft();
         changed.request->reservation = each.name;
         add(std::move(changed), "--reservation=" + each.name, kOtherPartition);
@@ -213,7 +251,9 @@ void WhatIf::add_halved() {
         Draft changed = draft();
         Shape& shape = changed.shape();
         std::string text;
-        auto note = [&](std::string option) { text += (text.empty() ? "" : " ") + std::move(option); };
+        auto note = [&](std::string option) {
+            text += (text.empty() ? "" : " ") + std::move(option);
+        };
         auto less = [&](auto number) { return std::max<decltype(number)>(1, number >> shift); };
         if (shape.nodes_min > 1) {
             if (shape.nodes_max == shape.nodes_min) shape.nodes_max = less(shape.nodes_min);
@@ -221,13 +261,17 @@ void WhatIf::add_halved() {
             shape.node_sizes.clear();
             note(nodes_text(shape));
         }
-        if (shape.ntasks.value_or(1) > 1) note(fmt::format("--ntasks={}", *(shape.ntasks = less(*shape.ntasks))));
-        if (shape.cpus_per_task > 1) note(fmt::format("--cpus-per-task={}", shape.cpus_per_task = less(shape.cpus_per_task)));
+        if (shape.ntasks.value_or(1) > 1)
+            note(fmt::format("--ntasks={}", *(shape.ntasks = less(*shape.ntasks))));
+        if (shape.cpus_per_task > 1)
+            note(
+                fmt::format("--cpus-per-task={}", shape.cpus_per_task = less(shape.cpus_per_task)));
         for (GresCount& wish : shape.gres_per_node) wish.count = less(wish.count);
         if (!shape.gres_per_node.empty()) note(devices_text("--gres", shape.gres_per_node));
         for (GresCount& wish : shape.gpus) wish.count = less(wish.count);
         if (!shape.gpus.empty()) note(devices_text("--gpus", shape.gpus));
-        if (shape.mem_per_node.value_or(0) > 1) note("--mem=" + print_memory(*(shape.mem_per_node = less(*shape.mem_per_node))));
+        if (shape.mem_per_node.value_or(0) > 1)
+            note("--mem=" + print_memory(*(shape.mem_per_node = less(*shape.mem_per_node))));
         if (add(std::move(changed), std::move(text), 1)) return;
     }
 }
@@ -242,7 +286,8 @@ std::vector<Explanation::Change> WhatIf::answer() {
     add_partitions();
     add_reservations();
     if (found_.empty()) add_halved();
-    std::stable_sort(found_.begin(), found_.end(), [](const Way& a, const Way& b) { return a.given_up < b.given_up; });
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Way& a, const Way& b) { return a.given_up < b.given_up; });
     std::vector<Explanation::Change> changes;
     for (Way& way : found_) {
         if (changes.size() < kChangesMost) changes.push_back(std::move(way.change));

@@ -14,7 +14,8 @@ namespace sluice {
 class WhatIf {
 public:
     explicit WhatIf(const Question& question)
-        : question_(question), roomy_(nodes_with_room(question)),
+        : question_(question),
+          roomy_(nodes_with_room(question)),
           behind_(question.cluster.scheduler().planner, bookings_behind(question, roomy_)),
           finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
 
@@ -31,7 +32,7 @@ private:
     };
 
     struct Way {
-        double given_up;             // between 0 and 1
+        double given_up;  // between 0 and 1
         Explanation::Change change;
     };
 
@@ -46,8 +47,10 @@ private:
     void add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print);
     void add_shorter();
     void add_devices();
-    void add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index, std::string_view option);
-    void add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index, std::string_view option);
+    void add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index,
+                      std::string_view option);
+    void add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index,
+                         std::string_view option);
     void add_less_memory();
     void add_fewer_tasks();
     void add_fewer_licenses();
@@ -57,12 +60,13 @@ private:
     void add_halved();
 
     static std::vector<bool> nodes_with_room(const Question& question);
-    static std::vector<Planner::Number> bookings_behind(const Question& question, const std::vector<bool>& nodes);
+    static std::vector<Planner::Number> bookings_behind(const Question& question,
+                                                        const std::vector<bool>& nodes);
     const std::vector<NodeIndex>& nodes_of(const Spot& spot);
 
     const Question& question_;
-    std::vector<bool> roomy_;        // by node index
-    Lifted behind_;                  // whoever gives way to the job
+    std::vector<bool> roomy_;  // by node index
+    Lifted behind_;            // whoever gives way to the job
     StartFinder finder_;
     std::map<const Partition*, std::vector<NodeIndex>> roomy_in_;
     std::vector<Way> found_;

@@ -1,4 +1,5 @@
-// core/schedule/what_if_place.cc: would a draft start now, and where; the most of something with which it does.
+// core/schedule/what_if_place.cc: would a draft start now, and where; the most of something with
+// which it does.
 #include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
@@ -20,7 +21,8 @@ std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
     std::vector<bool> nodes(cluster.node_count());
     auto has_some = [&](const NodeKind& kind, const Amounts& free, const std::string& name) {
         return std::any_of(kind.gres.begin(), kind.gres.end(), [&](const NodeKind::Gres& entry) {
-            return entry.name == name && (!kind.is_planned(entry) || free[kind.place_of(entry)] > 0);
+            return entry.name == name &&
+                   (!kind.is_planned(entry) || free[kind.place_of(entry)] > 0);
         });
     };
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -29,7 +31,8 @@ std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
         Amounts free = planner.plan().window(node, now, 1).free;
         bool any = free[Amounts::kCpus] > 0;
         for (const auto* wishes : {&shape.gres_per_node, &shape.gpus_per_task}) {
-            for (const GresCount& wish : *wishes) any = any && has_some(layout.kind(node), free, wish.name);
+            for (const GresCount& wish : *wishes)
+                any = any && has_some(layout.kind(node), free, wish.name);
         }
         nodes[i] = any;
     }
@@ -39,13 +42,15 @@ std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
     return nodes;
 }
 
-std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question, const std::vector<bool>& nodes) {
+std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question,
+                                                     const std::vector<bool>& nodes) {
     const Planner& planner = question.cluster.scheduler().planner;
     std::set<Planner::Number> found;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (!nodes[i]) continue;
         for (Planner::Number number : planner.bookings_on(NodeIndex{i})) {
-            if (!planner.booking(number).lifted && gives_way(question, planner.booking(number))) found.insert(number);
+            if (!planner.booking(number).lifted && gives_way(question, planner.booking(number)))
+                found.insert(number);
         }
     }
     return {found.begin(), found.end()};
@@ -63,7 +68,8 @@ const std::vector<NodeIndex>& WhatIf::nodes_of(const Spot& spot) {
 }
 
 WhatIf::Draft WhatIf::draft() const {
-    return {std::make_shared<JobTerms>(*question_.job.request), question_.job.time_limit, partitions_of(question_.job)};
+    return {std::make_shared<JobTerms>(*question_.job.request), question_.job.time_limit,
+            partitions_of(question_.job)};
 }
 
 bool WhatIf::has_room() {
@@ -79,20 +85,28 @@ std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
     job.eligible_time = question_.job.eligible_time;
     job.time_limit = draft.time_limit;
     if (licenses_missing(cluster, job, question_.now)) return {};
-    JobClass probe{.sample = draft.request, .partition = {}, .time_limit = draft.time_limit,
-                   .reservations = {}, .user = job.user, .waiting = {}};
+    JobClass probe{.sample = draft.request,
+                   .partition = {},
+                   .time_limit = draft.time_limit,
+                   .reservations = {},
+                   .user = job.user,
+                   .waiting = {}};
     std::string reservations = usable_reservations(cluster, job);
     for (const std::string& name : draft.partitions) {
         const Partition* partition = cluster.find_partition(name);
         if (!partition) continue;
         Result<Need> need = need_of(cluster, job, *partition);
-        if (!need || partition_forbids(cluster, probe, *need) || !unavailable_nodes(cluster, *need).empty()) continue;
+        if (!need || partition_forbids(cluster, probe, *need) ||
+            !unavailable_nodes(cluster, *need).empty())
+            continue;
         if (allowance(cluster, job, *partition).jobs == 0) continue;
         bool outside = draft.request->reservation.empty();
-        for (const Spot& spot : spots_in(cluster, question_.now, *partition, reservations, outside)) {
+        for (const Spot& spot :
+             spots_in(cluster, question_.now, *partition, reservations, outside)) {
             Choice choice = choose(spot, *need, job, draft.time_limit);
             if (choice.empty()) continue;
-            return Explanation::Change{.option = {}, .partition = name, .nodes = names_of(cluster, choice)};
+            return Explanation::Change{
+                .option = {}, .partition = name, .nodes = names_of(cluster, choice)};
         }
     }
     return {};
@@ -105,10 +119,13 @@ Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLi
     PlanTime from = planner.tick(question_.now);
     if (finder_.steps > kStepsMost) return {};
     Detail detail{cluster, from};
-    Choice choice = finder_.at_once({.need = need, .nodes = nodes_of(spot), .from = from,
-                                     .length = length_in(spot.reservation, planner, from, length_of(limit)),
-                                     .options = select_options(cluster, question_.now, need, job),
-                                     .detail = depends_on_detail(need) ? &detail : nullptr});
+    Choice choice =
+        finder_.at_once({.need = need,
+                         .nodes = nodes_of(spot),
+                         .from = from,
+                         .length = length_in(spot.reservation, planner, from, length_of(limit)),
+                         .options = select_options(cluster, question_.now, need, job),
+                         .detail = depends_on_detail(need) ? &detail : nullptr});
     planner.open_reservation(cluster, nullptr, question_.now);
     return !choice.empty() && allocate(cluster, need, choice) ? choice : Choice{};
 }
@@ -121,7 +138,8 @@ bool WhatIf::add(Draft draft, std::string option, double given_up) {
     return true;
 }
 
-void WhatIf::add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print) {
+void WhatIf::add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit,
+                      const Print& print) {
     auto with = [&](std::uint64_t units) {
         Draft changed = draft();
         edit(changed, units * unit);

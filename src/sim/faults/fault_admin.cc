@@ -34,9 +34,11 @@ void FaultWorld::administrate() {
 // Whose jobs may take whose place.
 void FaultWorld::add_qos() {
     for (const char* name : {kUrgent, kPatient}) {
-        ask("qos add", [name](RequestId request) {
-            return UpdateQos{request, kRoot, {name}, {}, UpdateQos::Verb::Create};
-        }, {});
+        ask("qos add",
+            [name](RequestId request) {
+                return UpdateQos{request, kRoot, {name}, {}, UpdateQos::Verb::Create};
+            },
+            {});
     }
     change_qos();
 }
@@ -45,23 +47,33 @@ void FaultWorld::change_qos() {
     Changes changes = {{"Preempt", random_.chance(0.8) ? kPatient : ""},
                        {"PreemptMode", random_.chance(0.5) ? "CLUSTER" : "WITHIN,REQUEUE"},
                        {"Priority", std::to_string(random_.below(100))}};
-    Changes of_victims = {{"GraceTime", std::to_string(random_.below(20))},
-                          {"PreemptMode", random_.chance(0.5) ? "CANCEL" : "REQUEUE"},
-                          {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"},
-                          {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + random_.below(16), 1 + random_.below(4))},
-                          {"GrpJobs", std::to_string(2 + random_.below(6))},
-                          {"MaxJobsPerUser", random_.chance(0.5) ? "-1" : std::to_string(1 + random_.below(3))}};
-    ask("qos modify", [changes](RequestId request) {
-        return UpdateQos{request, kRoot, {kUrgent}, changes, UpdateQos::Verb::Update};
-    }, {});
-    ask("qos modify", [of_victims](RequestId request) {
-        return UpdateQos{request, kRoot, {kPatient}, of_victims, UpdateQos::Verb::Update};
-    }, {});
+    Changes of_victims = {
+        {"GraceTime", std::to_string(random_.below(20))},
+        {"PreemptMode", random_.chance(0.5) ? "CANCEL" : "REQUEUE"},
+        {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"},
+        {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + random_.below(16), 1 + random_.below(4))},
+        {"GrpJobs", std::to_string(2 + random_.below(6))},
+        {"MaxJobsPerUser", random_.chance(0.5) ? "-1" : std::to_string(1 + random_.below(3))}};
+    ask("qos modify",
+        [changes](RequestId request) {
+            return UpdateQos{request, kRoot, {kUrgent}, changes, UpdateQos::Verb::Update};
+        },
+        {});
+    ask("qos modify",
+        [of_victims](RequestId request) {
+            return UpdateQos{request, kRoot, {kPatient}, of_victims, UpdateQos::Verb::Update};
+        },
+        {});
 }
 
 // Some are too large for any limit.
 void FaultWorld::lift_limits() {
-    push({UpdateQos{RequestId{next_request_++}, kRoot, {kPatient}, {{"GrpTRES", "cpu=-1,gres/gpu=-1"}}, UpdateQos::Verb::Update}, {}});
+    push({UpdateQos{RequestId{next_request_++},
+                    kRoot,
+                    {kPatient},
+                    {{"GrpTRES", "cpu=-1,gres/gpu=-1"}},
+                    UpdateQos::Verb::Update},
+          {}});
 }
 
 void FaultWorld::change_reservation() {

@@ -25,17 +25,25 @@ struct Describe {
     }
     std::string operator()(const JobEnded& e) const { return "ended " + described(e.run); }
     std::string operator()(const StepEnded& e) const { return "step ended " + described(e.run); }
-    std::string operator()(const CreateStep& e) const { return fmt::format("step for {}", e.wish.job.value); }
-    std::string operator()(const WaitJob& e) const { return fmt::format("wait for {}", e.job.value); }
-    std::string operator()(const CompleteJob& e) const { return fmt::format("give back {}", e.job.value); }
+    std::string operator()(const CreateStep& e) const {
+        return fmt::format("step for {}", e.wish.job.value);
+    }
+    std::string operator()(const WaitJob& e) const {
+        return fmt::format("wait for {}", e.job.value);
+    }
+    std::string operator()(const CompleteJob& e) const {
+        return fmt::format("give back {}", e.job.value);
+    }
     std::string operator()(const UpdateJob& e) const {
-        return fmt::format("update {} {}={}", to_string(e.job), e.changes.front().first, e.changes.front().second);
+        return fmt::format("update {} {}={}", to_string(e.job), e.changes.front().first,
+                           e.changes.front().second);
     }
     std::string operator()(const UpdateNode& e) const {
         return fmt::format("node {} {}", e.nodes.front(), e.changes.front().second);
     }
     std::string operator()(const UpdatePartition& e) const {
-        return fmt::format("partition {} {}={}", e.partition, e.changes.front().first, e.changes.front().second);
+        return fmt::format("partition {} {}={}", e.partition, e.changes.front().first,
+                           e.changes.front().second);
     }
     std::string operator()(const UpdateQos& e) const { return "qos " + e.names.front(); }
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }
@@ -214,7 +222,8 @@ void FaultWorld::carry_out(const Effect& effect) {
         JobKey job{launch->job->id.value, launch->job->restarts};
         int copies = !calm_ && random_.chance(0.05) ? 2 : 1;
         std::size_t node = machine_of(launch->node);
-        for (int i = 0; i < copies; ++i) down(node, [this, node, job] { machines_[node]->on_launch(job); });
+        for (int i = 0; i < copies; ++i)
+            down(node, [this, node, job] { machines_[node]->on_launch(job); });
     } else if (const auto* signal = std::get_if<SignalJob>(&effect)) {
         std::size_t node = machine_of(signal->node);
         down(node, [this, node, order = *signal] {

@@ -26,7 +26,8 @@ void FaultWorld::connect(std::size_t node) {
     }
     auto wire = std::make_shared<Wire>();
     node_ends_[node] = wire;
-    NodeRegistered registration{first_settings_->nodes[node].name, machine.facts(), machine.announce()};
+    NodeRegistered registration{first_settings_->nodes[node].name, machine.facts(),
+                                machine.announce()};
     for (const RunId& run : registration.running) wire->told.insert(key_of(run));
     up(wire, [this, node, wire, registration] {
         controller_ends_[node] = wire;  // an older connection that has not broken yet is replaced

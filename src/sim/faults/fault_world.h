@@ -2,9 +2,9 @@
 //
 // A cluster in which everything goes wrong at times: the controller crashes at any point and comes
 // back with what it had committed, connections break and lose what was on its way, nodes restart,
-// vanish and return, clocks jump. Users go on to submit and repeat what was not answered, sruns make
-// steps, administrators change everything. Then the faults stop, and all must settle. All of it
-// follows from the seed.
+// vanish and return, clocks jump. Users go on to submit and repeat what was not answered, sruns
+// make steps, administrators change everything. Then the faults stop, and all must settle. All of
+// it follows from the seed.
 #pragma once
 
 #include <deque>
@@ -19,8 +19,8 @@
 #include "core/cluster.h"
 #include "sim/agenda.h"
 #include "sim/faults/machine.h"
-#include "sim/faults/rules.h"
 #include "sim/faults/rows.h"
+#include "sim/faults/rules.h"
 #include "sim/random.h"
 
 namespace sluice {
@@ -39,7 +39,8 @@ struct FaultResult {
     std::optional<std::string> failure;
     std::uint64_t hash = 0;  // of all that happened, in order
     std::size_t events = 0, faults = 0, crashes = 0, accepted = 0, ended = 0, steps = 0;
-    std::map<std::string, std::size_t> answers;  // of users and administrators: how many of each kind
+    std::map<std::string, std::size_t>
+        answers;  // of users and administrators: how many of each kind
 };
 
 class FaultWorld : private MachineHost {
@@ -72,10 +73,10 @@ private:
         bool answered = false;
         std::optional<JobId> job;  // accepted
         UserId user;
-        bool asked = false;        // so that a repetition says the same
-        RequestId waits;           // for its allocation
-        bool gone = false;         // of an interactive job: it is over, or somebody pulled the plug
-        std::optional<JobKey> has; // the allocation, while it has one
+        bool asked = false;  // so that a repetition says the same
+        RequestId waits;     // for its allocation
+        bool gone = false;   // of an interactive job: it is over, or somebody pulled the plug
+        std::optional<JobKey> has;  // the allocation, while it has one
     };
     // A question, and who wants the answer.
     struct Question {
@@ -215,8 +216,8 @@ private:
     std::map<std::uint64_t, Question> asked_;  // by request, while it may be answered
     std::uint64_t next_request_ = 1;
     std::uint64_t next_srun_ = 1;
-    std::vector<JobKey> busy_;              // jobs with steps, for those who want to cancel one
-    std::map<RunKey, Time> lost_steps_;     // running as far as the controller knows: since when not
+    std::vector<JobKey> busy_;           // jobs with steps, for those who want to cancel one
+    std::map<RunKey, Time> lost_steps_;  // running as far as the controller knows: since when not
 
     Rows rows_;                         // the disk: all that survives a crash
     std::unique_ptr<Cluster> cluster_;  // null while the controller is down
@@ -236,7 +237,8 @@ private:
     Rules rules_;
     std::map<RunKey, Execution> executions_;  // the last of each script
     std::map<RunKey, ExitStatus> finished_;
-    std::set<std::pair<std::size_t, RunKey>> heard_;  // by the controller, from the node: it runs there
+    std::set<std::pair<std::size_t, RunKey>>
+        heard_;  // by the controller, from the node: it runs there
 };
 
 }  // namespace sluice

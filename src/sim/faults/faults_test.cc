@@ -49,7 +49,8 @@ TEST(Faults, EverythingHappens) {
     // So many jobs that they wait: commands that come when a job is over are refused.
     constexpr std::uint64_t kSeeds = kSanitized ? 1 : 5;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        for (const auto& [what, count] : world(seed, 6, 200, true, true, seed == 3).answers) answers[what] += count;
+        for (const auto& [what, count] : world(seed, 6, 200, true, true, seed == 3).answers)
+            answers[what] += count;
     }
     if (kSanitized) return;  // not everything happens in one world
     for (const char* what :
@@ -91,7 +92,8 @@ constexpr KeptSeed kKept[] = {
     {"a step had run on a node that left slurm.conf", 398, 4, 60, true, true},
     {"a job waited for a singleton that waited for it", 126, 32, 150, true, true},
     {"a step was never brought to its nodes", 246, 32, 150, true, true},
-    {"an order to launch came to a node after the job was given up there", 898, 32, 150, true, true},
+    {"an order to launch came to a node after the job was given up there", 898, 32, 150, true,
+     true},
     {"a script ended, and its node lost its disk before it could say so", 855, 32, 150, true, true},
     {"tasks joined others on CPUs that were being freed for urgent jobs", 45, 2, 40, true, true},
 };

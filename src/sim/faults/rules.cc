@@ -102,7 +102,8 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
 
 // All who hold nodes are counted, however the core keeps its books.
 std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job) {
-    const Qos* qos = cluster.settings().enforce_limits ? find_qos(cluster, job.request->qos) : nullptr;
+    const Qos* qos =
+        cluster.settings().enforce_limits ? find_qos(cluster, job.request->qos) : nullptr;
     if (!qos) return {};
     LimitUse all, of_user;
     cluster.jobs().for_each([&](const Job& other) {
@@ -112,10 +113,14 @@ std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job)
         for (const auto& [name, amount] : tres_of(*other.allocation)) all.tres[name] += amount;
     });
     for (const auto& [name, most] : qos->of_all.tres) {
-        if (all.tres[name] > most) return fmt::format("with {} {} in its QOS, which may have {}", all.tres[name], name, most);
+        if (all.tres[name] > most)
+            return fmt::format("with {} {} in its QOS, which may have {}", all.tres[name], name,
+                               most);
     }
-    if (all.running > qos->of_all.running.value_or(kNoLimit)) return "with more jobs than its QOS may have";
-    if (of_user.running > qos->of_user.running.value_or(kNoLimit)) return "with more jobs than its user may have";
+    if (all.running > qos->of_all.running.value_or(kNoLimit))
+        return "with more jobs than its QOS may have";
+    if (of_user.running > qos->of_user.running.value_or(kNoLimit))
+        return "with more jobs than its user may have";
     return {};
 }
 
@@ -237,7 +242,8 @@ std::optional<std::string> Rules::broken_queue(const Cluster& cluster, Time now)
     cluster.jobs().for_each([&](const Job& job) {
         bool may_run = job.state == JobState::Pending && job.priority > 0 && job.dependency.empty();
         if (!may_run || job.eligible_time > now) return;
-        bool is_seen = cluster.parked.contains(job.id) || cluster.scheduler().queue.contains(job.id);
+        bool is_seen =
+            cluster.parked.contains(job.id) || cluster.scheduler().queue.contains(job.id);
         if (!is_seen) broken = fmt::format("job {} waits, and nobody sees it", print_job_id(job));
     });
     return broken;
@@ -259,7 +265,8 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
                 if (!whole) return say("is outside its job");
                 bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(),
                                       share.node) != step->nodes_left.end();
-                const bool holds = step->holds_memory && !step->overlap && left && whole->memory > 0;
+                const bool holds =
+                    step->holds_memory && !step->overlap && left && whole->memory > 0;
                 if (holds && (memory[share.node] += share.memory) > whole->memory)
                     return say("has memory that others hold");
                 for (std::uint32_t cpu : share.cpus) {

@@ -22,7 +22,8 @@ public:
     // After it: what is wrong with one that has started since.
     std::optional<std::string> broken_by_start(const Cluster& cluster, Time now) const;
     std::optional<std::string> broken_step(const Cluster& cluster) const;
-    // Every job that waits for nothing of its own is looked at by passes, or when something changes.
+    // Every job that waits for nothing of its own is looked at by passes, or when something
+    // changes.
     std::optional<std::string> broken_queue(const Cluster& cluster, Time now) const;
 
 private:

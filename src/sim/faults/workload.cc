@@ -42,10 +42,13 @@ Settings random_settings(Random& random, std::uint32_t nodes, bool with_preempti
     return settings;
 }
 
-std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes, bool with_preemption) {
+std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes,
+                                                 bool with_preemption) {
     auto request = std::make_shared<JobRequest>();
-    if (with_preemption && Random(random).chance(0.2)) request->partition = request->qos = kUrgent;
-    else if (with_preemption) request->qos = kPatient;
+    if (with_preemption && Random(random).chance(0.2))
+        request->partition = request->qos = kUrgent;
+    else if (with_preemption)
+        request->qos = kPatient;
     request->name = "job";
     request->requeue = random.chance(0.7);
     request->hold = random.chance(0.03);

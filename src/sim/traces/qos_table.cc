@@ -16,7 +16,9 @@ namespace {
 // Columns that say nothing of who waits and who goes.
 constexpr std::string_view kIdle[] = {"id", "descr", "usagefactor", "usagethres"};
 
-bool is_idle(std::string_view column) { return std::find(std::begin(kIdle), std::end(kIdle), column) != std::end(kIdle); }
+bool is_idle(std::string_view column) {
+    return std::find(std::begin(kIdle), std::end(kIdle), column) != std::end(kIdle);
+}
 
 // "00:01:00" is what the table shows, seconds are what it takes.
 Result<std::string> value_in(const Row& row, std::size_t column, std::string_view key) {
@@ -25,7 +27,8 @@ Result<std::string> value_in(const Row& row, std::size_t column, std::string_vie
     std::int64_t seconds = 0;
     for (std::string_view part : split(cell, ':')) {
         const std::optional<std::uint64_t> number = to_number(part);
-        if (!number || *number > 1'000'000) return row.wrong(column, key, "a time such as 00:01:00");
+        if (!number || *number > 1'000'000)
+            return row.wrong(column, key, "a time such as 00:01:00");
         seconds = seconds * 60 + static_cast<std::int64_t>(*number);
     }
     return std::to_string(seconds);
@@ -56,7 +59,8 @@ Result<QosTable> parse_qos_table(const std::string& path, std::string_view text)
             for (std::string_view cell : row.cells) header.push_back(to_lower(trim(cell)));
             continue;
         }
-        if (row.cells.size() != header.size()) return row.wrong(row.cells.size(), "line", "as many cells as in the first line");
+        if (row.cells.size() != header.size())
+            return row.wrong(row.cells.size(), "line", "as many cells as in the first line");
         Changes changes = TRY(changes_in(row, header));
         table.emplace_back(std::string(trim(row.cells[name])), std::move(changes));
     }

@@ -1,8 +1,8 @@
 // sim/traces/sacct.cc
 //
 // What `sacct -P -X -o JobID,Submit,Start,End,Elapsed,Timelimit,ReqTRES,Account,User,Partition,QOS`
-// prints, in any order of columns. Steps are left out, array tasks are jobs like any other. Left out
-// and counted are jobs that never started, and those of which no column says what they had.
+// prints, in any order of columns. Steps are left out, array tasks are jobs like any other. Left
+// out and counted are jobs that never started, and those of which no column says what they had.
 #include <fmt/format.h>
 
 #include <algorithm>
