@@ -63,33 +63,37 @@ def process_state(pid):
 
 
 class Ports:
-    """A block of ports that no other cluster of these tests uses, kept by a lock."""
+    """Ports in a row that no other cluster of these tests uses, kept by a lock for each block."""
 
     def __init__(self, count):
         blocks = list(PORT_BLOCKS)
-        random.shuffle(blocks)
-        for first in blocks:
-            self.lock = open(f"{tempfile.gettempdir()}/.sluice-ports-{os.getuid()}-{first}", "w")
-            try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                self.lock.close()
-                continue
-            self.numbers = range(first, first + count)
-            if not self.is_held():
-                self.lock.close()
-                continue
-            if all(self.is_free(port) for port in self.numbers):
+        wanted = -(-count // PORT_BLOCKS.step)
+        starts = list(range(len(blocks) - wanted + 1))
+        random.shuffle(starts)
+        for start in starts:
+            self.locks = []
+            self.numbers = range(blocks[start], blocks[start] + count)
+            if all(self.lock(first) for first in blocks[start:start + wanted]) and \
+                    all(self.is_free(port) for port in self.numbers):
                 return
             self.release()
-        raise RuntimeError("no free block of ports")
+        raise RuntimeError(f"no {count} free ports in a row")
 
-    def is_held(self):
-        """Whether what we have locked is still the file of that name: its last holder removes it."""
+    def lock(self, first):
+        """Whether the block is now ours."""
+        name = f"{tempfile.gettempdir()}/.sluice-ports-{os.getuid()}-{first}"
+        lock = open(name, "w")
         try:
-            return os.path.samestat(os.fstat(self.lock.fileno()), os.stat(self.lock.name))
-        except FileNotFoundError:
-            return False
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The last holder removes the file: what we have locked may no longer have that name.
+            held = os.path.samestat(os.fstat(lock.fileno()), os.stat(name))
+        except OSError:
+            held = False
+        if held:
+            self.locks.append(lock)
+        else:
+            lock.close()
+        return held
 
     @staticmethod
     def is_free(port):
@@ -102,8 +106,9 @@ class Ports:
         return True
 
     def release(self):
-        os.unlink(self.lock.name)
-        self.lock.close()
+        for lock in self.locks:
+            os.unlink(lock.name)
+            lock.close()
 
 
 class Cluster:
@@ -258,7 +263,7 @@ ReturnToService=2
         self.start_controller()
         for name in self.nodes:
             self.start_node(name, wait=False)
-        self.wait_for(lambda: all(self.node_state(name) == "idle" for name in self.nodes),
+        self.wait_for(lambda: self.node_states() == dict.fromkeys(self.nodes, "idle"),
                       what="all nodes to be idle")
         self.checked = checked
         return self
@@ -270,6 +275,10 @@ ReturnToService=2
 
     def node_state(self, name):
         return self.run("sinfo", "-h", "-n", name, "-o", "%t", check=False).stdout.strip()
+
+    def node_states(self):
+        lines = self.run("sinfo", "-h", "-N", "-o", "%N %t", check=False).stdout.splitlines()
+        return dict(line.split() for line in lines)
 
     def kill(self, name, number=signal.SIGKILL):
         """Sends the signal and waits for the end of a daemon: its exit status."""

@@ -115,6 +115,43 @@ TEST(Stream, WhatWasInThePipeWhenTheWriterLeftIsNotLost) {
     EXPECT_EQ(received, "last words");
 }
 
+TEST(Stream, WhatThePeerSentBeforeItLeftIsReadAlsoWhenAWriteFails) {
+    signal(SIGPIPE, SIG_IGN);
+    EventLoop loop;
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    std::string received;
+    int closed = 0;
+    auto on_close = [&] {
+        ++closed;
+        loop.stop();
+    };
+    Stream ours(loop, Fd(pair[0]),
+                {[&](std::string_view bytes) { received += bytes; }, on_close, {}});
+    Fd peer(pair[1]);
+    const std::string sent(150'000, 'z');  // more than one read
+    write_all(peer.get(), sent);
+    peer.reset();
+    ours.send("input that nobody takes");
+    loop.run();
+    EXPECT_EQ(received, sent);
+    EXPECT_EQ(closed, 1);
+    EXPECT_EQ(ours.backlog(), 0u);
+}
+
+TEST(Stream, AFailedWriteClosesAStreamThatIsNotRead) {
+    signal(SIGPIPE, SIG_IGN);
+    EventLoop loop;
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    Stream ours(loop, Fd(pair[0]), {{}, [&] { loop.stop(); }, {}});
+    Fd(pair[1]).reset();
+    ours.read_more(false);
+    ours.send("x");
+    loop.run();
+    EXPECT_TRUE(ours.closed());
+}
+
 TEST(Process, ChildGetsWhatTheSpecSays) {
     ProcessSpec spec = shell("echo $A $PID_IS $$; pwd; umask; ulimit -n");
     spec.environment = {"A=1"};

@@ -47,7 +47,7 @@ void Stream::read_some() {
 }
 
 void Stream::send(std::string_view bytes) {
-    if (closed() || closing_) return;
+    if (closed() || closing_ || broken_) return;
     if (backlog() == 0) {
         ssize_t count = write(fd_.get(), bytes.data(), bytes.size());
         if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
@@ -62,12 +62,16 @@ void Stream::write_some() {
         ssize_t count = write(fd_.get(), out_.data() + out_start_, backlog());
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && errno == EAGAIN) return;
-        if (count < 0) return close_now(true);
+        if (count < 0) {
+            broken_ = true;
+            break;
+        }
         out_start_ += static_cast<std::size_t>(count);
     }
     out_.clear();
     out_start_ = 0;
-    if (closing_) return close_now(true);
+    // The peer takes no more, but what it sent before it left may still be unread.
+    if (closing_ || (broken_ && !reading_)) return close_now(true);
     update();
     if (handlers_.on_drained) handlers_.on_drained();
 }

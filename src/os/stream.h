@@ -1,8 +1,10 @@
 // os/stream.h
 //
 // A connection or pipe in an event loop: bytes come by a function, bytes go through a buffer that
-// never blocks. Who fills the buffer faster than the peer reads it asks backlog() and waits for
-// on_drained. A stream may be destroyed in any of its own functions except through EventLoop.
+// never blocks. A sender that fills the buffer faster than the peer reads it asks backlog() and
+// waits for on_drained. When the peer takes no more bytes, the rest of the buffer is dropped and
+// reading goes on to the end of what the peer sent. A stream may be destroyed in any of its own
+// functions except through EventLoop.
 #pragma once
 
 #include <functional>
@@ -52,6 +54,7 @@ private:
     std::size_t out_start_ = 0;
     bool reading_ = true;
     bool closing_ = false;
+    bool broken_ = false;  // a write failed: the peer takes no more
     std::uint32_t events_ = EPOLLIN;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

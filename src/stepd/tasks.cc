@@ -30,6 +30,7 @@ namespace {
 constexpr std::size_t kBacklogMax = 1u << 20;       // towards srun, before tasks must wait
 constexpr std::size_t kInputBacklogMax = 4u << 20;  // towards a task, before srun must wait
 constexpr std::chrono::milliseconds kExitDelay{100};
+constexpr std::chrono::seconds kFarewellMax{30};  // for srun to read the end and to close
 constexpr std::uint32_t kAllTasks = 0xffffffff;
 constexpr const char* kTaskFailed = " DUE TO TASK FAILURE";
 
@@ -292,6 +293,7 @@ void TaskWork::send(const wire::StepOutput& output) {
 }
 
 void TaskWork::on_input(std::string_view bytes) {
+    if (done_sent_) return;
     reader_.feed(bytes);
     for (;;) {
         auto frame = reader_.next();
@@ -363,6 +365,8 @@ void TaskWork::wind_up(const wire::StepEnd& end) {
     }
 }
 
+// srun closes the connection when it has read Done. To close it from here would discard output in
+// flight if srun has sent input that nobody has read.
 bool TaskWork::wound_up() {
     bool open = std::any_of(tasks_.begin(), tasks_.end(),
                             [](const auto& task) { return task->output_open(); });
@@ -375,8 +379,10 @@ bool TaskWork::wound_up() {
         output.mutable_done();
         send(output);
         done_sent_ = true;
+        leave_before_ = EventLoop::Clock::now() + kFarewellMax;
+        if (!srun_->closed()) srun_->read_more(true);
     }
-    return srun_->closed() || srun_->backlog() == 0;
+    return srun_->closed() || EventLoop::Clock::now() >= leave_before_;
 }
 
 }  // namespace sluice

@@ -80,6 +80,7 @@ private:
     wire::ExitStatus worst_;
     bool paused_ = false;
     bool done_sent_ = false;
+    EventLoop::Clock::time_point leave_before_;  // set with done_sent_
     bool bad_exit_handled_ = false;
     std::string cause_said_;
 };

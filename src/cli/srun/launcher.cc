@@ -197,6 +197,7 @@ void StepLauncher::on_closed(Node& node) {
 void StepLauncher::finish(Node& node) {
     if (node.done) return;
     node.done = true;
+    node.stream->close();  // slurmstepd waits for it, so that none of its output is lost
     tell_ends(node);
     bool all_done = std::all_of(nodes_.begin(), nodes_.end(),
                                 [](const std::unique_ptr<Node>& each) { return each->done; });
