@@ -12,7 +12,6 @@ target_link_libraries(protobuf_lite INTERFACE ${PROTOBUF_LITE_STATIC} Threads::T
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
-pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 
 if(SLUICE_TESTS)
     find_package(GTest REQUIRED)

@@ -19,6 +19,13 @@ function(sluice_precompile target sources)
     endif()
 endfunction()
 
+# Headers that are made by the build, which clang-tidy must find: cmake --build build --target generated
+add_custom_target(generated)
+function(sluice_generated target)
+    add_custom_target(${target}_generated DEPENDS ${ARGN})
+    add_dependencies(generated ${target}_generated)
+endfunction()
+
 # What ctest runs: cmake --build build --target checks
 add_custom_target(checks)
 
@@ -54,7 +61,8 @@ function(sluice_room room)
         add_executable(${room}_test ${tests})
         target_link_libraries(${room}_test PRIVATE ${room} GTest::gtest_main rapidcheck)
         target_precompile_headers(${room}_test PRIVATE ${sluice_common_headers} <gtest/gtest.h>)
-        target_compile_options(${room}_test PRIVATE -O0)  # takes half the time to compile, hardly more to run
+        # Takes half the time to compile, hardly more to run. Fortified functions need optimization.
+        target_compile_options(${room}_test PRIVATE -O0 -U_FORTIFY_SOURCE)
         add_test(NAME ${room} COMMAND ${room}_test)
         add_dependencies(checks ${room}_test)
     endif()
@@ -68,43 +76,20 @@ function(sluice_room room)
     endif()
 endfunction()
 
-# sluice_program(NAME SOURCES file... DESTINATION bin|sbin ROOMS room... [LIBS library...] [TWIN])
-# Our own libraries and the C++ runtime are linked statically: a tool must start in a millisecond.
-# With TWIN the program is linked twice from the same objects: statically throughout, and as the
-# dynamic program in lib/sluice that it becomes when it needs one (src/os/twin.h). The sanitizers
-# want dynamic programs.
-function(sluice_program name)
-    cmake_parse_arguments(ARG "TWIN" "DESTINATION" "SOURCES;ROOMS;LIBS" ${ARGN})
-    if(ARG_TWIN AND NOT SLUICE_SANITIZE)
-        add_library(${name}_main OBJECT ${ARG_SOURCES})
-        target_link_libraries(${name}_main PRIVATE ${ARG_ROOMS} ${ARG_LIBS})
-        add_executable(${name})
-        target_link_libraries(${name} PRIVATE ${name}_main lean_start ${ARG_ROOMS} ${ARG_LIBS})
-        sluice_install(${name} ${name} ${ARG_DESTINATION})
-        add_executable(${name}_twin)
-        target_link_libraries(${name}_twin PRIVATE ${name}_main ${ARG_ROOMS} ${ARG_LIBS})
-        sluice_link_dynamically(${name}_twin)
-        sluice_install(${name}_twin ${name} lib/sluice)
-        add_dependencies(${name} ${name}_twin)
-    else()
-        add_executable(${name} ${ARG_SOURCES})
-        target_link_libraries(${name} PRIVATE ${ARG_ROOMS} ${ARG_LIBS})
-        sluice_link_dynamically(${name})
-        sluice_install(${name} ${name} ${ARG_DESTINATION})
-    endif()
-endfunction()
-
-function(sluice_link_dynamically target)
-    if(NOT SLUICE_SANITIZE)
-        target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
-    endif()
-endfunction()
-
 # All that is installed, and nothing for tests: cmake --build build --target programs
 add_custom_target(programs)
-function(sluice_install target file destination)
-    add_dependencies(programs ${target})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file}
-        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${destination})
-    install(TARGETS ${target} DESTINATION ${destination})
+
+# sluice_program(NAME SOURCES file... DESTINATION bin|sbin ROOMS room... [LIBS library...])
+# Our own libraries and the C++ runtime are linked statically: each shared library costs a tool a part of a millisecond at
+# its start. The C library is shared, because NSS and libmunge are loaded into it.
+function(sluice_program name)
+    cmake_parse_arguments(ARG "" "DESTINATION" "SOURCES;ROOMS;LIBS" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE ${ARG_ROOMS} ${ARG_LIBS})
+    if(NOT SLUICE_SANITIZE)
+        target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+    endif()
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${ARG_DESTINATION})
+    install(TARGETS ${name} DESTINATION ${ARG_DESTINATION})
+    add_dependencies(programs ${name})
 endfunction()

@@ -15,6 +15,7 @@
 #include "agent/jobs.h"
 #include "base/log.h"
 #include "model/errors.h"
+#include "model/version.h"
 #include "os/daemonize.h"
 #include "os/error.h"
 #include "os/files.h"
@@ -219,7 +220,7 @@ Result<void> run_agent(const SlurmdOptions& options) {
     PidFile pid_file = TRY(as(ErrorCode::SystemError, PidFile::create(pid_path)));
     Agent agent(wish, site, credentials);
     TRY(as(ErrorCode::SystemError, agent.open()));
-    log_info("slurmd version {} started as node {}", version_text(), site->node.name);
+    log_info("slurmd version {} started as node {}", kSlurmVersion, site->node.name);
     background.serving();
     notify_systemd("READY=1");
     agent.run();

@@ -17,14 +17,6 @@ namespace sluice {
 
 namespace {
 
-// The static supervisor is there sooner. The other one can ask the system's plugins (for a user not
-// seen here lately, for GPUs), and is hardened: a step's srun talks to it.
-const std::string& supervisor_for(const Site& site, const wire::StepOrder& order) {
-    const bool is_plain =
-        order.has_batch() && order.has_known_user() && order.share().gres().empty();
-    return is_plain ? site.stepd_path : site.stepd_twin;
-}
-
 constexpr Seconds kRememberedFor{600};  // longer than a credential is valid
 
 KnownUsers::Moment steady_now() {
@@ -234,8 +226,8 @@ void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Re
     }
     order.set_place(make_place());
     order.set_mark(mark_path(site_->spool, key, order.place()));
-    Result<std::unique_ptr<StepLine>> line = StepLine::start(
-        loop_, supervisor_for(*site_, order), order, Fd(dup(srun->get())), handlers_for(key));
+    Result<std::unique_ptr<StepLine>> line =
+        StepLine::start(loop_, site_->stepd_path, order, Fd(dup(srun->get())), handlers_for(key));
     if (!line) {
         refuse(line.error());
         drop(key);

@@ -26,7 +26,7 @@ protected:
         site_ = std::make_shared<Site>();
         site_->node.name = "n1";
         site_->spool = directory_;
-        site_->stepd_path = site_->stepd_twin = "/bin/true";
+        site_->stepd_path = "/bin/true";
         jobs_.emplace(loop_, site_, hooks_,
                       [this](wire::AgentReport report) { reports_.push_back(std::move(report)); });
         ASSERT_TRUE(jobs_->trust(signer_->public_key()));
@@ -87,7 +87,7 @@ TEST_F(JobsHere, StepCancelledBeforeItsSrunCameNeverStarts) {
 }
 
 TEST_F(JobsHere, StepCancelledDuringThePrologNeverStarts) {
-    site_->config.prolog = {"/bin/true"};
+    site_->config.prolog = "/bin/true";
     launch();
     cancel_step();
     finish_hook();
@@ -228,9 +228,9 @@ TEST_F(JobsHere, TheEpilogRunsOnceAlsoWhereNothingOfTheJobRan) {
 // It never answers here: then each of the others asks for itself.
 TEST_F(JobsHere, OneSupervisorAsksWhoTheUserIsAndTheOthersWait) {
     const std::string asked = directory_ + "/asked", over = directory_ + "/over";
-    site_->stepd_twin = directory_ + "/supervisor";
+    site_->stepd_path = directory_ + "/supervisor";
     ASSERT_TRUE(write_file_atomically(
-        site_->stepd_twin,
+        site_->stepd_path,
         fmt::format("#!/bin/sh\necho >>{}\nwhile [ ! -e {} ]; do sleep 0.01; done\n", asked, over),
         {.mode = 0755}));
     for (std::uint32_t step : {0u, 1u, 2u}) launch(Seconds{0}, step);

@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "agent/options.h"
 #include "model/errors.h"
+#include "model/version.h"
 
 namespace sluice {
 namespace {
@@ -38,7 +39,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (options->print_version) {
-        fmt::print("slurm {}\n", version_text());
+        fmt::print("{}\n", kVersionLine);
         return 0;
     }
     if (options->print_hardware) return print_hardware();

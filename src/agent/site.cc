@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "model/errors.h"
+#include "model/version.h"
 #include "os/files.h"
 #include "os/socket.h"
-#include "os/twin.h"
 #include "os/user.h"
 
 namespace sluice {
@@ -49,9 +49,6 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     site.node = TRY(find_own_node(site.config, wish.node_name, site.hostname));
     site.spool = expand_node_path(site.config.slurmd_spool_dir, site.node.name, site.hostname);
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
-    site.stepd_twin = twin_of(site.stepd_path);
-    if (access(site.stepd_twin.c_str(), X_OK) != 0)
-        site.stepd_twin = site.stepd_path;  // built without
     site.hardware = hardware;
     site.rebooted = wish.rebooted;
     site.cgroups = can_use_cgroups(site.config);
@@ -69,10 +66,6 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     return site;
 }
 
-std::string version_text() {
-    return "26.05.3";
-}
-
 NodeFacts facts_of(const Site& site, Time started) {
     NodeFacts facts;
     facts.cpus = site.hardware.cpus;
@@ -88,7 +81,7 @@ NodeFacts facts_of(const Site& site, Time started) {
     Machine machine = read_machine();
     facts.arch = machine.arch;
     facts.os = machine.kernel;
-    facts.version = version_text();
+    facts.version = kSlurmVersion;
     facts.hostname = site.hostname;
     facts.boot_id = machine.boot_id;
     facts.boot_time = site.rebooted ? started : machine.boot_time;

@@ -21,7 +21,6 @@ struct Site {
     std::string hostname;
     std::string spool;       // SlurmdSpoolDir with %n and %h replaced
     std::string stepd_path;  // slurmstepd, beside our own program
-    std::string stepd_twin;  // the same program for steps that need plugins (os/twin.h)
     Hardware hardware;
     bool cgroups = false;  // are steps put into cgroups here?
     std::string cgroup_top;
@@ -38,6 +37,5 @@ struct SiteWish {
 Result<Site> make_site(const SiteWish& wish, const Hardware& hardware);
 
 NodeFacts facts_of(const Site& site, Time started);
-std::string version_text();  // "26.05.3"
 
 }  // namespace sluice

@@ -54,11 +54,8 @@ std::string config_path(std::string_view given, std::string_view slurm_conf,
     if (!given.empty()) return std::string(given);
     if (!slurm_conf.empty()) return std::string(slurm_conf);
     const std::filesystem::path folder = std::filesystem::path(program_path).parent_path();
-    const bool is_twin = folder.filename() == "sluice" && folder.parent_path().filename() == "lib";
-    if (folder.filename() == "bin" || folder.filename() == "sbin" || is_twin) {
-        const std::filesystem::path prefix =
-            is_twin ? folder.parent_path().parent_path() : folder.parent_path();
-        const std::filesystem::path beside = prefix / "etc" / "slurm.conf";
+    if (folder.filename() == "bin" || folder.filename() == "sbin") {
+        const std::filesystem::path beside = folder.parent_path() / "etc" / "slurm.conf";
         std::error_code ignored;
         if (std::filesystem::exists(beside, ignored)) return beside.string();
     }

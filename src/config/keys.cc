@@ -1,6 +1,7 @@
 #include "config/keys.h"
 
 #include "config/setters.h"
+#include "model/version.h"
 
 namespace sluice {
 
@@ -215,7 +216,7 @@ constexpr Key<Config> kKeys[] = {
     {"SlurmSchedLogLevel",            Number,         "0"},
     {"SlurmctldPidFile",              Text,           "/var/run/slurmctld.pid", set<&C::slurmctld_pid_file>},
     {"SLURM_CONF",                    Shown,          ""},
-    {"SLURM_VERSION",                 Shown,          "26.05.3"},
+    {"SLURM_VERSION",                 Shown,          kSlurmVersion},
     {"SrunEpilog",                    Text,           kNull,                set<&C::srun_epilog>},
     {"SrunPortRange",                 Ports,          "0-0"},
     {"SrunProlog",                    Text,           kNull,                set<&C::srun_prolog>},

@@ -212,8 +212,7 @@ TEST(Load, PathOfTheFile) {
     std::filesystem::create_directories(prefix / "etc");
     std::ofstream(prefix / "etc/slurm.conf") << "\n";
     EXPECT_EQ(config_path("", "", (prefix / "sbin/slurmd").string()), prefix / "etc/slurm.conf");
-    EXPECT_EQ(config_path("", "", (prefix / "lib/sluice/squeue").string()),
-              prefix / "etc/slurm.conf");
+    EXPECT_EQ(config_path("", "", (prefix / "lib/squeue").string()), "/etc/slurm/slurm.conf");
     std::filesystem::remove_all(prefix);
 }
 

@@ -14,6 +14,7 @@
 #include "controller/options.h"
 #include "controller/reconfigure.h"
 #include "model/errors.h"
+#include "model/version.h"
 #include "os/daemonize.h"
 #include "os/files.h"
 #include "os/self.h"
@@ -124,8 +125,8 @@ Result<void> run(const Options& options) {
     auto controller =
         TRY(Controller::start(live, {.clear_state = options.clear_state,
                                      .ignore_state_errors = options.ignore_state_errors}));
-    log_info("slurmctld version 26.05.3 serves cluster {} on port {}", config.cluster_name,
-             config.slurmctld_port);
+    log_info("slurmctld version {} serves cluster {} on port {}", kSlurmVersion,
+             config.cluster_name, config.slurmctld_port);
     background.serving();
     notify_systemd("READY=1");
     wait_for_signals(signals, *controller);
@@ -143,7 +144,7 @@ int main_of(int argc, char** argv) {
         return 1;
     }
     if (options->help) return std::fputs(usage().c_str(), stdout) < 0;
-    if (options->version) return std::puts("slurm 26.05.3") < 0;
+    if (options->version) return std::puts(kVersionLine.data()) < 0;
     start_log({.program = "slurmctld"});
     const auto done = run(*options);
     if (done) return 0;

@@ -4,8 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "os/twin.h"
-
 namespace sluice {
 
 namespace {
@@ -78,7 +76,6 @@ Nvml::~Nvml() {
 }
 
 Result<std::unique_ptr<Nvml>> Nvml::load() {
-    if (is_static_program()) return no_library("a static program cannot load it");
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char* why = dlerror();  // names the library itself

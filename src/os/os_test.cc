@@ -6,19 +6,15 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 
 #include "os/busy.h"
 #include "os/daemonize.h"
-#include "os/etc_files.h"
 #include "os/event_loop.h"
 #include "os/files.h"
 #include "os/process.h"
 #include "os/pty.h"
 #include "os/socket.h"
 #include "os/stream.h"
-#include "os/twin.h"
 
 namespace sluice {
 namespace {
@@ -284,46 +280,6 @@ TEST(Pty, TaskSeesTheSize) {
     spec.environment = {"PATH=/usr/bin:/bin"};
     spec.in = pty->task.get();
     EXPECT_EQ(run(spec).output, "30 100\n");
-}
-
-TEST(EtcFiles, HaveTheFirstWordWhereNsswitchGivesItToThem) {
-    EXPECT_TRUE(files_come_first("passwd: files systemd\n", "passwd"));
-    EXPECT_TRUE(files_come_first("# passwd: ldap\n  passwd:\tfiles # local\n", "passwd"));
-    EXPECT_FALSE(files_come_first("passwd: sss files\n", "passwd"));
-    EXPECT_FALSE(files_come_first("passwd: files [SUCCESS=merge] sss\n", "passwd"));
-    EXPECT_FALSE(files_come_first("passwd:\n", "passwd"));
-    EXPECT_FALSE(files_come_first("group: files\n", "passwd"));
-    EXPECT_FALSE(files_come_first("", "passwd"));
-}
-
-TEST(EtcFiles, KnowWhomTheSystemKnows) {
-    const std::optional<User> asked = find_user(uid_t{0});
-    const std::optional<User> read =
-        find_user_in_files([](const passwd& entry) { return entry.pw_uid == 0; });
-    // Where nsswitch.conf asks others first the files are not believed.
-    std::ifstream file("/etc/nsswitch.conf");
-    const std::string rules{std::istreambuf_iterator<char>(file), {}};
-    ASSERT_EQ(read.has_value(), files_come_first(rules, "passwd"));
-    if (read) {
-        EXPECT_EQ(std::pair(read->name, read->home), std::pair(asked->name, asked->home));
-    }
-    if (files_come_first(rules, "group")) {
-        EXPECT_EQ(find_group_in_files(0), group_name(0));
-    }
-    EXPECT_FALSE(find_user_in_files([](const passwd&) { return false; }));
-}
-
-TEST(Twin, HandsBackWhatWasRead) {
-    EXPECT_FALSE(is_static_program());
-    EXPECT_TRUE(may_use_plugins());
-    auto [output, input] = make_pipe();
-    ASSERT_TRUE(write_all(input.get(), "script"));
-    char buffer[16] = {};
-    ASSERT_EQ(read(output.get(), buffer, sizeof buffer), 6);
-    hand_back_input(output.get(), {buffer, 6});
-    std::memset(buffer, 0, sizeof buffer);
-    EXPECT_EQ(read(output.get(), buffer, sizeof buffer), 6);
-    EXPECT_STREQ(buffer, "script");
 }
 
 TEST(PidFile, GoesWithItsOwnerAndNotWithAnother) {

@@ -8,21 +8,18 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "os/etc_files.h"
-#include "os/twin.h"
 
 namespace sluice {
+
+namespace {
 
 User user_of(const passwd& entry) {
     return User{entry.pw_uid, entry.pw_gid, entry.pw_name, entry.pw_dir, entry.pw_shell, {}};
 }
 
+}  // namespace
+
 std::optional<User> find_user(uid_t uid) {
-    if (is_static_program()) {
-        std::optional<User> user =
-            find_user_in_files([&](const passwd& entry) { return entry.pw_uid == uid; });
-        if (user || !may_use_plugins()) return user;
-    }
     passwd entry{};
     passwd* found = nullptr;
     std::vector<char> buffer(16 * 1024);
@@ -32,11 +29,6 @@ std::optional<User> find_user(uid_t uid) {
 }
 
 std::optional<User> find_user(const std::string& name) {
-    if (is_static_program()) {
-        std::optional<User> user =
-            find_user_in_files([&](const passwd& entry) { return entry.pw_name == name; });
-        if (user || !may_use_plugins()) return user;
-    }
     passwd entry{};
     passwd* found = nullptr;
     std::vector<char> buffer(16 * 1024);
@@ -60,10 +52,6 @@ std::optional<User> find_user_with_groups(uid_t uid, gid_t gid) {
 }
 
 std::string group_name(gid_t gid) {
-    if (is_static_program()) {
-        std::optional<std::string> name = find_group_in_files(gid);
-        if (name || !may_use_plugins()) return name.value_or(fmt::format("{}", gid));
-    }
     group entry{};
     group* found = nullptr;
     std::vector<char> buffer(64 * 1024);
@@ -98,7 +86,8 @@ AsUser::AsUser(const User& user) {
     if (geteuid() != 0 || user.uid == 0) return;
     old_gid_ = getegid();
     old_groups_.resize(static_cast<std::size_t>(getgroups(0, nullptr)));
-    getgroups(static_cast<int>(old_groups_.size()), old_groups_.data());
+    const int count = static_cast<int>(old_groups_.size());
+    CHECK(getgroups(count, old_groups_.data()) == count, "getgroups");
     // Going on with root's rights would be worse than stopping.
     CHECK(setgroups(user.groups.size(), user.groups.data()) == 0, "setgroups");
     CHECK(setegid(user.gid) == 0, "setegid");

@@ -3,7 +3,6 @@
 // Who a uid is on this machine, and doing something with that user's rights.
 #pragma once
 
-#include <pwd.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -22,7 +21,6 @@ struct User {
     std::string group_name = {};  // of `gid`, where somebody has asked for it
 };
 
-User user_of(const passwd& entry);
 std::optional<User> find_user(uid_t uid);
 std::optional<User> find_user(const std::string& name);
 // With every group the user is in; `gid` is the job's, which may differ from the login group.

@@ -9,15 +9,13 @@
 
 #include "config/settings.h"
 #include "model/errors.h"
+#include "model/version.h"
 #include "sim/faults.h"
 #include "sim/options.h"
 #include "sim/report.h"
 
 namespace sluice {
 namespace {
-
-// Compat: as all tools say; clients parse this line.
-constexpr std::string_view kVersionLine = "slurm 26.05.3";
 
 void print(std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);

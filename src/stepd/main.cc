@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "model/version.h"
 #include "os/fd.h"
 #include "protocol/frame.h"
 #include "stepd/supervisor.h"
@@ -54,7 +55,7 @@ int run() {
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "-V") {
-        std::puts("slurm 26.05.3");
+        std::puts(sluice::kVersionLine.data());
         return 0;
     }
     return sluice::run();

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "model/table.h"
+#include "model/version.h"
 #include "os/user.h"
 
 namespace sluice {
@@ -152,11 +153,11 @@ void write_json_meta(Json& json, const JsonMeta& meta) {
     json.texts("command", command);
     json.open_object("slurm");
     json.open_object("version");
-    json.text("major", "26");
-    json.text("micro", "3");
-    json.text("minor", "05");
+    json.text("major", kSlurmVersion.substr(0, 2));
+    json.text("micro", kSlurmVersion.substr(6));
+    json.text("minor", kSlurmVersion.substr(3, 2));
     json.close();
-    json.text("release", "26.05.3");
+    json.text("release", kSlurmVersion);
     json.text("cluster", meta.cluster);
     json.close();
     json.close();

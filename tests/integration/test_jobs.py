@@ -22,6 +22,12 @@ def test_sbatch_says_the_job_id_and_the_output_is_there(shared):
     assert shared.output(job) == "hello\noops\n"
 
 
+def test_the_script_may_come_from_standard_input(shared):
+    script = "#!/bin/sh\n#SBATCH -o from_input.out\necho from standard input\n"
+    shared.run("sbatch", "--wait", input=script)
+    assert (shared.dir / "work/from_input.out").read_text() == "from standard input\n"
+
+
 @pytest.mark.parametrize("body, exit_code", [
     ("exit 3", "3:0"), ("exit 143", "143:0"), ("kill -9 $$", "0:9"), ("false", "1:0")])
 def test_a_failing_script_is_recorded_with_its_code(shared, body, exit_code):

@@ -14,7 +14,6 @@
 #include "model/errors.h"
 #include "os/busy.h"
 #include "os/files.h"
-#include "os/twin.h"
 #include "os/user.h"
 #include "protocol/convert.h"
 
@@ -54,20 +53,6 @@ bool may_be_repeated(const wire::Request& request) {
         case wire::Request::kBatchScript:
         case wire::Request::kJobAllocation:
         case wire::Request::kCancel:
-            return true;
-        default:
-            return false;
-    }
-}
-
-// Requests that change nothing: whoever sent one can still begin again.
-bool only_asks(const wire::Request& request) {
-    switch (request.body_case()) {
-        case wire::Request::kList:
-        case wire::Request::kPing:
-        case wire::Request::kShowConfig:
-        case wire::Request::kBatchScript:
-        case wire::Request::kJobAllocation:
             return true;
         default:
             return false;
@@ -235,7 +220,6 @@ Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const 
         TRY(connected);
     }
     append_frame(bytes, request);
-    if (!only_asks(request)) keep_this_program();
     if (!send_all(connection_.fd.get(), bytes)) {
         // The server may have refused us in its Welcome before it read the request.
         return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})
@@ -282,7 +266,8 @@ Result<wire::Reply> ClusterClient::receive(const wire::Request& request, const W
 }
 
 void ClusterClient::give_way() {
-    if (!std::exchange(gave_way_, true)) nice(kGiveWay);
+    if (std::exchange(gave_way_, true)) return;
+    [[maybe_unused]] const int ignored = nice(kGiveWay);  // only other programs would notice
 }
 
 // Until there may be something to read.

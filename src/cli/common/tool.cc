@@ -8,9 +8,9 @@
 #include "cli/client/client.h"
 #include "model/errors.h"
 #include "model/times.h"
+#include "model/version.h"
 #include "os/error.h"
 #include "os/files.h"
-#include "os/twin.h"
 
 namespace sluice {
 
@@ -27,18 +27,17 @@ class ProcessStreams : public Streams {
 public:
     ~ProcessStreams() override { flush(); }
 
-    // As long as the twin may take over, nothing is written: it would say it again.
     void out(std::string_view text) override {
         append(STDOUT_FILENO, text);
-        if (pending_.back().text.size() >= kPendingMax && !has_twin()) flush();
+        if (pending_.back().text.size() >= kPendingMax) flush();
     }
     void out_long(std::string text) override {
         pending_.push_back({STDOUT_FILENO, std::move(text)});
-        if (!has_twin()) flush();
+        flush();
     }
     void err(std::string_view text) override {
         append(STDERR_FILENO, text);
-        if (!has_twin()) flush();
+        flush();
     }
     Result<std::string> read_all() override {
         std::string text = std::move(input_);
@@ -46,7 +45,6 @@ public:
             text += input_;
             input_.clear();
         }
-        if (has_twin()) hand_back_input(STDIN_FILENO, text);
         return text;
     }
     bool read_line(std::string& line) override {
@@ -158,8 +156,7 @@ int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
     // Our output may go to somebody who takes his time to read it.
     if (!streams.is_brief()) client.hang_up();
     streams.flush();
-    if (is_static_program()) _exit(code);  // what we hold, the kernel takes back faster
-    return code;
+    _exit(code);  // the kernel frees a long listing faster than its destructors do
 }
 
 }  // namespace sluice

@@ -19,9 +19,6 @@ namespace sluice {
 
 class Client;
 
-// Compat: the release whose behaviour and layouts the tools follow; clients parse this line.
-constexpr std::string_view kVersionLine = "slurm 26.05.3";
-
 struct Invocation {
     std::string tool;               // "sbatch": how errors are prefixed
     std::vector<std::string> args;  // after the program's name

@@ -10,7 +10,6 @@
 #include "model/times.h"
 #include "os/error.h"
 #include "os/files.h"
-#include "os/twin.h"
 #include "os/user.h"
 #include "protocol/convert.h"
 #include "surface/script.h"
@@ -168,7 +167,6 @@ Result<wire::Reply> send_patiently(const wire::Request& request, const Invocatio
 
 int submit(Submission& submission, const Invocation& invocation, Client& client, Streams& streams) {
     const JobOptions& options = submission.options;
-    if (options.wait) use_twin();  // a long wait may have to look for another controller
     Result<const Config*> config = client.config();
     if (!config) {
         print_fatal(streams, invocation, config.error().detail);

@@ -7,7 +7,6 @@
 #include "model/errors.h"
 #include "model/job_id.h"
 #include "model/table.h"
-#include "os/twin.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -142,7 +141,6 @@ int run_scancel(const Invocation& invocation, Client& client, Streams& streams) 
         return 1;
     }
     if (options.interactive) {
-        use_twin();  // questions are asked once
         Result<std::vector<std::string>> chosen = ask_for_each(options, client, streams);
         if (!chosen) {
             print_error(streams, invocation, to_string(chosen.error()));

@@ -9,7 +9,6 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
-#include "os/twin.h"
 #include "surface/arguments.h"
 #include "surface/json.h"
 
@@ -196,7 +195,6 @@ Words split_line(std::string_view line) {
 }
 
 int run_prompt(Session& session) {
-    use_twin();  // what has been said and done by one line cannot be taken back at the next
     int code = 0;
     std::string line, last;
     while (!session.over) {

@@ -9,7 +9,6 @@
 #include "cli/sinfo/options.h"
 #include "model/columns.h"
 #include "model/errors.h"
-#include "os/twin.h"
 #include "surface/node_json.h"
 #include "surface/nodes.h"
 #include "surface/reservations.h"
@@ -201,7 +200,6 @@ int run_sinfo_at(Time now, const Invocation& invocation, Client& client, Streams
                                      : std::string("No reservations in the system\n"));
         return 0;
     }
-    if (options->repeat_seconds > 0) use_twin();  // new names may come up when we have printed
     for (;;) {
         Result<void> printed = print_once(now, invocation, *options, client, streams);
         if (!printed) {

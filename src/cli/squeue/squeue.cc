@@ -9,7 +9,6 @@
 #include "cli/squeue/options.h"
 #include "model/errors.h"
 #include "os/socket.h"
-#include "os/twin.h"
 #include "surface/format.h"
 #include "surface/job_json.h"
 #include "surface/jobs.h"
@@ -260,7 +259,6 @@ int run_squeue_at(Time now, const Invocation& invocation, Client& client, Stream
     std::optional<Layout> layout = chosen_layout(invocation, *options, streams);
     if (!layout || !has_configuration(invocation, client, streams)) return 1;
     if (!has_known_nodes(invocation, *options, client, streams)) return 1;
-    if (options->repeat_seconds > 0) use_twin();  // new names may come up when we have printed
     for (;;) {
         Result<void> printed = print_once(now, invocation, *options, *layout, client, streams);
         if (!printed) {

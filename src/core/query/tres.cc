@@ -61,7 +61,7 @@ std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
             std::size_t thousands =
                 std::string_view("KMGTP").find(static_cast<char>(std::toupper(*parsed.ptr)));
             if (thousands != std::string_view::npos)
-                unit = std::pow(1024.0, static_cast<double>(thousands) - 1);
+                unit = std::ldexp(1.0, 10 * (static_cast<int>(thousands) - 1));
         }
         sum += weight * static_cast<double>(held->second) / unit;
     }

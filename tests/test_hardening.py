@@ -1,0 +1,83 @@
+"""What cmake/hardening.cmake promises, read from the headers of every installed program.
+
+SLUICE_PREFIX names the installation under test.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PREFIX = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build/prefix"))
+DAEMONS = {"slurmctld", "slurmd", "slurmstepd"}
+
+
+def is_elf(path):
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+PROGRAMS = sorted(path for path in PREFIX.rglob("*") if path.is_file() and os.access(path, os.X_OK) and is_elf(path))
+
+
+def readelf(path, *options):
+    return subprocess.run(["readelf", "--wide", *options, path], check=True, capture_output=True, text=True).stdout
+
+
+def cached(name):
+    """A setting of the build that PREFIX was installed from, or nothing where PREFIX is elsewhere."""
+    cache = PREFIX.parent / "CMakeCache.txt"
+    found = re.search(rf"^{name}:\w+=(.*)$", cache.read_text(), re.M) if cache.exists() else None
+    return found.group(1) if found else ""
+
+
+def imports(path):
+    return {match.group(1) for match in re.finditer(r"\sUND\s+(\w+)", readelf(path, "--dyn-syms"))}
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda path: path.name)
+def program(request):
+    return request.param
+
+
+def test_there_are_programs_to_check():
+    assert DAEMONS <= {path.name for path in PROGRAMS}, f"nothing is installed in {PREFIX}"
+
+
+def test_the_addresses_are_random_and_plugins_can_be_loaded(program):
+    assert re.search(r"Type:\s+DYN", readelf(program, "--file-header"))
+    assert "INTERP" in readelf(program, "--program-headers")
+    assert re.search(r"\(FLAGS_1\).*\bPIE\b", readelf(program, "--dynamic"))
+
+
+def test_relocations_are_read_only_before_main(program):
+    assert "GNU_RELRO" in readelf(program, "--program-headers")
+    assert re.search(r"\(FLAGS(_1)?\).*\b(BIND_)?NOW\b", readelf(program, "--dynamic"))
+
+
+def test_no_memory_is_writable_and_executable(program):
+    segments = readelf(program, "--program-headers")
+    stack = re.search(r"GNU_STACK(?:\s+0x\w+){5}\s+([RWE ]+?)\s+0x", segments)
+    assert stack and "E" not in stack.group(1)
+    assert not re.search(r"LOAD(?:\s+0x\w+){5}\s+RWE", segments)
+
+
+def test_no_library_is_looked_for_in_a_directory_of_the_build(program):
+    assert not re.search(r"\((RPATH|RUNPATH)\)", readelf(program, "--dynamic"))
+
+
+def test_overwritten_stacks_are_noticed(program):
+    if cached("SLUICE_SANITIZE"):
+        pytest.skip("a sanitizer looks after that")
+    if program.name == "slurmdbd":
+        pytest.skip("it has no buffer")
+    assert "__stack_chk_fail" in imports(program)
+
+
+@pytest.mark.skipif(cached("CMAKE_BUILD_TYPE") == "Debug", reason="fortified functions need optimization")
+def test_library_functions_know_the_sizes_of_buffers(program):
+    if program.name in DAEMONS:
+        assert any(re.fullmatch(r"__\w+_chk", name) for name in imports(program) - {"__stack_chk_fail"})
