@@ -1,0 +1,107 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <thread>
+
+namespace sluice {
+namespace {
+
+class Log : public testing::Test {
+protected:
+    Log() {
+        start_log({.program = "test",
+                   .file = path_.string(),
+                   .file_level = LogLevel::Info,
+                   .stderr_level = LogLevel::Quiet});
+    }
+    ~Log() override {
+        start_log({.program = "test"});
+        std::filesystem::remove_all(directory_);
+    }
+
+    static std::filesystem::path make_directory() {
+        char pattern[] = "/tmp/sluice_log_XXXXXX";
+        return mkdtemp(pattern);
+    }
+
+    static std::vector<std::string> lines_of(const std::filesystem::path& path) {
+        std::ifstream file(path);
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(file, line);) lines.push_back(line);
+        return lines;
+    }
+
+    const std::filesystem::path directory_ = make_directory();
+    const std::filesystem::path path_ = directory_ / "log";
+};
+
+TEST_F(Log, ALineHasTheTimeAndTheLevelOfAnError) {
+    log_info("started as {}", "n1");
+    log_error("cannot open {}", 7);
+    const std::vector<std::string> lines = lines_of(path_);
+    ASSERT_EQ(lines.size(), 2u);
+    const std::string time = R"(\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\] )";
+    EXPECT_TRUE(std::regex_match(lines[0], std::regex(time + "started as n1"))) << lines[0];
+    EXPECT_TRUE(std::regex_match(lines[1], std::regex(time + "error: cannot open 7"))) << lines[1];
+}
+
+TEST_F(Log, TheLevelDecidesWhatIsWrittenAndCanBeChanged) {
+    EXPECT_TRUE(log_enabled(LogLevel::Info));
+    EXPECT_FALSE(log_enabled(LogLevel::Debug));
+    log_debug("before");
+    set_log_level(LogLevel::Debug);
+    EXPECT_TRUE(log_enabled(LogLevel::Debug));
+    log_debug("after");
+    set_log_level(LogLevel::Error);
+    log_info("not an error");
+    const std::vector<std::string> lines = lines_of(path_);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_TRUE(lines[0].ends_with("debug:  after")) << lines[0];
+}
+
+TEST_F(Log, TheHighestLevelOfAnySinkCounts) {
+    start_log({.program = "test", .stderr_level = LogLevel::Debug});
+    EXPECT_TRUE(log_enabled(LogLevel::Debug));
+    start_log({.program = "test", .file_level = LogLevel::Debug, .stderr_level = LogLevel::Error});
+    EXPECT_FALSE(log_enabled(LogLevel::Info));  // there is no file
+}
+
+TEST_F(Log, AfterARotationTheNewFileIsWritten) {
+    log_info("old");
+    std::filesystem::rename(path_, directory_ / "log.1");
+    log_info("still old");
+    reopen_log();
+    log_info("new");
+    EXPECT_EQ(lines_of(directory_ / "log.1").size(), 2u);
+    EXPECT_EQ(lines_of(path_).size(), 1u);
+}
+
+// ThreadSanitizer reads along.
+TEST_F(Log, ThreadsWriteWholeLinesWhileTheLevelChanges) {
+    constexpr int kLines = 200;
+    {
+        std::vector<std::jthread> writers;
+        for (int writer = 0; writer < 3; ++writer) {
+            writers.emplace_back([] {
+                for (int i = 0; i < kLines; ++i) log_info("{}", std::string(100, 'x'));
+            });
+        }
+        for (int i = 0; i < kLines; ++i) {
+            set_log_level(i % 2 == 0 ? LogLevel::Debug : LogLevel::Info);
+        }
+    }
+    const std::vector<std::string> lines = lines_of(path_);
+    EXPECT_EQ(lines.size(), 3u * kLines);
+    for (const std::string& line : lines) {
+        EXPECT_TRUE(line.ends_with("] " + std::string(100, 'x'))) << line;
+    }
+}
+
+}  // namespace
+}  // namespace sluice
