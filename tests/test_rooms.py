@@ -1,4 +1,5 @@
-"""The rules that the compiler cannot see: who may include whom, that the core is pure, where TRY may stand.
+"""The rules that the compiler cannot see: who may include whom, that the core is pure, where TRY may stand, how long a
+function may be.
 
 The table of ARCHITECTURE.md is the rule; this test reads it, so that the document stays true.
 """
@@ -59,18 +60,6 @@ def test_room_includes_only_what_it_may(room):
     assert not wrong
 
 
-# The static tools must not call what needs the system's plugins before they have become their twins.
-PLUGINS = re.compile(r"\b(getpw\w+|getgr(nam|gid|ouplist)\w*|initgroups|getaddrinfo|gethostby\w+|dlopen)\s*\(")
-PLUGIN_FILES = {"os/user.cc", "os/socket.cc", "os/self.cc", "os/nvml.cc", "auth/munge.cc"}
-
-
-def test_plugins_are_used_in_few_places():
-    wrong = [f"{path.relative_to(ROOT)}: {match.group()}" for path in SOURCES
-             if str(path.relative_to(ROOT / "src")) not in PLUGIN_FILES
-             for match in PLUGINS.finditer(code_of(path))]
-    assert not wrong, "see os/twin.h"
-
-
 @pytest.mark.parametrize("what", sorted(IMPURE))
 def test_core_is_pure(what):
     pattern = re.compile(IMPURE[what])
@@ -126,3 +115,38 @@ def left_half_way(text):
 def test_try_stands_in_no_initializer_that_it_would_leave_half_way():
     wrong = [f"{path.relative_to(ROOT)}: {place}" for path in SOURCES for place in left_half_way(path.read_text())]
     assert not wrong, "make the value first and then its members one by one, or take the TRY before it"
+
+
+# A function is a screen, at most 70 lines. Comments and empty lines count: they are read, too.
+LINES_MAX = 70
+NO_FUNCTION = re.compile(r"\s*(?:else\s+)?(?:if|for|while|switch|catch|do|else|namespace|class|struct|enum|union|extern)\b")
+
+
+def lines_of_functions(text):
+    """Of each block that follows a parameter list: its first line and how many there are."""
+    code = NOT_CODE.sub(lambda match: '""' + "\n" * match.group().count("\n"), text)
+    code = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", lambda match: "\n" * match.group().count("\n"), code, flags=re.M)
+    opened, start = [], 0
+    for token in re.finditer(r"[{};]", code):
+        if token.group() == "{":
+            head = code[start:token.start()]
+            words = head.lstrip()  # nothing, or a comma: a constructor's body after members in braces
+            is_function = ("(" in head or words[:1] in ("", ",")) and not NO_FUNCTION.match(head)
+            opened.append((start + len(head) - len(words), is_function))
+        elif token.group() == "}" and opened:
+            first, is_function = opened.pop()
+            if is_function:
+                yield code.count("\n", 0, first) + 1, code.count("\n", first, token.start()) + 1
+        start = token.end()
+
+
+def test_the_length_of_a_function_is_measured():
+    body = "    int x = f(1);  // {\n" * 69
+    assert list(lines_of_functions("namespace a {\n" + "int f(int y) {\n" + body + "}\n}\n")) == [(2, 71)]
+    assert list(lines_of_functions("A::A(int y)\n    : a_(y),\n      b_{y} {\n}\nstruct B {\n};\n"))[-1] == (3, 2)
+
+
+def test_no_function_is_longer_than_a_screen():
+    wrong = [f"{path.relative_to(ROOT)}:{first}: {count} lines" for path in SOURCES
+             for first, count in lines_of_functions(path.read_text()) if count > LINES_MAX]
+    assert not wrong, f"split what is longer than {LINES_MAX} lines"

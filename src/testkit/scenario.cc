@@ -118,6 +118,17 @@ void set_partition_rules(PartitionConfig& partition,
     partition.tres_billing_weights = option(options, "weights");
 }
 
+SwitchConfig switch_of(const std::string& name, const std::map<std::string, std::string>& options) {
+    SwitchConfig config{.name = name, .nodes = {}, .switches = {}};
+    if (options.contains("nodes"))
+        config.nodes = Hostlist::parse(options.at("nodes")).value().names();
+    const std::string below_list = option(options, "switches");  // the views below point into it
+    for (std::string_view below : split(below_list, ',')) {
+        if (!below.empty()) config.switches.emplace_back(below);
+    }
+    return config;
+}
+
 }  // namespace
 
 std::string Scenario::run(std::string_view text) {
@@ -528,16 +539,7 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     if (verb == "qos" && cluster_) return set_qos(words.at(1), options_in(words, 2)), "";
     if (verb == "qos") return qos_.emplace_back(words.at(1), options_in(words, 2)), "";
     if (verb == "switch") {
-        Words options = options_in(words, 2);
-        SwitchConfig config{.name = words.at(1), .nodes = {}, .switches = {}};
-        if (options.contains("nodes"))
-            config.nodes = Hostlist::parse(options.at("nodes")).value().names();
-        const std::string below_list =
-            option(options, "switches");  // the views below point into it
-        for (std::string_view below : split(below_list, ',')) {
-            if (!below.empty()) config.switches.emplace_back(below);
-        }
-        return settings_.switches.push_back(std::move(config)), "";
+        return settings_.switches.push_back(switch_of(words.at(1), options_in(words, 2))), "";
     }
     if (verb == "settings") return change_settings(options_in(words, 1));
     ensure_cluster();

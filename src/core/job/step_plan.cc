@@ -268,6 +268,24 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks,
     return wishes;
 }
 
+// What the first `wanted` nodes with room offer. Unless nodes were named, the search goes on until
+// the offers have room for all tasks, and the roomiest are kept.
+std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, const Steps& others,
+                                 const StepWish& wish, std::size_t wanted, std::uint32_t tasks,
+                                 bool are_named) {
+    std::vector<NodeOffer> offers;
+    std::uint64_t offered = 0;
+    for (const NodeShare* share : nodes) {
+        if (offers.size() == wanted && (offered >= tasks || are_named)) break;
+        NodeOffer offer = offer_of(others, *share, wish);
+        if (offer.tasks_max == 0 && !are_named) continue;
+        offered += offer.tasks_max;
+        offers.push_back(std::move(offer));
+    }
+    if (offers.size() > wanted) keep_roomiest(offers, wanted);
+    return offers;
+}
+
 }  // namespace
 
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
@@ -297,18 +315,9 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
         wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, wish)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
-    std::vector<NodeOffer> offers;
-    std::uint64_t offered = 0;
-    for (const NodeShare* share : nodes) {
-        // The first ones will do, unless there is more room elsewhere and it is needed.
-        if (offers.size() == wanted && (offered >= tasks || !named.empty())) break;
-        NodeOffer offer = offer_of(others, *share, wish);
-        if (offer.tasks_max == 0 && named.empty()) continue;
-        offered += offer.tasks_max;
-        offers.push_back(std::move(offer));
-    }
+    const std::vector<NodeOffer> offers =
+        offers_of(nodes, others, wish, wanted, tasks, !named.empty());
     if (offers.size() < wanted) return StepPlan{};
-    if (offers.size() > wanted) keep_roomiest(offers, wanted);
     std::vector<std::uint32_t> capacity;
     for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
     std::vector<std::uint32_t> counts = spread(tasks, capacity, wish.cyclic);

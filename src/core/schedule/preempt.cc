@@ -201,23 +201,22 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
         std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
     for (const Victim& victim : victims)
         planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
-    Choice choice =
-        finder_.at_once({search.need, nodes, search.from, search.length, search.options, true});
+    const auto find_on = [&](const std::vector<NodeIndex>& among) {
+        return finder_.at_once(
+            {search.need, among, search.from, search.length, search.options, true});
+    };
+    Choice choice = find_on(nodes);
     if (!choice.empty() && is_limited(entry, *job, held_there(search.need, choice))) choice.clear();
     const std::vector<NodeIndex> chosen = nodes_in(choice);
     std::erase_if(victims, [&](const Victim& victim) {
         planner.lay_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
-        if (!finder_
-                 .at_once({search.need, chosen, search.from, search.length, search.options, true})
-                 .empty())
-            return true;
+        if (!find_on(chosen).empty()) return true;
         planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
         return false;
     });
     if (!victims.empty() && depends_on_detail(search.need)) {
-        Choice wanted = finder_.at_once(
-            {search.need, chosen, search.from, search.length, search.options, true});
+        Choice wanted = find_on(chosen);
         if (!is_enough(cluster_, search.need, wanted, victims)) {
             for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
             victims.clear();
@@ -227,9 +226,7 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     bool starts =
         !victims.empty() && std::all_of(victims.begin(), victims.end(),
                                         [](const Victim& victim) { return victim.is_suspended; });
-    if (starts)
-        choice = finder_.at_once(
-            {search.need, chosen, search.from, search.length, search.options, true});
+    if (starts) choice = find_on(chosen);
     starts = starts && !choice.empty();
     if (starts) {
         for (const Victim& victim : victims) set_aside(cluster_, now_, victim.job->id, effects_);
