@@ -282,6 +282,21 @@ TEST(Pty, TaskSeesTheSize) {
     EXPECT_EQ(run(spec).output, "30 100\n");
 }
 
+TEST(Process, IsNotProtectedFromTheOomKillerAsItsParentIs) {
+    const char* path = "/proc/self/oom_score_adj";
+    const std::string before = read_file(path).value();
+    const auto set = [&](const std::string& text) {
+        const Fd file(open(path, O_WRONLY | O_CLOEXEC));
+        return write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    };
+    if (!set("-7")) GTEST_SKIP() << "needs root";
+    EXPECT_EQ(run(shell("cat /proc/self/oom_score_adj")).output, "0\n");
+    EXPECT_EQ(read_file(path).value(), "-7\n");
+    ASSERT_TRUE(set("7"));
+    EXPECT_EQ(run(shell("cat /proc/self/oom_score_adj")).output, "7\n");
+    EXPECT_TRUE(set(before));
+}
+
 TEST(PidFile, GoesWithItsOwnerAndNotWithAnother) {
     TemporaryDirectory directory;
     const std::string path = directory.path + "/pid";

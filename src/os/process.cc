@@ -75,6 +75,15 @@ void set_limits(const ProcessSpec& spec) {
     }
 }
 
+// The daemons may be protected from the kernel's OOM killer (OOMScoreAdjust= of their units), but
+// what they start for users is not.
+void drop_oom_protection() {
+    Fd file(open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC));
+    char sign = 0;
+    if (!file || read(file.get(), &sign, 1) != 1 || sign != '-') return;
+    if (pwrite(file.get(), "0", 1, 0) != 1) return;  // raising it is always allowed
+}
+
 // What failed, or null. The kernel's own calls: the library's speak for all threads, and those it
 // knows of are our parent's.
 const char* become(const User& user) {
@@ -160,6 +169,7 @@ int run_child(const ProcessSpec& spec, Handover& handover) {
         sched_setaffinity(0, sizeof set, &set);
     }
     set_limits(spec);
+    drop_oom_protection();
     if (spec.umask) umask(*spec.umask);
     const char* failed = spec.user ? become(*spec.user) : nullptr;
     if (failed) return complain(failed);
