@@ -1,15 +1,15 @@
 # A few verbs over CMake, for developers.
-.PHONY: all test ci bless bench fuzz format clean
+.PHONY: all test ci bless bench fuzz format tidy clean
 
 all:
-	cmake --preset release
+	cmake --preset release -DSLUICE_WERROR=ON
 	cmake --build build
 	cmake --install build >/dev/null
 
 # What a change needs while it grows: unit and golden tests, rules of the rooms.
 test: all
 	ctest --test-dir build --output-on-failure -j 2
-	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/test_rooms.py
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/test_*.py
 
 # Everything, as continuous integration does.
 ci:
@@ -31,7 +31,13 @@ fuzz:
 	tools/run_fuzz.py build-debug 60
 
 format:
-	find src tests -name '*.h' -o -name '*.cc' | xargs clang-format -i
+	find src tests tools -name '*.h' -o -name '*.cc' | xargs clang-format-14 -i
+
+# Lines that differ from origin/main.
+tidy:
+	cmake --preset plain
+	cmake --build build-plain --target generated
+	tools/tidy.py build-plain
 
 clean:
-	rm -rf build build-debug
+	rm -rf build build-debug build-tsan build-plain
