@@ -227,8 +227,9 @@ ReturnToService=2
 
     def environment(self, **more):
         path = f"{self.prefix}/bin:{self.prefix}/sbin:/usr/local/bin:/usr/bin:/bin"
+        sanitizers = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
         return {"PATH": path, "SLURM_CONF": str(self.conf), MARKER: str(self.dir), "LANG": "C",
-                "HOME": "/", "SHELL": "/bin/sh", **{k: str(v) for k, v in more.items()}}
+                "HOME": "/", "SHELL": "/bin/sh", **sanitizers, **{k: str(v) for k, v in more.items()}}
 
     def as_user(self, user):
         if user is None or user == pwd.getpwuid(os.getuid()).pw_name:
