@@ -2,7 +2,7 @@
 .PHONY: all test ci bless bench fuzz format tidy clean
 
 all:
-	cmake --preset release -DSLUICE_WERROR=ON
+	cmake --preset release -DSLUICE_WERROR=ON -DSLUICE_TESTS=ON
 	cmake --build build
 	cmake --install build >/dev/null
 
@@ -21,7 +21,7 @@ bless: all
 
 # What scheduling passes cost.
 bench:
-	cmake --preset release
+	cmake --preset release -DSLUICE_TESTS=ON
 	cmake --build build --target core_bench
 	build/src/core/core_bench
 
