@@ -79,7 +79,8 @@ std::string expand_node_path(std::string_view pattern, std::string_view node,
     return path;
 }
 
-Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_licenses(std::string_view text) {
+Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_license_totals(
+    std::string_view text) {
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
     for (std::string_view entry : split(text, ',')) {
         entry = trim(entry);

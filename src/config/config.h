@@ -197,7 +197,8 @@ std::vector<std::string> nodes_below(const Config& config, const SwitchLine& top
 std::uint32_t switch_level(const Config& config, const SwitchLine& top);
 
 // "matlab:10,ansys": names and counts, 1 where none is given.
-Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_licenses(std::string_view text);
+Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_license_totals(
+    std::string_view text);
 
 // "cred_expire=60,ttl=3" and "ttl" give "3"; a word without a value gives "".
 std::optional<std::string_view> list_option(std::string_view list, std::string_view name);

@@ -9,6 +9,7 @@
 #include "config/values.h"
 #include "core/settings.h"
 #include "model/gpu_freq.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -124,10 +125,10 @@ Result<void> settle_list_options(Config& config) {
     }
     if (auto text = list_option(config.scheduler_parameters, "max_script_size")) {
         std::optional<std::uint64_t> bytes = to_number(*text);
-        if (!bytes || *bytes < 1 || *bytes > (512u << 20)) {
+        if (!bytes || *bytes < 1 || *bytes > sizes::kScript) {
             return refuse(config, fmt::format("SchedulerParameters: max_script_size={}: expected a "
-                                              "number of bytes up to 512 MB",
-                                              *text));
+                                              "number of bytes up to {}",
+                                              *text, sizes::kScript));
         }
         config.max_script_size = static_cast<std::uint32_t>(*bytes);
     }
@@ -215,7 +216,7 @@ Result<void> check_scheduling(Config& config) {
         config.warnings.push_back(fmt::format("{}: AccountingStorageEnforce={} {} in Sluice",
                                               base_name(config.path), word, effect));
     }
-    auto licenses = parse_licenses(config.licenses);
+    auto licenses = parse_license_totals(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);
     if (!config.gpu_freq_def.empty()) {
         if (Result<GpuFreq> freq = parse_gpu_freq(config.gpu_freq_def); !freq) {

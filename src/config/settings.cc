@@ -70,7 +70,7 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
     settings.hold_on_prolog_failure = !options.nohold_on_prolog_fail;
     settings.max_switch_wait = options.max_switch_wait;
     settings.requeue_delay = options.requeue_delay;
-    settings.licenses = TRY(parse_licenses(config.licenses));
+    settings.licenses = TRY(parse_license_totals(config.licenses));
     for (const SwitchLine& line : config.switches) {
         settings.switches.push_back({line.name, line.nodes, line.switches});
     }

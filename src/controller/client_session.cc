@@ -1,6 +1,7 @@
 // controller/client_session.cc
 #include "controller/client_session.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "controller/replies.h"
 #include "controller/requests.h"
 #include "model/errors.h"
+#include "os/user.h"
 #include "protocol/frame.h"
 
 namespace sluice {
@@ -23,6 +25,8 @@ namespace {
 
 constexpr std::size_t kPipelineMost = 256;  // requests without an answer
 constexpr std::size_t kLongListing = 16 * 1024;
+constexpr std::size_t kLargeMessage = 256 * 1024;
+constexpr int kFewJobs = 16;
 constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
 
 Bytes refusal(ErrorCode code, std::string detail) {
@@ -32,13 +36,13 @@ Bytes refusal(ErrorCode code, std::string detail) {
 Bytes text_reply(const std::string& text) {
     wire::Reply reply;
     reply.mutable_text()->set_text(text);
-    return framed(reply);
+    return framed_reply(reply);
 }
 
 Bytes done_reply() {
     wire::Reply reply;
     reply.mutable_done();
-    return framed(reply);
+    return framed_reply(reply);
 }
 
 // What commands send again when no answer comes. Without a key of its own it is known by its bytes.
@@ -48,12 +52,19 @@ std::string repeat_key(const wire::Request& request, UserId caller) {
     return std::to_string(caller.value) + ' ' + request.SerializeAsString();
 }
 
+std::string damaged_text(const Snapshot& snapshot) {
+    std::string text;
+    for (const DamagedRow& row : *snapshot.damaged)
+        text += fmt::format("Record={} Key={} Problem={}\n", row.kind, row.key, row.why);
+    return text;
+}
+
 Bytes pong(const Services& services) {
     wire::Reply reply;
     reply.mutable_pong()->set_hostname(services.hostname);
     reply.mutable_pong()->set_pid(static_cast<std::uint32_t>(getpid()));
     reply.mutable_pong()->set_boot_time(to_unix(services.boot_time));
-    return framed(reply);
+    return framed_reply(reply);
 }
 
 }  // namespace
@@ -69,7 +80,7 @@ ClientSession::ClientSession(std::shared_ptr<Link> link, Caller caller, Services
 asio::awaitable<void> ClientSession::run() {
     link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
     while (const auto message = co_await link_->read(nothing_due())) {
-        auto request = decode<wire::Request>(*message);
+        auto request = co_await decoded(*message);
         if (!request) {
             log_debug("{}: {}", link_->peer(), to_string(request.error()));
             break;
@@ -80,6 +91,13 @@ asio::awaitable<void> ClientSession::run() {
     link_->close();
     turn_.end();
     co_await drop_waiting();
+}
+
+// A large message takes long to decode, and longer if somebody made it so: not on this thread.
+asio::awaitable<Result<wire::Request>> ClientSession::decoded(std::string_view message) {
+    if (message.size() <= kLargeMessage) co_return decode<wire::Request>(message);
+    const auto work = [&] { return decode<wire::Request>(message); };
+    co_return co_await run_on(services_.slow_pool, work);
 }
 
 asio::awaitable<void> ClientSession::handle(wire::Request& request) {
@@ -105,11 +123,9 @@ asio::awaitable<void> ClientSession::handle(wire::Request& request) {
 
 asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
     co_await room_for_one_more();
-    const auto config = services_.published.config.get();
-    const RequestLimits limits{config->slurm_user, config->config.max_script_size};
     const RequestId id = services_.next_request();
     std::string key = repeat_key(request, caller_.user);
-    auto incoming = incoming_from(request, caller_, id, limits);
+    auto incoming = co_await incoming_of(request, id);
     if (!incoming) {
         answer_at_once(framed(error_reply(incoming.error())));
         co_return;
@@ -120,8 +136,22 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
         co_await add_groups(update->caller);  // perhaps it goes to another partition
     } else if (auto* change = std::get_if<UpdatePartition>(&incoming->event)) {
         co_await add_job_owners(*change);
+    } else if (auto* reservation = std::get_if<ChangeReservation>(&incoming->event)) {
+        if (!co_await add_group_members(*reservation)) {
+            answer_at_once(refusal(ErrorCode::GroupUnknown, ""));
+            co_return;
+        }
     }
     co_await ask(std::move(*incoming), id, std::move(key));
+}
+
+// Scripts are hashed, long lists checked.
+asio::awaitable<Result<Incoming>> ClientSession::incoming_of(wire::Request& request, RequestId id) {
+    const auto config = services_.published.config.get();
+    const RequestLimits limits{config->slurm_user, config->config.max_script_size};
+    const auto work = [&] { return incoming_from(request, caller_, id, limits); };
+    if (request.ByteSizeLong() <= kLargeMessage) co_return work();
+    co_return co_await run_on(services_.slow_pool, work);
 }
 
 // Only where a partition asks for them: looking them up may take long.
@@ -150,6 +180,22 @@ asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
     change.job_owners = co_await run_on(services_.slow_pool, look_up);
 }
 
+// Groups of a reservation. The core refuses others than administrators: nothing is looked up for
+// them. False: a group is unknown.
+asio::awaitable<bool> ClientSession::add_group_members(ChangeReservation& event) {
+    if (!event.change.groups || !services_.privileged(caller_.user)) co_return true;
+    const auto look_up = [&] {
+        for (GroupMembers& group : event.change.groups->items) {
+            const std::optional<std::vector<uid_t>> members = group_members(group.name);
+            if (!members) return false;
+            group.users.clear();
+            for (uid_t user : *members) group.users.push_back(UserId{user});
+        }
+        return true;
+    };
+    co_return co_await run_on(services_.slow_pool, look_up);
+}
+
 // Who asks again for what we may still do waits for the outcome of that.
 asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id, std::string key) {
     const auto trouble = services_.published.store_trouble.get();
@@ -175,7 +221,7 @@ void ClientSession::answered(RequestId request, Answer answer) {
     const auto snapshot = services_.published.snapshot.get();
     const ReplyContext context{*snapshot, services_.signer, wall_clock(),
                                config->config.cred_expire};
-    fill(request, framed(reply_from(answer, context)));
+    fill(request, framed_reply(reply_from(answer, context)));
 }
 
 void ClientSession::all_told() {
@@ -265,6 +311,12 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
             co_return co_await list(request.list());
         case wire::Request::kPing:
             co_return pong(services_);
+        case wire::Request::kShowDamaged:
+            if (!services_.privileged(caller_.user)) {
+                co_return refusal(ErrorCode::AccessDenied,
+                                  "only root and SlurmUser may see damaged records");
+            }
+            co_return text_reply(damaged_text(*services_.published.snapshot.get()));
         case wire::Request::kShowConfig:
             co_return text_reply(config_text());
         case wire::Request::kBatchScript:
@@ -289,7 +341,7 @@ std::string ClientSession::config_text() const {
 
 // A few jobs by their ids are found at once; the rest is work for the reader.
 asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
-    if (question.filter().jobs_size() > 0) {
+    if (question.filter().jobs_size() > 0 && question.filter().jobs_size() <= kFewJobs) {
         co_return listings_.answer(*services_.published.snapshot.get(), question);
     }
     const auto read = [&] {

@@ -34,12 +34,15 @@ private:
         Bytes reply;  // null: not yet
     };
 
+    asio::awaitable<Result<wire::Request>> decoded(std::string_view message);
     asio::awaitable<void> handle(wire::Request& request);
     asio::awaitable<void> ask_core(wire::Request& request);
     // `key`: by which the request is known when it comes again; empty: it does not.
     asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
     asio::awaitable<void> add_groups(Caller& caller);
     asio::awaitable<void> add_job_owners(UpdatePartition& change);
+    asio::awaitable<bool> add_group_members(ChangeReservation& event);
+    asio::awaitable<Result<Incoming>> incoming_of(wire::Request& request, RequestId id);
     asio::awaitable<Bytes> query(const wire::Request& request);
     asio::awaitable<Bytes> list(const wire::ListTable& question);
     std::string config_text() const;  // `scontrol show config`

@@ -115,6 +115,11 @@ Result<void> Controller::recover(const StartOptions& options) {
     cluster_->restore(*stored, wall_clock());
     published_.snapshot.set(cluster_->take_snapshot(wall_clock()));
     warn_of_unknown_qos(cluster_->settings(), *published_.snapshot.get());
+    for (const DamagedRow& row : stored->damaged) {
+        log_error(
+            "the stored record of {} {} is damaged and was set aside: {} (scontrol show damaged)",
+            row.kind, row.key, row.why);
+    }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
     committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_);
     loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_);

@@ -16,7 +16,9 @@
 #include "controller/replies.h"
 #include "controller/requests.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 #include "protocol/convert.h"
+#include "protocol/frame.h"
 
 namespace sluice {
 namespace {
@@ -157,6 +159,92 @@ TEST(Requests, WordsThatDoNotParseAreRefused) {
     wire::Request cancel;
     cancel.mutable_cancel()->set_signal(1000);
     EXPECT_FALSE(incoming_from(cancel, kUser, kRequest, kLimits));
+}
+
+// The refusal of a request of each kind that is one step beyond a limit, and nothing at the limit.
+std::string refusal_of(wire::Request request) {
+    const auto incoming = incoming_from(request, kUser, kRequest, kLimits);
+    return incoming ? "" : incoming.error().detail;
+}
+
+TEST(Requests, ListsAreBounded) {
+    wire::Request control, cancel, update;
+    for (std::size_t i = 0; i < sizes::kChangedJobCount; ++i) {
+        control.mutable_control()->add_jobs("12");
+        cancel.mutable_cancel()->mutable_filter()->add_jobs("12");
+    }
+    EXPECT_EQ(refusal_of(control), "");
+    EXPECT_EQ(refusal_of(cancel), "");
+    control.mutable_control()->add_jobs("12");
+    cancel.mutable_cancel()->mutable_filter()->add_jobs("12");
+    EXPECT_EQ(refusal_of(control), "jobs: 1025 entries, the limit is 1024");
+    EXPECT_EQ(refusal_of(cancel), "jobs: 1025 entries, the limit is 1024");
+    update.mutable_update()->set_name("12");
+    for (std::size_t i = 0; i < sizes::kChangeCount; ++i)
+        update.mutable_update()->add_changes()->set_key("Comment");
+    EXPECT_EQ(refusal_of(update), "");
+    update.mutable_update()->mutable_changes(0)->set_value(std::string(sizes::kChangeBytes, 'x'));
+    EXPECT_EQ(refusal_of(update), "");
+    update.mutable_update()->mutable_changes(1)->set_value("x");
+    EXPECT_NE(refusal_of(update), "");
+    update.mutable_update()->mutable_changes(0)->clear_value();
+    update.mutable_update()->add_changes()->set_key("Comment");
+    EXPECT_EQ(refusal_of(update), "changes: 65 entries, the limit is 64");
+}
+
+// Ranges with a step cost what they count; refused before the first is looked at.
+TEST(Requests, ArrayTasksOfAllJobsTogetherAreBounded) {
+    wire::Request cancel;
+    for (int i = 0; i < 1000; ++i)
+        cancel.mutable_cancel()->mutable_filter()->add_jobs("12_[0-3999999,1]");
+    EXPECT_EQ(refusal_of(cancel), "");
+    cancel.mutable_cancel()->mutable_filter()->add_jobs("12_[0-262144:2,1]");
+    EXPECT_EQ(refusal_of(cancel), "");
+    cancel.mutable_cancel()->mutable_filter()->add_jobs("12_[0-524288:2,1]");
+    EXPECT_NE(refusal_of(cancel), "");
+}
+
+TEST(Requests, OfStepsAreBounded) {
+    wire::Request step;
+    step.mutable_create_step()->set_name(std::string(sizes::kWord, 'x'));
+    step.mutable_create_step()->set_ntasks(sizes::kCount);
+    EXPECT_EQ(refusal_of(step), "");
+    step.mutable_create_step()->set_ntasks(sizes::kCount + 1);
+    EXPECT_NE(refusal_of(step).find("ntasks=1073741825"), std::string::npos);
+    step.mutable_create_step()->set_ntasks(1);
+    step.mutable_create_step()->set_name(std::string("a\0b", 3));
+    EXPECT_NE(refusal_of(step).find("job-name=a"), std::string::npos);
+}
+
+TEST(Requests, EnvironmentsAreBounded) {
+    wire::Request request = submission("#!/bin/sh\n");
+    request.mutable_submit()->set_environment(std::string(sizes::kEnvironment, 'x'));
+    EXPECT_EQ(refusal_of(request), "");
+    request.mutable_submit()->mutable_environment()->push_back('x');
+    EXPECT_NE(refusal_of(request).find("the limit is 8388608"), std::string::npos);
+}
+
+// Members are looked up later, on another thread, and only for administrators.
+TEST(Requests, GroupsOfAReservationAreNotLookedUpHere) {
+    wire::Request request;
+    request.mutable_change_reservation()->mutable_groups()->add_items()->set_name("no such group");
+    const auto incoming = incoming_from(request, kUser, kRequest, kLimits);
+    ASSERT_TRUE(incoming);
+    EXPECT_TRUE(std::get<ChangeReservation>(incoming->event).change.groups->items[0].users.empty());
+}
+
+// Larger than clients accept: they are told so instead.
+TEST(Replies, ThatAreTooLargeAreRefusals) {
+    wire::Reply reply;
+    reply.mutable_text()->set_text(std::string(kReplySizeMax, 'x'));
+    const auto bytes = framed_reply(reply);
+    FrameReader reader(kReplySizeMax);
+    reader.feed(*bytes);
+    const auto message = reader.next();
+    ASSERT_TRUE(message && *message);
+    EXPECT_EQ(from_wire(decode<wire::Reply>(**message)->error()).code, ErrorCode::MessageTooLarge);
+    reply.mutable_text()->set_text("short");
+    EXPECT_LT(framed_reply(reply)->size(), 32u);
 }
 
 TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {

@@ -8,19 +8,19 @@
 #include "controller/replies.h"
 #include "core/query/listing.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 #include "protocol/convert.h"
 
 namespace sluice {
 namespace {
 
 constexpr auto kTableKinds = static_cast<std::uint32_t>(TableKind::Qos) + 1;
-constexpr int kColumnsMost = 1024;
 
 Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& question) {
     if (question.kind() >= kTableKinds) {
         return Error{ErrorCode::NotSupported, fmt::format("listing of kind {}", question.kind())};
     }
-    if (question.columns_size() > kColumnsMost) {
+    if (question.columns_size() > static_cast<int>(sizes::kColumnCount)) {
         return Error{ErrorCode::ProtocolError, "too many columns"};
     }
     std::vector<ColumnId> columns;
@@ -55,7 +55,7 @@ Bytes Listings::answer(const Snapshot& snapshot, const wire::ListTable& question
     }
     auto reply = listing(snapshot, question);
     if (!reply) return framed(error_reply(reply.error()));
-    kept_.push_front({std::move(key), framed(*reply)});
+    kept_.push_front({std::move(key), framed_reply(*reply)});
     if (kept_.size() > kKeptMost) kept_.pop_back();
     return kept_.front().answer;
 }

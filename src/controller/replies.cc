@@ -1,8 +1,11 @@
 // controller/replies.cc
 #include "controller/replies.h"
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "core/query/listing.h"
+#include "model/errors.h"
 #include "protocol/convert.h"
 #include "protocol/frame.h"
 
@@ -170,6 +173,14 @@ std::shared_ptr<const std::string> framed(const google::protobuf::MessageLite& m
     auto bytes = std::make_shared<std::string>();
     append_frame(*bytes, message);
     return bytes;
+}
+
+std::shared_ptr<const std::string> framed_reply(const wire::Reply& reply) {
+    const std::size_t size = reply.ByteSizeLong();
+    if (size <= kReplySizeMax) return framed(reply);
+    return framed(error_reply(
+        {ErrorCode::MessageTooLarge,
+         fmt::format("the answer has {} bytes, the limit is {}", size, kReplySizeMax)}));
 }
 
 }  // namespace sluice

@@ -36,5 +36,7 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
 
 // A message as it travels, ready to be shared by many connections.
 std::shared_ptr<const std::string> framed(const google::protobuf::MessageLite& message);
+// The same for an answer. One that is larger than clients accept becomes a refusal.
+std::shared_ptr<const std::string> framed_reply(const wire::Reply& reply);
 
 }  // namespace sluice

@@ -12,13 +12,12 @@
 #include "model/gpu_bind.h"
 #include "model/hostlist.h"
 #include "model/node_counts.h"
-#include "os/user.h"
+#include "model/sizes.h"
+#include "model/validate.h"
 #include "protocol/convert.h"
 
 namespace sluice {
 namespace {
-
-constexpr std::size_t kIdempotencyKeyMax = 64;
 
 // --uid and --gid: the caller may speak for somebody else.
 Result<Caller> speaker(const wire::SubmitJob& message, Caller caller, UserId slurm_user) {
@@ -44,6 +43,18 @@ Result<void> check_script(const JobRequest& wish, const wire::SubmitJob& message
     return {};
 }
 
+Result<void> check_environment(const wire::SubmitJob& message) {
+    if (message.environment().size() <= sizes::kEnvironment) return {};
+    return Error{ErrorCode::BadArgument,
+                 fmt::format("the environment has {} bytes, the limit is {}: see --export",
+                             message.environment().size(), sizes::kEnvironment)};
+}
+
+Result<void> check_key(const std::string& key) {
+    if (key.size() <= sizes::kKey) return {};
+    return Error{ErrorCode::ProtocolError, "idempotency key too long"};
+}
+
 std::string keep_blob(std::string bytes, std::vector<Blob>& blobs) {
     if (bytes.empty()) return {};
     std::string hash = blob_hash(bytes);
@@ -59,9 +70,8 @@ Result<Incoming> submission(wire::SubmitJob& message, const Caller& caller, Requ
                     .caller = std::move(who),
                     .idempotency_key = message.idempotency_key(),
                     .test_only = message.test_only()};
-    if (event.idempotency_key.size() > kIdempotencyKeyMax) {
-        return Error{ErrorCode::ProtocolError, "idempotency key too long"};
-    }
+    TRY(check_key(event.idempotency_key));
+    TRY(check_environment(message));
     auto wish = std::make_shared<JobRequest>(TRY(from_wire(message.request())));
     TRY(check_script(*wish, message, limits.script_size_max));
     wish->script_hash = keep_blob(std::move(*message.mutable_script()), incoming.blobs);
@@ -76,6 +86,7 @@ Result<Event> cancellation(const wire::CancelJobs& message, const Caller& caller
         return Error{ErrorCode::InvalidSignal, std::to_string(message.signal())};
     }
     Filter filter = TRY(from_wire(message.filter()));
+    TRY(validate_list("jobs", filter.jobs.size(), sizes::kChangedJobCount));
     return Event{CancelJobs{.request = id,
                             .caller = caller,
                             .filter = std::move(filter),
@@ -111,7 +122,7 @@ Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {
 Result<Event> control(const wire::ControlJobs& message, const Caller& caller, RequestId id) {
     JobVerb verb = TRY(verb_from(message.verb()));
     ControlJobs event{.request = id, .caller = caller, .verb = verb};
-    for (const std::string& job : message.jobs()) event.jobs.push_back(TRY(parse_job_ref(job)));
+    event.jobs = TRY(job_refs_from(message.jobs(), sizes::kChangedJobCount));
     return Event{std::move(event)};
 }
 
@@ -129,11 +140,25 @@ Result<UpdatePartition::Verb> verb_of(wire::Update::Verb verb) {
     return Error{ErrorCode::NotSupported, fmt::format("update verb {}", static_cast<int>(verb))};
 }
 
-Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
+// Which values a field takes is the core's question; here their number and size are bounded.
+Result<Changes> changes_from(const wire::Update& message) {
+    TRY(validate_text("name", message.name(), sizes::kNodeList));
+    TRY(validate_list("changes", static_cast<std::size_t>(message.changes_size()),
+                      sizes::kChangeCount));
     Changes changes;
+    std::size_t bytes = 0;
     for (const wire::KeyValue& change : message.changes()) {
+        TRY(validate_text("field", change.key(), sizes::kWord));
+        bytes += change.value().size();
+        TRY(validate_text(change.key(), change.value(), sizes::kChangeBytes));
         changes.emplace_back(change.key(), change.value());
     }
+    TRY(validate_list("bytes of all changes", bytes, sizes::kChangeBytes));
+    return changes;
+}
+
+Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
+    Changes changes = TRY(changes_from(message));
     switch (message.entity()) {
         case wire::Update::JOB: {
             JobRef job = TRY(parse_job_ref(message.name()));
@@ -171,6 +196,8 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
     if (message.next() > static_cast<std::uint32_t>(AfterReboot::Down)) {
         return Error{ErrorCode::ProtocolError, fmt::format("nextstate {}", message.next())};
     }
+    TRY(validate_text("nodes", message.nodes(), sizes::kNodeList));
+    TRY(validate_text("reason", message.reason(), sizes::kWord));
     Hostlist nodes = TRY(Hostlist::parse(message.nodes()));
     return Event{RebootNodes{.request = id,
                              .caller = caller,
@@ -180,19 +207,11 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
                              .reason = message.reason()}};
 }
 
-// Who is in a group is asked where all groups are known: here.
+// The members of groups are added by the session: to look them up may take long.
 Result<Event> reservation_change(const wire::ChangeReservation& message, const Caller& caller,
                                  RequestId id) {
     ReservationChange change = TRY(from_wire(message));
-    ChangeReservation event{id, caller, std::move(change)};
-    if (!event.change.groups) return Event{std::move(event)};
-    for (GroupMembers& group : event.change.groups->items) {
-        std::optional<std::vector<uid_t>> members = group_members(group.name);
-        if (!members) return Error{ErrorCode::GroupUnknown, ""};
-        group.users.clear();
-        for (uid_t user : *members) group.users.push_back(UserId{user});
-    }
-    return Event{std::move(event)};
+    return Event{ChangeReservation{id, caller, std::move(change)}};
 }
 
 template <typename Number>
@@ -200,7 +219,27 @@ std::optional<Number> optional_of(bool present, Number number) {
     return present ? std::optional<Number>(number) : std::nullopt;
 }
 
+// What a step asks for, before it is known what it gets: see also validate(Step).
+Result<void> validate_step_request(const wire::CreateStep& message) {
+    TRY(validate_text("job-name", message.name(), sizes::kWord));
+    TRY(validate_text("nodelist", message.nodelist(), sizes::kNodeList));
+    TRY(validate_text("exclude", message.exclude(), sizes::kNodeList));
+    TRY(validate_text("tres-bind", message.tres_bind(), sizes::kWord));
+    TRY(validate_text("nodes", message.node_sizes(), sizes::kWord));
+    TRY(validate_number("nodes", message.nodes_min(), sizes::kCount));
+    TRY(validate_number("nodes", message.nodes_max(), sizes::kCount));
+    TRY(validate_number("ntasks", message.ntasks(), sizes::kCount));
+    TRY(validate_number("ntasks-per-node", message.ntasks_per_node(), sizes::kCount));
+    TRY(validate_number("cpus-per-task", message.cpus_per_task(), sizes::kCount));
+    for (const std::uint64_t memory : {message.mem_per_node(), message.mem_per_cpu()}) {
+        if (memory > sizes::kAmount)
+            return invalid_value("mem", std::to_string(memory), "too much");
+    }
+    return check_key(message.idempotency_key());
+}
+
 Result<Event> step_creation(const wire::CreateStep& message, const Caller& caller, RequestId id) {
+    TRY(validate_step_request(message));
     StepWish wish{
         .job = JobId{message.job()},
         .name = message.name(),
@@ -226,9 +265,6 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
     wish.gpus = TRY(from_wire(message.gpus()));
     if (!wish.node_sizes.empty()) TRY(parse_node_sizes(wish.node_sizes));
     if (!wish.tres_bind.empty()) TRY(parse_tres_bind(wish.tres_bind));
-    if (wish.key.size() > kIdempotencyKeyMax) {
-        return Error{ErrorCode::ProtocolError, "idempotency key too long"};
-    }
     if (message.has_time_limit()) wish.time_limit = TRY(from_wire(message.time_limit()));
     return Event{CreateStep{id, caller, std::move(wish)}};
 }
@@ -259,6 +295,7 @@ Result<Event> simple_event(const wire::Request& request, const Caller& caller, R
         case wire::Request::kJobAllocation:
             return Event{ShowAllocation{id, caller, JobId{request.job_allocation()}}};
         case wire::Request::kExplain: {
+            TRY(validate_text("job", request.explain(), sizes::kNodeList));
             JobRef job = TRY(parse_job_ref(request.explain()));
             return Event{ExplainJob{id, caller, std::move(job)}};
         }

@@ -174,7 +174,8 @@ JobId Cluster::take_job_id() {
             next_job_id_ = settings_->first_job_id;
         }
         ++next_job_id_;
-    } while (jobs_.find(next_job_id_ - 1) || array_members.contains(next_job_id_ - 1));
+    } while (jobs_.find(next_job_id_ - 1) || array_members.contains(next_job_id_ - 1) ||
+             damaged_jobs_.contains(next_job_id_ - 1));
     next_job_id_changed_ = true;
     return JobId{next_job_id_ - 1};
 }
@@ -275,9 +276,9 @@ ChangedRecords Cluster::take_changes() {
 std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
-    return std::make_shared<Snapshot>(Snapshot{++version_, now, jobs_, nodes_, partitions_,
-                                               settings_, plan_, licenses_used, priority_scale_,
-                                               reservations_, qos_, priorities_, next_job_id_});
+    return std::make_shared<Snapshot>(
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used,
+                 priority_scale_, reservations_, qos_, priorities_, next_job_id_, damaged_});
 }
 
 void Cluster::set_qos(std::vector<Qos> qos) {

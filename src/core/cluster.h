@@ -94,6 +94,15 @@ struct ChunkSummary<Job> {
     void add(const Job& job);
 };
 
+// A row of the store that could not be read when the controller started. It is kept apart, with its
+// bytes; the cluster goes on without it.
+struct DamagedRow {
+    std::string kind;  // "job", "node", "reservation" or "qos"
+    std::string key;   // the job's or QOS's number, else the name
+    std::string why;
+    bool operator==(const DamagedRow&) const = default;
+};
+
 // An immutable view of everything, shared with readers.
 struct Snapshot {
     std::uint64_t version = 0;
@@ -109,6 +118,7 @@ struct Snapshot {
     std::shared_ptr<const std::vector<Qos>> qos;
     PriorityTable priorities;  // those that are newer than the records
     std::uint32_t next_job_id = 0;
+    std::shared_ptr<const std::vector<DamagedRow>> damaged;
 };
 
 // What a batch changed, for the store. Records are immutable from here on.
@@ -151,6 +161,7 @@ struct StoredState {
     std::unordered_map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes;
     std::vector<Reservation> reservations;
     std::vector<Qos> qos;  // none: there were never others than `normal`
+    std::vector<DamagedRow> damaged;
 };
 
 // Jobs that wait and may run as far as they themselves are concerned, highest priority first.
@@ -357,6 +368,8 @@ private:
     void build_nodes(Time now);
     void build_partitions();
     void order_nodes(Partition& partition) const;
+    void restore_damaged(const StoredState& stored, Time now);
+    void set_restored_qos(std::vector<Qos> table);
 
     std::shared_ptr<const Settings> settings_;
     CowTable<Job> jobs_;
@@ -372,6 +385,9 @@ private:
     Interner<JobTerms> terms_;
     Interner<PackedDetails> details_;
     std::uint32_t next_job_id_ = 1;
+    std::shared_ptr<const std::vector<DamagedRow>> damaged_ =
+        std::make_shared<const std::vector<DamagedRow>>();
+    std::set<std::uint32_t> damaged_jobs_;  // their ids are not given to new jobs
     bool next_job_id_changed_ = false;
     std::set<std::uint32_t> changed_jobs_;
     std::vector<JobId> forgotten_jobs_;

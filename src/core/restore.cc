@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/cluster.h"
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
@@ -10,6 +11,7 @@
 #include "core/job/preempt.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
@@ -102,6 +104,19 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
         ++cluster.array_running[job.array_job->value];
 }
 
+// Of a node whose record is lost nobody knows why it was kept from jobs: it is, until an
+// administrator has looked at it.
+void drain_damaged(Cluster& cluster, const std::string& name, Time now) {
+    auto index = cluster.find_node(name);
+    if (!index) return;
+    Node& node = cluster.edit_node(*index);
+    node.admin_flags |= kNodeDrain;
+    node.reason = "its stored record is damaged";
+    node.reason_time = now;
+    node.reason_user = cluster.settings().slurm_user;
+    cluster.mark_stored(*index);
+}
+
 // Who asked for them is not known any more; their nodes will say whether they have them.
 void restore_grants(Cluster& cluster, const Job& job, Time now) {
     if (!is_live(job)) return;
@@ -114,6 +129,28 @@ void restore_grants(Cluster& cluster, const Job& job, Time now) {
 }
 
 }  // namespace
+
+void Cluster::restore_damaged(const StoredState& stored, Time now) {
+    damaged_ = std::make_shared<const std::vector<DamagedRow>>(stored.damaged);
+    for (const DamagedRow& row : stored.damaged) {
+        const bool is_replaced =
+            std::any_of(stored.nodes.begin(), stored.nodes.end(),
+                        [&](const auto& node) { return node.name == row.key; });
+        if (row.kind == "node" && !is_replaced) drain_damaged(*this, row.key, now);
+        const auto id = row.kind == "job" ? to_number(row.key) : std::nullopt;
+        if (!id) continue;
+        damaged_jobs_.insert(static_cast<std::uint32_t>(*id));
+        next_job_id_ = std::max(next_job_id_, static_cast<std::uint32_t>(*id) + 1);
+    }
+}
+
+// The default QOS is always there, also when its row was damaged.
+void Cluster::set_restored_qos(std::vector<Qos> table) {
+    const auto is_default = [](const Qos& qos) { return qos.name == kDefaultQos; };
+    if (std::none_of(table.begin(), table.end(), is_default))
+        table.insert(table.begin(), first_qos().front());
+    qos_ = std::make_shared<const std::vector<Qos>>(std::move(table));
+}
 
 void Cluster::restore(const StoredState& stored, Time now) {
     next_job_id_ = std::max(next_job_id_, stored.next_job_id);
@@ -133,13 +170,14 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node.reboot = saved.reboot;
         watch_reboot(*this, *index);
     }
+    restore_damaged(stored, now);
     nodes_were_reweighted();
     for (Reservation reservation : stored.reservations) {
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
     changed_reservations_.clear();
-    if (!stored.qos.empty()) qos_ = std::make_shared<const std::vector<Qos>>(stored.qos);
+    if (!stored.qos.empty()) set_restored_qos(stored.qos);
     if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
     std::vector<JobId> unplaced;
     for (Job job : stored.jobs) {

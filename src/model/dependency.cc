@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -32,7 +35,8 @@ constexpr std::uint64_t kJobIdMax = 0xfffffff0;
 constexpr std::uint64_t kDelayMax = 60 * 24 * 365 * 10;  // minutes: ten years
 
 Error problem(std::string_view text) {
-    return {ErrorCode::DependencyProblem, fmt::format("--dependency={}", text)};
+    return {ErrorCode::DependencyProblem,
+            fmt::format("--dependency={}", text.substr(0, sizes::kDependency))};
 }
 
 std::optional<DependencyKind> find_kind(std::string_view name) {
@@ -100,14 +104,19 @@ Result<Dependency> parse_dependency(std::string_view text) {
     if (text.empty() || equals_ignoring_case(text, "none")) return dependency;
     dependency.any = text.find('?') != std::string_view::npos;
     if (dependency.any && text.find(',') != std::string_view::npos) return problem(text);
+    std::vector<Condition> read;
     for (std::string_view part : split(text, dependency.any ? '?' : ',')) {
-        std::vector<Condition> read;
         if (!read_condition(part, read)) return problem(text);
-        for (const Condition& condition : read) {
-            bool known = std::find(dependency.left.begin(), dependency.left.end(), condition) !=
-                         dependency.left.end();
-            if (!known) dependency.left.push_back(condition);
+        if (read.size() > sizes::kConditionCount) {
+            return Error{ErrorCode::DependencyProblem,
+                         fmt::format("--dependency={}...: more than {} conditions",
+                                     text.substr(0, 64), sizes::kConditionCount)};
         }
+    }
+    std::set<std::tuple<DependencyKind, JobId, std::optional<std::uint32_t>, bool, Minutes>> known;
+    for (const Condition& each : read) {
+        if (known.insert({each.kind, each.job, each.task, each.all_tasks, each.delay}).second)
+            dependency.left.push_back(each);
     }
     dependency.any = dependency.any && dependency.left.size() > 1;
     return dependency;

@@ -6,6 +6,7 @@
 
 #include "model/errors.h"
 #include "model/license.h"
+#include "model/sizes.h"
 
 namespace sluice {
 namespace {
@@ -98,6 +99,26 @@ TEST(Licenses, AreNamesWithCounts) {
     for (const char* text : {"a;b", "a:", "a:x", ":1", "a,,b", "a|b,c", "a:-1", "a:99999999999"}) {
         EXPECT_EQ(parse_licenses(text).error().code, ErrorCode::InvalidLicense) << text;
     }
+}
+
+// As many conditions as a request may have take milliseconds; one more is refused.
+TEST(Dependencies, HaveAsManyConditionsAsTheLimitAllows) {
+    std::string text = "afterok";
+    for (std::size_t job = 1; job <= sizes::kConditionCount; ++job)
+        text += ":" + std::to_string(job);
+    EXPECT_EQ(parse_dependency(text)->left.size(), sizes::kConditionCount);
+    const Result<Dependency> refused = parse_dependency(text + ":99999");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("more than 2048 conditions"), std::string::npos);
+    EXPECT_EQ(parse_dependency("afterok:1:2:1,afterok:2")->left.size(), 2u) << "each once";
+}
+
+TEST(Licenses, HaveAsManyNamesAsTheLimitAllows) {
+    std::string text = "a";
+    for (std::size_t name = 1; name < sizes::kLicenseCount; ++name)
+        text += ",a" + std::to_string(name);
+    EXPECT_EQ(parse_licenses(text)->wanted.size(), sizes::kLicenseCount);
+    EXPECT_FALSE(parse_licenses(text + ",b"));
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
 namespace {
 
 // More than people write, little enough that no text makes the parser work hard.
-constexpr std::size_t kTextMax = 4096;
+constexpr std::size_t kTextMax = sizes::kFeatures;
 constexpr std::size_t kSetsMax = 256;
 constexpr int kDepthMax = 32;
 constexpr std::uint64_t kCountMax = 1'000'000;

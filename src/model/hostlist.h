@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
-constexpr std::size_t kHostlistSizeMax = 1'000'000;  // more names than this is an error, not a wish
+constexpr std::size_t kHostlistSizeMax = sizes::kListedNodeCount;  // more names are an error
 
 class Hostlist {
 public:

@@ -42,9 +42,7 @@ ShownState shown_state(const Job& job) {
 
 bool has_any_task(const Job& job, const TaskSet& tasks) {
     if (job.array_task) return tasks.contains(*job.array_task);
-    bool any = false;
-    tasks.for_each([&](std::uint32_t task) { any = any || job.array_tasks.contains(task); });
-    return any;
+    return tasks.intersects(job.array_tasks);
 }
 
 std::string print_job_id(const Job& job) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -20,7 +21,7 @@ constexpr NamedStep kNamedSteps[] = {
     {kBatchStep, "batch"}, {kExternStep, "extern"}, {kInteractiveStep, "interactive"}};
 
 Error bad_id(std::string_view text) {
-    return {ErrorCode::InvalidJobId, fmt::format("\"{}\"", text)};
+    return {ErrorCode::InvalidJobId, fmt::format("\"{}\"", text.substr(0, sizes::kWord))};
 }
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint64_t most) {
@@ -39,9 +40,9 @@ std::optional<StepId> parse_step(std::string_view text) {
 }
 
 // "3", "[1-5]" or "[1-5%2]", whose limit says nothing about which tasks are meant.
-std::optional<TaskSet> parse_tasks(std::string_view text) {
+std::optional<TaskSet> parse_tasks(std::string_view text, SteppedTasks& budget) {
     if (!text.starts_with('[') && !to_number(text)) return {};
-    Result<ArraySpec> spec = parse_array(text);
+    Result<ArraySpec> spec = parse_array(text, budget);
     if (!spec) return {};
     return std::move(spec->tasks);
 }
@@ -49,6 +50,11 @@ std::optional<TaskSet> parse_tasks(std::string_view text) {
 }  // namespace
 
 Result<JobRef> parse_job_ref(std::string_view text) {
+    SteppedTasks budget{sizes::kSteppedTaskCount};
+    return parse_job_ref(text, budget);
+}
+
+Result<JobRef> parse_job_ref(std::string_view text, SteppedTasks& budget) {
     JobRef ref;
     std::string_view rest = text;
     if (std::size_t dot = rest.find('.'); dot != std::string_view::npos) {
@@ -62,7 +68,7 @@ Result<JobRef> parse_job_ref(std::string_view text) {
         rest = rest.substr(0, plus);
     }
     if (std::size_t bar = rest.find('_'); bar != std::string_view::npos) {
-        ref.tasks = parse_tasks(rest.substr(bar + 1));
+        ref.tasks = parse_tasks(rest.substr(bar + 1), budget);
         if (!ref.tasks || ref.het_component) return bad_id(text);
         rest = rest.substr(0, bar);
     }

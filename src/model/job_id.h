@@ -25,6 +25,12 @@ constexpr StepId kInteractiveStep{0xfffffffa};
 
 constexpr std::uint32_t kArrayTaskMax = 4'000'000;
 
+// Ranges with a step ("0-8:2") are the only ones whose tasks are looked at one by one. One request
+// may name so many of these tasks; each text that is parsed takes its own from what is left.
+struct SteppedTasks {
+    std::uint64_t left = 0;
+};
+
 // A set of array task indexes, kept as ranges with a step, each above the one before: a million
 // tasks that form one range cost one entry. Equal sets have equal ranges, however they were made.
 class TaskSet {
@@ -38,6 +44,10 @@ public:
 
     // "0-15:4,20,30-31"; the "%limit" part is not this one's business.
     static Result<TaskSet> parse(std::string_view text);
+    // The same, where one request has many of these texts: see SteppedTasks.
+    static Result<TaskSet> parse(std::string_view text, SteppedTasks& budget);
+    // Of ranges that ranges() gave: each above the one before. Nothing for others.
+    static std::optional<TaskSet> from_ranges(const std::vector<Range>& ranges);
     std::string to_string() const;  // as Slurm: "0-20:2", "0,4,8,12", pairs as "1-2"
 
     bool empty() const { return ranges_.empty(); }
@@ -45,6 +55,7 @@ public:
     bool contains(std::uint32_t task) const;
     std::uint32_t first() const { return ranges_.front().first; }  // the lowest; not empty
     std::uint32_t last() const;                                    // the highest; not empty
+    bool intersects(const TaskSet& other) const;
     void insert(std::uint32_t task);
     void erase(std::uint32_t task);
     template <typename Visit>
@@ -72,6 +83,7 @@ struct ArraySpec {
     bool operator==(const ArraySpec&) const = default;
 };
 Result<ArraySpec> parse_array(std::string_view text);
+Result<ArraySpec> parse_array(std::string_view text, SteppedTasks& budget);
 std::string print_array(const ArraySpec& spec);  // "0-15:4%3"
 
 // What scancel, squeue -j and scontrol take: "12", "12_3", "12_[1-5%2]", "12.0", "12.batch",
@@ -84,6 +96,7 @@ struct JobRef {
     bool operator==(const JobRef&) const = default;
 };
 Result<JobRef> parse_job_ref(std::string_view text);
+Result<JobRef> parse_job_ref(std::string_view text, SteppedTasks& budget);
 std::string to_string(const JobRef& ref);
 std::string print_step(StepId step);  // "0", "batch", "extern", "interactive"
 

@@ -73,6 +73,43 @@ TEST(TaskSets, OfAMillionTasksAreOneRange) {
     EXPECT_EQ(set.ranges().size(), 1u);
 }
 
+// Ranges that overlap cost what they say, not how far they reach.
+TEST(TaskSets, OverlappingRangesAreJoined) {
+    EXPECT_EQ(TaskSet::parse("0-3999999,1")->ranges(),
+              (std::vector<TaskSet::Range>{{0, 3'999'999, 1}}));
+    EXPECT_EQ(TaskSet::parse("5-9,0-6,20")->to_string(), "0-9,20");
+    EXPECT_EQ(TaskSet::parse("0-8:2,1,3")->to_string(), "0-4,6,8");
+    EXPECT_EQ(TaskSet::parse("0-3999999,1-3:2")->size(), 4'000'000u);
+}
+
+TEST(TaskSets, OfOneRequestHaveABudgetForRangesWithAStep) {
+    SteppedTasks budget{100};
+    EXPECT_TRUE(parse_job_ref("1_[0-3999999]", budget)) << "a range without a step costs nothing";
+    EXPECT_TRUE(parse_job_ref("1_[0-98:2]", budget));
+    EXPECT_EQ(budget.left, 50u);
+    EXPECT_FALSE(parse_job_ref("1_[0-102:2]", budget));
+    EXPECT_TRUE(parse_job_ref("1_[0-98:2]", budget));
+    EXPECT_FALSE(parse_job_ref("1_[0-2:2]", budget));
+}
+
+TEST(TaskSets, ComeFromRangesThatAreInOrder) {
+    using Ranges = std::vector<TaskSet::Range>;
+    EXPECT_EQ(*TaskSet::from_ranges({{0, 8, 2}, {9, 9, 1}}), *TaskSet::parse("0-8:2,9"));
+    EXPECT_TRUE(TaskSet::from_ranges({})->empty());
+    for (const Ranges& wrong : {Ranges{{5, 9, 1}, {9, 9, 1}}, Ranges{{3, 1, 1}}, Ranges{{0, 1, 0}},
+                                Ranges{{0, 5, 2}}, Ranges{{0, kArrayTaskMax + 1, 1}}}) {
+        EXPECT_FALSE(TaskSet::from_ranges(wrong));
+    }
+}
+
+TEST(TaskSets, KnowWhetherTheyHaveATaskInCommon) {
+    const TaskSet even = *TaskSet::parse("0-3999998:2");
+    EXPECT_TRUE(even.intersects(*TaskSet::parse("7,8")));
+    EXPECT_TRUE(TaskSet::parse("7,8")->intersects(even));
+    EXPECT_FALSE(even.intersects(*TaskSet::parse("1-9:2")));
+    EXPECT_FALSE(even.intersects(TaskSet{}));
+}
+
 TEST(TaskSets, KnowTheirEnds) {
     TaskSet set = *TaskSet::parse("7,3-5");
     EXPECT_EQ(set.first(), 3u);

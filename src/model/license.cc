@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::uint64_t kCountMax = 0xfffffff0;
 
 Error invalid(std::string_view text) {
-    return {ErrorCode::InvalidLicense, fmt::format("--licenses={}", text)};
+    return {ErrorCode::InvalidLicense, fmt::format("--licenses={}", text.substr(0, sizes::kWord))};
 }
 
 // Beside what separates licences, ";" and blanks are no part of a name: they are mistakes.
@@ -40,6 +41,7 @@ Result<LicenseWish> parse_licenses(std::string_view text) {
         auto same = std::find_if(wish.wanted.begin(), wish.wanted.end(),
                                  [&](const LicenseCount& known) { return known.name == name; });
         if (same == wish.wanted.end()) {
+            if (wish.wanted.size() == sizes::kLicenseCount) return invalid(text);
             wish.wanted.push_back({std::string(name), static_cast<std::uint32_t>(*count)});
         } else if (same->count + *count > kCountMax) {
             return invalid(text);

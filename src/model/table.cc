@@ -52,10 +52,21 @@ Table::Column& Table::add_column(ColumnId id) {
     return columns_.back();
 }
 
+std::size_t Table::bytes_most() const {
+    constexpr std::size_t kNumber = 10, kText = 5, kFrame = 16;  // at most, in the message
+    std::size_t total = text_bytes_ + strings_.size() * kFrame;
+    for (const Column& column : columns_)
+        total += column.numbers.size() * kNumber + column.texts.size() * kText + kFrame;
+    return total;
+}
+
 std::uint32_t Table::intern(std::string_view text) {
     auto [entry, is_new] =
         interned_.try_emplace(std::string(text), static_cast<std::uint32_t>(strings_.size()));
-    if (is_new) strings_.emplace_back(text);
+    if (is_new) {
+        strings_.emplace_back(text);
+        text_bytes_ += text.size();
+    }
     return entry->second;
 }
 

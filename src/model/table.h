@@ -56,6 +56,8 @@ public:
     std::uint32_t intern(std::string_view text);  // index of the text, added when new
     std::uint32_t add_string(std::string text);   // decoding: no look-up
     void set_rows(std::size_t rows) { rows_ = rows; }
+    std::size_t text_bytes() const { return text_bytes_; }  // of all interned texts
+    std::size_t bytes_most() const;                         // as a message: not more than this
     // Do all columns have rows() entries or one, and all texts exist? Decoders ask before anybody
     // reads.
     bool consistent() const;
@@ -66,6 +68,7 @@ private:
     const Entry& entry(const std::vector<Entry>& entries, std::size_t row) const;
 
     std::size_t rows_ = 0;
+    std::size_t text_bytes_ = 0;
     std::vector<Column> columns_;
     std::vector<std::string> strings_;
     std::unordered_map<std::string, std::uint32_t> interned_;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/errors.h"
 #include "model/job_id.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -64,7 +65,7 @@ private:
 };
 
 Error bad_array(std::string_view text) {
-    return {ErrorCode::InvalidArray, fmt::format("\"{}\"", text)};
+    return {ErrorCode::InvalidArray, fmt::format("\"{}\"", text.substr(0, sizes::kWord))};
 }
 
 std::optional<Range> parse_range(std::string_view text) {
@@ -85,34 +86,58 @@ std::optional<Range> parse_range(std::string_view text) {
                    static_cast<std::uint32_t>(step));
 }
 
-// Ranges that lie between each other's tasks ("0-8:2,1") are sorted out task by task.
-std::vector<Range> fold_entangled(const std::vector<Range>& ranges) {
-    std::uint32_t highest = 0;
-    for (const Range& range : ranges) highest = std::max(highest, range.last);
-    std::vector<bool> present(highest + 1);
+// Joins ranges without a step that overlap or touch. They are sorted by their first task.
+std::vector<Range> joined(const std::vector<Range>& ranges) {
+    std::vector<Range> result;
+    std::optional<Range> open;
     for (const Range& range : ranges) {
-        for (std::uint32_t task = range.first; task <= range.last; task += range.step) {
-            present[task] = true;
+        if (open && range.first <= open->last + 1) {
+            open->last = std::max(open->last, range.last);
+        } else {
+            if (open) result.push_back(*open);
+            open = range;
         }
     }
-    Folder folder;
-    for (std::uint32_t task = 0; task <= highest; ++task) {
-        if (present[task]) folder.add(single(task));
+    if (open) result.push_back(*open);
+    return result;
+}
+
+bool lower(const Range& a, const Range& b) {
+    return a.first != b.first ? a.first < b.first : a.last < b.last;
+}
+
+// Ranges that lie between each other's tasks ("0-8:2,1"): those with a step are taken apart.
+std::vector<Range> untangled(const std::vector<Range>& ranges) {
+    std::vector<Range> result;
+    for (const Range& range : ranges) {
+        if (range.step == 1) {
+            result.push_back(range);
+            continue;
+        }
+        for (std::uint64_t task = range.first; task <= range.last; task += range.step)
+            result.push_back(single(static_cast<std::uint32_t>(task)));
     }
+    std::sort(result.begin(), result.end(), lower);
+    return joined(result);
+}
+
+bool overlap(const std::vector<Range>& sorted) {
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i].first <= sorted[i - 1].last) return true;
+    }
+    return false;
+}
+
+std::vector<Range> fold(const std::vector<Range>& sorted) {
+    Folder folder;
+    for (const Range& range : sorted) folder.add(range);
     return folder.take();
 }
 
-std::vector<Range> fold(std::vector<Range> ranges) {
-    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
-        return a.first != b.first ? a.first < b.first : a.last < b.last;
-    });
-    ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
-    Folder folder;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-        if (i > 0 && ranges[i].first <= ranges[i - 1].last) return fold_entangled(ranges);
-        folder.add(ranges[i]);
-    }
-    return folder.take();
+std::uint64_t stepped_tasks(const std::vector<Range>& ranges) {
+    std::uint64_t total = 0;
+    for (const Range& range : ranges) total += range.step == 1 ? 0 : count_of(range);
+    return total;
 }
 
 void append_run(std::string& text, std::uint32_t first, std::uint32_t last) {
@@ -124,6 +149,11 @@ void append_run(std::string& text, std::uint32_t first, std::uint32_t last) {
 }  // namespace
 
 Result<TaskSet> TaskSet::parse(std::string_view text) {
+    SteppedTasks budget{kArrayTaskMax + 1};
+    return parse(text, budget);
+}
+
+Result<TaskSet> TaskSet::parse(std::string_view text, SteppedTasks& budget) {
     std::vector<Range> ranges;
     std::uint64_t total = 0;
     for (std::string_view piece : split(text, ',')) {
@@ -136,8 +166,32 @@ Result<TaskSet> TaskSet::parse(std::string_view text) {
         if (total > kArrayTaskMax + 1) return bad_array(text);
     }
     if (ranges.empty()) return bad_array(text);
+    const std::uint64_t stepped = stepped_tasks(ranges);
+    if (stepped > budget.left) {
+        return Error{ErrorCode::InvalidArray,
+                     fmt::format("\"{}\": too many tasks of ranges with a step",
+                                 text.substr(0, sizes::kWord))};
+    }
+    budget.left -= stepped;
+    std::sort(ranges.begin(), ranges.end(), lower);
+    if (overlap(ranges)) ranges = untangled(ranges);
     TaskSet set;
-    set.ranges_ = fold(std::move(ranges));
+    set.ranges_ = fold(ranges);
+    return set;
+}
+
+std::optional<TaskSet> TaskSet::from_ranges(const std::vector<Range>& ranges) {
+    std::uint64_t next = 0;
+    for (const Range& range : ranges) {
+        const bool right = range.first >= next && range.first <= range.last && range.step > 0 &&
+                           range.last <= kArrayTaskMax &&
+                           (range.last - range.first) % range.step == 0 &&
+                           (range.first != range.last || range.step == 1);
+        if (!right) return {};
+        next = std::uint64_t{range.last} + 1;
+    }
+    TaskSet set;
+    set.ranges_ = fold(ranges);
     return set;
 }
 
@@ -189,6 +243,16 @@ bool TaskSet::contains(std::uint32_t task) const {
     return task <= range.last && (task - range.first) % range.step == 0;
 }
 
+bool TaskSet::intersects(const TaskSet& other) const {
+    if (size() > other.size()) return other.intersects(*this);
+    for (const Range& range : ranges_) {
+        for (std::uint64_t task = range.first; task <= range.last; task += range.step) {
+            if (other.contains(static_cast<std::uint32_t>(task))) return true;
+        }
+    }
+    return false;
+}
+
 std::uint32_t TaskSet::last() const {
     return ranges_.back().last;
 }
@@ -234,6 +298,11 @@ void TaskSet::erase(std::uint32_t task) {
 }
 
 Result<ArraySpec> parse_array(std::string_view text) {
+    SteppedTasks budget{kArrayTaskMax + 1};
+    return parse_array(text, budget);
+}
+
+Result<ArraySpec> parse_array(std::string_view text, SteppedTasks& budget) {
     std::string_view rest = trim(text);
     if (rest.starts_with('[') && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);
     ArraySpec spec;
@@ -243,7 +312,7 @@ Result<ArraySpec> parse_array(std::string_view text) {
         spec.limit = static_cast<std::uint32_t>(*limit);
         rest = rest.substr(0, percent);
     }
-    Result<TaskSet> tasks = TaskSet::parse(rest);
+    Result<TaskSet> tasks = TaskSet::parse(rest, budget);
     if (!tasks) return bad_array(text);
     spec.tasks = *std::move(tasks);
     return spec;

@@ -10,13 +10,13 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
 namespace {
 
-// Slurm keeps limits as 32 bit minutes and seconds; what does not fit is a typing error.
-constexpr std::uint64_t kLimitMax = 0xfffffff0;
+constexpr std::uint64_t kLimitMax = sizes::kTimeLimit;
 
 Error bad_limit(std::string_view text) {
     return {ErrorCode::BadArgument, fmt::format("time limit \"{}\"", text)};

@@ -128,6 +128,9 @@ inline JobRequest request() {
           &JobRequest::kill_on_node_fail, &JobRequest::wait_all_nodes, &JobRequest::get_user_env}) {
         request.*member = coin();
     }
+    for (std::string* hash : {&request.script_hash, &request.environment_hash})
+        hash->resize(std::min<std::size_t>(hash->size(), 64));
+    request.licenses = coin() ? "" : "matlab:2,ansys:1";
     request.kind = one_of(JobKind::Salloc);
     request.open_mode = one_of(OpenMode::Truncate);
     request.script_args = texts();

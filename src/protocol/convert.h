@@ -83,6 +83,10 @@ wire::Error to_wire(const Error& error);
 // Codes of later versions stay as they are; what cannot be one becomes a ProtocolError.
 Error from_wire(const wire::Error& error);
 
+// At most so many jobs, whose array tasks can be found quickly.
+using WireTexts = google::protobuf::RepeatedPtrField<std::string>;
+Result<std::vector<JobRef>> job_refs_from(const WireTexts& names, std::size_t most);
+
 wire::Filter to_wire(const Filter& filter);
 Result<Filter> from_wire(const wire::Filter& filter);
 

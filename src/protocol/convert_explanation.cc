@@ -39,7 +39,7 @@ void to_wire(const std::vector<Holder>& holders, WireHolders& out) {
 
 Result<std::optional<Time>> moment(std::string_view field, bool present, std::int64_t value) {
     if (!present) return std::optional<Time>{};
-    return std::optional(from_unix(TRY(checks::number(field, value, checks::kSecondsMax))));
+    return std::optional(from_unix(TRY(checks::number(field, value, sizes::kSeconds))));
 }
 
 Result<std::vector<Holder>> from_wire(const WireHolders& holders) {
@@ -142,8 +142,8 @@ Result<Explanation::Place> from_wire(const wire::JobPlace& message) {
         out.unusable.push_back({nodes.nodes(), nodes.count(), nodes.state(), nodes.reason()});
     }
     for (const wire::ReservedNodes& nodes : message.reserved()) {
-        Time start = from_unix(TRY(checks::number("start", nodes.start(), checks::kSecondsMax)));
-        Time end = from_unix(TRY(checks::number("end", nodes.end(), checks::kSecondsMax)));
+        Time start = from_unix(TRY(checks::number("start", nodes.start(), sizes::kSeconds)));
+        Time end = from_unix(TRY(checks::number("end", nodes.end(), sizes::kSeconds)));
         out.reserved.push_back(
             {nodes.nodes(), nodes.count(), nodes.reservation(), nodes.maintenance(), start, end});
     }

@@ -18,7 +18,8 @@ wire::TimeLimit to_wire(TimeLimit limit) {
 
 Result<TimeLimit> from_wire(const wire::TimeLimit& limit) {
     if (!limit.has_seconds()) return TimeLimit{};
-    return TimeLimit{TRY(checks::length("time limit", limit.seconds()))};
+    TRY(validate_number("time limit", limit.seconds(), sizes::kTimeLimit));
+    return TimeLimit{Seconds{limit.seconds()}};
 }
 
 void to_wire(const TaskSet& tasks, WireRanges& out) {
@@ -31,23 +32,14 @@ void to_wire(const TaskSet& tasks, WireRanges& out) {
 }
 
 Result<TaskSet> from_wire(const WireRanges& ranges) {
-    if (ranges.empty()) return TaskSet{};
-    TRY(checks::list_size("array tasks", static_cast<std::size_t>(ranges.size())));
-    std::string text;
-    for (const wire::TaskRange& range : ranges) {
-        if (range.first() > range.last() || range.step() == 0 || range.last() > kArrayTaskMax) {
-            return refused("array tasks", fmt::format("{}-{}:{} is no range", range.first(),
-                                                      range.last(), range.step()));
-        }
-        if (!text.empty()) text += ',';
-        if (range.first() == range.last()) {
-            fmt::format_to(std::back_inserter(text), "{}", range.first());
-        } else {
-            fmt::format_to(std::back_inserter(text), "{}-{}:{}", range.first(), range.last(),
-                           range.step());
-        }
-    }
-    return TaskSet::parse(text);
+    std::vector<TaskSet::Range> list;
+    TRY(checks::list_size("array tasks", static_cast<std::size_t>(ranges.size()),
+                          kArrayTaskMax + 1));
+    for (const wire::TaskRange& range : ranges)
+        list.push_back({range.first(), range.last(), range.step()});
+    std::optional<TaskSet> tasks = TaskSet::from_ranges(list);
+    if (!tasks) return refused("array tasks", "they are not ranges, each above the one before");
+    return *std::move(tasks);
 }
 
 wire::ArraySpec to_wire(const ArraySpec& spec) {
@@ -91,14 +83,13 @@ void to_wire(const std::vector<GresCount>& gres, WireGres& out) {
 }
 
 Result<std::vector<GresCount>> from_wire(const WireGres& gres) {
-    constexpr std::size_t kGresMax = 1024;
-    TRY(checks::list_size("gres", static_cast<std::size_t>(gres.size()), kGresMax));
+    TRY(checks::list_size("gres", static_cast<std::size_t>(gres.size()), sizes::kGresCount));
     std::vector<GresCount> counts;
     for (const wire::Gres& count : gres) {
         // One by one: an initializer that is left half way loses what it has made.
         GresCount& added = counts.emplace_back();
-        added.name = TRY(checks::text("gres name", count.name()));
-        added.type = TRY(checks::text("gres type", count.type()));
+        added.name = TRY(checks::text("gres name", count.name(), sizes::kWord));
+        added.type = TRY(checks::text("gres type", count.type(), sizes::kWord));
         added.count = TRY(checks::amount("gres count", count.count()));
     }
     return counts;
@@ -130,41 +121,26 @@ void to_wire_layout(const Shape& shape, wire::Shape& out) {
     out.set_switches_wait(shape.switches_wait.count());
 }
 
-Result<void> from_wire_layout(const wire::Shape& wire, Shape& shape) {
-    auto take = [](std::string_view name, bool has, std::uint32_t value,
-                   std::optional<std::uint32_t>& member) -> Result<void> {
-        if (has) member = TRY(checks::count(name, value));
-        return {};
-    };
-    TRY(take("ntasks-per-socket", wire.has_ntasks_per_socket(), wire.ntasks_per_socket(),
-             shape.ntasks_per_socket));
-    TRY(take("ntasks-per-core", wire.has_ntasks_per_core(), wire.ntasks_per_core(),
-             shape.ntasks_per_core));
-    TRY(take("ntasks-per-gpu", wire.has_ntasks_per_gpu(), wire.ntasks_per_gpu(),
-             shape.ntasks_per_gpu));
-    TRY(take("cpus-per-gpu", wire.has_cpus_per_gpu(), wire.cpus_per_gpu(), shape.cpus_per_gpu));
-    TRY(take("sockets-per-node", wire.has_sockets_per_node(), wire.sockets_per_node(),
-             shape.sockets_per_node));
-    TRY(take("cores-per-socket", wire.has_cores_per_socket(), wire.cores_per_socket(),
-             shape.cores_per_socket));
-    TRY(take("threads-per-core", wire.has_threads_per_core(), wire.threads_per_core(),
-             shape.threads_per_core));
-    TRY(take("core-spec", wire.has_core_spec(), wire.core_spec(), shape.core_spec));
-    TRY(take("thread-spec", wire.has_thread_spec(), wire.thread_spec(), shape.thread_spec));
-    TRY(take("switches", wire.has_switches_max(), wire.switches_max(), shape.switches_max));
-    if (wire.has_mem_per_gpu()) {
-        shape.mem_per_gpu = TRY(checks::amount("mem-per-gpu", wire.mem_per_gpu()));
-    }
-    shape.gpus_per_socket = TRY(from_wire(wire.gpus_per_socket()));
+void from_wire_layout(const wire::Shape& wire, Shape& shape) {
+    if (wire.has_ntasks_per_socket()) shape.ntasks_per_socket = wire.ntasks_per_socket();
+    if (wire.has_ntasks_per_core()) shape.ntasks_per_core = wire.ntasks_per_core();
+    if (wire.has_ntasks_per_gpu()) shape.ntasks_per_gpu = wire.ntasks_per_gpu();
+    if (wire.has_cpus_per_gpu()) shape.cpus_per_gpu = wire.cpus_per_gpu();
+    if (wire.has_sockets_per_node()) shape.sockets_per_node = wire.sockets_per_node();
+    if (wire.has_cores_per_socket()) shape.cores_per_socket = wire.cores_per_socket();
+    if (wire.has_threads_per_core()) shape.threads_per_core = wire.threads_per_core();
+    if (wire.has_core_spec()) shape.core_spec = wire.core_spec();
+    if (wire.has_thread_spec()) shape.thread_spec = wire.thread_spec();
+    if (wire.has_switches_max()) shape.switches_max = wire.switches_max();
+    if (wire.has_mem_per_gpu()) shape.mem_per_gpu = wire.mem_per_gpu();
     shape.one_thread_per_core = wire.one_thread_per_core();
-    shape.prefer = TRY(checks::text("prefer", wire.prefer()));
-    shape.node_sizes = TRY(checks::text("nodes", wire.node_sizes()));
+    shape.prefer = wire.prefer();
+    shape.node_sizes = wire.node_sizes();
     shape.spread = wire.spread();
     shape.use_min_nodes = wire.use_min_nodes();
     shape.contiguous = wire.contiguous();
     shape.bind_gpus_to_cores = wire.bind_gpus_to_cores();
-    shape.switches_wait = TRY(checks::length("switches", wire.switches_wait()));
-    return {};
+    shape.switches_wait = Seconds{wire.switches_wait()};
 }
 
 }  // namespace
@@ -196,34 +172,28 @@ wire::Shape to_wire(const Shape& shape) {
 
 Result<Shape> from_wire(const wire::Shape& wire) {
     Shape shape;
-    shape.nodes_min = TRY(checks::count("nodes", wire.nodes_min()));
-    if (wire.has_nodes_max()) shape.nodes_max = TRY(checks::count("nodes", wire.nodes_max()));
-    if (wire.has_ntasks()) shape.ntasks = TRY(checks::count("ntasks", wire.ntasks()));
-    if (wire.has_ntasks_per_node()) {
-        shape.ntasks_per_node = TRY(checks::count("ntasks-per-node", wire.ntasks_per_node()));
-    }
-    shape.cpus_per_task = TRY(checks::count("cpus-per-task", wire.cpus_per_task()));
+    shape.nodes_min = wire.nodes_min();
+    if (wire.has_nodes_max()) shape.nodes_max = wire.nodes_max();
+    if (wire.has_ntasks()) shape.ntasks = wire.ntasks();
+    if (wire.has_ntasks_per_node()) shape.ntasks_per_node = wire.ntasks_per_node();
+    shape.cpus_per_task = wire.cpus_per_task();
     shape.cpus_per_task_set = wire.cpus_per_task_set();
-    if (wire.has_mem_per_node()) {
-        shape.mem_per_node = TRY(checks::amount("mem", wire.mem_per_node()));
-    }
-    if (wire.has_mem_per_cpu()) {
-        shape.mem_per_cpu = TRY(checks::amount("mem-per-cpu", wire.mem_per_cpu()));
-    }
+    if (wire.has_mem_per_node()) shape.mem_per_node = wire.mem_per_node();
+    if (wire.has_mem_per_cpu()) shape.mem_per_cpu = wire.mem_per_cpu();
     shape.gres_per_node = TRY(from_wire(wire.gres_per_node()));
     shape.gpus = TRY(from_wire(wire.gpus()));
     shape.gpus_per_task = TRY(from_wire(wire.gpus_per_task()));
-    shape.constraint = TRY(checks::text("constraint", wire.constraint()));
-    shape.nodelist = TRY(checks::text("nodelist", wire.nodelist()));
-    shape.exclude = TRY(checks::text("exclude", wire.exclude()));
+    shape.gpus_per_socket = TRY(from_wire(wire.gpus_per_socket()));
+    shape.constraint = wire.constraint();
+    shape.nodelist = wire.nodelist();
+    shape.exclude = wire.exclude();
     shape.exclusive = TRY(checks::one_of("exclusive", wire.exclusive(), Exclusive::User));
     shape.oversubscribe = wire.oversubscribe();
-    if (wire.has_cpus_min()) shape.cpus_min = TRY(checks::count("NumCPUs", wire.cpus_min()));
-    if (wire.has_cpus_min_per_node()) {
-        shape.cpus_min_per_node = TRY(checks::count("mincpus", wire.cpus_min_per_node()));
-    }
-    if (wire.has_tmp_min()) shape.tmp_min = TRY(checks::amount("tmp", wire.tmp_min()));
-    TRY(from_wire_layout(wire, shape));
+    if (wire.has_cpus_min()) shape.cpus_min = wire.cpus_min();
+    if (wire.has_cpus_min_per_node()) shape.cpus_min_per_node = wire.cpus_min_per_node();
+    if (wire.has_tmp_min()) shape.tmp_min = wire.tmp_min();
+    from_wire_layout(wire, shape);
+    TRY(validate(shape));
     return shape;
 }
 

@@ -24,7 +24,7 @@ Result<GresDevices> from_wire(const wire::GresDevices& wire) {
     GresDevices devices;
     devices.name = TRY(checks::text("gres name", wire.name()));
     devices.type = TRY(checks::text("gres type", wire.type()));
-    devices.files = TRY(checks::texts("gres files", wire.files()));
+    devices.files = TRY(checks::texts("gres files", wire.files(), sizes::kPath, sizes::kNodeCount));
     devices.count = TRY(checks::amount("gres count", wire.count()));
     devices.cores = TRY(checks::text("gres cores", wire.cores()));
     devices.links = TRY(checks::text("gres links", wire.links()));

@@ -14,15 +14,18 @@ namespace {
 // Lists of texts that are copied as they are.
 struct Texts {
     std::string_view name;
+    std::size_t count_most;
     std::vector<std::string> Filter::*member;
     google::protobuf::RepeatedPtrField<std::string>* (wire::Filter::*edit)();
     const google::protobuf::RepeatedPtrField<std::string>& (wire::Filter::*get)() const;
 };
 
-#define TEXTS(field) \
-    { #field, &Filter::field, &wire::Filter::mutable_##field, &wire::Filter::field }
+#define TEXTS(field, most) \
+    { #field, most, &Filter::field, &wire::Filter::mutable_##field, &wire::Filter::field }
 constexpr Texts kFilterTexts[] = {
-    TEXTS(partitions), TEXTS(names), TEXTS(accounts), TEXTS(qos), TEXTS(reservations), TEXTS(nodes),
+    TEXTS(partitions, sizes::kNameCount),   TEXTS(names, sizes::kNameCount),
+    TEXTS(accounts, sizes::kNameCount),     TEXTS(qos, sizes::kNameCount),
+    TEXTS(reservations, sizes::kNameCount), TEXTS(nodes, sizes::kListedNodeCount),
 };
 #undef TEXTS
 
@@ -57,6 +60,25 @@ Error from_wire(const wire::Error& wire) {
     return {static_cast<ErrorCode>(wire.code()), wire.detail(), wire.hint()};
 }
 
+Result<std::vector<JobRef>> job_refs_from(const WireTexts& names, std::size_t most) {
+    TRY(checks::list_size("jobs", static_cast<std::size_t>(names.size()), most));
+    std::vector<JobRef> jobs;
+    SteppedTasks budget{sizes::kSteppedTaskCount};
+    std::size_t bytes = 0, parts = 0;
+    for (const std::string& name : names) {
+        bytes += name.size();
+        if (bytes > sizes::kJobNameBytes) {
+            return invalid_value(
+                "jobs", name,
+                fmt::format("the names of all jobs have more than {} bytes", sizes::kJobNameBytes));
+        }
+        jobs.push_back(TRY(parse_job_ref(name, budget)));
+        if (jobs.back().tasks || jobs.back().step) ++parts;
+    }
+    TRY(checks::list_size("array tasks and steps", parts, sizes::kChangedJobCount));
+    return jobs;
+}
+
 wire::Filter to_wire(const Filter& filter) {
     wire::Filter out;
     for (const JobRef& job : filter.jobs) out.add_jobs(to_string(job));
@@ -75,15 +97,15 @@ wire::Filter to_wire(const Filter& filter) {
 
 Result<Filter> from_wire(const wire::Filter& wire) {
     Filter filter;
-    for (const std::string& job : TRY(checks::texts("jobs", wire.jobs()))) {
-        filter.jobs.push_back(TRY(parse_job_ref(job)));
-    }
-    TRY(checks::list_size("users", static_cast<std::size_t>(wire.users_size())));
+    filter.jobs = TRY(job_refs_from(wire.jobs(), sizes::kListedJobCount));
+    TRY(checks::list_size("users", static_cast<std::size_t>(wire.users_size()), sizes::kNameCount));
     for (const std::uint32_t user : wire.users()) filter.users.push_back(UserId{user});
     for (const Texts& texts : kFilterTexts) {
-        filter.*texts.member = TRY(checks::texts(texts.name, (wire.*texts.get)()));
+        filter.*texts.member =
+            TRY(checks::texts(texts.name, (wire.*texts.get)(), sizes::kWord, texts.count_most));
     }
-    TRY(checks::list_size("states", static_cast<std::size_t>(wire.states_size())));
+    TRY(checks::list_size("states", static_cast<std::size_t>(wire.states_size()),
+                          sizes::kNameCount));
     for (const std::uint32_t state : wire.states()) {
         filter.states.push_back(
             TRY(checks::one_of("state", state, static_cast<ShownState>(kShownStateCount - 1))));
@@ -112,8 +134,8 @@ wire::Listing to_wire(const Table& table) {
 Result<Table> from_wire(const wire::Listing& wire) {
     Table table;
     table.set_rows(wire.rows());
-    constexpr std::size_t kColumnsMax = 1024;
-    TRY(checks::list_size("columns", static_cast<std::size_t>(wire.columns_size()), kColumnsMax));
+    TRY(checks::list_size("columns", static_cast<std::size_t>(wire.columns_size()),
+                          sizes::kColumnCount));
     for (const wire::Column& column : wire.columns()) {
         constexpr auto kIdMax = std::numeric_limits<ColumnId>::max();
         const auto id = static_cast<ColumnId>(TRY(checks::number("column", column.id(), kIdMax)));

@@ -1,8 +1,6 @@
 // protocol/convert_request.cc
 //
 // JobRequest, the widest of the messages: its texts and flags are one row each. See convert.h.
-#include <cstdlib>
-#include <limits>
 #include <string>
 
 #include "protocol/checks.h"
@@ -15,7 +13,6 @@ namespace {
 // One row per member that travels as it is.
 template <typename Owner, typename Value, typename Set, typename Get>
 struct Member {
-    std::string_view name;
     Value Owner::*member;
     Set set;
     Get get;
@@ -27,16 +24,16 @@ using TextMember = Member<Owner, std::string, void (*)(wire::JobRequest&, std::s
 using FlagMember =
     Member<JobTerms, bool, void (wire::JobRequest::*)(bool), bool (wire::JobRequest::*)() const>;
 
-#define TEXT(field)                                                                               \
-    {                                                                                             \
-#field, &JobRequest::field,                                                               \
-            [](wire::JobRequest & out,                                                            \
-               std::string_view                                                                   \
-                   value) { out.set_##field(value.data(), value.size()); },                       \
-                                                                         &wire::JobRequest::field \
+#define TEXT(field)                                             \
+    {                                                           \
+        &JobRequest::field,                                     \
+            [](wire::JobRequest& out, std::string_view value) { \
+                out.set_##field(value.data(), value.size());    \
+            },                                                  \
+            &wire::JobRequest::field                            \
     }
 #define FLAG(field) \
-    { #field, &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field }
+    { &JobRequest::field, &wire::JobRequest::set_##field, &wire::JobRequest::field }
 
 constexpr TextMember<JobTerms> kTexts[] = {
     TEXT(partition),   TEXT(account),   TEXT(qos),       TEXT(wckey),
@@ -114,32 +111,21 @@ wire::JobRequest to_wire(const JobTerms& request, const PackedDetails& details) 
 }
 
 Result<JobRequest> from_wire(const wire::JobRequest& wire) {
-    constexpr std::uint32_t kNiceMax = 2147483645;  // Compat: sbatch's limit
-    constexpr std::size_t kRlimitsMax = 64;
     JobRequest request;
-    for (const auto& text : kTexts) {
-        request.*text.member = TRY(checks::text(text.name, (wire.*text.get)()));
-    }
-    for (const auto& text : kDetails) {
-        request.*text.member = TRY(checks::text(text.name, (wire.*text.get)()));
-    }
+    for (const auto& text : kTexts) request.*text.member = (wire.*text.get)();
+    for (const auto& text : kDetails) request.*text.member = (wire.*text.get)();
     for (const FlagMember& flag : kFlags) request.*flag.member = (wire.*flag.get)();
     request.kind = TRY(checks::one_of("kind", wire.kind(), JobKind::Salloc));
     request.open_mode = TRY(checks::one_of("open-mode", wire.open_mode(), OpenMode::Truncate));
     request.submit_sid = wire.submit_sid();
-    if (wire.nice() == std::numeric_limits<std::int32_t>::min()) {
-        return checks::refused("nice", "out of range");
-    }
-    TRY(checks::number("nice", static_cast<std::uint32_t>(std::abs(wire.nice())), kNiceMax));
     request.nice = wire.nice();
-    request.umask = TRY(checks::number("umask", wire.umask(), 0777u));
-    request.script_args = TRY(checks::texts("script arguments", wire.script_args()));
-    TRY(checks::list_size("rlimits", static_cast<std::size_t>(wire.rlimits_size()), kRlimitsMax));
-    for (const wire::Rlimit& limit : wire.rlimits()) {
-        request.rlimits.emplace_back(TRY(checks::text("rlimit", limit.name())), limit.soft());
-    }
+    request.umask = wire.umask();
+    request.script_args.assign(wire.script_args().begin(), wire.script_args().end());
+    for (const wire::Rlimit& limit : wire.rlimits())
+        request.rlimits.emplace_back(limit.name(), limit.soft());
     request.shape = TRY(from_wire(wire.shape()));
     TRY(read_optionals(wire, request));
+    TRY(validate(request));
     return request;
 }
 

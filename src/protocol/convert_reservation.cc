@@ -24,10 +24,11 @@ void write_list(const std::optional<ListChange<List>>& change,
 }
 
 Result<ListChange<std::string>> read_texts(std::string_view field,
-                                           const wire::ChangeReservation::TextList& list) {
+                                           const wire::ChangeReservation::TextList& list,
+                                           std::size_t count_most = sizes::kNameCount) {
     ListChange<std::string> change;
     change.verb = TRY(checks::one_of(field, list.verb(), ListChange<std::string>::Verb::Remove));
-    change.items = TRY(checks::texts(field, list.items()));
+    change.items = TRY(checks::texts(field, list.items(), sizes::kWord, count_most));
     change.denied = list.denied();
     return change;
 }
@@ -35,7 +36,8 @@ Result<ListChange<std::string>> read_texts(std::string_view field,
 Result<ListChange<UserId>> read_users(const wire::ChangeReservation::UserList& list) {
     ListChange<UserId> change;
     change.verb = TRY(checks::one_of("users", list.verb(), ListChange<UserId>::Verb::Remove));
-    TRY(checks::list_size("users", static_cast<std::size_t>(list.items().size())));
+    TRY(checks::list_size("users", static_cast<std::size_t>(list.items().size()),
+                          sizes::kNameCount));
     for (std::uint32_t user : list.items()) change.items.push_back(UserId{user});
     change.denied = list.denied();
     return change;
@@ -47,7 +49,7 @@ void write_group(const GroupMembers& group, wire::GroupMembers& out) {
 }
 
 Result<GroupMembers> read_group(const wire::GroupMembers& wire) {
-    GroupMembers group{.name = TRY(checks::text("group", wire.name())), .users = {}};
+    GroupMembers group{.name = TRY(checks::text("group", wire.name(), sizes::kWord)), .users = {}};
     TRY(checks::list_size("group members", static_cast<std::size_t>(wire.users().size())));
     for (std::uint32_t user : wire.users()) group.users.push_back(UserId{user});
     return group;
@@ -57,7 +59,8 @@ Result<ListChange<GroupMembers>> read_groups(const wire::ChangeReservation::Grou
     ListChange<GroupMembers> change;
     change.verb =
         TRY(checks::one_of("groups", list.verb(), ListChange<GroupMembers>::Verb::Remove));
-    TRY(checks::list_size("groups", static_cast<std::size_t>(list.items().size())));
+    TRY(checks::list_size("groups", static_cast<std::size_t>(list.items().size()),
+                          sizes::kGroupCount));
     for (const wire::GroupMembers& group : list.items()) {
         change.items.push_back(TRY(read_group(group)));
     }
@@ -98,14 +101,17 @@ Result<void> read_terms(const wire::ChangeReservation& wire, ReservationChange& 
         change.max_start_delay = TRY(checks::length("start delay", wire.max_start_delay()));
     }
     change.start_delay_cleared = wire.start_delay_cleared();
-    if (wire.has_comment()) change.comment = TRY(checks::text("comment", wire.comment()));
+    if (wire.has_comment())
+        change.comment = TRY(checks::text("comment", wire.comment(), sizes::kWord));
     return {};
 }
 
 Result<void> read_resources(const wire::ChangeReservation& wire, ReservationChange& change) {
     if (wire.has_groups()) change.groups = TRY(read_groups(wire.groups()));
-    if (wire.has_licenses()) change.licenses = TRY(checks::text("licenses", wire.licenses()));
-    TRY(checks::list_size("core counts", static_cast<std::size_t>(wire.core_counts().size())));
+    if (wire.has_licenses())
+        change.licenses = TRY(checks::text("licenses", wire.licenses(), sizes::kWord));
+    TRY(checks::list_size("core counts", static_cast<std::size_t>(wire.core_counts().size()),
+                          sizes::kListedNodeCount));
     for (std::uint32_t cores : wire.core_counts()) {
         change.core_counts.push_back(TRY(checks::count("cores", cores)));
     }
@@ -155,14 +161,17 @@ wire::ChangeReservation to_wire(const ReservationChange& change) {
 Result<ReservationChange> from_wire(const wire::ChangeReservation& wire) {
     ReservationChange change;
     change.verb = TRY(checks::one_of("verb", wire.verb(), Verb::Delete));
-    change.name = TRY(checks::text("name", wire.name()));
-    change.name_base = TRY(checks::text("name", wire.name_base()));
+    change.name = TRY(checks::text("name", wire.name(), sizes::kWord));
+    change.name_base = TRY(checks::text("name", wire.name_base(), sizes::kWord));
     TRY(read_times(wire, change));
-    if (wire.has_nodes()) change.nodes = TRY(read_texts("nodes", wire.nodes()));
+    if (wire.has_nodes())
+        change.nodes = TRY(read_texts("nodes", wire.nodes(), sizes::kListedNodeCount));
     if (wire.has_node_count())
         change.node_count = TRY(checks::count("node count", wire.node_count()));
-    if (wire.has_partition()) change.partition = TRY(checks::text("partition", wire.partition()));
-    if (wire.has_features()) change.features = TRY(checks::text("features", wire.features()));
+    if (wire.has_partition())
+        change.partition = TRY(checks::text("partition", wire.partition(), sizes::kWord));
+    if (wire.has_features())
+        change.features = TRY(checks::text("features", wire.features(), sizes::kFeatures));
     if (wire.has_users()) change.users = TRY(read_users(wire.users()));
     if (wire.has_accounts()) change.accounts = TRY(read_texts("accounts", wire.accounts()));
     change.flags_replaced = wire.flags_replaced();
@@ -212,38 +221,38 @@ wire::ReservationRecord to_wire(const Reservation& reservation) {
 Result<Reservation> from_wire(const wire::ReservationRecord& wire) {
     Reservation reservation;
     reservation.number = wire.number();
-    reservation.name = TRY(checks::text("name", wire.name()));
+    reservation.name = wire.name();
     reservation.start = TRY(checks::moment("start", wire.start()));
     reservation.end = TRY(checks::moment("end", wire.end()));
     reservation.flags = TRY(checks::number("flags", wire.flags(), kResvFlagsAll));
     if (wire.has_purge_after())
         reservation.purge_after = TRY(checks::length("purge time", wire.purge_after()));
-    reservation.node_names = TRY(checks::text("nodes", wire.node_names()));
-    reservation.partition = TRY(checks::text("partition", wire.partition()));
-    reservation.features = TRY(checks::text("features", wire.features()));
+    reservation.node_names = wire.node_names();
+    reservation.partition = wire.partition();
+    reservation.features = wire.features();
     for (std::uint32_t user : wire.users()) reservation.users.push_back(UserId{user});
     reservation.users_denied = wire.users_denied();
-    reservation.accounts = TRY(checks::texts("accounts", wire.accounts()));
+    reservation.accounts = {wire.accounts().begin(), wire.accounts().end()};
     reservation.accounts_denied = wire.accounts_denied();
     reservation.last_used = TRY(checks::moment("last use", wire.last_used()));
     for (const wire::GroupMembers& group : wire.groups()) {
         reservation.groups.push_back(TRY(read_group(group)));
     }
-    reservation.licenses = TRY(checks::text("licenses", wire.licenses()));
-    for (const wire::NodeCores& each : wire.cores()) {
-        reservation.cores.push_back({TRY(checks::text("node", each.node())), each.cores()});
-    }
+    reservation.licenses = wire.licenses();
+    for (const wire::NodeCores& each : wire.cores())
+        reservation.cores.push_back({each.node(), each.cores()});
     reservation.gres = TRY(from_wire(wire.gres()));
     reservation.ahead = TRY(checks::length("time ahead", wire.ahead()));
     if (wire.has_max_start_delay()) {
         reservation.max_start_delay = TRY(checks::length("start delay", wire.max_start_delay()));
     }
-    reservation.comment = TRY(checks::text("comment", wire.comment()));
-    reservation.qos = TRY(checks::texts("qos", wire.qos()));
+    reservation.comment = wire.comment();
+    reservation.qos = {wire.qos().begin(), wire.qos().end()};
     reservation.qos_denied = wire.qos_denied();
-    reservation.allowed_partitions =
-        TRY(checks::texts("allowed partitions", wire.allowed_partitions()));
+    reservation.allowed_partitions = {wire.allowed_partitions().begin(),
+                                      wire.allowed_partitions().end()};
     reservation.partitions_denied = wire.partitions_denied();
+    TRY(validate(reservation));
     return reservation;
 }
 

@@ -69,8 +69,7 @@ Result<NodeShare> from_wire(const wire::NodeShare& wire) {
     share.tasks = TRY(checks::count("tasks", wire.tasks()));
     TRY(checks::list_size("CPUs", static_cast<std::size_t>(wire.cpus_size())));
     share.cpus = to_vector(wire.cpus());
-    for (const std::uint32_t cpu : share.cpus)
-        TRY(checks::number("CPU", cpu, checks::kListSizeMax));
+    for (const std::uint32_t cpu : share.cpus) TRY(checks::number("CPU", cpu, sizes::kNodeCount));
     share.memory = TRY(checks::amount("memory", wire.memory()));
     TRY(checks::list_size("gres", static_cast<std::size_t>(wire.gres_size())));
     for (const wire::NodeShare::Devices& devices : wire.gres()) {
@@ -123,17 +122,17 @@ wire::Step to_wire(const Step& step) {
 Result<Step> from_wire(const wire::Step& wire) {
     Step step;
     step.id = StepId{wire.id()};
-    step.name = TRY(checks::text("step name", wire.name()));
+    step.name = wire.name();
     step.user = UserId{wire.user()};
     TRY(checks::list_size("nodes", static_cast<std::size_t>(wire.nodes_size())));
     for (const wire::NodeShare& share : wire.nodes()) step.nodes.push_back(TRY(from_wire(share)));
-    step.node_names = TRY(checks::text("nodes", wire.node_names()));
-    step.tasks = TRY(checks::count("tasks", wire.tasks()));
-    step.cpus_per_task = TRY(checks::count("CPUs per task", wire.cpus_per_task()));
+    step.node_names = wire.node_names();
+    step.tasks = wire.tasks();
+    step.cpus_per_task = wire.cpus_per_task();
     step.overlap = wire.overlap();
     step.holds_memory = wire.holds_memory();
-    step.tres_bind = TRY(checks::text("tres-bind", wire.tres_bind()));
-    step.tres_per_node = TRY(checks::text("tres-per-node", wire.tres_per_node()));
+    step.tres_bind = wire.tres_bind();
+    step.tres_per_node = wire.tres_per_node();
     step.state = TRY(checks::one_of("step state", wire.state(), StepState::NodeFail));
     step.start_time = TRY(checks::moment("start", wire.start_time()));
     if (wire.has_end_time()) step.end_time = TRY(checks::moment("end", wire.end_time()));
@@ -143,6 +142,7 @@ Result<Step> from_wire(const wire::Step& wire) {
     for (const std::uint32_t node : wire.nodes_left()) step.nodes_left.push_back(NodeIndex{node});
     step.key = wire.key();
     step.cancelled = wire.cancelled();
+    TRY(validate(step));
     return step;
 }
 

@@ -143,7 +143,7 @@ TEST(Convert, ForeignNumbersAreDoubtedAndNamed) {
         {"nodes", [](wire::JobRequest& r) { r.mutable_shape()->set_nodes_min(0xffffffff); }},
         {"mem", [](wire::JobRequest& r) { r.mutable_shape()->set_mem_per_node(~0ull); }},
         {"signal", [](wire::JobRequest& r) { r.mutable_warn_signal()->set_signal(1000); }},
-        {"name", [](wire::JobRequest& r) { r.set_name(std::string("a\0b", 3)); }},
+        {"job-name", [](wire::JobRequest& r) { r.set_name(std::string("a\0b", 3)); }},
         {"array", [](wire::JobRequest& r) { r.mutable_array(); }},
         {"array tasks",
          [](wire::JobRequest& r) {

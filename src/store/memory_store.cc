@@ -1,6 +1,7 @@
 // store/memory_store.cc
 //
-// The same rows as on disk, in maps: what comes back went through the same encoding. See store.h.
+// The same rows as on disk, in maps: what comes back went through the same encoding. A commit with
+// a row that could not be read back is refused, so that simulations and tests find it. See store.h.
 #include <fmt/format.h>
 
 #include <map>
@@ -15,29 +16,54 @@ namespace sluice {
 
 namespace {
 
+struct Rows {
+    std::map<std::uint32_t, std::string> jobs, qos;
+    std::map<std::string, std::string> nodes, reservations;
+};
+
+// The changes as rows. Each is read back: a row that a restart would refuse must not be committed.
+Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std::string>& names) {
+    Rows rows;
+    RowLoader loader;
+    for (const auto& job : changes.jobs) {
+        std::string& row = rows.jobs[job->id.value];
+        row = to_record(*job, names).SerializeAsString();
+        TRY(loader.add_job(job->id, row));
+    }
+    for (const auto& node : changes.nodes) {
+        std::string& row = rows.nodes[node->config.name];
+        row = to_record(*node).SerializeAsString();
+        TRY(loader.add_node(node->config.name, row));
+    }
+    for (const Reservation& reservation : changes.reservations) {
+        std::string& row = rows.reservations[reservation.name];
+        row = to_record(reservation).SerializeAsString();
+        TRY(loader.add_reservation(reservation.name, row));
+    }
+    if (!changes.qos) return rows;
+    for (const Qos& qos : *changes.qos) {
+        std::string& row = rows.qos[qos.id];
+        row = to_record(qos).SerializeAsString();
+        TRY(loader.add_qos(qos.id, row));
+    }
+    return rows;
+}
+
 class MemoryStore : public Store {
 public:
     Result<void> commit(const Batch& batch) override {
         const std::lock_guard guard(mutex_);
         const ChangedRecords& changes = batch.changes;
-        for (const Blob& blob : batch.blobs) blobs_.try_emplace(blob.hash, blob.bytes);
         static const std::vector<std::string> kNoNames;
         const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
-        for (const auto& job : changes.jobs) {
-            jobs_[job->id.value] = to_record(*job, names).SerializeAsString();
-        }
+        const Rows rows = TRY(readable_rows(changes, names));
+        for (const Blob& blob : batch.blobs) blobs_.try_emplace(blob.hash, blob.bytes);
+        for (const auto& [id, row] : rows.jobs) jobs_[id] = row;
         for (const JobId job : changes.forgotten) jobs_.erase(job.value);
-        for (const auto& node : changes.nodes) {
-            nodes_[node->config.name] = to_record(*node).SerializeAsString();
-        }
-        for (const Reservation& reservation : changes.reservations) {
-            reservations_[reservation.name] = to_record(reservation).SerializeAsString();
-        }
+        for (const auto& [name, row] : rows.nodes) nodes_[name] = row;
+        for (const auto& [name, row] : rows.reservations) reservations_[name] = row;
         for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
-        if (changes.qos) {
-            qos_.clear();
-            for (const Qos& qos : *changes.qos) qos_[qos.id] = to_record(qos).SerializeAsString();
-        }
+        if (changes.qos) qos_ = rows.qos;
         if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
         for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
         refs_.apply(changes);

@@ -23,13 +23,16 @@ wire::NodeRecord to_record(const Node& node);
 wire::ReservationRecord to_record(const Reservation& reservation);
 wire::QosRecord to_record(const Qos& qos);
 
-// Rows back into what was stored. Each comes with its key.
+// Rows back into what was stored. Each comes with its key. A row that does not make sense is an
+// error of the code StoreFailed; one of a newer version of this program has the code
+// ProtocolVersion.
 class RowLoader {
 public:
     Result<void> add_job(JobId id, std::string_view bytes);
     Result<void> add_node(std::string_view name, std::string_view bytes);
     Result<void> add_reservation(std::string_view name, std::string_view bytes);
     Result<void> add_qos(std::uint32_t id, std::string_view bytes);
+    void add_damaged(DamagedRow row) { state_.damaged.push_back(std::move(row)); }
     void set_next_job_id(std::uint32_t id) { state_.next_job_id = id; }
     StoredState take() { return std::move(state_); }
 

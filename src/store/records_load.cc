@@ -1,7 +1,7 @@
 // store/records_load.cc
 //
-// Rows back into jobs and nodes. A row that does not make sense is an error that names it: starting
-// without a job that was accepted is worse than not starting. See records.h.
+// Rows back into jobs and nodes. A row that does not make sense is an error that says why; the
+// store sets such a row aside. See records.h.
 #include <fmt/format.h>
 
 #include "model/errors.h"
@@ -66,8 +66,8 @@ Result<void> read_dependency(const wire::Dependency& wire, Dependency& dependenc
         condition.job = JobId{row.job()};
         if (row.has_task()) condition.task = row.task();
         condition.all_tasks = row.all_tasks();
-        condition.delay = std::chrono::duration_cast<Minutes>(
-            TRY(checks::length("dependency delay", row.delay_minutes() * 60)));
+        TRY(validate_number("dependency delay", row.delay_minutes(), sizes::kSeconds / 60));
+        condition.delay = Minutes{row.delay_minutes()};
         condition.failed = row.failed();
         condition.seen_failure = row.seen_failure();
         if (row.has_due()) condition.due = TRY(checks::moment("dependency due", row.due()));
@@ -159,17 +159,18 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     TRY(read_times(wire, job));
     TRY(read_array(wire, job));
     TRY(read_run(wire, job, state));
+    TRY(validate(job));
     return job;
 }
 
-Error bad_row(std::string_view what, std::string_view why) {
-    return {ErrorCode::StoreFailed, fmt::format("the record of {} is damaged: {}", what, why)};
+Error bad_row(std::string why) {
+    return {ErrorCode::StoreFailed, std::move(why)};
 }
 
 template <typename Record>
 Result<void> check_schema(const Record& record, std::string_view what) {
     if (record.schema() <= kRecordSchema) return {};
-    return Error{ErrorCode::StoreFailed,
+    return Error{ErrorCode::ProtocolVersion,
                  fmt::format("the record of {} was written by a newer version (schema {}, this one "
                              "knows {}): upgrade, or restore an older backup",
                              what, record.schema(), kRecordSchema)};
@@ -180,12 +181,17 @@ Result<void> check_schema(const Record& record, std::string_view what) {
 Result<void> RowLoader::add_job(JobId id, std::string_view bytes) {
     const std::string what = fmt::format("job {}", id.value);
     if (!record_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row(what, "it cannot be decoded");
+        return bad_row("it cannot be decoded");
     }
-    if (record_.id() != id.value) return bad_row(what, "it is that of another job");
+    if (record_.id() != id.value) return bad_row("it is that of another job");
     TRY(check_schema(record_, what));
     Result<Job> job = read_job(record_, state_);
-    if (!job) return bad_row(what, to_string(job.error()));
+    if (!job) {
+        state_.allocation_nodes.erase(id.value);
+        state_.completing_nodes.erase(id.value);
+        state_.step_nodes.erase(id.value);
+        return bad_row(to_string(job.error()));
+    }
     state_.jobs.push_back(*std::move(job));
     return {};
 }
@@ -194,9 +200,9 @@ Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) 
     const std::string what = fmt::format("node {}", name);
     wire::NodeRecord record;
     if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row(what, "it cannot be decoded");
+        return bad_row("it cannot be decoded");
     }
-    if (record.name() != name) return bad_row(what, "it is that of another node");
+    if (record.name() != name) return bad_row("it is that of another node");
     TRY(check_schema(record, what));
     StoredState::StoredNode node{.name = record.name(),
                                  .admin_flags = record.admin_flags(),
@@ -213,12 +219,12 @@ Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) 
         node.features.emplace(record.features().begin(), record.features().end());
     if (record.has_reason_time()) {
         Result<Time> time = checks::moment("reason time", record.reason_time());
-        if (!time) return bad_row(what, to_string(time.error()));
+        if (!time) return bad_row(to_string(time.error()));
         node.reason_time = *time;
     }
     if (record.has_reboot()) {
         Result<Reboot> reboot = read_reboot(record.reboot());
-        if (!reboot) return bad_row(what, to_string(reboot.error()));
+        if (!reboot) return bad_row(to_string(reboot.error()));
         node.reboot = *std::move(reboot);
     }
     state_.nodes.push_back(std::move(node));
@@ -229,14 +235,14 @@ Result<void> RowLoader::add_reservation(std::string_view name, std::string_view 
     const std::string what = fmt::format("reservation {}", name);
     wire::ReservationRecord record;
     if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row(what, "it cannot be decoded");
+        return bad_row("it cannot be decoded");
     }
-    if (record.name() != name) return bad_row(what, "it is that of another reservation");
+    if (record.name() != name) return bad_row("it is that of another reservation");
     TRY(check_schema(record, what));
     Result<Reservation> reservation = from_wire(record);
-    if (!reservation) return bad_row(what, to_string(reservation.error()));
+    if (!reservation) return bad_row(to_string(reservation.error()));
     if (!Hostlist::parse(reservation->node_names))
-        return bad_row(what, "its list of nodes cannot be read");
+        return bad_row("its list of nodes cannot be read");
     state_.reservations.push_back(*std::move(reservation));
     return {};
 }
@@ -268,12 +274,11 @@ Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
     const std::string what = fmt::format("QOS {}", id);
     wire::QosRecord record;
     if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row(what, "it cannot be decoded");
+        return bad_row("it cannot be decoded");
     }
     TRY(check_schema(record, what));
-    if (record.id() != id || record.name().empty())
-        return bad_row(what, "it is that of another QOS");
-    Qos& qos = state_.qos.emplace_back();
+    if (record.id() != id || record.name().empty()) return bad_row("it is that of another QOS");
+    Qos qos;
     qos.id = id;
     qos.name = record.name();
     qos.description = record.description();
@@ -283,7 +288,9 @@ Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
     qos.grace_time = Seconds{record.grace_time()};
     if (record.has_exempt_time()) qos.exempt_time = Seconds{record.exempt_time()};
     Result<void> limits = load_limits(record, qos);
-    if (!limits) return bad_row(what, to_string(limits.error()));
+    if (limits) limits = validate(qos);
+    if (!limits) return bad_row(to_string(limits.error()));
+    state_.qos.push_back(std::move(qos));
     return {};
 }
 

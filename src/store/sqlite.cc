@@ -43,32 +43,41 @@ Error failed(sqlite3* database) {
 
 }  // namespace
 
-Statement& Statement::bind(int index, std::int64_t value) {
-    sqlite3_bind_int64(statement_.get(), index, value);
+Statement& Statement::bound(int code) {
+    if (bind_error_ == SQLITE_OK) bind_error_ = code;
     return *this;
 }
 
+Statement& Statement::bind(int index, std::int64_t value) {
+    return bound(sqlite3_bind_int64(statement_.get(), index, value));
+}
+
 Statement& Statement::bind(int index, std::string_view text) {
-    sqlite3_bind_text64(statement_.get(), index, text.data(), text.size(), SQLITE_STATIC,
-                        SQLITE_UTF8);
-    return *this;
+    return bound(sqlite3_bind_text64(statement_.get(), index, text.data(), text.size(),
+                                     SQLITE_STATIC, SQLITE_UTF8));
 }
 
 Statement& Statement::bind_blob(int index, std::string_view bytes) {
     // A null pointer would be stored as NULL instead of as an empty blob.
     const char* data = bytes.data() ? bytes.data() : "";
-    sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(), SQLITE_STATIC);
-    return *this;
+    return bound(sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(), SQLITE_STATIC));
 }
 
 Result<bool> Statement::step() {
+    sqlite3* database = sqlite3_db_handle(statement_.get());
+    if (bind_error_ != SQLITE_OK) {
+        const char* path = sqlite3_db_filename(database, "main");
+        return Error{ErrorCode::StoreFailed,
+                     fmt::format("{}: a value cannot be stored: {} (SQLite error {})",
+                                 path ? path : "", sqlite3_errstr(bind_error_), bind_error_)};
+    }
     switch (sqlite3_step(statement_.get())) {
         case SQLITE_ROW:
             return true;
         case SQLITE_DONE:
             return false;
         default:
-            return failed(sqlite3_db_handle(statement_.get()));
+            return failed(database);
     }
 }
 
@@ -83,6 +92,7 @@ Result<void> Statement::run() {
 void Statement::reset() {
     sqlite3_reset(statement_.get());
     sqlite3_clear_bindings(statement_.get());
+    bind_error_ = SQLITE_OK;
 }
 
 std::int64_t Statement::number(int column) const {

@@ -19,7 +19,8 @@ class Statement {
 public:
     Statement() = default;
 
-    // Parameters from 1. Texts and blobs are borrowed until the next step().
+    // Parameters from 1. Texts and blobs are borrowed until the next step(), which also tells of a
+    // value that could not be bound (one that is too large, for example).
     Statement& bind(int index, std::int64_t value);
     Statement& bind(int index, std::string_view text);
     Statement& bind_blob(int index, std::string_view bytes);
@@ -39,7 +40,9 @@ private:
         void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
     };
     explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+    Statement& bound(int code);
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    int bind_error_ = SQLITE_OK;  // the first since the last reset()
 };
 
 class Database {

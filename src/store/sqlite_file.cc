@@ -36,7 +36,10 @@ static_assert(kDatabaseSchema == 1, "kTables makes this one");
 constexpr const char* kLaterTables =
     "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT "
     "ROWID;"
-    "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL)";
+    "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
+    // Rows that could not be read, with what they contained. Only an administrator empties it.
+    "CREATE TABLE IF NOT EXISTS damaged (kind TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL,"
+    " data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID";
 
 bool exists(const std::string& path) {
     struct stat facts {};

@@ -109,7 +109,8 @@ public:
         }
         refs_ = BlobRefs();
         for (const Job& job : state->jobs) refs_.add(job);
-        TRY(sweep_blobs());
+        // A damaged job may name blobs that nothing else names.
+        if (state->damaged.empty()) TRY(sweep_blobs());
         return state;
     }
 
@@ -201,30 +202,79 @@ private:
         return {};
     }
 
+    struct BadRow {
+        DamagedRow what;
+        std::string bytes;
+    };
+
+    // Reads all rows of a table by `add`, which gets the statement with key and data. A row that
+    // does not make sense is noted: one damaged row must not keep the cluster from starting.
+    template <typename Add>
+    Result<void> read_rows(const char* sql, const char* kind, std::vector<BadRow>& bad, Add add) {
+        return for_each(sql, [&](const Statement& row) -> Result<void> {
+            const Result<void> read = add(row);
+            if (read || read.error().code != ErrorCode::StoreFailed) return read;
+            bad.push_back({{kind, std::string(row.bytes(0)), read.error().detail},
+                           std::string(row.bytes(1))});
+            return {};
+        });
+    }
+
     Result<StoredState> read_state() {
         const auto number = [](const Statement& row) {
             return static_cast<std::uint32_t>(row.number(0));
         };
         RowLoader loader;
-        TRY(for_each("SELECT id, data FROM jobs ORDER BY id", [&](const Statement& row) {
+        std::vector<BadRow> bad;
+        TRY(read_rows("SELECT id, data FROM jobs ORDER BY id", "job", bad, [&](const auto& row) {
             return loader.add_job(JobId{number(row)}, row.bytes(1));
         }));
-        TRY(for_each("SELECT name, data FROM nodes ORDER BY name", [&](const Statement& row) {
-            return loader.add_node(row.bytes(0), row.bytes(1));
-        }));
-        TRY(for_each("SELECT name, data FROM reservations ORDER BY name",
-                     [&](const Statement& row) {
-                         return loader.add_reservation(row.bytes(0), row.bytes(1));
-                     }));
-        TRY(for_each("SELECT id, data FROM qos ORDER BY id", [&](const Statement& row) {
-            return loader.add_qos(number(row), row.bytes(1));
-        }));
+        TRY(read_rows(
+            "SELECT name, data FROM nodes ORDER BY name", "node", bad,
+            [&](const auto& row) { return loader.add_node(row.bytes(0), row.bytes(1)); }));
+        TRY(read_rows(
+            "SELECT name, data FROM reservations ORDER BY name", "reservation", bad,
+            [&](const auto& row) { return loader.add_reservation(row.bytes(0), row.bytes(1)); }));
+        TRY(read_rows("SELECT id, data FROM qos ORDER BY id", "qos", bad,
+                      [&](const auto& row) { return loader.add_qos(number(row), row.bytes(1)); }));
         TRY(for_each("SELECT value FROM meta WHERE key = 'next_job_id'",
                      [&](const Statement& row) -> Result<void> {
                          loader.set_next_job_id(number(row));
                          return {};
                      }));
+        TRY(set_aside(bad));
+        TRY(for_each("SELECT kind, key, why FROM damaged ORDER BY kind, key",
+                     [&](const Statement& row) -> Result<void> {
+                         loader.add_damaged({std::string(row.bytes(0)), std::string(row.bytes(1)),
+                                             std::string(row.bytes(2))});
+                         return {};
+                     }));
         return loader.take();
+    }
+
+    // Damaged rows move, with their bytes, into a table of their own.
+    Result<void> set_aside(const std::vector<BadRow>& bad) {
+        if (bad.empty()) return {};
+        Statement put = TRY(writer_.database.prepare(
+            "INSERT OR REPLACE INTO damaged (kind, key, why, data) VALUES (?, ?, ?, ?)"));
+        Statement drop_node = TRY(writer_.database.prepare("DELETE FROM nodes WHERE name = ?"));
+        Statement drop_qos = TRY(writer_.database.prepare("DELETE FROM qos WHERE id = ?"));
+        return transact([&]() -> Result<void> {
+            for (const auto& [what, bytes] : bad) {
+                TRY(put.bind(1, what.kind)
+                        .bind(2, what.key)
+                        .bind(3, what.why)
+                        .bind_blob(4, bytes)
+                        .run());
+                Statement& drop = what.kind == "job"           ? writer_.drop_job
+                                  : what.kind == "node"        ? drop_node
+                                  : what.kind == "reservation" ? writer_.drop_reservation
+                                                               : drop_qos;
+                // Keys that are numbers are compared as numbers: their columns are INTEGER.
+                TRY(drop.bind(1, what.key).run());
+            }
+            return {};
+        });
     }
 
     template <typename Visit>

@@ -90,8 +90,6 @@ TEST(Sqlite, DamageIsReportedNeverOverwritten) {
              stream.seekp(4096);
              for (int i = 0; i < 16384; ++i) stream.put('\x5a');
          }},
-        {"a row of noise",
-         [](const std::string& file) { run_sql(file, "UPDATE jobs SET data = x'ffffff'"); }},
         {"another program's", [](const std::string& file) { run_sql(file, "DROP TABLE meta"); }},
     };
     for (const Damage& damage : damages) {
@@ -107,6 +105,66 @@ TEST(Sqlite, DamageIsReportedNeverOverwritten) {
         const bool helpful = state.error().detail.find("sluice.db") != std::string::npos;
         EXPECT_TRUE(helpful) << damage.name << ": " << state.error().detail;
     }
+}
+
+// One row that cannot be read keeps neither the others nor the cluster from coming back.
+TEST(Sqlite, DamagedRowsAreSetAsideWithTheirBytes) {
+    const StateDirectory directory;
+    const Blob script = blob_of("#!/bin/sh\n");
+    Batch batch = batch_of({simple_job(1), simple_job(2, script.hash), simple_job(3)}, {script});
+    auto node = std::make_shared<Node>();
+    node->config.name = "n1";
+    batch.changes.nodes.push_back(node);
+    batch.changes.reservations = {Reservation{.number = 1, .name = "course", .node_names = "n1"}};
+    batch.changes.qos =
+        std::make_shared<std::vector<Qos>>(std::vector{Qos{.id = 1, .name = "normal"}});
+    ASSERT_TRUE(open_loaded(directory.path())->commit(batch));
+    run_sql(directory.file(), "UPDATE jobs SET data = x'ffffff' WHERE id = 2");
+    for (const char* sql : {"UPDATE nodes SET data = x'ff'", "UPDATE reservations SET data = x'ff'",
+                            "UPDATE qos SET data = x'ff'"}) {
+        run_sql(directory.file(), sql);
+    }
+    for (int restart = 0; restart < 2; ++restart) {
+        const auto store = open_sqlite(directory.path()).value();
+        const StoredState state = store->load().value();
+        ASSERT_EQ(state.jobs.size(), 2u);
+        EXPECT_EQ(state.jobs[0].id, JobId{1});
+        EXPECT_EQ(state.jobs[1].id, JobId{3});
+        EXPECT_TRUE(state.nodes.empty() && state.reservations.empty() && state.qos.empty());
+        ASSERT_EQ(state.damaged.size(), 4u);
+        EXPECT_EQ(state.damaged[0], (DamagedRow{"job", "2", "it cannot be decoded"}));
+        EXPECT_EQ(state.damaged[1].key, "n1");
+        EXPECT_EQ(state.damaged[2].key, "1");
+        EXPECT_EQ(state.damaged[3].key, "course");
+        EXPECT_TRUE(store->has_blob(script.hash).value()) << "what the damaged job may name stays";
+    }
+    run_sql(directory.file(),
+            "INSERT INTO jobs SELECT CAST(key AS INTEGER), data FROM damaged WHERE kind = 'job'");
+    run_sql(directory.file(), "DELETE FROM damaged");
+    Database database = open_database_file(directory.path()).value();
+    Statement row = database.prepare("SELECT data FROM jobs WHERE id = 2").value();
+    ASSERT_TRUE(row.step().value());
+    EXPECT_EQ(row.bytes(0), "\xff\xff\xff") << "its bytes are as they were found";
+}
+
+TEST(Sqlite, CommitsReachTheDiskBeforeTheyReturn) {
+    const StateDirectory directory;
+    Database database = open_database_file(directory.path()).value();
+    Statement query = database.prepare("PRAGMA synchronous").value();
+    ASSERT_TRUE(query.step().value());
+    EXPECT_EQ(query.number(0), 2) << "FULL";
+}
+
+TEST(Sqlite, AValueThatCannotBeBoundIsAnError) {
+    const StateDirectory directory;
+    Database database = open_database_file(directory.path()).value();
+    Statement put = database.prepare("INSERT INTO jobs (id, data) VALUES (?, ?)").value();
+    const std::string_view beyond_the_limit("", 2'000'000'000);  // refused before it is read
+    const Result<void> refused = put.bind(1, std::int64_t{1}).bind_blob(2, beyond_the_limit).run();
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("too big"), std::string::npos) << refused.error().detail;
+    EXPECT_TRUE(put.bind(1, std::int64_t{1}).bind_blob(2, "small").run())
+        << "and can be used again";
 }
 
 TEST(Sqlite, AMissingFileWithChangesBesideItIsDamageToo) {

@@ -203,6 +203,20 @@ TEST_F(EveryStore, ABlobThatChangesHandsInOneBatchStays) {
     }
 }
 
+// Simulations and tests use this store: it finds what a restart would refuse when it is written.
+TEST(MemoryStore, RefusesARowThatCouldNotBeReadBack) {
+    const auto store = memory_store();
+    Job job = simple_job(1);
+    job.suspended = Seconds{-1};
+    ASSERT_FALSE(store->commit(batch_of({job})));
+    job.suspended = Seconds{0};
+    job.admin_comment = std::string(1025, 'x');
+    ASSERT_FALSE(store->commit(batch_of({job})));
+    job.admin_comment.pop_back();
+    EXPECT_TRUE(store->commit(batch_of({job})));
+    EXPECT_EQ(store->load()->jobs.size(), 1u);
+}
+
 TEST(BlobHash, IsSha256) {
     EXPECT_EQ(blob_hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

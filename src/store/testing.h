@@ -55,7 +55,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.last_checkpoint = maybe_time();
     job.cpus_lent = coin();
     job.awaits_cpus = coin();
-    job.licenses_held = text();
+    job.licenses_held = coin() ? "" : "matlab:2";
     job.reservation = text();
     for (std::uint32_t i = number(3); i > 0; --i) {
         Condition condition{.kind = one_of(DependencyKind::Expand), .job = JobId{number(1000)}};
@@ -73,6 +73,10 @@ inline Job arbitrary_job(std::uint32_t id) {
         if (coin()) job.completing_nodes.push_back(share.node);
     }
     if (!allocation.nodes.empty()) job.allocation = std::make_shared<const Allocation>(allocation);
+    // States come with what they need.
+    if (!job.allocation && is_live(job)) job.state = JobState::Pending;
+    if (is_live(job)) job.start_time = job.suspend_time = time();
+    if (is_finished(job.state)) job.end_time = time();
     job.launched = coin();
     if (coin()) job.kill_reason = one_of(KillReason::PreemptedRequeue);
     if (coin()) job.killed_by = UserId{number(70000)};

@@ -1,6 +1,7 @@
 """The state on disk: full, damaged, or taken away."""
 
 import os
+import sqlite3
 import subprocess
 import time
 
@@ -164,6 +165,35 @@ def test_a_damaged_store_is_never_started_over_silently(cluster, damage):
     log = (cluster.dir / "log" / "slurmctld.log").read_text()
     assert result.returncode not in (0, 124, -6, -11, 134, 139)
     assert path.name in result.stderr + log
+
+
+def test_a_damaged_record_is_set_aside_and_the_cluster_starts(cluster):
+    """One row that cannot be read: the other jobs run on, what is left of its own job is ended."""
+    lost = cluster.submit("echo $$ > pid; sleep 1000")
+    kept = cluster.submit("sleep 1000")
+    for job in (lost, kept):
+        cluster.wait_state(job, "RUNNING")
+    cluster.wait_for(lambda: (cluster.dir / "work" / "pid").exists() and (cluster.dir / "work" / "pid").read_text().strip(),
+                     what="the script's process")
+    pid = int((cluster.dir / "work" / "pid").read_text())
+    cluster.kill("slurmctld", 15)
+    store = sqlite3.connect(next((cluster.dir / "state").glob("*.db")))
+    store.execute("UPDATE jobs SET data = x'ffffff' WHERE id = ?", (int(lost),))
+    store.commit()
+    store.close()
+    cluster.start_controller()
+    assert cluster.state(kept) == "RUNNING"
+    assert f"Record=job Key={lost} Problem=it cannot be decoded" in cluster.run("scontrol", "show", "damaged").stdout
+    assert "is damaged and was set aside" in (cluster.dir / "log" / "slurmctld.log").read_text()
+    shown = cluster.run("scontrol", "show", "job", lost, check=False)
+    assert shown.returncode != 0 and f"the stored record of job {lost} is damaged" in shown.stderr
+    cluster.wait_for(lambda: not os.path.exists(f"/proc/{pid}"), what="the end of the damaged job's process")
+    assert int(cluster.submit("true")) > int(kept) > int(lost)
+    cluster.kill("slurmctld", 15)
+    cluster.start_controller()
+    assert cluster.state(kept) == "RUNNING"
+    assert f"Key={lost} " in cluster.run("scontrol", "show", "damaged").stdout
+    cluster.run("scancel", kept)
 
 
 def test_a_state_directory_that_cannot_be_written(make_cluster):

@@ -12,6 +12,7 @@
 #include "cli/common/limits.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/sizes.h"
 #include "os/files.h"
 #include "os/socket.h"
 
@@ -208,6 +209,7 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
     request.submit_sid = static_cast<std::uint32_t>(getsid(0));
     request.umask = current_umask(invocation.environment);
     request.submit_line = fmt::format("{} {}", invocation.tool, join(invocation.args, " "));
+    request.submit_line.resize(std::min(request.submit_line.size(), sizes::kSubmitLine));
     if (!request.requeue_set) request.requeue = config.job_requeue;
     if (request.shape.core_spec && !config.allow_spec_resources) {
         options.warnings.emplace_back(

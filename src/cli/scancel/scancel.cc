@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "cli/scancel/options.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/job_id.h"
+#include "model/sizes.h"
 #include "model/table.h"
 #include "protocol/convert.h"
 
@@ -94,10 +98,11 @@ int report(const wire::JobResults& results, const CancelOptions& options,
     return code;
 }
 
-int cancel(CancelOptions& options, const Invocation& invocation, Client& client, Streams& streams) {
+int cancel_some(const CancelOptions& options, std::span<const std::string> jobs,
+                const Invocation& invocation, Client& client, Streams& streams) {
     wire::Request request;
     *request.mutable_cancel() = options.request;
-    for (const std::string& job : options.jobs) {
+    for (const std::string& job : jobs) {
         request.mutable_cancel()->mutable_filter()->add_jobs(job);
         if (options.verbose == 0) continue;
         print_info(streams, invocation,
@@ -107,18 +112,31 @@ int cancel(CancelOptions& options, const Invocation& invocation, Client& client,
     }
     Result<wire::Reply> reply = client.call(request);
     if (reply) return report(reply->results(), options, invocation, streams);
-    if (options.jobs.empty()) {
+    if (jobs.empty()) {
         print_error(streams, invocation,
                     fmt::format("Kill job error: {}", to_string(reply.error())));
         return 1;
     }
     int code = 0;
-    for (const std::string& job : options.jobs) {
+    for (const std::string& job : jobs) {
         bool harmless = is_harmless(reply.error(), job, options);
         if (!harmless) code = 1;
         if (!harmless || options.verbose > 0)
             print_kill_error(job, reply.error(), invocation, streams);
     }
+    return code;
+}
+
+// The controller takes so many jobs in one request.
+int cancel(const CancelOptions& options, const Invocation& invocation, Client& client,
+           Streams& streams) {
+    std::span<const std::string> left = options.jobs;
+    int code = 0;
+    do {
+        const std::size_t some = std::min(left.size(), sizes::kChangedJobCount);
+        code = std::max(code, cancel_some(options, left.first(some), invocation, client, streams));
+        left = left.subspan(some);
+    } while (!left.empty());
     return code;
 }
 

@@ -95,6 +95,19 @@ int shut_down(Session& session, bool only_controller) {
     return simple_request(session, request, "slurm_shutdown");
 }
 
+int show_damaged(Session& session) {
+    wire::Request request;
+    request.mutable_show_damaged();
+    Result<wire::Reply> reply = session.client.call(request);
+    if (!reply) {
+        print_api_error(session.streams, "scontrol show damaged", reply.error());
+        return 1;
+    }
+    session.streams.out(reply->text().text().empty() ? "No damaged records\n"
+                                                     : reply->text().text());
+    return 0;
+}
+
 int show_config(Session& session, const std::string* key) {
     wire::Request request;
     request.mutable_show_config();

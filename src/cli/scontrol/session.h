@@ -50,6 +50,7 @@ int ping(Session& session);                                              // cont
 int reconfigure(Session& session);                                       // controllers.cc
 int shut_down(Session& session, bool only_controller);                   // controllers.cc
 int show_config(Session& session, const std::string* key);               // controllers.cc
+int show_damaged(Session& session);                                      // controllers.cc
 
 enum class Shell : std::uint8_t { Bourne, C };
 std::string resize_script(const wire::JobAllocation& job, Shell shell);  // resize.cc

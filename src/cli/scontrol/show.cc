@@ -336,6 +336,10 @@ int show_configuration(Session& session, Id id) {
     return show_config(session, id);
 }
 
+int show_damaged_records(Session& session, Id) {
+    return show_damaged(session);
+}
+
 struct Row {
     std::string_view name;
     std::size_t shortest;                  // as few letters are enough
@@ -357,6 +361,7 @@ constexpr Row kEntities[] = {
     {"reservations", 1, show_reservations, true},
     {"licenses", 2, show_licenses, true},
     {"daemons", 2, show_daemons},
+    {"damaged", 3, show_damaged_records},
     {"topology", 1, show_topology},
     {"federation", 1, show_nothing},
     {"aliases", 1, nullptr},

@@ -128,8 +128,11 @@ void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& ef
 
 void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects) {
     std::vector<JobResult> results;
-    JobMatcher matcher(event.filter,
-                       [&](const std::string& name) { return cluster.find_node(name); });
+    std::vector<NodeIndex> nodes;
+    for (const std::string& name : event.filter.nodes) {
+        if (auto index = cluster.find_node(name)) nodes.push_back(*index);
+    }
+    const JobMatcher matcher(event.filter, std::move(nodes));
     for (const JobRef& ref : event.filter.jobs) {
         cut_waiting(cluster, event, matcher, ref);
         std::vector<JobId> ids = find_jobs(cluster, ref);

@@ -8,6 +8,7 @@
 #include "core/job/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -290,9 +291,10 @@ void for_each_dependent(Cluster& cluster, const Job& job, Hear hear) {
 }
 
 // Does anything that it waits for wait, in the end, for `self`?
-bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) {
+Result<bool> leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) {
     std::set<JobId> seen;
     std::vector<JobId> ahead;
+    std::size_t followed = 0;
     auto look_behind = [&](const Job& job, const Dependency& its) {
         for (const Condition& condition : its.left) {
             bool alone = condition.kind == DependencyKind::Singleton;
@@ -300,10 +302,15 @@ bool leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) 
             std::vector<JobId> awaited =
                 alone ? earlier_of_name(cluster, job) : find_jobs(cluster, ref);
             ahead.insert(ahead.end(), awaited.begin(), awaited.end());
+            followed += awaited.size() + 1;
         }
     };
     look_behind(*any_of(cluster, self), dependency);
     while (!ahead.empty()) {
+        if (followed > sizes::kAwaitedCount) {
+            return Error{ErrorCode::DependencyProblem,
+                         fmt::format("more than {} jobs lead to it", sizes::kAwaitedCount)};
+        }
         JobId id = ahead.back();
         ahead.pop_back();
         if (!seen.insert(id).second) continue;
@@ -341,7 +348,7 @@ Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view t
         if (must_be_known && (!job || forgotten)) return problem;
         if (self.value != 0 && condition.job == self) return problem;
     }
-    if (self.value != 0 && leads_to(cluster, dependency, self)) {
+    if (self.value != 0 && TRY(leads_to(cluster, dependency, self))) {
         return Error{ErrorCode::CircularDependency, fmt::format("--dependency={}", text)};
     }
     return dependency;

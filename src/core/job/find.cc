@@ -70,12 +70,10 @@ JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
 }
 
 void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks) {
-    TaskSet cut, kept = cluster.job(array).array_tasks;
-    tasks.for_each([&](std::uint32_t task) {
-        if (!kept.contains(task)) return;
-        kept.erase(task);
-        cut.insert(task);
-    });
+    const TaskSet& all = cluster.job(array).array_tasks;
+    if (!all.intersects(tasks)) return;
+    TaskSet cut, kept;
+    all.for_each([&](std::uint32_t task) { (tasks.contains(task) ? cut : kept).insert(task); });
     if (cut.empty() || kept.empty()) return;
     if (cut.size() == 1) {
         split_task(cluster, array, cut.first());
@@ -92,8 +90,8 @@ void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks) {
 static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
     auto record = cluster.find_job(id);
     std::vector<std::uint32_t> tasks;
-    wanted.for_each([&](std::uint32_t task) {
-        if (record->array_tasks.contains(task)) tasks.push_back(task);
+    record->array_tasks.for_each([&](std::uint32_t task) {
+        if (wanted.contains(task)) tasks.push_back(task);
     });
     if (tasks.size() == record->array_tasks.size()) return;
     bool is_due = cluster.scheduler().queue.contains(id) || cluster.parked.contains(id);

@@ -7,6 +7,8 @@
 #include "core/job/step_plan.h"
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/sizes.h"
+#include "model/validate.h"
 
 namespace sluice {
 
@@ -25,6 +27,23 @@ void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const 
            std::shared_ptr<const Step> step, bool cyclic, Effects& effects) {
     await_launch(cluster, now, job->id, *step, request);
     effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step), cyclic}});
+}
+
+// A job's record contains its steps. Steps that overlap are not bounded by what the job has.
+Result<void> check_record_size(const Job& job, const Step& added) {
+    std::size_t cpus = 0;
+    std::size_t running = 1;
+    const auto count = [&](const Step& step) {
+        for (const NodeShare& share : step.nodes) cpus += share.cpus.size() + 1;
+    };
+    count(added);
+    for (const auto& step : job.steps) {
+        if (step->state == StepState::Running) ++running;
+        count(*step);
+    }
+    TRY(validate_list("running steps of a job", running, sizes::kRunningStepCount));
+    TRY(validate_list("CPUs in all steps of a job", cpus, sizes::kStepCpuCount));
+    return validate(added);
 }
 
 // Answers now, or says that the step has to wait.
@@ -57,6 +76,10 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return true;
     }
     if (!plan->step) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
+    if (Result<void> valid = check_record_size(*job, *plan->step); !valid) {
+        effects.push_back(Reply{request, valid.error()});
+        return true;
+    }
     plan->step->start_time = now;
     plan->step->key = wish.key;
     auto step = std::make_shared<const Step>(*std::move(plan->step));

@@ -109,8 +109,8 @@ std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& jo
                                            const std::vector<std::string>& named,
                                            const std::vector<std::string>& excluded) {
     std::vector<const NodeShare*> nodes;
-    auto has = [](const std::vector<std::string>& names, const std::string& name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
+    auto has = [](const std::vector<std::string>& sorted, const std::string& name) {
+        return std::binary_search(sorted.begin(), sorted.end(), name);
     };
     for (const NodeShare& share : job.allocation->nodes) {
         const std::string& name = cluster.node(share.node).config.name;
@@ -293,6 +293,8 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     std::vector<std::string> named, excluded;
     if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
     if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
+    std::sort(named.begin(), named.end());
+    std::sort(excluded.begin(), excluded.end());
     std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, wish, named, excluded);
     std::size_t wanted =
         wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();

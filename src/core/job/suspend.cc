@@ -80,7 +80,7 @@ void leave_suspension(Job& job, Time now) {
     if (job.state != JobState::Suspended) return;
     move_to(job, JobState::Running);
     job.awaits_cpus = false;
-    job.suspended += now - *job.suspend_time;
+    job.suspended += std::max(now - *job.suspend_time, Seconds{0});  // the clock may be set back
     job.suspend_time = now;
 }
 

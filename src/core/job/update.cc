@@ -1,5 +1,7 @@
 // core/job/update.cc: scontrol update JobId=. What has to happen when a changed draft of the job
 // takes effect.
+#include <fmt/format.h>
+
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/possible.h"
@@ -12,6 +14,8 @@
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/sizes.h"
+#include "model/validate.h"
 
 namespace sluice {
 
@@ -58,6 +62,8 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     JobDraft draft{*job, request_of(*job), is_privileged(cluster, event.caller), now, cluster};
     draft.job.priority = cluster.priority(id);
     for (const auto& [key, value] : event.changes) TRY(set_job_field(draft, key, value));
+    TRY(validate(draft.request));
+    TRY(validate(draft.job));
     if (draft.job.partition != job->partition) TRY(check_move(cluster, event.caller, draft));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));
@@ -94,12 +100,26 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     return {};
 }
 
+Error update_too_large(std::size_t bytes, std::size_t tasks) {
+    return {
+        ErrorCode::BadArgument,
+        fmt::format("values of {} bytes for {} array tasks: the limit is {} bytes in all, change "
+                    "fewer tasks at a time",
+                    bytes, tasks, sizes::kUpdateWork)};
+}
+
 }  // namespace
 
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects) {
     std::vector<JobId> ids = split_off(cluster, event.job);
     Result<void> outcome =
         ids.empty() ? Result<void>(Error{ErrorCode::InvalidJobId, {}}) : Result<void>();
+    std::size_t bytes = 0;
+    for (const auto& [key, value] : event.changes) bytes += value.size();
+    if (bytes * ids.size() > sizes::kUpdateWork) {
+        effects.push_back(Reply{event.request, update_too_large(bytes, ids.size())});
+        return;
+    }
     bool any = false;
     for (JobId id : ids) {
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;

@@ -15,7 +15,9 @@
 #include "model/errors.h"
 #include "model/mail.h"
 #include "model/node_counts.h"
+#include "model/sizes.h"
 #include "model/times.h"
+#include "model/validate.h"
 
 namespace sluice {
 
@@ -304,6 +306,7 @@ Result<void> set_mail_user(JobDraft& draft, const std::string& key, const std::s
 struct Row {
     std::string_view key;
     Setter set;
+    std::size_t most = sizes::kWord;  // bytes of a value
 };
 
 constexpr Row kRows[] = {
@@ -313,10 +316,10 @@ constexpr Row kRows[] = {
     {"Comment", set_text<&JobRequest::comment>},
     {"CPUsPerTask", set_cpus_per_task},
     {"Deadline", set_deadline},
-    {"Dependency", set_dependency},
+    {"Dependency", set_dependency, sizes::kDependency},
     {"EligibleTime", set_begin},
     {"EndTime", set_end_time},
-    {"ExcNodeList", set_shape_text<&Shape::exclude>},
+    {"ExcNodeList", set_shape_text<&Shape::exclude>, sizes::kNodeList},
     {"Gres", set_gres},
     {"JobName", set_text<&JobRequest::name>},
     {"LastCheckpoint", set_checkpoint},
@@ -327,13 +330,13 @@ constexpr Row kRows[] = {
     {"MinMemoryNode", set_mem_node},
     {"Name", set_text<&JobRequest::name>},
     {"Nice", set_nice},
-    {"NodeList", set_node_list},
+    {"NodeList", set_node_list, sizes::kNodeList},
     {"NumNodes", set_nodes},
     {"NumTasks", set_tasks},
     {"Partition", set_partition},
     {"Priority", set_priority},
     {"QOS", set_qos},
-    {"ReqNodeList", set_node_list},
+    {"ReqNodeList", set_node_list, sizes::kNodeList},
     {"ReqNodes", set_nodes},
     {"ReqProcs", set_tasks},
     {"Requeue", set_requeue},
@@ -341,14 +344,14 @@ constexpr Row kRows[] = {
     {"ReservationName", set_reservation},
     {"SiteFactor", set_site_factor},
     {"StartTime", set_begin},
-    {"StdErr", set_text<&JobRequest::std_err>},
-    {"StdIn", set_text<&JobRequest::std_in>},
-    {"StdOut", set_text<&JobRequest::std_out>},
+    {"StdErr", set_text<&JobRequest::std_err>, sizes::kPath},
+    {"StdIn", set_text<&JobRequest::std_in>, sizes::kPath},
+    {"StdOut", set_text<&JobRequest::std_out>, sizes::kPath},
     {"TimeLimit", set_time_limit},
     {"TimeMin", set_time_min},
     {"TresPerNode", set_gres},
     {"WCKey", set_text<&JobRequest::wckey>},
-    {"WorkDir", set_text<&JobRequest::work_dir>},
+    {"WorkDir", set_text<&JobRequest::work_dir>, sizes::kPath},
 };
 
 }  // namespace
@@ -358,6 +361,7 @@ Result<void> set_job_field(JobDraft& draft, const std::string& key, const std::s
     while (name.ends_with('+') || name.ends_with('-')) name.remove_suffix(1);
     for (const Row& row : kRows) {
         if (!equals_ignoring_case(row.key, name)) continue;
+        TRY(validate_text(row.key, value, row.most));
         Result<void> done = row.set(draft, key, value);
         // Whatever was wrong with the value: scontrol wants to know which field it was.
         if (!done && done.error().code == ErrorCode::BadArgument)
@@ -365,6 +369,7 @@ Result<void> set_job_field(JobDraft& draft, const std::string& key, const std::s
         return done;
     }
     if (is_shape_field(name)) {
+        TRY(validate_text(name, value, sizes::kFeatures));
         TRY(only_pending(draft));
         return update_shape(draft.request.shape, name, value);
     }

@@ -12,6 +12,8 @@
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/sizes.h"
+#include "model/validate.h"
 
 namespace sluice {
 
@@ -82,6 +84,7 @@ Result<std::vector<Qos>> qos_without(const Cluster& cluster, const UpdateQos& ev
 }
 
 Result<std::vector<Qos>> changed_qos(const Cluster& cluster, const UpdateQos& event) {
+    TRY(validate_texts("QOS", event.names, sizes::kWord, sizes::kNameCount));
     switch (event.verb) {
         case UpdateQos::Verb::Create:
             return qos_with_new(cluster, event);
@@ -125,6 +128,9 @@ void on_update_qos(Cluster& cluster, Time now, const UpdateQos& event, Effects& 
     if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
     Result<std::vector<Qos>> table = changed_qos(cluster, event);
     if (!table) return answer(std::move(table).error());
+    for (const Qos& qos : *table) {
+        if (Result<void> valid = validate(qos); !valid) return answer(valid.error());
+    }
     if (*table != cluster.qos()) {
         cluster.set_qos(*std::move(table));
         count_anew(cluster);

@@ -11,6 +11,7 @@
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
 #include "model/errors.h"
+#include "model/validate.h"
 
 namespace sluice {
 
@@ -180,6 +181,7 @@ Result<Reservation> changed(const Cluster& cluster, Time now, const ReservationC
     if (change.licenses) draft.licenses = *change.licenses;
     TRY(change_nodes(cluster, now, change, before, draft));
     TRY(check_reserved_licenses(cluster, draft));
+    TRY(validate(draft));
     return draft;
 }
 

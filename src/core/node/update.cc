@@ -10,6 +10,8 @@
 #include "core/node/verbs.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/sizes.h"
+#include "model/validate.h"
 
 namespace sluice {
 
@@ -65,6 +67,11 @@ Result<NodeChange> node_change(const Changes& changes) {
         } else {
             return Error{ErrorCode::UnknownField, fmt::format("{}={}", key, value)};
         }
+    }
+    TRY(validate_text("Reason", change.reason, sizes::kWord));
+    TRY(validate_text("Comment", change.comment, sizes::kWord));
+    if (change.features) {
+        TRY(validate_texts("Features", *change.features, sizes::kWord, sizes::kNameCount));
     }
     bool needs_reason = change.state == "DOWN" || change.state == "DRAIN" || change.state == "FAIL";
     if (needs_reason && change.reason.empty()) {

@@ -157,13 +157,12 @@ void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
 
 Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) {
     if (!shape.nodelist.empty()) {
+        std::vector<bool> known(cluster.node_count());
         for (const std::string& name : TRY(Hostlist::parse(shape.nodelist)).names()) {
             auto node = cluster.find_node(name);
             if (!node) return Error{ErrorCode::InvalidNodeName, name};
-            if (std::find(need.required.begin(), need.required.end(), *node) ==
-                need.required.end()) {
-                need.required.push_back(*node);
-            }
+            if (!known[node->value]) need.required.push_back(*node);
+            known[node->value] = true;
         }
     }
     if (shape.exclude.empty()) return {};

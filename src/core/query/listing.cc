@@ -3,15 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/query/columns_of.h"
 #include "core/query/match.h"
 #include "model/errors.h"
 #include "model/license.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
 namespace {
+
+Error too_large(const Table& table) {
+    return {
+        ErrorCode::MessageTooLarge,
+        fmt::format("a listing of {} rows with these columns has more than {} MB: ask for fewer "
+                    "jobs or fewer columns",
+                    table.rows(), sizes::kListing >> 20)};
+}
 
 template <typename Record>
 Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& rows,
@@ -21,6 +32,9 @@ Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& r
     table.set_rows(rows.size());
     std::string scratch;
     for (ColumnId id : wanted) {
+        if (table.has(id)) {
+            return Error{ErrorCode::ProtocolError, fmt::format("column {} is named twice", id)};
+        }
         auto source =
             std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s.id == id; });
         if (source == sources.end()) {
@@ -40,12 +54,14 @@ Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& r
                 if (column.texts.empty() || text != last) {  // neighbours are often alike
                     last_index = table.intern(text);
                     last = text;
+                    if (table.text_bytes() > sizes::kListing) return too_large(table);
                 }
                 column.texts.push_back(last_index);
             }
         }
         column.shorten();
         table.add_column(id) = std::move(column);
+        if (table.bytes_most() > sizes::kListing) return too_large(table);
     }
     return table;
 }
@@ -57,39 +73,71 @@ const Partition* find_partition(const Snapshot& snapshot, std::string_view name)
     return nullptr;
 }
 
-std::optional<NodeIndex> find_node(const Snapshot& snapshot, const std::string& name) {
-    std::optional<NodeIndex> found;
-    snapshot.nodes.for_each([&](const Node& node) {
-        if (node.config.name == name) found = node.index;
-    });
-    return found;
-}
-
 bool is_hidden(const Snapshot& snapshot, const Job& job, const Filter& filter) {
     if (filter.include_hidden || !filter.partitions.empty()) return false;
     const Partition* partition = find_partition(snapshot, job.partition);
     return partition && partition->config.hidden;
 }
 
-bool means(const JobRef& ref, const Job& job) {
-    if (!ref.tasks) return job.id == ref.job || job.array_job == ref.job;
-    return job.array_job == ref.job && has_any_task(job, *ref.tasks);
+// Which of the named jobs a job is. By id, so that many names cost no more than one.
+class NamedJobs {
+public:
+    explicit NamedJobs(const std::vector<JobRef>& refs) {
+        for (const JobRef& ref : refs) by_id_.emplace(ref.job.value, &ref);
+    }
+
+    // Is there a name of the job for which `is_meant`?
+    template <typename IsMeant>
+    bool any(const Job& job, IsMeant is_meant) const {
+        if (any_of(job.id, job, is_meant)) return true;
+        return job.array_job && *job.array_job != job.id && any_of(*job.array_job, job, is_meant);
+    }
+    bool contain(const Job& job) const {
+        return any(job, [](const JobRef&) { return true; });
+    }
+
+private:
+    template <typename IsMeant>
+    bool any_of(JobId id, const Job& job, IsMeant is_meant) const {
+        const auto [first, last] = by_id_.equal_range(id.value);
+        return std::any_of(first, last, [&](const auto& entry) {
+            const JobRef& ref = *entry.second;
+            const bool named =
+                !ref.tasks || (job.array_job == ref.job && has_any_task(job, *ref.tasks));
+            return named && is_meant(ref);
+        });
+    }
+
+    std::unordered_multimap<std::uint32_t, const JobRef*> by_id_;
+};
+
+Error unknown_job(const Snapshot& snapshot, JobId id) {
+    const std::string key = std::to_string(id.value);
+    for (const DamagedRow& row : *snapshot.damaged) {
+        if (row.kind != "job" || row.key != key) continue;
+        return {ErrorCode::InvalidJobId,
+                fmt::format("the stored record of job {} is damaged", key)};
+    }
+    return {ErrorCode::InvalidJobId, {}};
 }
 
-// Jobs named by id: looked up, not searched for, unless tasks of an array are meant.
+// Jobs named by id: looked up, not searched for, unless arrays or unknown jobs are meant.
 Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snapshot,
                                                            const Filter& filter) {
     std::vector<std::shared_ptr<const Job>> jobs;
+    std::vector<JobRef> others;
     for (const JobRef& ref : filter.jobs) {
         auto record = snapshot.jobs.find(ref.job.value);
-        bool single = record && !record->array_job && !ref.tasks;
-        if (single) {
+        if (record && !record->array_job && !ref.tasks)
             jobs.push_back(std::move(record));
-            continue;
-        }
-        // An array's tasks have later ids than the array itself.
+        else
+            others.push_back(ref);
+    }
+    const NamedJobs named(others);
+    // An array's tasks have later ids than the array itself.
+    if (!others.empty()) {
         snapshot.jobs.for_each([&](const Job& job) {
-            if (means(ref, job)) jobs.push_back(snapshot.jobs.find(job.id.value));
+            if (named.contain(job)) jobs.push_back(snapshot.jobs.find(job.id.value));
         });
     }
     std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
@@ -97,13 +145,24 @@ Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snaps
     bool one = filter.jobs.size() == 1;
     // Compat: a task that does not exist, of an array that does, is no error.
     bool known = one && snapshot.jobs.find(filter.jobs.front().job.value);
-    if (jobs.empty() && one && !known) return Error{ErrorCode::InvalidJobId, {}};
+    if (jobs.empty() && one && !known) return unknown_job(snapshot, filter.jobs.front().job);
     return jobs;
+}
+
+// The indexes of the nodes that a filter names, from one walk over all nodes.
+std::vector<NodeIndex> filtered_nodes(const Snapshot& snapshot, const Filter& filter) {
+    std::vector<NodeIndex> found;
+    if (filter.nodes.empty()) return found;
+    const std::unordered_set<std::string_view> names(filter.nodes.begin(), filter.nodes.end());
+    snapshot.nodes.for_each([&](const Node& node) {
+        if (names.contains(node.config.name)) found.push_back(node.index);
+    });
+    return found;
 }
 
 Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const Snapshot& snapshot,
                                                             const Filter& filter) {
-    JobMatcher matcher(filter, [&](const std::string& name) { return find_node(snapshot, name); });
+    JobMatcher matcher(filter, filtered_nodes(snapshot, filter));
     std::vector<std::shared_ptr<const Job>> jobs;
     if (!filter.jobs.empty()) {
         jobs = TRY(named_jobs(snapshot, filter));
@@ -132,9 +191,9 @@ Result<Table> list_jobs(const Snapshot& snapshot, const std::vector<ColumnId>& c
 Result<Table> list_nodes(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
                          const Filter& filter) {
     std::vector<const Node*> rows;
+    const std::unordered_set<std::string_view> names(filter.nodes.begin(), filter.nodes.end());
     snapshot.nodes.for_each([&](const Node& node) {
-        bool named = filter.nodes.empty() || std::find(filter.nodes.begin(), filter.nodes.end(),
-                                                       node.config.name) != filter.nodes.end();
+        bool named = names.empty() || names.contains(node.config.name);
         if (named && !node.removed) rows.push_back(&node);
     });
     if (rows.empty() && filter.nodes.size() == 1)
@@ -160,13 +219,12 @@ Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& 
                          const Filter& filter) {
     auto jobs = TRY(select_jobs(snapshot, filter));
     std::vector<StepRow> steps;
+    const NamedJobs named(filter.jobs);
     for (const auto& job : jobs) {
         if (!is_live(*job) || !job->allocation) continue;
         auto wanted = [&](StepId id) {
             return filter.jobs.empty() ||
-                   std::any_of(filter.jobs.begin(), filter.jobs.end(), [&](const JobRef& ref) {
-                       return means(ref, *job) && (!ref.step || *ref.step == id);
-                   });
+                   named.any(*job, [&](const JobRef& ref) { return !ref.step || *ref.step == id; });
         };
         for (const auto& step : job->steps) {
             if (step->state == StepState::Running && wanted(step->id))

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/query/columns_of.h"
+#include "model/errors.h"
+#include "model/sizes.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -88,6 +91,108 @@ TEST(Listing, WhoWaitsInTheQueueWasLookedAtByTheLastPass) {
     EXPECT_EQ(table->number(2, JobColumn::LastSchedEval), kAbsent);
     EXPECT_GE(table->number(3, JobColumn::LastSchedEval), now - 60);
     EXPECT_EQ(table->number(4, JobColumn::LastSchedEval), now);
+}
+
+// A job with as much text as the limits allow; no other has the same.
+Job largest_job(std::uint32_t id) {
+    const auto text = [&](std::size_t size) {
+        std::string value = std::to_string(id);
+        value.resize(size, 'x');
+        return value;
+    };
+    JobRequest request;
+    for (std::string JobTerms::*member :
+         {&JobTerms::partition, &JobTerms::account, &JobTerms::qos, &JobTerms::wckey,
+          &JobTerms::mail_user, &JobTerms::submit_host, &JobTerms::tres_bind}) {
+        request.*member = text(sizes::kWord);
+    }
+    request.name = request.comment = text(sizes::kWord);
+    request.work_dir = request.std_in = request.std_out = request.std_err = request.command =
+        text(sizes::kPath);
+    request.submit_line = text(sizes::kSubmitLine);
+    request.shape.nodelist = text(sizes::kNodeList);
+    request.shape.exclude = text(sizes::kNodeList - 1);
+    request.shape.constraint = text(sizes::kFeatures);
+    Job job;
+    job.id = JobId{id};
+    set_request(job, request);
+    job.partition = request.partition;
+    job.admin_comment = text(sizes::kWord);
+    return job;
+}
+
+TEST(Listing, ThatWouldBeTooLargeIsRefused) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1"), "");
+    std::vector<ColumnId> all;
+    for (const auto& source : job_columns()) all.push_back(source.id);
+    const auto list = [&] {
+        return list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs, all, {});
+    };
+    std::uint32_t id = 1;
+    for (; id <= 10; ++id) world.cluster().add_job(largest_job(id));
+    Result<Table> few = list();
+    ASSERT_TRUE(few) << few.error().detail;
+    EXPECT_EQ(few->rows(), 10u);
+    EXPECT_GT(few->text_bytes(), 10 * 2 * sizes::kNodeList);
+    const std::uint32_t too_many = static_cast<std::uint32_t>(sizes::kListing / sizes::kNodeList);
+    for (; id <= too_many / 2; ++id) world.cluster().add_job(largest_job(id));
+    const Result<Table> many = list();
+    ASSERT_FALSE(many);
+    EXPECT_EQ(many.error().code, ErrorCode::MessageTooLarge);
+    EXPECT_NE(many.error().detail.find("ask for fewer jobs or fewer columns"), std::string::npos);
+}
+
+TEST(Listing, AColumnIsNamedOnce) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\nsubmit j"), "");
+    const auto id = static_cast<ColumnId>(JobColumn::Id);
+    const auto snapshot = world.cluster().take_snapshot(world.now());
+    EXPECT_FALSE(list_rows(*snapshot, TableKind::Jobs, {id, id}, {}));
+}
+
+TEST(Listing, ManyNamesFindTheirJobs) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes     n1 cpus=2
+        submit    one hold
+        submit    array array=0-3
+        submit    other hold
+        pass
+    )"),
+              "");
+    Filter filter{.all_states = true};
+    for (std::uint32_t id = 1000; id < 3000; ++id)
+        filter.jobs.push_back({.job = JobId{id}, .tasks = {}, .het_component = {}, .step = {}});
+    const std::uint32_t array = world.job("array").value;
+    filter.jobs.push_back(*parse_job_ref(std::to_string(world.job("one").value)));
+    filter.jobs.push_back(*parse_job_ref(std::to_string(array) + "_[1,3]"));
+    auto table = list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
+                           {static_cast<ColumnId>(JobColumn::ArrayJobId)}, filter);
+    ASSERT_TRUE(table);
+    ASSERT_EQ(table->rows(), 3u) << "one, the task 1 that runs, and the record with the task 3";
+}
+
+TEST(Listing, ADamagedJobIsSaidToBeDamaged) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2]"), "");
+    StoredState stored;
+    stored.damaged = {{"job", "7", "noise"}, {"node", "n2", "noise"}, {"qos", "1", "noise"}};
+    stored.qos = {Qos{.id = 2, .name = "high"}};
+    stored.next_job_id = 3;
+    world.cluster().restore(stored, world.now());
+    const auto list = [&](std::uint32_t id) {
+        Filter filter{.jobs = {*parse_job_ref(std::to_string(id))}};
+        return list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
+                         {static_cast<ColumnId>(JobColumn::Id)}, filter)
+            .error()
+            .detail;
+    };
+    EXPECT_EQ(list(7), "the stored record of job 7 is damaged");
+    EXPECT_EQ(world.cluster().take_job_id(), JobId{8}) << "its id is not given to another job";
+    EXPECT_EQ(world.cluster().node(NodeIndex{0}).admin_flags, 0u);
+    EXPECT_EQ(world.cluster().node(NodeIndex{1}).admin_flags, kNodeDrain);
+    EXPECT_EQ(world.cluster().qos().size(), 2u) << "the default QOS is there";
 }
 
 TEST(Listing, ReservationsOfFirstCoresSayWhich) {

@@ -12,19 +12,29 @@ constexpr std::uint32_t bit(ShownState state) {
     return 1u << static_cast<unsigned>(state);
 }
 
+// `list` is sorted.
 template <typename T, typename Value>
 bool allows(const std::vector<T>& list, const Value& value) {
-    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+    return list.empty() || std::binary_search(list.begin(), list.end(), value);
 }
 
 }  // namespace
 
-JobMatcher::JobMatcher(const Filter& filter, const FindNode& find_node) : filter_(filter) {
-    for (const std::string& name : filter.nodes) {
-        if (auto index = find_node(name)) nodes_.push_back(*index);
+JobMatcher::JobMatcher(const Filter& filter, std::vector<NodeIndex> nodes)
+    : nodes_(std::move(nodes)) {
+    for (std::vector<std::string> Filter::*list :
+         {&Filter::partitions, &Filter::names, &Filter::accounts, &Filter::qos,
+          &Filter::reservations, &Filter::nodes}) {
+        filter_.*list = filter.*list;
+        std::sort((filter_.*list).begin(), (filter_.*list).end());
     }
-    for (ShownState state : filter.states) states_ |= bit(state);
-    if (filter.states.empty()) {
+    filter_.users = filter.users;
+    filter_.states = filter.states;
+    filter_.all_states = filter.all_states;
+    std::sort(filter_.users.begin(), filter_.users.end());
+    std::sort(nodes_.begin(), nodes_.end());
+    for (ShownState state : filter_.states) states_ |= bit(state);
+    if (filter_.states.empty()) {
         states_ = bit(ShownState::Pending) | bit(ShownState::Running) | bit(ShownState::Suspended) |
                   bit(ShownState::Completing) | bit(ShownState::Configuring);
     }
@@ -33,9 +43,8 @@ JobMatcher::JobMatcher(const Filter& filter, const FindNode& find_node) : filter
 bool JobMatcher::wants(const ChunkSummary<Job>& summary) const {
     if (!filter_.all_states && (summary.shown_states & states_) == 0) return false;
     if (filter_.users.empty()) return true;
-    return std::any_of(filter_.users.begin(), filter_.users.end(), [&](UserId user) {
-        return std::find(summary.users.begin(), summary.users.end(), user) != summary.users.end();
-    });
+    return std::any_of(summary.users.begin(), summary.users.end(),
+                       [&](UserId user) { return allows(filter_.users, user); });
 }
 
 bool JobMatcher::matches(const Job& job) const {
@@ -59,10 +68,10 @@ bool JobMatcher::matches(const Job& job) const {
     }
     if (filter_.nodes.empty()) return true;
     if (!job.allocation) return false;
-    return std::any_of(
-        job.allocation->nodes.begin(), job.allocation->nodes.end(), [&](const NodeShare& share) {
-            return std::find(nodes_.begin(), nodes_.end(), share.node) != nodes_.end();
-        });
+    return std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
+                       [&](const NodeShare& share) {
+                           return std::binary_search(nodes_.begin(), nodes_.end(), share.node);
+                       });
 }
 
 }  // namespace sluice

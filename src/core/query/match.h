@@ -1,10 +1,9 @@
 // core/query/match.h
 //
-// Does a job match a filter? The names in the filter are resolved once.
+// Does a job match a filter? The lists of the filter are sorted once, so that long ones cost
+// little.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <vector>
 
 #include "core/cluster.h"
@@ -14,15 +13,14 @@ namespace sluice {
 
 class JobMatcher {
 public:
-    using FindNode = std::function<std::optional<NodeIndex>(const std::string&)>;
-    JobMatcher(const Filter& filter, const FindNode& find_node);
+    JobMatcher(const Filter& filter, std::vector<NodeIndex> nodes);  // those of filter.nodes
 
     // Everything but filter.jobs, which is looked up and not searched for.
     bool matches(const Job& job) const;
     bool wants(const ChunkSummary<Job>& summary) const;
 
 private:
-    const Filter& filter_;
+    Filter filter_;  // without its jobs
     std::vector<NodeIndex> nodes_;
     std::uint32_t states_ = 0;  // bit per ShownState
 };

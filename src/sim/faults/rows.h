@@ -1,14 +1,15 @@
 // sim/faults/rows.h
 //
-// What a virtual controller has on disk: the rows of the store, without the encoding. Batches are
-// committed whole; what a crash leaves behind is what load() gives back.
+// What a virtual controller has on disk: rows with the encoding of the real stores. Batches are
+// committed whole; what a crash leaves behind is what load() gives back. Every committed row is
+// read back at once: one that a restart would refuse ends the simulation.
 #pragma once
 
 #include <map>
-#include <string>
-#include <vector>
+#include <memory>
 
 #include "core/cluster.h"
+#include "store/store.h"
 
 namespace sluice {
 
@@ -19,18 +20,13 @@ public:
     StoredState load() const;
 
     const std::map<std::uint32_t, Job>& jobs() const { return jobs_; }
-    // How those were remembered that are past MinJobAge.
+    // The last records of jobs that are past MinJobAge.
     const std::map<std::uint32_t, Job>& forgotten() const { return forgotten_; }
 
 private:
+    std::unique_ptr<Store> store_ = memory_store();
     std::map<std::uint32_t, Job> jobs_;
     std::map<std::uint32_t, Job> forgotten_;
-    std::map<std::uint32_t, std::vector<std::string>> allocated_, completing_;
-    std::map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes_;
-    std::map<std::string, Reservation> reservations_;
-    std::map<std::string, StoredState::StoredNode> nodes_;
-    std::vector<Qos> qos_;
-    std::uint32_t next_job_id_ = 0;
 };
 
 }  // namespace sluice
