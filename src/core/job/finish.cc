@@ -272,9 +272,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
         job.exit = event.exit;
-        // Compat: told to make room and gone within the grace time counts as preempted, unless all
-        // is done.
-        if (job.preempt_time && event.exit.failed()) {
+        if (counts_as_preempted(cluster, job, event.exit)) {
             job.kill_reason = reason_to_end_preempted(cluster, job);
             JobState after = state_after(*job.kill_reason);
             if (after != job.state) move_to(job, after);
@@ -336,7 +334,7 @@ void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& ex
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
     job.exit = exit;
-    const bool made_room = job.preempt_time && exit.failed();  // as for a script that ends
+    const bool made_room = job.preempt_time && exit.failed();
     if (made_room) job.kill_reason = KillReason::Preempted;
     move_to(job, made_room ? JobState::Preempted : ending_of(exit));
     job.reason = reason_of(job.state, exit);

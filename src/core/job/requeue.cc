@@ -36,6 +36,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     if (job.request->time_limit)
         job.time_limit = *job.request->time_limit;  // it may have been cut at the start
     job.preempt_time.reset();
+    job.preemptor.reset();
     job.last_checkpoint.reset();
     job.suspended = Seconds{0};
     job.suspend_time.reset();
