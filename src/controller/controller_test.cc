@@ -364,6 +364,27 @@ TEST_F(Threads, ARequestIsUndecidedUntilItIsInTheStore) {
     while (undecided_.has("key")) std::this_thread::yield();
 }
 
+// As the shell's part of a reconfiguration.
+TEST_F(Threads, WhatFollowsADecisionIsDoneOnceItIsInTheStoreAndBeforeTheAnswer) {
+    store_.full = true;
+    submit(RequestId{1});
+    while (!published_.store_trouble.get()) std::this_thread::yield();
+    std::atomic<bool> is_done = false;
+    auto answers = std::make_shared<Answers>();
+    Incoming incoming;
+    incoming.event = Reconfigure{RequestId{2}, kRoot, published_.snapshot.get()->settings};
+    incoming.request = RequestId{2};
+    incoming.asker = answers;
+    incoming.then = [&] { is_done = true; };
+    inbox_.push(std::move(incoming));
+    submit(RequestId{3});
+    while (inbox_.size() > 0) std::this_thread::yield();
+    EXPECT_FALSE(is_done);
+    store_.full = false;
+    EXPECT_TRUE(std::holds_alternative<Done>(answers->wait()));
+    EXPECT_TRUE(is_done);
+}
+
 TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {
     store_.full = true;
     for (std::uint64_t id = 1; id <= 10; ++id) submit(RequestId{id});
