@@ -78,6 +78,9 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::LimitMail:
             on_limit_mail_timer(cluster, now, job->id, effects);
             return;
+        case TimerKind::BatchStart:
+            on_batch_start_timer(cluster, now, *job, effects);
+            return;
         case TimerKind::Silence:
             on_silence_timer(cluster, now, *job, effects);
             return;

@@ -179,6 +179,7 @@ enum class TimerKind : std::uint8_t {
     Launch,
     Silence,
     LimitMail,
+    BatchStart,
 };
 
 struct Timer {

@@ -80,6 +80,7 @@ void restore_timers(Cluster& cluster, const Job& job, Time now) {
         cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
     } else if (job.state == JobState::Running) {
         set_clocks(cluster, job);
+        await_batch_start(cluster, now, job);
         if (job.preempt_time) {
             cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace,
                                TimerKind::Preempt, job.id.value});

@@ -244,6 +244,7 @@ struct Job {
     std::optional<UserId> killed_by;
     bool warned = false;                  // --signal was sent
     std::optional<Time> preempt_time;     // it was told to make room
+    std::vector<NodeIndex> refused_by = {};  // nodes that could not launch it; not stored
     std::optional<JobId> preemptor;       // for that job; for the log only, not stored
     std::optional<Time> last_checkpoint;  // its work up to then is saved, it says
     ExitStatus exit;

@@ -296,6 +296,20 @@ TEST(EtcFiles, HaveTheFirstWordWhereNsswitchGivesItToThem) {
     EXPECT_FALSE(files_come_first("", "passwd"));
 }
 
+TEST(Users, OneWhoDoesNotExistIsNoErrorOfTheDatabase) {
+    const Result<std::optional<User>> root = look_up_user(uid_t{0});
+    ASSERT_TRUE(root);
+    ASSERT_TRUE(*root);
+    EXPECT_EQ((*root)->uid, 0u);
+    const Result<std::optional<User>> nobody = look_up_user("no such user, ever");
+    ASSERT_TRUE(nobody);
+    EXPECT_FALSE(*nobody);
+    EXPECT_TRUE(means_no_such_user(0));
+    EXPECT_TRUE(means_no_such_user(ENOENT));
+    for (int number : {EIO, EAGAIN, ETIMEDOUT, ECONNREFUSED, ENOMEM, EMFILE, ERANGE})
+        EXPECT_FALSE(means_no_such_user(number)) << number;
+}
+
 TEST(EtcFiles, KnowWhomTheSystemKnows) {
     const std::optional<User> asked = find_user(uid_t{0});
     const std::optional<User> read =
