@@ -4,6 +4,7 @@
 // run there is ended when the node comes back, before it is given anything new.
 #include <algorithm>
 
+#include "core/job/resize.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
@@ -23,6 +24,10 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
     std::vector<JobId> jobs = cluster.node(index).jobs;
     for (JobId id : jobs) {
         const Job& job = cluster.job(id);
+        if (is_live(job) && survives_loss_of(job, index)) {
+            go_on_without(cluster, now, id, index, effects);
+            continue;
+        }
         if (is_live(job)) {
             end_running(cluster, now, id,
                         may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
