@@ -173,6 +173,22 @@ TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {
     EXPECT_EQ(event.changes, (Changes{{"state", "drain"}}));
 }
 
+TEST(Requests, ARegistrationTellsHowFarTheNodesClockIsAhead) {
+    wire::Register message;
+    message.set_node("n1");
+    message.mutable_facts();
+    for (const auto& [clock, ahead] : {std::pair{1000L, 100L}, std::pair{800L, -100L}}) {
+        message.set_clock(clock);
+        const auto event = registration_from(message, from_unix(900));
+        ASSERT_TRUE(event);
+        EXPECT_EQ(event->clock_ahead, Seconds{ahead});
+    }
+    for (std::int64_t clock : {INT64_MIN, INT64_MAX}) {  // any number may come
+        message.set_clock(clock);
+        EXPECT_NE(registration_from(message, from_unix(900))->clock_ahead, Seconds{0});
+    }
+}
+
 TEST(Requests, QuestionsAreNotForTheCore) {
     wire::Request request;
     EXPECT_FALSE(is_for_core(request));

@@ -166,7 +166,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
     Effects nobody_to_tell;
     for (JobId id : unplaced) give_up_unplaced(*this, now, id, nobody_to_tell);
     for (std::uint32_t i = 0; i < node_count(); ++i) {
-        edit_node(NodeIndex{i}).last_seen = now;
+        node_is_heard(*this, edit_node(NodeIndex{i}), now);
         watch_node(*this, NodeIndex{i});
     }
     count_anew(*this);

@@ -557,6 +557,13 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     Caller root{UserId{0}, GroupId{0}};
     if (verb == "restart") return restart(), "";
     if (verb == "pass") return schedule(*cluster_, now_, effects_), "";
+    if (verb == "clock") {
+        const int sign = words.at(1).starts_with('-') ? -1 : 1;
+        const Minutes step{sign * static_cast<int>(as_number(words.at(1).substr(1)))};
+        now_ += step;
+        start_ += step;
+        return apply_event(ClockStepped{step}), "";
+    }
     if (verb == "at") {
         now_ = start_ + Minutes{as_number(words.at(1))};
         for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {

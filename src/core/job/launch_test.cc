@@ -123,5 +123,17 @@ TEST(BatchStart, AScriptThatHasStartedGoesOn) {
     EXPECT_EQ(world.run("at 2\n at 30\n expect a running n1\n shows n1 state=ALLOCATED"), "");
 }
 
+// Its report may be among what has not been read yet.
+TEST(BatchStart, ANodeThatWasNotHeardSinceIsWaitedFor) {
+    Scenario world;
+    ASSERT_EQ(world.run("settings batchstart=2\n nodes n[1-2]\n submit a\n pass"), "");
+    Effects effects;
+    const Time late = world.now() + Minutes{4};
+    apply(world.cluster(), late, StoodStill{Minutes{4}}, effects);
+    apply(world.cluster(), late, Tick{}, effects);
+    EXPECT_EQ(world.run("expect a running n1"), "");
+    EXPECT_EQ(world.run("at 5\n expect a completing"), "");
+}
+
 }  // namespace
 }  // namespace sluice

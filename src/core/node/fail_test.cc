@@ -98,18 +98,35 @@ TEST(NodeTimeout, TheSameOneGoesOnAsBefore) {
     EXPECT_EQ(scenario.run("expect a running n1\nat 5\nexpect a node_fail"), "");
 }
 
-// The disk was full for longer than SlurmdTimeout: what nodes have said meanwhile is heard after
-// the tick.
-TEST(NodeTimeout, SilenceWhileWeWereDeafDoesNotCount) {
+// The controller was stopped for longer than SlurmdTimeout: what nodes have said meanwhile is heard
+// after the tick.
+TEST(NodeTimeout, TimeInWhichTheControllerStoodStillIsNoSilence) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1"), "");
     Effects effects;
     const Time later = scenario.now() + Minutes{20};
-    apply(scenario.cluster(), later, Tick{.was_deaf = true}, effects);
+    apply(scenario.cluster(), later, StoodStill{Minutes{20}}, effects);
+    apply(scenario.cluster(), later, Tick{}, effects);
     EXPECT_EQ(scenario.run("expect a running n1"), "");
     apply(scenario.cluster(), later + Seconds{299}, Tick{}, effects);
     EXPECT_EQ(scenario.run("expect a running n1"), "");
     apply(scenario.cluster(), later + Seconds{300}, Tick{}, effects);
+    EXPECT_EQ(scenario.run("expect a node_fail"), "");
+}
+
+// However often it stands still: what it has listened in between adds up.
+TEST(NodeTimeout, SilenceAddsUpBetweenStandstills) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1"), "");
+    Effects effects;
+    Time now = scenario.now();
+    for (int i = 0; i < 29; ++i) {  // of each minute, ten seconds are heard
+        apply(scenario.cluster(), now += Minutes{1}, StoodStill{Seconds{50}}, effects);
+        apply(scenario.cluster(), now, Tick{}, effects);
+    }
+    EXPECT_EQ(scenario.run("expect a running n1"), "");
+    apply(scenario.cluster(), now += Minutes{1}, StoodStill{Seconds{50}}, effects);
+    apply(scenario.cluster(), now, Tick{}, effects);
     EXPECT_EQ(scenario.run("expect a node_fail"), "");
 }
 
