@@ -30,6 +30,12 @@ Time now() {
     return from_unix(std::time(nullptr));
 }
 
+// Of the wall clock from the steady one: changes when the wall clock is set.
+std::chrono::nanoseconds clock_offset() {
+    return std::chrono::system_clock::now().time_since_epoch() -
+           std::chrono::steady_clock::now().time_since_epoch();
+}
+
 class Agent {
 public:
     Agent(SiteWish wish, std::shared_ptr<const Site> site, std::shared_ptr<Credentials> credentials)
@@ -63,6 +69,7 @@ private:
         *message.mutable_facts() = to_wire(facts_of(*site_, started_));
         for (const wire::RunId& run : jobs_.known()) *message.add_running() = run;
         message.set_clock(to_unix(now()));
+        registered_offset_ = clock_offset();
         return message;
     }
 
@@ -104,6 +111,8 @@ private:
         wire::AgentReport report;
         report.mutable_heartbeat()->set_load(load.one_minute);
         report.mutable_heartbeat()->set_free_memory(load.free_memory_mb);
+        report.mutable_heartbeat()->set_clock_steps(
+            std::chrono::round<Seconds>(clock_offset() - registered_offset_).count());
         link_.send_once(report);
         heartbeat_timer_ = loop_.after(heartbeat_interval_, [this] { heartbeat(); });
     }
@@ -169,6 +178,7 @@ private:
     Time started_;
     Seconds heartbeat_interval_{30};
     EventLoop::TimerId heartbeat_timer_ = 0;
+    std::chrono::nanoseconds registered_offset_ = clock_offset();
     std::int64_t reboot_ordered_ = 0;
     bool look_again_ = true;  // once registered: is the configuration still the one that was read?
 };

@@ -220,7 +220,7 @@ void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Re
                                      print_learned(find(key.job)->who), {.mode = 0600});
     }
     if (!made) {
-        refuse({ErrorCode::LaunchFailed, made.error().detail});
+        refuse({ErrorCode::NodeUnable, made.error().detail});
         drop(key);
         return close_if_clean(key.job);
     }

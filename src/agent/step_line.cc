@@ -17,13 +17,13 @@ Result<std::unique_ptr<StepLine>> StepLine::start(EventLoop& loop, const std::st
                                                   Handlers handlers) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        return Error{ErrorCode::LaunchFailed, os_error("socketpair").detail};
+        return Error{ErrorCode::NodeUnable, os_error("socketpair").detail};
     }
     Fd ours(pair[0]), theirs(pair[1]);
     std::vector<int> fds = {theirs.get()};
     if (srun) fds.push_back(srun.get());
     std::string title = fmt::format("slurmstepd: [{}]", print_run(key_of(order.run())));
-    TRY(as(ErrorCode::LaunchFailed, spawn_helper(program, {title}, fds)));
+    TRY(as(ErrorCode::NodeUnable, spawn_helper(program, {title}, fds)));
     std::unique_ptr<StepLine> line(new StepLine(loop, std::move(ours), std::move(handlers)));
     std::string frame;
     append_frame(frame, order);

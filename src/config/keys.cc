@@ -44,7 +44,7 @@ constexpr Key<Config> kKeys[] = {
     {"AuthAltParameters",             Text,           kNull},
     {"AuthInfo",                      Text,           kNull,                set<&C::auth_info>},
     {"AuthType",                      Word,           "auth/munge",         set<&C::auth_type>,      "auth/munge|auth/slurm|auth/none"},
-    {"BatchStartTimeout",             Seconds,        "10 sec",             set<&C::batch_start_timeout>, {}, true},
+    {"BatchStartTimeout",             Seconds,        "10 sec",             set<&C::batch_start_timeout>},
     {"BcastExclude",                  Text,           "/lib,/usr/lib,/lib64,/usr/lib64"},
     {"BcastParameters",               Text,           kNull},
     {"BOOT_TIME",                     Shown,          ""},

@@ -129,6 +129,12 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");
     settings.return_to_service = config.return_to_service;
     settings.kill_wait = config.kill_wait;
+    // The script starts after the Prolog, which may have no limit of its own.
+    const bool is_limited = config.prolog.empty() || config.prolog_timeout > Seconds{0};
+    if (is_limited && config.batch_start_timeout > Seconds{0}) {
+        settings.batch_start_timeout = config.batch_start_timeout +
+                                       (config.prolog.empty() ? Seconds{0} : config.prolog_timeout);
+    }
     settings.cred_expire = config.cred_expire;
     settings.min_job_age = config.min_job_age;
     settings.slurmd_timeout = config.slurmd_timeout;

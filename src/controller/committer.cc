@@ -83,6 +83,7 @@ bool Committer::commit(const Batch& batch) {
 void Committer::release(Decided decided) {
     const auto before = published_.snapshot.get(), after = decided.snapshot;
     if (decided.snapshot) published_.snapshot.set(std::move(decided.snapshot));
+    for (const auto& then : decided.then) then();
     for (DueAnswer& due : decided.answers) due.asker->answered(due.request, std::move(due.answer));
     for (DueAnswer& due : decided.answers) due.asker->all_told();
     if (!decided.orders.empty() || !decided.acks.empty()) {

@@ -261,6 +261,22 @@ TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {
     EXPECT_EQ(event.changes, (Changes{{"state", "drain"}}));
 }
 
+TEST(Requests, ARegistrationTellsHowFarTheNodesClockIsAhead) {
+    wire::Register message;
+    message.set_node("n1");
+    message.mutable_facts();
+    for (const auto& [clock, ahead] : {std::pair{1000L, 100L}, std::pair{800L, -100L}}) {
+        message.set_clock(clock);
+        const auto event = registration_from(message, from_unix(900));
+        ASSERT_TRUE(event);
+        EXPECT_EQ(event->clock_ahead, Seconds{ahead});
+    }
+    for (std::int64_t clock : {INT64_MIN, INT64_MAX}) {  // any number may come
+        message.set_clock(clock);
+        EXPECT_NE(registration_from(message, from_unix(900))->clock_ahead, Seconds{0});
+    }
+}
+
 TEST(Requests, QuestionsAreNotForTheCore) {
     wire::Request request;
     EXPECT_FALSE(is_for_core(request));
@@ -450,6 +466,27 @@ TEST_F(Threads, ARequestIsUndecidedUntilItIsInTheStore) {
     again->wait();
     first->wait();
     while (undecided_.has("key")) std::this_thread::yield();
+}
+
+// As the shell's part of a reconfiguration.
+TEST_F(Threads, WhatFollowsADecisionIsDoneOnceItIsInTheStoreAndBeforeTheAnswer) {
+    store_.full = true;
+    submit(RequestId{1});
+    while (!published_.store_trouble.get()) std::this_thread::yield();
+    std::atomic<bool> is_done = false;
+    auto answers = std::make_shared<Answers>();
+    Incoming incoming;
+    incoming.event = Reconfigure{RequestId{2}, kRoot, published_.snapshot.get()->settings};
+    incoming.request = RequestId{2};
+    incoming.asker = answers;
+    incoming.then = [&] { is_done = true; };
+    inbox_.push(std::move(incoming));
+    submit(RequestId{3});
+    while (inbox_.size() > 0) std::this_thread::yield();
+    EXPECT_FALSE(is_done);
+    store_.full = false;
+    EXPECT_TRUE(std::holds_alternative<Done>(answers->wait()));
+    EXPECT_TRUE(is_done);
 }
 
 TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {

@@ -94,7 +94,7 @@ asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link) {
         log_debug("{}: not a registration", link->peer());
         co_return;
     }
-    auto event = registration_from(report->register_());
+    auto event = registration_from(report->register_(), wall_clock());
     if (!event) {
         log_error("{}: bad registration: {}", link->peer(), to_string(event.error()));
         co_return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,6 +40,7 @@ struct Incoming {
     RequestId request;             // the event's own, when somebody waits
     std::optional<Ack> ack;
     std::shared_ptr<const Undecided::Mark> mark;  // of what may be sent again
+    std::function<void()> then = {};  // what the shell does once the event is decided and written
 };
 
 using Inbox = Queue<Incoming>;

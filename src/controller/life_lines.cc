@@ -20,8 +20,8 @@ constexpr KillLine kKillLines[] = {
     {KillReason::Requeue, "Requeuing {}"},
     {KillReason::RequeueHold, "Requeuing {}, held"},
     {KillReason::NodeFail, "Killing {} on failed node"},
-    {KillReason::Preempted, "Preempted {} is cancelled"},
-    {KillReason::PreemptedRequeue, "Preempted {} is requeued"},
+    {KillReason::Preempted, "preempted {} has been killed to reclaim resources"},
+    {KillReason::PreemptedRequeue, "preempted {} has been requeued to reclaim resources"},
 };
 
 std::string name_of(const Job& job) {  // "JobId=12", "JobId=12_3(15)"
@@ -40,6 +40,10 @@ bool holds_nodes(const Job& job) {
 bool is_cancelled(const Job& job) {
     return job.killed_by &&
            (job.kill_reason == KillReason::Cancelled || job.state == JobState::Cancelled);
+}
+
+bool is_preemption(KillReason reason) {
+    return reason == KillReason::Preempted || reason == KillReason::PreemptedRequeue;
 }
 
 void add_submission(const Job& job, Lines& lines) {
@@ -61,13 +65,18 @@ void add_kill(const Job* before, const Job& job, Lines& lines) {
     }
     std::optional<KillReason> reason = job.kill_reason;
     const bool has_gone_back = before && job.restarts > before->restarts;
-    if (!reason && has_gone_back) reason = KillReason::Requeue;
+    // A job that was requeued within this batch has neither mark any more.
+    const std::optional<JobId> preemptor = has_gone_back ? before->preemptor : job.preemptor;
+    if (!reason && has_gone_back)
+        reason = before->preempt_time ? KillReason::PreemptedRequeue : KillReason::Requeue;
     if (!reason ||
         (before && before->kill_reason && (has_gone_back || before->kill_reason == reason)))
         return;
     for (const KillLine& line : kKillLines) {
-        if (line.reason == *reason)
-            lines.push_back(fmt::format(fmt::runtime(line.text), name_of(job)));
+        if (line.reason != *reason) continue;
+        lines.push_back(fmt::format(fmt::runtime(line.text), name_of(job)));
+        if (preemptor && is_preemption(line.reason))
+            lines.back() += fmt::format(" for JobId={}", preemptor->value);
     }
 }
 

@@ -49,6 +49,25 @@ TEST_F(LifeLines, TellWhatEndsAJobOnce) {
     for (const std::string& line : of("clean runs n1")) EXPECT_NE(line, "Requeuing JobId=2");
 }
 
+TEST_F(LifeLines, TellForWhichJobAnotherIsPreempted) {
+    of(R"(
+        settings  preempt=partition mode=REQUEUE
+        nodes     n[1-2] cpus=4
+        partition low  default tier=1 grace=60 nodes=n1
+        partition now  tier=1 nodes=n2
+        partition high tier=2 nodes=n[1-2]
+        submit    a partition=low cpus=4
+        submit    b partition=now cpus=4
+        pass
+    )");
+    const Lines told = of("submit boss nodes=2 tasks=8 partition=high\n pass");
+    EXPECT_EQ(told.back(), "preempted JobId=2 has been requeued to reclaim resources for JobId=3");
+    // One that ends by itself in its grace time.
+    const Lines ended = of("end a");
+    ASSERT_FALSE(ended.empty());
+    EXPECT_EQ(ended[0], "preempted JobId=1 has been requeued to reclaim resources for JobId=3");
+}
+
 TEST_F(LifeLines, TellWhenTimeIsUp) {
     of("nodes n1 cpus=4\n submit job time=10\n pass");
     const Lines ended = of("at 11");

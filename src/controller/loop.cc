@@ -10,10 +10,12 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kBatchMost = 4096;              // events decided before anything is written
-constexpr std::size_t kRecordSize = 4096;             // of a job without its script, roughly
-constexpr auto kDeafAfter = std::chrono::seconds(5);  // of waiting for the store
-constexpr auto kWaitMost = std::chrono::seconds(10);  // the wall clock may be set meanwhile
+constexpr std::size_t kBatchMost = 4096;   // events decided before anything is written
+constexpr std::size_t kRecordSize = 4096;  // of a job without its script, roughly
+// Short, so that a clock that was set or a process that was stopped is noticed.
+constexpr Seconds kWaitMost{1};
+// After a standstill, until what has arrived meanwhile is read: no timer fires before.
+constexpr Seconds kCatchUp{2};
 constexpr auto kCompanyMost =
     std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
 
@@ -23,6 +25,20 @@ std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster)
         names->push_back(cluster.node(NodeIndex{index}).config.name);
     }
     return names;
+}
+
+LoopClock::Turn next_turn(LoopClock& clock) {
+    const auto steady = std::chrono::steady_clock::now().time_since_epoch();
+    const auto wall = std::chrono::floor<Seconds>(std::chrono::system_clock::now());
+    const LoopClock::Turn turn = clock.turn(wall, steady);
+    if (turn.step != Seconds{0}) {
+        log_error("the clock was set by {} s; time limits and timeouts go on as before",
+                  turn.step.count());
+    }
+    if (turn.deaf != Seconds{0})
+        log_info("no node could be heard for {} s: that does not count as silence",
+                 turn.deaf.count());
+    return turn;
 }
 
 bool are_all_reports(const std::vector<Incoming>& batch) {
@@ -48,6 +64,7 @@ Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer)
       inbox_(inbox),
       committer_(committer),
       node_names_(names_of(*cluster_)),
+      clock_(kWaitMost),
       thread_([this] { run(); }) {}
 
 Loop::~Loop() {
@@ -60,13 +77,11 @@ void Loop::stop() {
 }
 
 void Loop::run() {
+    next_turn(clock_);
     while (true) {
         std::vector<Incoming> batch = wait();
         if (batch.empty() && inbox_.finished()) return;
-        Decided decided = decide(std::move(batch));
-        const auto before = std::chrono::steady_clock::now();
-        committer_.take(std::move(decided), inbox_.size() == 0);
-        was_deaf_ = std::chrono::steady_clock::now() - before > kDeafAfter;
+        committer_.take(decide(std::move(batch), next_turn(clock_)), inbox_.size() == 0);
     }
 }
 
@@ -74,7 +89,7 @@ void Loop::run() {
 std::vector<Incoming> Loop::wait() {
     const auto wall = std::chrono::system_clock::now();
     auto most = std::chrono::duration_cast<std::chrono::nanoseconds>(kWaitMost);
-    if (const auto due = cluster_->next_timer()) {
+    if (const auto due = next_tick()) {
         most = std::clamp(std::chrono::nanoseconds(*due - wall), std::chrono::nanoseconds(0), most);
     }
     std::vector<Incoming> batch =
@@ -93,21 +108,22 @@ void Loop::wait_for_company(std::vector<Incoming>& batch) {
     }
 }
 
-// Wall clock seconds. A clock that is set back stands still until it has caught up.
-Time Loop::now() {
-    const auto wall = std::chrono::floor<Seconds>(std::chrono::system_clock::now());
-    last_time_ = std::max(last_time_, Time{wall});
-    return last_time_;
+std::optional<Time> Loop::next_tick() const {
+    const auto due = cluster_->next_timer();
+    return due ? std::optional(std::max(*due, timers_from_)) : std::nullopt;
 }
 
-Decided Loop::decide(std::vector<Incoming> batch) {
-    const Time time = now();
+Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
+    const Time time = turn.now;
+    timers_from_ = turn.deaf == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
     Decided decided;
     Effects effects;
     new_bytes_ = 0;
-    const auto due = cluster_->next_timer();
-    if (was_deaf_ || (due && *due <= time)) apply(*cluster_, time, Tick{was_deaf_}, effects);
+    if (turn.step != Seconds{0}) apply(*cluster_, time, ClockStepped{turn.step}, effects);
+    if (turn.deaf != Seconds{0}) apply(*cluster_, time, StoodStill{turn.deaf}, effects);
     for (Incoming& incoming : batch) decide_one(incoming, time, effects, decided);
+    // After what was said before they were due: a job that has ended did not reach its limit.
+    if (const auto due = next_tick(); due && *due <= time) apply(*cluster_, time, Tick{}, effects);
     schedule(*cluster_, time, effects);
     decided.batch.changes = cluster_->take_changes();
     decided.batch.node_names = node_names_;
@@ -133,6 +149,8 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
         std::move(incoming.blobs.begin(), incoming.blobs.end(),
                   std::back_inserter(decided.batch.blobs));
     }
+    if (incoming.then && !refused(effects, first, incoming.request))
+        decided.then.push_back(std::move(incoming.then));
     if (incoming.ack) decided.acks.push_back(std::move(*incoming.ack));
     if (incoming.mark) decided.marks.push_back(std::move(incoming.mark));
 }

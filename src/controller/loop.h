@@ -9,6 +9,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/loop_clock.h"
 #include "controller/committer.h"
 #include "controller/inbox.h"
 #include "core/cluster.h"
@@ -27,23 +28,23 @@ private:
     void run();
     std::vector<Incoming> wait();
     void wait_for_company(std::vector<Incoming>& batch);
-    Decided decide(std::vector<Incoming> batch);
+    Decided decide(std::vector<Incoming> batch, const LoopClock::Turn& turn);
     void decide_one(Incoming& incoming, Time now, Effects& effects, Decided& decided);
     std::optional<Error> no_room(const Incoming& incoming);
     void pack(Effects effects, Decided& decided);
     void pack_answer(Reply reply, Decided& decided);
     const std::string& name_of(NodeIndex node) const;
-    Time now();
+    std::optional<Time> next_tick() const;
 
     std::unique_ptr<Cluster> cluster_;
     Inbox& inbox_;
     Committer& committer_;
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
     std::shared_ptr<const std::vector<std::string>> node_names_;  // by index
-    Time last_time_{};
+    LoopClock clock_;
+    Time timers_from_{};         // no timer fires before
     std::size_t new_bytes_ = 0;  // of the submissions of this batch
     bool is_crowded_ = false;    // the last submission found no room
-    bool was_deaf_ = false;      // what came in meanwhile is older than it looks
     std::thread thread_;
 };
 

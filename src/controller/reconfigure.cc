@@ -50,15 +50,11 @@ void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot) {
     }
 }
 
-Result<Incoming> prepare_reconfigure(Services& services, RequestId request, const Caller& caller) {
-    auto next = TRY(load_live_config(services.config_path));
-    const auto current = services.published.config.get();
-    TRY(check_reconfigure(current->config, next->config,
-                          busy_nodes(*services.published.snapshot.get())));
-    auto settings =
-        std::make_shared<const Settings>(TRY(settings_from(next->config, next->slurm_user)));
+// The core has taken it over.
+static void put_in_force(Services& services, std::shared_ptr<const LiveConfig> next,
+                         const Settings& settings) {
     for (const std::string& warning : next->config.warnings) log_info("warning: {}", warning);
-    warn_of_unknown_qos(*settings, *services.published.snapshot.get());
+    warn_of_unknown_qos(settings, *services.published.snapshot.get());
     set_log_level(next->config.slurmctld_debug);
     services.published.config.set(std::move(next));
     services.fleet->reconfigure();
@@ -67,8 +63,17 @@ Result<Incoming> prepare_reconfigure(Services& services, RequestId request, cons
         refresh_reserved_groups(services);
     });
     log_info("slurm.conf was read again");
+}
 
+Result<Incoming> prepare_reconfigure(Services& services, RequestId request, const Caller& caller) {
+    auto next = TRY(load_live_config(services.config_path));
+    const auto current = services.published.config.get();
+    TRY(check_reconfigure(current->config, next->config,
+                          busy_nodes(*services.published.snapshot.get())));
+    auto settings =
+        std::make_shared<const Settings>(TRY(settings_from(next->config, next->slurm_user)));
     Incoming incoming;
+    incoming.then = [&services, next, settings] { put_in_force(services, next, *settings); };
     incoming.event = Reconfigure{request, caller, std::move(settings)};
     incoming.request = request;
     return incoming;

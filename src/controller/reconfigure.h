@@ -16,8 +16,8 @@ Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& pa
 // QOS= of partitions that sacctmgr has not added: said in the log.
 void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot);
 
-// Reads, checks against what runs, and puts the new configuration in force for the shell; the
-// event does it for the core. Blocking.
+// Reads it and checks it against what runs. The event puts the new configuration in force: first
+// for the core, and once that is written for the shell and the nodes. Blocking.
 Result<Incoming> prepare_reconfigure(Services& services, RequestId request, const Caller& caller);
 
 }  // namespace sluice

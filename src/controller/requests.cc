@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/text.h"
 #include "model/errors.h"
@@ -342,6 +344,12 @@ Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, Req
     return incoming;
 }
 
+// A number from another host: more than this is as bad as this.
+static Seconds clock_difference(std::int64_t seconds) {
+    constexpr std::int64_t kMost = 100L * 365 * 24 * 3600;
+    return Seconds{std::clamp(seconds, -kMost, kMost)};
+}
+
 Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
     switch (report.body_case()) {
         case wire::AgentReport::kLaunchResult: {
@@ -365,18 +373,22 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
             return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),
                                      report.node_cleaned().epilog_failed()}};
         case wire::AgentReport::kHeartbeat:
-            return Event{
-                NodeHeartbeat{node, report.heartbeat().load(), report.heartbeat().free_memory()}};
+            return Event{NodeHeartbeat{node, report.heartbeat().load(),
+                                       report.heartbeat().free_memory(),
+                                       clock_difference(report.heartbeat().clock_steps())}};
         default:
             break;
     }
     return Error{ErrorCode::ProtocolError, "a report that this version does not know"};
 }
 
-Result<NodeRegistered> registration_from(const wire::Register& message) {
+Result<NodeRegistered> registration_from(const wire::Register& message, Time now) {
     NodeRegistered event{.node = message.node()};
     event.facts = TRY(from_wire(message.facts()));
     for (const wire::RunId& run : message.running()) event.running.push_back(from_wire(run));
+    constexpr std::int64_t kClockMost = 1L << 40;  // far ahead of any clock
+    const std::int64_t clock = std::clamp(message.clock(), std::int64_t{0}, kClockMost);
+    event.clock_ahead = clock_difference(clock - to_unix(now));
     return event;
 }
 

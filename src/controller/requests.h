@@ -32,7 +32,8 @@ Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, Req
 
 // A node's report, other than Register; `node` is who is speaking.
 Result<Event> event_from(const wire::AgentReport& report, NodeIndex node);
-Result<NodeRegistered> registration_from(const wire::Register& message);
+// `now`: when it came in, to compare the node's clock with.
+Result<NodeRegistered> registration_from(const wire::Register& message, Time now);
 
 RunId from_wire(const wire::RunId& message);
 void to_wire(const RunId& run, wire::RunId& message);

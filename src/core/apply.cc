@@ -78,6 +78,9 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::LimitMail:
             on_limit_mail_timer(cluster, now, job->id, effects);
             return;
+        case TimerKind::BatchStart:
+            on_batch_start_timer(cluster, now, *job, effects);
+            return;
         case TimerKind::Silence:
             on_silence_timer(cluster, now, *job, effects);
             return;
@@ -91,8 +94,12 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
     }
 }
 
-void on_tick(Cluster& cluster, Time now, const Tick& tick, Effects& effects) {
-    if (tick.was_deaf) cluster.listening_since = now;
+void on_stood_still(Cluster& cluster, Time now, const StoodStill& event) {
+    cluster.listening_since = now;
+    cluster.deaf += event.length;
+}
+
+void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
     for (const Timer& timer : cluster.due_timers(now)) {
         if (timer.kind == TimerKind::NodeTimeout) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
@@ -153,6 +160,8 @@ struct Dispatch {
     void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }
     void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
     void operator()(const UpdateQos& e) const { on_update_qos(cluster, now, e, effects); }
+    void operator()(const ClockStepped& e) const { on_clock_stepped(cluster, now, e, effects); }
+    void operator()(const StoodStill& e) const { on_stood_still(cluster, now, e); }
     void operator()(const RebootNodes& e) const { on_reboot_nodes(cluster, now, e, effects); }
     // clang-format on
 };

@@ -52,7 +52,10 @@ struct Node {
     std::optional<Time> reason_time;
     UserId reason_user;
     std::optional<Time> last_seen;
-    bool watched = false;  // a NodeTimeout timer is set
+    Seconds deaf_before{0};  // Cluster::deaf as it was then
+    bool watched = false;    // a NodeTimeout timer is set
+    Seconds clock_ahead{0};  // of the controller's; see core/node/clock.cc
+    Seconds clock_steps{0};  // what the node's clock was set by since it registered, as it says
     std::optional<Time> last_busy;
     std::string comment;
     bool removed = false;          // no longer in slurm.conf
@@ -76,6 +79,7 @@ struct Node {
 // Shown base state and flags, use taken into account.
 NodeBase node_base(const Node& node);
 std::uint32_t node_flags(const Node& node);
+bool clock_differs(const Node& node);  // so much that it would refuse what it is sent
 bool may_take_jobs(
     const Node& node);  // registered, connected or recently so, not down, not draining
 
@@ -190,6 +194,7 @@ enum class TimerKind : std::uint8_t {
     Launch,
     Silence,
     LimitMail,
+    BatchStart,
 };
 
 struct Timer {
@@ -304,6 +309,7 @@ public:
     void set_qos(std::vector<Qos> qos);
 
     void add_timer(Timer timer) { timers_.insert(timer); }
+    void shift_timers(Seconds by);  // except for those that are set by the wall clock
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
     bool is_end_awaited() const;  // may somebody go on when a job ends?
@@ -338,7 +344,8 @@ public:
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
     std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
-    Time listening_since{};  // silence counts from here at the earliest
+    Time listening_since{};  // when the controller could not hear anything the last time
+    Seconds deaf{0};         // how long it could not, in all: that is no silence of the nodes
     std::unordered_map<std::uint32_t, Time>
         deserted;  // live jobs whose salloc is not there: when they end
     std::unordered_map<std::string, JobId> submissions;  // by idempotency key
@@ -405,6 +412,8 @@ private:
 
 // core/apply.cc: the table of contents of everything that can happen.
 void apply(Cluster& cluster, Time now, const Event& event, Effects& effects);
+// core/clock_step.cc
+void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Effects& effects);
 // Starts what can start, after a batch of events. Bounded by what changed.
 void schedule(Cluster& cluster, Time now, Effects& effects);
 // What must hold after every event; the text says what does not.

@@ -206,12 +206,14 @@ struct NodeRegistered {
     std::string node;
     NodeFacts facts;
     std::vector<RunId> running;
+    Seconds clock_ahead{0};  // of its clock before the controller's
 };
 
 struct NodeHeartbeat {
     NodeIndex node;
     double load = 0;
     Megabytes free_memory = 0;
+    Seconds clock_steps{0};  // what its clock was set by since it registered
 };
 
 // The connection to a node broke. The node is not lost yet: that takes SlurmdTimeout.
@@ -248,8 +250,16 @@ struct NodeCleaned {
 
 // ---- from the shell
 
-struct Tick {               // a timer is due
-    bool was_deaf = false;  // until now nobody could be heard: the store took nothing
+struct Tick {};  // a timer is due
+
+// The controller did not run: what was said to it meanwhile comes after this.
+struct StoodStill {
+    Seconds length{0};
+};
+
+// The wall clock of the controller was set: the time of this event is by the new one.
+struct ClockStepped {
+    Seconds by{0};  // negative: back
 };
 
 struct Reconfigure {
@@ -262,6 +272,7 @@ using Event =
     std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
                  CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
                  NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
-                 Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes, UpdateQos>;
+                 Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes, UpdateQos,
+                 ClockStepped, StoodStill>;
 
 }  // namespace sluice

@@ -82,6 +82,7 @@ void restore_timers(Cluster& cluster, const Job& job, Time now) {
         cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
     } else if (job.state == JobState::Running) {
         set_clocks(cluster, job);
+        await_batch_start(cluster, now, job);
         if (job.preempt_time) {
             cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace,
                                TimerKind::Preempt, job.id.value});
@@ -203,7 +204,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
     Effects nobody_to_tell;
     for (JobId id : unplaced) give_up_unplaced(*this, now, id, nobody_to_tell);
     for (std::uint32_t i = 0; i < node_count(); ++i) {
-        edit_node(NodeIndex{i}).last_seen = now;
+        node_is_heard(*this, edit_node(NodeIndex{i}), now);
         watch_node(*this, NodeIndex{i});
     }
     count_anew(*this);

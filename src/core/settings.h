@@ -95,7 +95,8 @@ struct Settings {
     bool config_overrides = false;       // trust slurm.conf over what nodes report
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
-    Seconds cred_expire{120};  // an srun that brings a step later is refused by its nodes
+    Seconds batch_start_timeout{0};  // what a launched script may take to start; 0: no limit
+    Seconds cred_expire{120};        // an srun that brings a step later is refused by its nodes
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
     Seconds requeue_delay{1};  // what a requeued job waits

@@ -93,6 +93,7 @@ constexpr Row kRows[] = {
     {ErrorCode::JobIsOver,             "Job has already finished"},
     {ErrorCode::UnknownField,          "Update of this parameter is not supported"},
     {ErrorCode::QosPolicy,             "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"},
+    {ErrorCode::NodeUnable,            "Job launch failure"},
 };
 // clang-format on
 
@@ -100,7 +101,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::QosPolicy) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::NodeUnable) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 
@@ -116,6 +117,21 @@ std::string to_string(const Error& error) {
     std::string text(text_of(error.code));
     if (!error.detail.empty()) text.append(": ").append(error.detail);
     return text;
+}
+
+bool is_fault_of_node(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::NodeUnable:
+        case ErrorCode::PrologFailed:
+        case ErrorCode::UserUnknown:  // the controller has taken the job of that user
+        case ErrorCode::ClockSkew:
+        case ErrorCode::CredentialInvalid:
+        case ErrorCode::CredentialExpired:
+        case ErrorCode::CredentialReplayed:
+            return true;
+        default:
+            return false;
+    }
 }
 
 }  // namespace sluice

@@ -92,7 +92,12 @@ enum class ErrorCode : unsigned short {
     JobIsOver,              // and cannot be changed any more
     UnknownField,           // scontrol update of a field that is not there; detail is "key=value"
     QosPolicy,              // a limit of a QOS; detail is the reason's word
+    NodeUnable,             // the node cannot launch any job as it is: full disk, no cgroups, ...
 };
+
+// Of a launch that failed: is the node to blame, so that the job may well run on another one? All
+// other codes mean that the job itself cannot be launched anywhere.
+bool is_fault_of_node(ErrorCode code);
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".
 std::string_view text_of(ErrorCode code);

@@ -103,7 +103,6 @@ struct JobTerms {
     bool immediate = false;                   // --immediate: now or never
     bool kill_on_node_fail = true;            // --no-kill
     std::optional<bool> kill_on_invalid_dep;  // absent: as kill_invalid_depend of slurm.conf says
-    bool wait_all_nodes = false;
     bool get_user_env = false;  // start from a login environment (--get-user-env, --export=NONE)
     std::optional<WarnSignal> warn_signal;
     std::optional<ArraySpec> array;
@@ -242,9 +241,11 @@ struct Job {
     bool launched = false;  // the head node has confirmed the batch script's start
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
-    bool warned = false;                  // --signal was sent
-    std::optional<Time> preempt_time;     // it was told to make room
-    std::optional<Time> last_checkpoint;  // its work up to then is saved, it says
+    bool warned = false;                     // --signal was sent
+    std::optional<Time> preempt_time;        // it was told to make room
+    std::vector<NodeIndex> refused_by = {};  // nodes that could not launch it; not stored
+    std::optional<JobId> preemptor;          // for that job; for the log only, not stored
+    std::optional<Time> last_checkpoint;     // its work up to then is saved, it says
     ExitStatus exit;
     ExitStatus derived_exit;  // the worst of its steps
     std::vector<std::shared_ptr<const Step>>

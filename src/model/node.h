@@ -84,6 +84,7 @@ struct Reboot {
     bool reasoned = false;       // the reason too
     std::optional<Time> issued;  // when the node was told
     std::string boot_id;         // of the machine then: a new one is a new boot
+    Seconds stepped{0};          // what the controller's clock was set by since; not stored
     bool operator==(const Reboot&) const = default;
 };
 

@@ -282,6 +282,20 @@ TEST(Pty, TaskSeesTheSize) {
     EXPECT_EQ(run(spec).output, "30 100\n");
 }
 
+TEST(Users, OneWhoDoesNotExistIsNoErrorOfTheDatabase) {
+    const Result<std::optional<User>> root = look_up_user(uid_t{0});
+    ASSERT_TRUE(root);
+    ASSERT_TRUE(*root);
+    EXPECT_EQ((*root)->uid, 0u);
+    const Result<std::optional<User>> nobody = look_up_user("no such user, ever");
+    ASSERT_TRUE(nobody);
+    EXPECT_FALSE(*nobody);
+    EXPECT_TRUE(means_no_such_user(0));
+    EXPECT_TRUE(means_no_such_user(ENOENT));
+    for (int number : {EIO, EAGAIN, ETIMEDOUT, ECONNREFUSED, ENOMEM, EMFILE, ERANGE})
+        EXPECT_FALSE(means_no_such_user(number)) << number;
+}
+
 TEST(Process, IsNotProtectedFromTheOomKillerAsItsParentIs) {
     const char* path = "/proc/self/oom_score_adj";
     const std::string before = read_file(path).value();

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/check.h"
+#include "os/error.h"
 
 namespace sluice {
 
@@ -19,27 +21,49 @@ User user_of(const passwd& entry) {
 
 }  // namespace
 
-std::optional<User> find_user(uid_t uid) {
+// As getpwuid(3) lists them: name services do not agree.
+bool means_no_such_user(int number) {
+    return number == 0 || number == ENOENT || number == ESRCH || number == EBADF || number == EPERM;
+}
+
+// `ask`: a getpw*_r function, with all but what it is asked for.
+template <typename Ask>
+static Result<std::optional<User>> ask_for_user(Ask ask) {
+    constexpr std::size_t kEntryMost = 1024 * 1024;
+    std::vector<char> buffer(16 * 1024);
     passwd entry{};
     passwd* found = nullptr;
-    std::vector<char> buffer(16 * 1024);
-    getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
-    if (!found) return {};
-    return user_of(*found);
+    int number = ask(&entry, buffer.data(), buffer.size(), &found);
+    while (number == ERANGE && buffer.size() < kEntryMost) {
+        buffer.resize(buffer.size() * 4);
+        number = ask(&entry, buffer.data(), buffer.size(), &found);
+    }
+    if (found) return std::optional<User>(user_of(*found));
+    if (means_no_such_user(number)) return std::optional<User>();
+    return os_error("the user database", number);
+}
+
+Result<std::optional<User>> look_up_user(uid_t uid) {
+    return ask_for_user([&](auto... rest) { return getpwuid_r(uid, rest...); });
+}
+
+Result<std::optional<User>> look_up_user(const std::string& name) {
+    return ask_for_user([&](auto... rest) { return getpwnam_r(name.c_str(), rest...); });
+}
+
+std::optional<User> find_user(uid_t uid) {
+    Result<std::optional<User>> user = look_up_user(uid);
+    return user ? std::move(*user) : std::nullopt;
 }
 
 std::optional<User> find_user(const std::string& name) {
-    passwd entry{};
-    passwd* found = nullptr;
-    std::vector<char> buffer(16 * 1024);
-    getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-    if (!found) return {};
-    return user_of(*found);
+    Result<std::optional<User>> user = look_up_user(name);
+    return user ? std::move(*user) : std::nullopt;
 }
 
-std::optional<User> find_user_with_groups(uid_t uid, gid_t gid) {
-    std::optional<User> user = find_user(uid);
-    if (!user) return {};
+Result<std::optional<User>> find_user_with_groups(uid_t uid, gid_t gid) {
+    std::optional<User> user = TRY(look_up_user(uid));
+    if (!user) return user;
     user->gid = gid;
     int count = 64;
     user->groups.resize(64);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace sluice {
 
 struct User {
@@ -21,10 +23,17 @@ struct User {
     std::string group_name = {};  // of `gid`, where somebody has asked for it
 };
 
+// Nothing: there is no such user. An error: the user database could not be asked, so that nobody
+// can tell.
+Result<std::optional<User>> look_up_user(uid_t uid);
+Result<std::optional<User>> look_up_user(const std::string& name);
+// The same where it makes no difference.
 std::optional<User> find_user(uid_t uid);
 std::optional<User> find_user(const std::string& name);
 // With every group the user is in; `gid` is the job's, which may differ from the login group.
-std::optional<User> find_user_with_groups(uid_t uid, gid_t gid);
+Result<std::optional<User>> find_user_with_groups(uid_t uid, gid_t gid);
+// What a getpw*_r function that found nobody returned: does it mean that there is no such user?
+bool means_no_such_user(int number);
 std::string group_name(gid_t gid);  // the number where it has none
 // Everybody who is in it, also by their login group; nothing where there is no such group.
 std::optional<std::vector<uid_t>> group_members(const std::string& name);

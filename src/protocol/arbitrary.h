@@ -125,7 +125,7 @@ inline JobRequest request() {
     }
     for (bool JobTerms::*member :
          {&JobRequest::hold, &JobRequest::requeue, &JobRequest::requeue_set, &JobRequest::immediate,
-          &JobRequest::kill_on_node_fail, &JobRequest::wait_all_nodes, &JobRequest::get_user_env}) {
+          &JobRequest::kill_on_node_fail, &JobRequest::get_user_env}) {
         request.*member = coin();
     }
     for (std::string* hash : {&request.script_hash, &request.environment_hash})

@@ -48,9 +48,8 @@ constexpr TextMember<JobDetails> kDetails[] = {
 };
 
 constexpr FlagMember kFlags[] = {
-    FLAG(hold),         FLAG(requeue),           FLAG(requeue_set),
-    FLAG(immediate),    FLAG(kill_on_node_fail), FLAG(wait_all_nodes),
-    FLAG(get_user_env),
+    FLAG(hold),      FLAG(requeue),           FLAG(requeue_set),
+    FLAG(immediate), FLAG(kill_on_node_fail), FLAG(get_user_env),
 };
 
 #undef TEXT

@@ -38,7 +38,7 @@ Result<std::string> BatchWork::write_script() const {
     Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
     if (!file || !write_all(file.get(), order_.batch().script()) ||
         (geteuid() == 0 && fchown(file.get(), user_.uid, user_.gid) != 0)) {
-        return Error{ErrorCode::LaunchFailed,
+        return Error{ErrorCode::NodeUnable,
                      os_error(fmt::format("could not write the script to {}", path)).detail};
     }
     return path;

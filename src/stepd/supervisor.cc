@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "model/errors.h"
+#include "os/error.h"
 #include "os/files.h"
 #include "os/process.h"
 #include "stepd/batch.h"
@@ -71,8 +72,10 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
 }
 
 Result<void> Supervisor::start(Fd srun) {
-    user_ = order_.has_known_user() ? user_from(order_.known_user())
-                                    : find_user_with_groups(order_.user(), order_.group());
+    Result<std::optional<User>> user = order_.has_known_user()
+                                           ? std::optional<User>(user_from(order_.known_user()))
+                                           : find_user_with_groups(order_.user(), order_.group());
+    if (user) user_ = *user;
     if (user_ && user_->group_name.empty()) user_->group_name = group_name(order_.group());
     // The connection must be answered in any case, so the work takes it before anything can fail.
     if (order_.has_tasks()) {
@@ -84,11 +87,12 @@ Result<void> Supervisor::start(Fd srun) {
             },
             [this](int signal, bool by_srun) { signal_tasks(signal, by_srun); });
     }
+    TRY(as(ErrorCode::NodeUnable, std::move(user)));
     if (!user_) {
         return Error{ErrorCode::UserUnknown, fmt::format("user id {} is not known on node {}",
                                                          order_.user(), order_.node())};
     }
-    container_ = TRY(Container::create(order_));
+    container_ = TRY(as(ErrorCode::NodeUnable, Container::create(order_)));
     if (order_.has_batch()) {
         work_ = std::make_unique<BatchWork>(loop_, order_, *user_, *container_);
     } else {

@@ -409,9 +409,9 @@ Result<void> set_wait(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-Result<void> set_wait_all_nodes(JobOptions& options, const OptionUse& use) {
+// Nodes are allocated when they are up: none has to be waited for, whatever is asked.
+Result<void> set_wait_all_nodes(JobOptions&, const OptionUse& use) {
     if (!is_one_of(use.value, {"0", "1"})) return invalid(use);
-    options.request.wait_all_nodes = use.value == "1";
     return {};
 }
 

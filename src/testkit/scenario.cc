@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "base/text.h"
 #include "core/limits/reservations.h"
@@ -52,7 +53,8 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     }
     if (options.contains("tasks")) shape.ntasks = as_number(options.at("tasks"));
     if (options.contains("cpus")) shape.cpus_per_task = as_number(options.at("cpus"));
-    shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;
+    if (!options.contains("nomem"))
+        shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;
     if (options.contains("gres")) shape.gres_per_node = parse_gres(options.at("gres")).value();
     if (options.contains("gpus")) shape.gpus = parse_gpus(options.at("gpus")).value();
     if (options.contains("exclusive")) {
@@ -107,6 +109,7 @@ void set_partition_rules(PartitionConfig& partition,
     partition.disable_root_jobs = options.contains("norootjobs");
     partition.req_resv = options.contains("reqresv");
     partition.lln = options.contains("lln");
+    partition.def_mem_per_gpu = count("gpumem");
     partition.exclusive = option(options, "exclusive", "NO");
     partition.oversubscribe = option(options, "oversubscribe", "NO");
     partition.min_nodes = count("minnodes").value_or(0);
@@ -229,6 +232,10 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->shape = shape_from(options);
     wish->hold = options.contains("hold");
     wish->requeue = !options.contains("norequeue");
+    wish->kill_on_node_fail = !options.contains("nokill");
+    if (options.contains("warn"))
+        wish->warn_signal =
+            WarnSignal{.signal = SIGUSR1, .before = Minutes{as_number(options.at("warn"))}};
     if (options.contains("time")) wish->time_limit = parse_time_limit(options.at("time")).value();
     if (options.contains("mintime"))
         wish->time_min = parse_time_limit(options.at("mintime")).value();
@@ -337,6 +344,12 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.permit_job_expansion = options.contains("expansion");
     settings_.hold_on_prolog_failure = !options.contains("nohold");
     settings_.has_epilog = options.contains("epilog");
+    settings_.batch_start_timeout = Minutes{as_number(option(options, "batchstart", "0"))};
+    settings_.resv_over_run = Minutes{as_number(option(options, "overrun", "0"))};
+    if (options.contains("resume"))
+        settings_.resume_timeout = Minutes{as_number(options.at("resume"))};
+    if (options.contains("gpumem")) settings_.def_mem_per_gpu = as_number(options.at("gpumem"));
+    settings_.backfill.max_job_user = as_number(option(options, "userbookings", "0"));
     settings_.enforce_part_limits = options.contains("enforce");
     settings_.enforce_all_part_limits = option(options, "enforce") == "all";
     settings_.backfill.enabled = option(options, "backfill") != "off";
@@ -546,6 +559,13 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     Caller root{UserId{0}, GroupId{0}};
     if (verb == "restart") return restart(), "";
     if (verb == "pass") return schedule(*cluster_, now_, effects_), "";
+    if (verb == "clock") {
+        const int sign = words.at(1).starts_with('-') ? -1 : 1;
+        const Minutes step{sign * static_cast<int>(as_number(words.at(1).substr(1)))};
+        now_ += step;
+        start_ += step;
+        return apply_event(ClockStepped{step}), "";
+    }
     if (verb == "at") {
         now_ = start_ + Minutes{as_number(words.at(1))};
         for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {

@@ -34,6 +34,12 @@
 //   NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node expect    NAME pending [REASON]
 //   [starts=MIN] | running [NODES] | completing | STATE
 //
+//   clock     +180 | -180    sets the controller's clock, in minutes; `at` goes on as before
+//
+//   settings  ... [batchstart=MIN] [overrun=MIN] [resume=MIN] [gpumem=MB] [userbookings=N]
+//
+//   submit    ... [nokill] [warn=MIN] [nomem]     partition ... [gpumem=MB]
+//
 // After every line the invariants are checked.
 #pragma once
 

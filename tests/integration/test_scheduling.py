@@ -8,7 +8,7 @@ PREEMPT = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE"
 
 # Saves what it has when it is told to leave, and goes on from there.
 CHECKPOINTED = """
-save() { echo saved > checkpoint; exit 143; }
+save() { echo saved > checkpoint; exit 0; }
 trap save TERM
 echo "restart ${SLURM_RESTART_COUNT:-0}"
 [ -e checkpoint ] && exit 0

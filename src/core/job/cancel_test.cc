@@ -1,6 +1,8 @@
 // Cancelling parts of arrays.
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "core/job/verbs.h"
 #include "model/errors.h"
 #include "testkit/scenario.h"
@@ -28,6 +30,23 @@ std::size_t records(Scenario& world) {
     std::size_t count = 0;
     world.cluster().jobs().for_each([&](const Job&) { ++count; });
     return count;
+}
+
+// scancel --signal.
+TEST(CancelSignal, ReachesAllNodesOfTheJob) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-3]\nsubmit a nodes=2 tasks=2\npass\nexpect a running n[1-2]"),
+              "");
+    CancelJobs event{.request = RequestId{77}, .caller = kRoot, .filter = {}, .signal = SIGUSR1};
+    event.filter.jobs = {{.job = world.job("a"), .tasks = {}, .het_component = {}, .step = {}}};
+    Effects effects;
+    apply(world.cluster(), world.now(), event, effects);
+    std::vector<NodeIndex> nodes;
+    for (const Effect& effect : effects) {
+        if (const auto* order = std::get_if<SignalJob>(&effect)) nodes.push_back(order->node);
+    }
+    EXPECT_EQ(nodes, (std::vector{NodeIndex{0}, NodeIndex{1}}));
+    EXPECT_EQ(world.run("expect a running n[1-2]"), "");
 }
 
 TEST(CancelTasks, ThatHaveNotStartedEndAsOneRecord) {

@@ -23,9 +23,7 @@ namespace sluice {
 
 namespace {
 
-// What the node shows.
-constexpr const char* kPrologError = "Prolog error";
-constexpr const char* kEpilogError = "Epilog error";
+constexpr const char* kEpilogError = "Epilog error";  // what the node shows
 
 JobState state_after(KillReason reason) {
     switch (reason) {
@@ -264,22 +262,20 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, now, event.node, event.run);
     if (!found || found->restarts != event.run.restarts || !found->allocation) return;
-    const bool bad_prolog = is_prolog_failure(event.launch_error);
-    if (bad_prolog && (is_live(*found) || is_completing(*found))) {
-        drain_after_hook(cluster, now, event.node, kPrologError);
-    }
+    if (!found->allocation->find(event.node)) return;  // it cannot know
+    const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
+    if (refused && (is_live(*found) || is_completing(*found)))
+        drain_after_refusal(cluster, now, event.node, *event.launch_error);
     if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
         job.exit = event.exit;
-        // Compat: told to make room and gone within the grace time counts as preempted, unless all
-        // is done.
-        if (job.preempt_time && event.exit.failed()) {
+        if (counts_as_preempted(cluster, job, event.exit)) {
             job.kill_reason = reason_to_end_preempted(cluster, job);
             JobState after = state_after(*job.kill_reason);
             if (after != job.state) move_to(job, after);
-        } else if (bad_prolog && may_be_requeued(job)) {
-            job.kill_reason = reason_after_prolog(cluster);
+        } else if (refused && may_be_requeued(job)) {
+            job.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
         } else {
             move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         }
@@ -315,7 +311,7 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     bool wanted = found && is_wanted(*found, event.run, event.node);
     if (!wanted && !event.error) return end_stray(cluster, event.node, event.run, effects);
     const bool bad_prolog = is_prolog_failure(event.error);
-    if (wanted && bad_prolog) drain_after_hook(cluster, now, event.node, kPrologError);
+    if (wanted && bad_prolog) drain_after_refusal(cluster, now, event.node, *event.error);
     if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
     if (event.run.step != kBatchStep) {
         if (bad_prolog) return step_prolog_failed(cluster, now, *found, effects);
@@ -325,7 +321,9 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error},
                      effects);
     } else if (!found->launched) {
-        cluster.edit_job(found->id).launched = true;
+        Job& launched = cluster.edit_job(found->id);
+        launched.launched = true;
+        launched.refused_by.clear();
         // Told to stop before there was anything to be stopped.
         if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
     }
@@ -336,7 +334,7 @@ void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& ex
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
     job.exit = exit;
-    const bool made_room = job.preempt_time && exit.failed();  // as for a script that ends
+    const bool made_room = job.preempt_time && exit.failed();
     if (made_room) job.kill_reason = KillReason::Preempted;
     move_to(job, made_room ? JobState::Preempted : ending_of(exit));
     job.reason = reason_of(job.state, exit);

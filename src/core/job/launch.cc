@@ -8,11 +8,13 @@
 // A job that srun made for itself is over when srun says so. One that was killed says nothing, nor
 // does one that could not reach us: then the end of its step is the job's.
 //
-// A job whose Prolog fails is held, for somebody to look at, and may run again elsewhere; with
-// nohold_on_prolog_fail it does so by itself.
+// A node that cannot launch a batch script, or does not in time, takes no more jobs; the job runs
+// elsewhere. A job whose Prolog fails is held, for somebody to look at, and may run again
+// elsewhere; with nohold_on_prolog_fail it does so by itself.
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/node/verbs.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -21,6 +23,9 @@ namespace {
 constexpr Seconds kOnItsWay{60};   // a report of a launch that was in time
 constexpr Seconds kFirstWord{60};  // of an srun that was given its job, or that we do not know yet
 constexpr Seconds kLastWord{10};   // of an srun whose step has ended
+constexpr Seconds kAskAgain{10};   // for a node that has not been heard since a script was due
+constexpr std::size_t kRefusalsMost = 3;  // by different nodes: then the job is the likelier cause
+constexpr const char* kPrologError = "Prolog error";  // what the node shows
 
 StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
     auto grants = cluster.step_grants.find(job.value);
@@ -53,6 +58,49 @@ bool is_prolog_failure(const std::optional<Error>& error) {
 KillReason reason_after_prolog(const Cluster& cluster) {
     return cluster.settings().hold_on_prolog_failure ? KillReason::RequeueHold
                                                      : KillReason::Requeue;
+}
+
+void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error) {
+    const std::string cause =
+        error.detail.empty() ? std::string(text_of(error.code)) : error.detail;
+    drain_after_hook(cluster, now, node,
+                     error.code == ErrorCode::PrologFailed ? kPrologError
+                                                           : "batch job launch failure: " + cause);
+}
+
+KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node,
+                                const Error& error) {
+    if (error.code == ErrorCode::PrologFailed) return reason_after_prolog(cluster);
+    std::vector<NodeIndex>& nodes = job.refused_by;
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+    return nodes.size() >= kRefusalsMost ? KillReason::RequeueHold : KillReason::Requeue;
+}
+
+void await_batch_start(Cluster& cluster, Time now, const Job& job) {
+    const Seconds timeout = cluster.settings().batch_start_timeout;
+    if (timeout == Seconds{0} || job.launched || job.request->kind != JobKind::Batch) return;
+    cluster.add_timer({now + timeout, TimerKind::BatchStart, job.id.value});
+}
+
+// A node tells things in order: once it was heard after the script was due, it has not started. A
+// node that is away is asked to launch the script again when it registers.
+void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
+    if (!is_live(job) || is_completing(job) || job.launched) return;
+    const Time due = *job.start_time + cluster.settings().batch_start_timeout;
+    const NodeIndex node = job.allocation->nodes.front().node;
+    if (now < due || job.state != JobState::Running || !is_heard_since(cluster, node, due)) {
+        cluster.add_timer({std::max(due, now + kAskAgain), TimerKind::BatchStart, job.id.value});
+        return;
+    }
+    const Error error{ErrorCode::NodeUnable, "the script did not start within BatchStartTimeout"};
+    drain_after_refusal(cluster, now, node, error);
+    Job& refused = cluster.edit_job(job.id);
+    refused.reason = Reason::JobLaunchFailure;
+    refused.reason_detail = error.detail;
+    const KillReason reason = may_be_requeued(refused)
+                                  ? reason_after_refusal(cluster, refused, node, error)
+                                  : KillReason::NodeFail;
+    end_running(cluster, now, job.id, reason, effects);
 }
 
 bool may_be_requeued(const Job& job) {

@@ -30,9 +30,15 @@ KillReason reason_to_end_preempted(const Cluster& cluster, const Job& job) {
     return again ? KillReason::PreemptedRequeue : KillReason::Preempted;
 }
 
-void preempt_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
+bool counts_as_preempted(const Cluster& cluster, const Job& job, const ExitStatus& exit) {
+    if (!job.preempt_time) return false;
+    return exit.failed() || reason_to_end_preempted(cluster, job) == KillReason::PreemptedRequeue;
+}
+
+void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects& effects) {
     Job& job = cluster.edit_job(id);
     job.preempt_time = now;
+    job.preemptor = preemptor;
     Seconds grace = preempt_rule(cluster, job).grace;
     if (grace.count() <= 0) {
         end_preempted(cluster, now, id, effects);

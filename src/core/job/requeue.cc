@@ -17,7 +17,9 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     const bool was_held = job.priority == 0;
     const bool by_operator = job.reason == Reason::JobHeldAdmin;
     const bool launch_failed =
-        job.kill_reason == KillReason::RequeueHold && job.reason == Reason::JobLaunchFailure;
+        job.kill_reason == KillReason::RequeueHold &&
+        (job.reason == Reason::JobLaunchFailure || job.reason == Reason::UserUnknown);
+    const std::string cause = job.reason_detail;
     move_to(job, JobState::Pending);
     mail_requeue(cluster, now, job, effects);
     ++job.restarts;
@@ -36,6 +38,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     if (job.request->time_limit)
         job.time_limit = *job.request->time_limit;  // it may have been cut at the start
     job.preempt_time.reset();
+    job.preemptor.reset();
     job.last_checkpoint.reset();
     job.suspended = Seconds{0};
     job.suspend_time.reset();
@@ -52,6 +55,8 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         job.reason = Reason::JobHeldUser;
         job.reason_detail =
             launch_failed ? "launch failed requeued held" : "job requeued in held state";
+        if (launch_failed && !job.refused_by.empty()) job.reason_detail += ": " + cause;
+        job.refused_by.clear();
     } else if (was_held) {
         job.reason = by_operator ? Reason::JobHeldAdmin : Reason::JobHeldUser;
     } else if (!job.priority_by_hand) {

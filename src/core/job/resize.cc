@@ -186,6 +186,23 @@ void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& b
     retry_waiting_steps(cluster, now, id, effects);
 }
 
+bool survives_loss_of(const Job& job, NodeIndex node) {
+    const std::vector<NodeShare>& nodes = job.allocation->nodes;
+    const bool has_script = job.request->kind == JobKind::Batch && nodes.front().node == node;
+    return !job.request->kill_on_node_fail && job.state == JobState::Running &&
+           !is_completing(job) && nodes.size() > 1 && !has_script;
+}
+
+void go_on_without(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
+    const std::shared_ptr<const Job> before = cluster.find_job(id);
+    std::vector<NodeShare> nodes = before->allocation->nodes;
+    std::erase_if(nodes, [&](const NodeShare& share) { return share.node == node; });
+    Job& job = cluster.edit_job(id);
+    job.allocation = allocation_of(cluster, std::move(nodes), before->allocation->sharers);
+    count_job(cluster, job);
+    leave_nodes(cluster, now, before, effects);
+}
+
 Result<void> check_expansion(const Cluster& cluster, const Job& job, const std::string& text) {
     const Condition* condition = expansion_in(job.dependency);
     if (!condition) return {};

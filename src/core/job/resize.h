@@ -25,6 +25,10 @@ Result<void> keep_named_nodes(const Cluster& cluster, Job& draft, const std::str
 void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& before,
                  Effects& effects);
 
+// A node of the job is lost: may it go on without (--no-kill)? Its script must be elsewhere.
+bool survives_loss_of(const Job& job, NodeIndex node);
+void go_on_without(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
+
 // Whether the job, whose dependency was written as `text`, may wait for another in order to expand
 // it.
 Result<void> check_expansion(const Cluster& cluster, const Job& job, const std::string& text);

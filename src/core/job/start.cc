@@ -57,6 +57,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
     std::shared_ptr<const Job> started = cluster.find_job(id);
     if (started->request->kind == JobKind::Batch) {
         effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
+        await_batch_start(cluster, now, cluster.job(id));
     }
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     mail_start(cluster, cluster.job(id), effects);

@@ -169,6 +169,10 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
     Job& job = cluster.edit_job(found->id);
     for (auto& step : job.steps) {
         if (step->id != event.run.step) continue;
+        const bool is_its_node =
+            std::any_of(step->nodes.begin(), step->nodes.end(),
+                        [&](const NodeShare& share) { return share.node == event.node; });
+        if (!is_its_node) break;  // it cannot know
         auto changed = std::make_shared<Step>(*step);
         std::erase(changed->nodes_left, event.node);
         if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;

@@ -218,6 +218,25 @@ TEST(Steps, TheJobRemembersHowAStepEndedThatWasEndedWithIt) {
     EXPECT_EQ(world.record().derived_exit.signal, 15);
 }
 
+TEST(Steps, OneEndsAsTheWorstOfItsNodes) {
+    World world("nodes n[1-2]\nsubmit a nodes=2 tasks=2 time=60\npass\nexpect a running n[1-2]");
+    ASSERT_TRUE(world.step_of(world.ask("k")));
+    const RunId step = world.run(StepId{0});
+    world.apply_event(StepEnded{NodeIndex{0}, step, {3, 0, false}});
+    world.apply_event(StepEnded{NodeIndex{1}, step, {0, 0, false}});
+    EXPECT_EQ(world.record().steps.at(0)->exit.code, 3);
+    EXPECT_EQ(world.record().steps.at(0)->state, StepState::Failed);
+    EXPECT_EQ(world.record().derived_exit.code, 3);
+}
+
+TEST(Steps, OnlyTheirNodesAreBelieved) {
+    World world("nodes n[1-2]\nsubmit a time=60\npass\nexpect a running n1");
+    ASSERT_TRUE(world.step_of(world.ask("k")));
+    world.apply_event(StepEnded{NodeIndex{1}, world.run(StepId{0}), {3, 0, false}});
+    EXPECT_EQ(world.record().steps.at(0)->state, StepState::Running);
+    EXPECT_EQ(world.record().steps.at(0)->exit.code, 0);
+}
+
 TEST(Steps, WhatFitsOnlyWithoutTheOthersWaitsForThem) {
     World world(kUnevenJob);
     world.ask("first");

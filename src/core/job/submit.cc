@@ -66,14 +66,17 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
     return {};
 }
 
-// Time limit in force: what was asked, else the partition's default, else its maximum.
-TimeLimit time_limit_in(const Partition& partition, const JobRequest& wish) {
+// Time limit in force: what was asked, else the partition's default, else its maximum, but no more
+// than MaxWall of the QOS.
+TimeLimit time_limit_in(const Cluster& cluster, const Partition& partition,
+                        const JobRequest& wish) {
     // Compat: a limit of zero asks for no limit of the job's own.
     if (wish.time_limit &&
         (wish.time_limit->unlimited() || wish.time_limit->length().count() > 0)) {
         return *wish.time_limit;
     }
-    return partition.config.default_time.value_or(partition.config.max_time);
+    return std::min(partition.config.default_time.value_or(partition.config.max_time),
+                    wall_limit(cluster, wish, partition.config));
 }
 
 // Is there time enough for it? A deadline that cannot be met is no use to anybody.
@@ -105,7 +108,8 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
         return refuse(ErrorCode::BadArgument, "--mail-user=" + wish.mail_user);
     }
     if (!wish.tres_freq.empty()) TRY(parse_tres_freq(wish.tres_freq));
-    job.time_limit = time_limit_in(*cluster.find_partition(partitions_of(job).front()), wish);
+    job.time_limit =
+        time_limit_in(cluster, *cluster.find_partition(partitions_of(job).front()), wish);
     TRY(check_times(now, wish, job.time_limit));
     job.request = with_cpus_for_memory(cluster, job);
     TRY(check_possible(cluster, job));
@@ -147,10 +151,13 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
 }
 
 // Compat: who only asks when a job would start uses up a number, too.
-Submitted test_answer(Cluster& cluster, Time now, const Job& job) {
+Result<Submitted> test_answer(Cluster& cluster, Time now, const Job& job) {
     Submitted answer{.job = cluster.take_job_id(), .warnings = {}};
     auto estimate = estimate_start(cluster, now, job);
-    if (!estimate) return answer;
+    if (!estimate) {
+        TRY(check_limits_alone(cluster, job));
+        return refuse(ErrorCode::NodesBusy, "no start can be foreseen as things are");
+    }
     answer.partition = estimate->partition;
     answer.start_estimate = estimate->start;
     answer.nodes = names_of(cluster, estimate->nodes);
@@ -191,7 +198,11 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         return;
     }
     if (event.test_only) {
-        effects.push_back(Reply{event.request, test_answer(cluster, now, *job)});
+        Result<Submitted> answer = test_answer(cluster, now, *job);
+        if (answer)
+            effects.push_back(Reply{event.request, *std::move(answer)});
+        else
+            effects.push_back(Reply{event.request, std::move(answer).error()});
         return;
     }
     number_job(cluster, now, event, *job);

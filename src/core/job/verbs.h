@@ -89,7 +89,15 @@ void await_srun(Cluster& cluster, Time now, const Job& job);
 void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost,
                       Effects& effects);  // a step has ended
 void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects);
+// A batch script has to start within BatchStartTimeout.
+void await_batch_start(Cluster& cluster, Time now, const Job& job);
+void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& effects);
 bool is_prolog_failure(const std::optional<Error>& error);
+// A node could not launch the job for a reason of its own: it takes no more jobs, and the job is
+// requeued, held if it was refused too often.
+void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error);
+KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node,
+                                const Error& error);
 KillReason reason_after_prolog(const Cluster& cluster);  // of a job that may be requeued
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects);  // live
 bool may_be_requeued(const Job& job);  // without anybody asking for it

@@ -27,7 +27,8 @@ struct AllocatedWorld {
     }
     void pass_time(Seconds time, bool was_deaf = false) {
         now += time;
-        apply_event(Tick{was_deaf});
+        if (was_deaf) apply_event(StoodStill{time});
+        apply_event(Tick{});
     }
     JobState state() { return scenario.cluster().job(scenario.job("a")).state; }
 };

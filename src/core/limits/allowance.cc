@@ -335,7 +335,7 @@ Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint6
 }
 
 // One of its partitions that lets it in is enough.
-Result<void> check_limits(const Cluster& cluster, const Job& job) {
+static Result<void> check_alone(const Cluster& cluster, const Job& job, bool if_denied) {
     if (!cluster.settings().enforce_limits) return {};
     std::optional<Error> problem;
     for (const std::string& name : partitions_of(job)) {
@@ -346,10 +346,27 @@ Result<void> check_limits(const Cluster& cluster, const Job& job) {
         limits.of_groups(true);
         auto broken = std::find_if(limits.found().begin(), limits.found().end(),
                                    [](const LimitCheck& check) { return check.is_broken(); });
-        if (!denies || broken == limits.found().end()) return {};
+        if ((if_denied && !denies) || broken == limits.found().end()) return {};
         if (!problem) problem = policy_error(*broken);
     }
     if (problem) return *std::move(problem);
+    return {};
+}
+
+Result<void> check_limits(const Cluster& cluster, const Job& job) {
+    return check_alone(cluster, job, true);
+}
+
+Result<void> check_limits_alone(const Cluster& cluster, const Job& job) {
+    return check_alone(cluster, job, false);
+}
+
+TimeLimit wall_limit(const Cluster& cluster, const JobTerms& wish,
+                     const PartitionConfig& partition) {
+    if (!cluster.settings().enforce_limits) return {};
+    for (const Qos* qos : qos_that_count(cluster, wish, partition)) {
+        if (qos->max_wall) return TimeLimit{*qos->max_wall};
+    }
     return {};
 }
 

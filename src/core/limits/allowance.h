@@ -58,6 +58,11 @@ std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job,
 // were alone.
 Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint64_t tasks);
 Result<void> check_limits(const Cluster& cluster, const Job& job);
+// Could it ever start as far as limits are concerned, if it were alone? DenyOnLimit or not.
+Result<void> check_limits_alone(const Cluster& cluster, const Job& job);
+// MaxWall of the QOS that count, which a job without a time limit of its own gets.
+TimeLimit wall_limit(const Cluster& cluster, const JobTerms& wish,
+                     const PartitionConfig& partition);
 
 // What the partition itself has to say; flags of QOS lift that.
 struct PartitionBounds {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/errors.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -291,6 +292,65 @@ TEST(QosLimits, StartsAreForetoldInTheOrderOfTheQueue) {
         expect    c pending QOSMaxJobsPerUserLimit starts=30
         expect    d pending QOSMaxJobsPerUserLimit starts=60
     )");
+}
+
+TEST(QosLimits, AJobWithoutATimeLimitGetsMaxWall) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        settings  limits
+        qos       debug MaxWall=30
+        nodes     n1 cpus=4
+        partition p default
+        partition short maxtime=20
+        submit    none qos=debug
+        submit    less qos=debug partition=short
+        submit    own  qos=debug time=10
+        submit    more qos=debug time=31
+        submit    free qos=normal
+        pass
+        expect    none running n1
+        expect    more pending QOSMaxWallDurationPerJobLimit
+    )"),
+              "");
+    auto limit_of = [&](const char* name) {
+        return world.cluster().job(world.job(name)).time_limit;
+    };
+    EXPECT_EQ(limit_of("none"), TimeLimit{Minutes{30}});
+    EXPECT_EQ(limit_of("less"), TimeLimit{Minutes{20}});
+    EXPECT_EQ(limit_of("own"), TimeLimit{Minutes{10}});
+    EXPECT_TRUE(limit_of("free").unlimited());
+}
+
+// sbatch --test-only.
+Answer tested(Scenario& world, std::uint32_t cpus, const std::string& nodes = "") {
+    auto wish = std::make_shared<JobRequest>();
+    wish->qos = "small";
+    wish->shape.cpus_per_task = cpus;
+    wish->shape.nodelist = nodes;
+    wish->shape.mem_per_node = 1;
+    Effects effects;
+    apply(world.cluster(), world.now(),
+          SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, wish, {}, true}, effects);
+    return std::get<Reply>(effects.back()).answer;
+}
+
+TEST(QosLimits, ATestSaysThatAJobWouldNeverStart) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        settings  limits
+        qos       small MaxTRESPerUser=cpu=2
+        nodes     n[1-2] cpus=4
+        down      n2
+    )"),
+              "");
+    const Answer within = tested(world, 2), above = tested(world, 3), away = tested(world, 1, "n2");
+    ASSERT_TRUE(std::holds_alternative<Submitted>(within));
+    EXPECT_EQ(std::get<Submitted>(within).start_estimate, world.now());
+    ASSERT_TRUE(std::holds_alternative<Error>(above));
+    EXPECT_EQ(std::get<Error>(above).code, ErrorCode::QosPolicy);
+    ASSERT_TRUE(std::holds_alternative<Error>(away));
+    EXPECT_EQ(std::get<Error>(away).code, ErrorCode::NodesBusy);
+    EXPECT_EQ(world.run("submit a qos=small cpus=3\n pass\n expect a pending"), "");
 }
 
 }  // namespace

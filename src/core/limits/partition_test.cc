@@ -334,5 +334,21 @@ TEST(SystemCores, ThreadSpecLeavesSingleThreads) {
     )");
 }
 
+TEST(DefMemPerGpu, OfThePartitionComesBeforeTheClusters) {
+    EXPECT_SCENARIO(R"(
+        settings  gpumem=100
+        nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:4
+        partition own   gpumem=200 nodes=n1
+        partition plain default
+        submit    a gres=gpu:2 partition=own nomem
+        submit    b gres=gpu:2 nomem nodelist=n2
+        submit    c gres=gpu:2 mem=50 partition=own
+        pass
+        holds     a mem=400
+        holds     b mem=200
+        holds     c mem=50
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -523,6 +523,37 @@ TEST(Reservations, AreForQosAndPartitions) {
     )");
 }
 
+TEST(Reservations, OfTheSameLicencesAtOtherTimesDoNotAddUp) {
+    EXPECT_SCENARIO(R"(
+        settings licenses=matlab:10
+        nodes   n1
+        reserve r1 start=10 length=10 licenses=matlab:6 users=1000 flags=LICENSE_ONLY
+        reserve r2 start=20 length=10 licenses=matlab:6 users=1000 flags=LICENSE_ONLY
+        reserve r3 start=19 length=10 licenses=matlab:6 users=1000 flags=LICENSE_ONLY refused=license
+    )");
+}
+
+TEST(Reservations, TheirJobsHaveResvOverRunLeft) {
+    EXPECT_SCENARIO(R"(
+        settings overrun=5
+        nodes   n[1-2]
+        reserve r1 start=0 length=30 nodes=n1 users=1000
+        submit  long  reservation=r1 time=20
+        pass
+        expect  long running n1
+        update  long TimeLimit=60
+        at      30
+        reserved r1 gone
+        expect  long running n1
+        at      34
+        expect  long running n1
+        at      35
+        expect  long completing
+        clean   long n1
+        expect  long timeout
+    )");
+}
+
 TEST(Reservations, MayBeginInThePastWhenForced) {
     EXPECT_SCENARIO(R"(
         nodes   n[1-2] cpus=4

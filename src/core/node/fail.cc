@@ -1,9 +1,11 @@
 // core/node/fail.cc
 //
-// A node is lost. Its jobs run again elsewhere if they may, else they have failed. What may still
-// run there is ended when the node comes back, before it is given anything new.
+// A node is lost. Its jobs run again elsewhere if they may, else they have failed; those with
+// --no-kill go on on their other nodes. What may still run there is ended when the node comes back,
+// before it is given anything new.
 #include <algorithm>
 
+#include "core/job/resize.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
@@ -12,17 +14,28 @@
 namespace sluice {
 namespace {
 
-// Whatever it said while we were deaf is still on its way to us.
-Time last_heard(const Cluster& cluster, const Node& node) {
-    return std::max(*node.last_seen, cluster.listening_since);
+// When its silence has lasted too long. Time in which the controller stood still does not count:
+// what the node said meanwhile waits to be read.
+Time silence_end(const Cluster& cluster, const Node& node) {
+    const Seconds deaf = cluster.deaf - node.deaf_before;
+    return *node.last_seen + deaf + cluster.settings().slurmd_timeout;
 }
 
 }  // namespace
+
+void node_is_heard(const Cluster& cluster, Node& node, Time now) {
+    node.last_seen = now;
+    node.deaf_before = cluster.deaf;
+}
 
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
     std::vector<JobId> jobs = cluster.node(index).jobs;
     for (JobId id : jobs) {
         const Job& job = cluster.job(id);
+        if (is_live(job) && survives_loss_of(job, index)) {
+            go_on_without(cluster, now, id, index, effects);
+            continue;
+        }
         if (is_live(job)) {
             end_running(cluster, now, id,
                         may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
@@ -59,7 +72,7 @@ void watch_node(Cluster& cluster, NodeIndex index) {
     Seconds timeout = cluster.settings().slurmd_timeout;
     if (node.watched || !node.last_seen || timeout == Seconds{0}) return;
     node.watched = true;
-    cluster.add_timer({last_heard(cluster, node) + timeout, TimerKind::NodeTimeout, index.value});
+    cluster.add_timer({silence_end(cluster, node), TimerKind::NodeTimeout, index.value});
 }
 
 // With another timeout, and no timers left from the old one. Counted from now: a node that reports
@@ -79,9 +92,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     if (silent.down || silent.removed) return;
     if (silent.reboot && silent.reboot->issued)
         return;  // its silence is expected, up to ResumeTimeout
-    if (silent.last_seen && last_heard(cluster, silent) + cluster.settings().slurmd_timeout > now) {
-        return watch_node(cluster, index);
-    }
+    if (silent.last_seen && silence_end(cluster, silent) > now) return watch_node(cluster, index);
     Node& node = cluster.edit_node(index);
     node.down = true;
     node.connected = false;

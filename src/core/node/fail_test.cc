@@ -98,18 +98,35 @@ TEST(NodeTimeout, TheSameOneGoesOnAsBefore) {
     EXPECT_EQ(scenario.run("expect a running n1\nat 5\nexpect a node_fail"), "");
 }
 
-// The disk was full for longer than SlurmdTimeout: what nodes have said meanwhile is heard after
-// the tick.
-TEST(NodeTimeout, SilenceWhileWeWereDeafDoesNotCount) {
+// The controller was stopped for longer than SlurmdTimeout: what nodes have said meanwhile is heard
+// after the tick.
+TEST(NodeTimeout, TimeInWhichTheControllerStoodStillIsNoSilence) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1"), "");
     Effects effects;
     const Time later = scenario.now() + Minutes{20};
-    apply(scenario.cluster(), later, Tick{.was_deaf = true}, effects);
+    apply(scenario.cluster(), later, StoodStill{Minutes{20}}, effects);
+    apply(scenario.cluster(), later, Tick{}, effects);
     EXPECT_EQ(scenario.run("expect a running n1"), "");
     apply(scenario.cluster(), later + Seconds{299}, Tick{}, effects);
     EXPECT_EQ(scenario.run("expect a running n1"), "");
     apply(scenario.cluster(), later + Seconds{300}, Tick{}, effects);
+    EXPECT_EQ(scenario.run("expect a node_fail"), "");
+}
+
+// However often it stands still: what it has listened in between adds up.
+TEST(NodeTimeout, SilenceAddsUpBetweenStandstills) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nexpect a running n1"), "");
+    Effects effects;
+    Time now = scenario.now();
+    for (int i = 0; i < 29; ++i) {  // of each minute, ten seconds are heard
+        apply(scenario.cluster(), now += Minutes{1}, StoodStill{Seconds{50}}, effects);
+        apply(scenario.cluster(), now, Tick{}, effects);
+    }
+    EXPECT_EQ(scenario.run("expect a running n1"), "");
+    apply(scenario.cluster(), now += Minutes{1}, StoodStill{Seconds{50}}, effects);
+    apply(scenario.cluster(), now, Tick{}, effects);
     EXPECT_EQ(scenario.run("expect a node_fail"), "");
 }
 
@@ -182,6 +199,74 @@ TEST(Restore, StepsThatRanOnNodesThatAreGoneHaveNone) {
     cluster.restore(stored, scenario.now());
     EXPECT_EQ(cluster.job(job.id).state, JobState::Running);
     EXPECT_TRUE(cluster.job(job.id).steps.front()->nodes.empty());
+}
+
+TEST(NoKill, AJobGoesOnOnItsOtherNodes) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        nodes   n[1-3] cpus=2
+        submit  a nodes=3 tasks=6 nokill
+        pass
+        expect  a running n[1-3]
+        down    n2
+        expect  a running n[1,3]
+        lost    n3
+        at      6
+        expect  a running n1
+        node    n1 is allocated
+    )"),
+              "");
+    EXPECT_EQ(world.cluster().job(world.job("a")).restarts, 0u);
+    // What it left there is ended before anything new starts.
+    EXPECT_FALSE(world.cluster().node(NodeIndex{2}).orphans.empty());
+    EXPECT_EQ(
+        world.run("back n3\n submit b nodelist=n3 tasks=2\n pass\n end a\n expect a completed"),
+        "");
+}
+
+TEST(NoKill, ItsStepsGoOnToo) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2]\n submit a nodes=2 tasks=2 nokill\n pass"), "");
+    StepWish wish;
+    wish.job = world.job("a");
+    Effects effects;
+    apply(world.cluster(), world.now(), CreateStep{RequestId{5}, kRoot, wish}, effects);
+    ASSERT_EQ(world.cluster().job(wish.job).steps.at(0)->nodes.size(), 2u);
+    ASSERT_EQ(world.run("down n2\n expect a running n1"), "");
+    const Step& step = *world.cluster().job(wish.job).steps.at(0);
+    EXPECT_EQ(step.state, StepState::Running);
+    EXPECT_EQ(step.nodes_left, std::vector{NodeIndex{0}});
+}
+
+TEST(NoKill, WithoutItsScriptOrItsLastNodeAJobEnds) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2]
+        submit  a nodes=2 tasks=2 nokill norequeue
+        pass
+        down    n1
+        clean   a n2
+        expect  a node_fail
+    )");
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2]
+        submit  a nodes=2 tasks=2 nokill salloc
+        pass
+        down    n1
+        expect  a running n2
+        down    n2
+        expect  a node_fail
+    )");
+}
+
+TEST(NoKill, WithoutTheOptionAJobEnds) {
+    EXPECT_SCENARIO(R"(
+        nodes   n[1-2]
+        submit  a nodes=2 tasks=2 norequeue
+        pass
+        down    n2
+        clean   a n1
+        expect  a node_fail
+    )");
 }
 
 }  // namespace

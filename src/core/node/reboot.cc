@@ -61,6 +61,10 @@ bool has_rebooted(const Reboot& reboot, const NodeFacts& facts) {
     return other_boot || facts.boot_time >= *reboot.issued;
 }
 
+Time reboot_end(const Cluster& cluster, const Reboot& reboot) {
+    return *reboot.issued + reboot.stepped + cluster.settings().resume_timeout;
+}
+
 void finish_reboot(Cluster& cluster, Time now, NodeIndex index) {
     Node& node = cluster.edit_node(index);
     AfterReboot next = node.reboot->next;
@@ -112,16 +116,14 @@ void watch_reboot(Cluster& cluster, NodeIndex index) {
     if (!node.reboot->issued) {
         cluster.reboots_wanted.insert(index);
     } else {
-        cluster.add_timer({*node.reboot->issued + cluster.settings().resume_timeout,
-                           TimerKind::Reboot, index.value});
+        cluster.add_timer({reboot_end(cluster, *node.reboot), TimerKind::Reboot, index.value});
     }
 }
 
 void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     const Node& late = cluster.node(index);
     if (!late.reboot || !late.reboot->issued) return;  // it came back, or was resumed
-    if (now < *late.reboot->issued + cluster.settings().resume_timeout)
-        return watch_reboot(cluster, index);
+    if (now < reboot_end(cluster, *late.reboot)) return watch_reboot(cluster, index);
     Node& node = cluster.edit_node(index);
     node.reboot.reset();
     node.down = true;

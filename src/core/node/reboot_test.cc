@@ -167,5 +167,41 @@ TEST(Reboot, NeedsAProgramAndKnownNodes) {
     )");
 }
 
+TEST(Reboot, SilenceIsExpectedUntilResumeTimeout) {
+    EXPECT_SCENARIO(R"(
+        settings reboot=/sbin/reboot resume=20
+        nodes    n[1-2]
+        reboot   n1
+        lost     n1
+        at       15                # SlurmdTimeout is 5 minutes
+        shows    n1 state=DOWN+REBOOT_ISSUED+NOT_RESPONDING reason=reboot_requested_:_reboot_issued
+        rebooted n1
+        shows    n1 state=IDLE reason=
+        reboot   n1
+        lost     n1
+        at       34
+        shows    n1 state=DOWN+REBOOT_ISSUED+NOT_RESPONDING
+        at       35
+        shows    n1 state=DOWN+NOT_RESPONDING
+    )");
+}
+
+TEST(Reboot, TimesOutWhateverTheClockIsSetTo) {
+    for (const char* clock : {"clock +180", "clock -180"}) {
+        EXPECT_SCENARIO(std::string(R"(
+            settings reboot=/sbin/reboot resume=20
+            nodes    n[1-2]
+            reboot   n1
+            lost     n1
+            at       5
+        )") + clock + R"(
+            at       19
+            shows    n1 state=DOWN+DRAIN+REBOOT_ISSUED+NOT_RESPONDING
+            at       20
+            shows    n1 state=DOWN+DRAIN+NOT_RESPONDING
+        )");
+    }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -101,7 +101,9 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     bool other_boot = node.facts && node.facts->boot_id != event.facts.boot_id;
     node.facts = event.facts;
     node.connected = true;
-    node.last_seen = now;
+    node_is_heard(cluster, node, now);
+    node.clock_ahead = event.clock_ahead;
+    node.clock_steps = Seconds{0};
     std::vector<RunId> given_up = std::exchange(node.orphans, {});
     bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
     std::string missing =
@@ -114,6 +116,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
         return_to_service(node, cluster.settings());
         cluster.mark_stored(*index);
     }
+    look_at_clock(cluster, now, *index);
     if (other_boot) given_up.clear();
     for (const RunId& run : given_up) end_stray(cluster, *index, run, effects);
     for (const RunId& run : event.running) {
@@ -133,7 +136,12 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
 
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects&) {
     Node& node = cluster.edit_node(event.node);
-    node.last_seen = now;
+    node_is_heard(cluster, node, now);
+    if (event.clock_steps != node.clock_steps) {
+        node.clock_ahead += event.clock_steps - node.clock_steps;
+        node.clock_steps = event.clock_steps;
+        look_at_clock(cluster, now, event.node);
+    }
     if (!node.facts) return;
     node.facts->load = event.load;
     node.facts->free_memory = event.free_memory;
@@ -142,7 +150,7 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
 void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event, Effects&) {
     Node& node = cluster.edit_node(event.node);
     node.connected = false;
-    node.last_seen = now;
+    node_is_heard(cluster, node, now);
     watch_node(cluster, event.node);
 }
 

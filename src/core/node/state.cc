@@ -18,6 +18,7 @@ NodeBase node_base(const Node& node) {
 std::uint32_t node_flags(const Node& node) {
     std::uint32_t flags = node.admin_flags;
     if (!node.connected) flags |= kNodeNoRespond;
+    if (clock_differs(node)) flags |= kNodeDrain;
     if (node.completing > 0) flags |= kNodeCompleting;
     if (node.reboot) flags |= node.reboot->issued ? kNodeRebootIssued : kNodeReboot;
     return flags;
@@ -25,8 +26,8 @@ std::uint32_t node_flags(const Node& node) {
 
 bool may_take_jobs(const Node& node) {
     if (node.reboot && node.reboot->issued) return false;
-    return node.facts && node.connected && !node.down && !node.removed && node.orphans.empty() &&
-           (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
+    return node.facts && !clock_differs(node) && node.connected && !node.down && !node.removed &&
+           node.orphans.empty() && (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
 }
 
 void set_reason(Node& node, std::string reason, UserId user, Time now) {

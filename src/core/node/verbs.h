@@ -15,7 +15,11 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
 void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event,
                           Effects& effects);
 
+// clock.cc: a node whose clock differs from the controller's takes no jobs until it does not.
+void look_at_clock(Cluster& cluster, Time now, NodeIndex index);
+
 // fail.cc: the node has been silent for too long, or was declared down.
+void node_is_heard(const Cluster& cluster, Node& node, Time now);
 void watch_node(Cluster& cluster, NodeIndex index);
 void watch_nodes_anew(Cluster& cluster, Time now);
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects);

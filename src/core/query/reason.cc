@@ -41,7 +41,7 @@ Reason shown_reason(const Job& job, const std::vector<Partition>& partitions,
     if (const ClassObstacle* obstacle = plan->find_obstacle(job)) {
         return obstacle->head == job.id ? Reason::NodesUnavailable : obstacle->reason;
     }
-    bool evaluated = false, behind_tier = false;
+    bool evaluated = false;
     if (!job.request->reservation.empty()) return reason_in_reservation(job, *plan);
     std::vector<std::string> names = partitions_of(job);
     for (std::size_t i = 0; i < plan->first_blocked.size() && i < partitions.size(); ++i) {
@@ -50,10 +50,8 @@ Reason shown_reason(const Job& job, const std::vector<Partition>& partitions,
             std::find(names.begin(), names.end(), partitions[i].config.name) == names.end())
             continue;
         if (*blocked == job.id && !plan->behind_tier[i]) return Reason::Resources;
-        behind_tier = behind_tier || *blocked == job.id;
         evaluated = true;
     }
-    if (behind_tier) return Reason::NodesUnavailable;
     return evaluated ? Reason::Priority : Reason::None;
 }
 

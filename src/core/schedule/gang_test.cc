@@ -344,5 +344,29 @@ TEST(OverSubscribe, SharedCpusAreReservedAllTheSame) {
     )");
 }
 
+TEST(TimeSlices, AJobOfALowerTierGetsNoTurn) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=SUSPEND,GANG slice=1
+        nodes     n1 cpus=2
+        partition low  oversubscribe=FORCE:2 tier=1 default
+        partition high oversubscribe=FORCE:2 tier=2
+        submit    a cpus=2
+        pass
+        expect    a running n1
+        submit    b cpus=2 partition=high
+        pass
+        expect    a suspended
+        expect    b running n1
+        at        1
+        at        2
+        at        3
+        expect    a suspended
+        expect    b running n1
+        end       b
+        pass
+        expect    a running n1
+    )");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -241,7 +241,7 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     for (const Victim& victim : victims) {
         if (victim.is_suspended) continue;
         scheduler_.making_room[id.value].emplace_back(victim.job->id, victim.job->restarts);
-        preempt_job(cluster_, now_, victim.job->id, effects_);
+        preempt_job(cluster_, now_, victim.job->id, id, effects_);
         for (const NodeShare& share : victim.job->allocation->nodes)
             planner.refresh(cluster_, share.node, now_);
     }

@@ -278,10 +278,27 @@ TEST(Reasons, FirstInLineAndThoseBehind) {
         pass
         expect    first  pending Resources
         expect    second pending Priority
+        expect    beaten pending Priority    # all nodes are up: it is behind `first`
         expect    last   pending Priority
     )"),
               "");
-    EXPECT_EQ(shown(world, "beaten"), kNodesAreAway);
+}
+
+TEST(Reasons, WhileAPreemptedJobHasItsGraceTime) {
+    EXPECT_SCENARIO(R"(
+        settings  preempt=partition mode=REQUEUE
+        nodes     n1 cpus=4
+        partition low  default tier=1 grace=120
+        partition high tier=2
+        submit    victim cpus=4 time=60
+        pass
+        submit    boss   cpus=4 time=10 partition=high
+        submit    behind cpus=4 time=10
+        pass
+        expect    victim running n1
+        expect    boss   pending Resources
+        expect    behind pending Priority
+    )");
 }
 
 TEST(Reasons, InReservations) {

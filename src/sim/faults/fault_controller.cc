@@ -13,6 +13,9 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kWaitMost{10};  // the clock may be set meanwhile
+constexpr Seconds kCatchUp{2};    // as in the controller
+constexpr Seconds kAnswers{40};   // a node that was heard so lately is there
+constexpr Seconds kLate{10};      // small steps of the clock are followed
 
 std::string described(const RunId& run) {
     return to_string(key_of(run));
@@ -61,6 +64,9 @@ struct Describe {
         return fmt::format("disconnected {}", e.node.value);
     }
     std::string operator()(const Tick&) const { return "tick"; }
+    std::string operator()(const ClockStepped& e) const {
+        return fmt::format("clock stepped by {}", e.by.count());
+    }
     std::string operator()(const NodeRegistered& e) const {
         std::string text = "registered " + e.node;
         for (const RunId& run : e.running) text += " " + described(run);
@@ -80,15 +86,13 @@ struct Describe {
 
 }  // namespace
 
-// A clock that is set back stands still until it has caught up; only a restart sees it jump.
-Time FaultWorld::controller_now() {
-    last_time_ = std::max(last_time_, now_ + clock_offset_);
-    return last_time_;
-}
-
 void FaultWorld::start_controller() {
     ++incarnation_;
-    last_time_ = Time{};
+    clock_ = LoopClock(kWaitMost);
+    clock_.turn(controller_now(), now_.time_since_epoch());
+    seen_offset_ = clock_offset_;
+    stalled_until_ = now_;
+    timers_from_ = Time{};
     decision_planned_ = false;
     log("the controller starts");
     cluster_ = std::make_unique<Cluster>(settings_, controller_now());
@@ -102,21 +106,54 @@ void FaultWorld::push(Incoming incoming) {
     inbox_.push_back(std::move(incoming));
     if (decision_planned_) return;
     decision_planned_ = true;
-    later(Seconds{random_.between(0, 1)}, [this, me = incarnation_] {
-        if (me == incarnation_ && cluster_) decide();
+    in_turn(Seconds{random_.between(0, 1)}, [this] { decide(); });
+}
+
+// What the controller does then; after a stall, if there is one.
+void FaultWorld::in_turn(Seconds delay, std::function<void()> what) {
+    later(delay, [this, me = incarnation_, what = std::move(what)] {
+        if (me != incarnation_ || !cluster_) return;
+        if (now_ < stalled_until_) return in_turn(stalled_until_ - now_, what);
+        what();
     });
 }
 
 void FaultWorld::wake_for_timers() {
     Seconds wait = kWaitMost;
     if (auto due = cluster_->next_timer())
-        wait = std::clamp(*due - controller_now(), Seconds{0}, kWaitMost);
-    later(wait, [this, me = incarnation_] {
-        if (me != incarnation_ || !cluster_) return;
-        auto due = cluster_->next_timer();
-        if (due && *due <= controller_now()) decide();
+        wait = std::clamp(std::max(*due, timers_from_) - controller_now(), Seconds{0}, kWaitMost);
+    in_turn(wait, [this] {
+        decide();
         if (cluster_) wake_for_timers();
     });
+}
+
+// A node that is given up has not been heard for long, and not because nobody listened.
+void FaultWorld::check_lost_nodes(const std::vector<bool>& were_down) {
+    for (NodeIndex index{0}; index.value < were_down.size(); ++index.value) {
+        const Node& node = cluster_->node(index);
+        if (!node.down || were_down[index.value]) continue;
+        if (now_ - said_[machine_of(index)] < kAnswers)
+            fail(fmt::format("node {} is given up, but it answers", node.config.name));
+    }
+}
+
+// Time limits are counted in true time, whatever the clock says.
+void FaultWorld::check_time_limits(const Decided& decided) {
+    cluster_->jobs().for_each([&](const Job& job) {
+        if (is_live(job))
+            starts_.try_emplace(JobKey{job.id.value, job.restarts}, RunStart{now_, steps_unseen_});
+    });
+    for (const Effect& effect : decided.effects) {
+        const auto* order = std::get_if<TerminateJob>(&effect);
+        if (!order || order->reason_line.find("TIME LIMIT") == std::string::npos) continue;
+        const Job& job = cluster_->job(order->run.job);
+        auto start = starts_.find(JobKey{job.id.value, order->run.restarts});
+        if (start == starts_.end() || start->second.steps_unseen != steps_unseen_) continue;
+        if (!job.reservation.empty() || job.time_limit.unlimited()) continue;  // that has ended
+        if (now_ + kLate < start->second.time + job.time_limit.length())
+            fail(fmt::format("job {} is ended before its time limit", job.id.value));
+    }
 }
 
 void FaultWorld::check_invariants(std::string_view after) {
@@ -129,24 +166,36 @@ void FaultWorld::check_invariants(std::string_view after) {
 
 void FaultWorld::decide() {
     decision_planned_ = false;
-    Time time = controller_now();
-    Decided decided;
+    const LoopClock::Turn turn = clock_.turn(controller_now(), now_.time_since_epoch());
+    const Time time = turn.now;
+    timers_from_ = turn.deaf == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
+    Decided decided{.step = turn.step};
+    seen_offset_ = clock_offset_;
     auto apply_one = [&](const Event& event) {
         std::string what = std::visit(Describe{}, event);
         log(what);
         apply(*cluster_, time, event, decided.effects);
         check_invariants(what);
     };
-    if (auto due = cluster_->next_timer(); due && *due <= time) apply_one(Tick{});
+    if (turn.step != Seconds{0}) apply_one(ClockStepped{turn.step});
+    if (turn.deaf != Seconds{0}) apply_one(StoodStill{turn.deaf});
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {
         note_heard(incoming.event);
         if (!address(incoming.event)) continue;
+        if (auto* node = std::get_if<NodeRegistered>(&incoming.event))
+            node->clock_ahead = -clock_offset_;
         apply_one(incoming.event);
         if (incoming.sequence != 0)
             decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
     }
+    std::vector<bool> were_down(cluster_->node_count());
+    for (std::uint32_t i = 0; i < were_down.size(); ++i)
+        were_down[i] = cluster_->node(NodeIndex{i}).down || cluster_->node(NodeIndex{i}).reboot;
+    auto due = cluster_->next_timer();
+    if (due && std::max(*due, timers_from_) <= time) apply_one(Tick{});
+    check_lost_nodes(were_down);
     if (options_.wide) rules_.note_queue(*cluster_);
     schedule(*cluster_, time, decided.effects);
     check_invariants("pass");
@@ -154,11 +203,10 @@ void FaultWorld::decide() {
         if (auto broken = rules_.broken_by_start(*cluster_, time)) fail(*broken);
         if (auto broken = rules_.broken_queue(*cluster_, time)) fail(*broken);
     }
+    check_time_limits(decided);
     decided.changes = cluster_->take_changes();
     writing_.push_back(std::move(decided));
-    later(Seconds{random_.between(0, calm_ ? 1 : commit_most_)}, [this, me = incarnation_] {
-        if (me == incarnation_ && cluster_) commit();
-    });
+    in_turn(Seconds{random_.between(0, calm_ ? 1 : commit_most_)}, [this] { commit(); });
     maybe_crash(crash_chance_);
 }
 

@@ -31,6 +31,7 @@ void FaultWorld::connect(std::size_t node) {
     for (const RunId& run : registration.running) wire->told.insert(key_of(run));
     up(wire, [this, node, wire, registration] {
         controller_ends_[node] = wire;  // an older connection that has not broken yet is replaced
+        said_[node] = now_;
         push({registration, {}});
     });
 }
@@ -59,7 +60,10 @@ void FaultWorld::send(NodeIndex node, const Report& report) {
         wire->told.insert(key_of(launch->run));
     int copies = !calm_ && random_.chance(kDuplicate) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
-        up(wire, [this, wire, report] { push({report.event, wire, report.sequence}); });
+        up(wire, [this, node, wire, report] {
+            said_[node.value] = now_;
+            push({report.event, wire, report.sequence});
+        });
     }
 }
 

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::size_t kEachMost = 12;  // of each kind, in worlds that have that kind at all
 constexpr std::int64_t kSlowDisk = 8;  // seconds that a commit may take
+constexpr std::int64_t kClockStepMost = 3 * 3600;
+constexpr std::int64_t kCorrectedWithin = 120;
+constexpr std::int64_t kStallMost = 600;
 
 }  // namespace
 
@@ -28,6 +31,7 @@ void FaultWorld::plan_faults() {
     };
     plan([this](std::size_t) { crash(); });
     plan([this](std::size_t) { step_clock(); });
+    plan([this](std::size_t) { stall(); });
     for (int i = 0; i < 3; ++i) {
         plan([this](std::size_t node) {
             log(fmt::format("the connection of node {} breaks", node));
@@ -50,6 +54,8 @@ void FaultWorld::crash() {
     if (!cluster_) return;
     ++result_.crashes;
     log(fmt::format("the controller crashes with {} batches unwritten", writing_.size()));
+    steps_unseen_ += clock_offset_ - seen_offset_;
+    for (const Decided& lost : writing_) steps_unseen_ += lost.step;
     cluster_.reset();
     inbox_.clear();
     writing_.clear();
@@ -98,9 +104,26 @@ void FaultWorld::freeze(std::size_t node) {
 }
 
 void FaultWorld::step_clock() {
-    Seconds step{random_.between(-300, random_.chance(0.3) ? 300 : 50)};
-    log(fmt::format("the controller's clock jumps by {} s", step.count()));
-    clock_offset_ += step;
+    const std::int64_t most = random_.chance(0.5) ? 60 : kClockStepMost;
+    set_clock(Seconds{random_.between(-most, most)});
+    later(Seconds{random_.between(1, kCorrectedWithin)}, [this] {
+        if (!calm_) set_clock(Seconds{0});
+    });
+}
+
+void FaultWorld::set_clock(Seconds offset) {
+    log(fmt::format("the controller's clock is set by {} s", (offset - clock_offset_).count()));
+    if (!cluster_) steps_unseen_ += offset - clock_offset_;
+    clock_offset_ = offset;
+}
+
+// Nothing is decided for a while: the process is stopped, or waits for its disk. What is said to
+// it meanwhile waits.
+void FaultWorld::stall() {
+    if (!cluster_) return;
+    const Seconds length{random_.between(5, kStallMost)};
+    log(fmt::format("the controller stands still for {} s", length.count()));
+    stalled_until_ = std::max(stalled_until_, now_ + length);
 }
 
 }  // namespace sluice

@@ -19,7 +19,8 @@ FaultWorld::FaultWorld(FaultOptions options)
     : options_(std::move(options)),
       random_(options_.seed),
       now_(kStart),
-      calm_from_(kStart + kFaultyTime) {
+      calm_from_(kStart + kFaultyTime),
+      clock_(Seconds{0}) {
     Settings settings = random_settings(random_, options_.nodes, options_.with_preemption);
     if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
     settings.enforce_limits = settings.enforce_qos = options_.by_qos;
@@ -29,6 +30,7 @@ FaultWorld::FaultWorld(FaultOptions options)
     node_ends_.resize(options_.nodes);
     controller_ends_.resize(options_.nodes);
     reachable_from_.resize(options_.nodes, kStart);
+    said_.resize(options_.nodes, kStart);
     for (std::uint32_t i = 0; i < options_.nodes; ++i) {
         machines_.push_back(
             std::make_unique<Machine>(static_cast<MachineHost&>(*this), NodeIndex{i}));
@@ -47,6 +49,7 @@ FaultResult FaultWorld::run() {
     later(kFaultyTime, [this] {
         calm_ = true;
         log("the faults stop");
+        set_clock(Seconds{0});
         look_after_jobs();
     });
     while (!result_.failure && !agenda_.empty() && !is_settled()) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/loop_clock.h"
 #include "core/cluster.h"
 #include "sim/agenda.h"
 #include "sim/faults/machine.h"
@@ -64,9 +65,10 @@ private:
         std::uint64_t sequence = 0;
     };
     struct Decided {
-        ChangedRecords changes;
-        Effects effects;
-        std::vector<Incoming> acks;  // their events are empty
+        ChangedRecords changes = {};
+        Effects effects = {};
+        std::vector<Incoming> acks = {};  // their events are empty
+        Seconds step{0};                  // of the clock, which it made good
     };
     struct Client {
         std::shared_ptr<const JobRequest> request;
@@ -99,6 +101,10 @@ private:
         std::vector<std::size_t> nodes;
     };
     using SrunPtr = std::shared_ptr<Srun>;
+    struct RunStart {
+        Time time;             // in truth, not by the controller's clock
+        Seconds steps_unseen;  // as they were then
+    };
     struct Execution {
         NodeIndex node;
         bool swept_away = false;
@@ -166,10 +172,15 @@ private:
     void isolate(std::size_t node);
     void freeze(std::size_t node);
     void step_clock();
+    void set_clock(Seconds offset);
     void restart_machine(std::size_t node, bool disk_is_kept, Seconds most);
 
     // fault_controller.cc: the shell around the core
-    Time controller_now();
+    Time controller_now() const { return now_ + clock_offset_; }
+    void stall();
+    void in_turn(Seconds delay, std::function<void()> what);
+    void check_lost_nodes(const std::vector<bool>& were_down);
+    void check_time_limits(const Decided& decided);
     void start_controller();
     void push(Incoming incoming);
     void decide();
@@ -226,7 +237,10 @@ private:
     bool decision_planned_ = false;
     std::deque<Decided> writing_;
     Seconds clock_offset_{0};
-    Time last_time_;
+    Seconds steps_unseen_{0};  // clock steps while the controller was down, or not written
+    Seconds seen_offset_{0};   // of the clock, when the controller last looked
+    LoopClock clock_;
+    Time stalled_until_, timers_from_;
     std::int64_t commit_most_ = 1;  // seconds
     double crash_chance_ = 0;       // at each step between decision and effects
 
@@ -236,6 +250,8 @@ private:
 
     Rules rules_;
     std::map<RunKey, Execution> executions_;  // the last of each script
+    std::map<JobKey, RunStart> starts_;       // when the controller let them start
+    std::vector<Time> said_;                  // by node: when it last said something that arrived
     std::map<RunKey, ExitStatus> finished_;
     std::set<std::pair<std::size_t, RunKey>>
         heard_;  // by the controller, from the node: it runs there

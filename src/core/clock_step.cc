@@ -1,0 +1,92 @@
+// core/clock_step.cc
+//
+// Somebody has set the controller's clock. Times that were noted by the old clock are converted to
+// the new one, so that every duration goes on as if nothing had happened: time limits, grace times,
+// the silence of nodes, ages. A second step that corrects the first one restores them all. What was
+// asked for by the wall clock stays: begin times, deadlines, reservations.
+#include "core/cluster.h"
+#include "core/node/verbs.h"
+#include "core/schedule/priority.h"
+#include "core/schedule/queue.h"
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+namespace {
+
+void shift_time(std::optional<Time>& time, Seconds by) {
+    if (time) *time += by;
+}
+
+bool is_wall_clock(TimerKind kind) {
+    return kind == TimerKind::Begin || kind == TimerKind::Deadline ||
+           kind == TimerKind::Reservation;
+}
+
+void shift_steps(Job& job, Seconds by) {
+    for (auto& step : job.steps) {
+        auto shifted = std::make_shared<Step>(*step);
+        shifted->start_time += by;
+        shift_time(shifted->end_time, by);
+        step = std::move(shifted);
+    }
+}
+
+// `before`: the time by the old clock.
+void shift_job(Job& job, Seconds by, Time before) {
+    const bool awaits_begin = job.request->begin && *job.request->begin > before;
+    if (!awaits_begin) job.eligible_time += by;
+    job.submit_time += by;
+    shift_time(job.start_time, by);
+    shift_time(job.end_time, by);
+    shift_time(job.last_sched_eval, by);
+    shift_time(job.suspend_time, by);
+    shift_time(job.preempt_time, by);
+    shift_time(job.last_checkpoint, by);
+    for (Condition& condition : job.dependency.left) shift_time(condition.due, by);
+    shift_steps(job, by);
+}
+
+}  // namespace
+
+void Cluster::shift_timers(Seconds by) {
+    std::set<Timer> shifted;
+    for (Timer timer : timers_) {
+        if (!is_wall_clock(timer.kind)) timer.due += by;
+        shifted.insert(timer);
+    }
+    timers_ = std::move(shifted);
+}
+
+void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Effects&) {
+    std::vector<JobId> jobs;
+    cluster.jobs().for_each([&](const Job& job) { jobs.push_back(job.id); });
+    for (JobId id : jobs) {
+        Job& job = cluster.edit_job(id);
+        shift_job(job, event.by, now - event.by);
+        if (job.state == JobState::Pending && job.eligible_time > now)
+            cluster.add_timer({job.eligible_time, TimerKind::Begin, id.value});
+    }
+    for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
+        Node& node = cluster.edit_node(index);
+        shift_time(node.last_seen, event.by);
+        shift_time(node.last_busy, event.by);
+        if (node.reboot) node.reboot->stepped += event.by;  // `issued` names the order, too
+        node.clock_ahead -= event.by;
+        look_at_clock(cluster, now, index);
+    }
+    for (auto& [job, grants] : cluster.step_grants) {
+        for (StepGrant& grant : grants) grant.until += event.by;
+    }
+    for (auto& [job, end] : cluster.deserted) end += event.by;
+    cluster.listening_since += event.by;
+    shift_time(cluster.scheduler().slice_end, event.by);
+    cluster.shift_timers(event.by);
+    cluster.add_timer({now, TimerKind::Reservation, 0});
+    reprioritize_all(cluster, now, true);
+    watch_priorities(cluster, now);
+    cluster.scheduler().is_planned = false;  // it was made for the old clock
+    unpark_all(cluster, now);
+    cluster.schedule_wanted = true;
+}
+
+}  // namespace sluice
