@@ -246,6 +246,12 @@ struct NodeCleaned {
     bool epilog_failed = false;
 };
 
+// Processes of the run could not be killed. Its end is reported all the same.
+struct KillFailed {
+    NodeIndex node;
+    RunId run;
+};
+
 // ---- from the shell
 
 struct Tick {               // a timer is due
@@ -258,10 +264,10 @@ struct Reconfigure {
     std::shared_ptr<const Settings> settings;
 };
 
-using Event =
-    std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
-                 CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
-                 NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
-                 Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes, UpdateQos>;
+using Event = std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode,
+                           UpdatePartition, CreateStep, WaitJob, RequestDropped, CompleteJob,
+                           ShowAllocation, NodeRegistered, NodeHeartbeat, NodeDisconnected,
+                           LaunchReported, JobEnded, StepEnded, NodeCleaned, KillFailed, Tick,
+                           Reconfigure, ExplainJob, ChangeReservation, RebootNodes, UpdateQos>;
 
 }  // namespace sluice
