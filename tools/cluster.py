@@ -62,6 +62,20 @@ def process_state(pid):
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
+def is_frozen(pid):
+    """Whether a process of a suspended job stands still: by its cgroup's freezer, or by SIGSTOP."""
+    if process_state(pid) == "T":
+        return True
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, kind, path = line.split(":", 2)
+        if kind == "freezer":
+            return Path(f"/sys/fs/cgroup/freezer{path}/freezer.state").read_text() == "FROZEN\n"
+        events = Path(f"/sys/fs/cgroup{path}/cgroup.events")
+        if not kind and events.exists():
+            return "frozen 1" in events.read_text()
+    return False
+
+
 class Ports:
     """Ports in a row that no other cluster of these tests uses, kept by a lock for each block."""
 

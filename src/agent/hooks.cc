@@ -17,6 +17,12 @@ namespace {
 
 constexpr const char* kPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+std::vector<std::string> own_variables(const Site& site) {
+    return {kPath, fmt::format("SLURM_CONF={}", site.config.path),
+            fmt::format("SLURM_CLUSTER_NAME={}", site.config.cluster_name),
+            fmt::format("SLURMD_NODENAME={}", site.node.name)};
+}
+
 // What the batch job's own environment says under the same names.
 std::vector<std::string> facts_of(const wire::JobAllocation& job) {
     std::vector<std::string> facts;
@@ -42,20 +48,16 @@ std::vector<std::string> facts_of(const wire::JobAllocation& job) {
 }
 
 std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJob& job) {
-    std::optional<User> user = find_user(job.user);
-    std::vector<std::string> variables{
-        kPath,
+    std::vector<std::string> variables = own_variables(site);
+    const std::string more[] = {
         fmt::format("SLURM_JOB_ID={}", job.key.job.value),
         fmt::format("SLURM_JOBID={}", job.key.job.value),
         fmt::format("SLURM_JOB_UID={}", job.user),
         fmt::format("SLURM_JOB_GID={}", job.group),
-        fmt::format("SLURM_JOB_USER={}", user ? user->name : std::to_string(job.user)),
         fmt::format("SLURM_RESTART_COUNT={}", job.key.restarts),
-        fmt::format("SLURM_CLUSTER_NAME={}", site.config.cluster_name),
-        fmt::format("SLURM_CONF={}", site.config.path),
-        fmt::format("SLURMD_NODENAME={}", site.node.name),
         fmt::format("SLURM_SCRIPT_CONTEXT={}", prolog ? "prolog_slurmd" : "epilog_slurmd"),
     };
+    variables.insert(variables.end(), std::begin(more), std::end(more));
     variables.insert(variables.end(), job.variables.begin(), job.variables.end());
     if (job.gpus.empty()) return variables;
     // The programs are in no device cgroup: they see all devices, by the node's own numbers.
@@ -104,7 +106,23 @@ void Hooks::run(const Site& site, bool prolog, const HookJob& job, std::function
     const std::string& program = prolog ? site.config.prolog : site.config.epilog;
     if (program.empty()) return done(0);
     Seconds limit = prolog ? site.config.prolog_timeout : site.config.epilog_timeout;
-    start({program}, variables_of(site, prolog, job), limit, std::move(done));
+    start({program}, variables_of(site, prolog, job), limit, std::move(done),
+          [user = job.user](std::vector<std::string>& environment) {
+              const std::optional<User> found = find_user(user);
+              environment.push_back(
+                  fmt::format("SLURM_JOB_USER={}", found ? found->name : std::to_string(user)));
+          });
+}
+
+void Hooks::run_unkillable(const Site& site, const RunKey& key) {
+    const std::string& program = site.config.unkillable_step_program;
+    if (program.empty()) return;
+    std::vector<std::string> variables = own_variables(site);
+    variables.push_back(fmt::format("SLURM_JOB_ID={}", key.job.job.value));
+    variables.push_back(fmt::format("SLURM_STEP_ID={}", print_step(key.step)));
+    start({program}, std::move(variables), Seconds{0}, [program](int status) {
+        if (status != 0) log_error("{} failed, wait status {}", program, status);
+    });
 }
 
 void Hooks::run_reboot(const Site& site) {
@@ -112,19 +130,16 @@ void Hooks::run_reboot(const Site& site) {
     for (std::string_view word : words(site.config.reboot_program)) argv.emplace_back(word);
     if (argv.empty()) return log_error("reboot: RebootProgram is not set in {}", site.config.path);
     log_info("reboot: running {}", site.config.reboot_program);
-    start(argv,
-          {kPath, fmt::format("SLURM_CONF={}", site.config.path),
-           fmt::format("SLURM_CLUSTER_NAME={}", site.config.cluster_name),
-           fmt::format("SLURMD_NODENAME={}", site.node.name)},
-          Seconds{0}, [program = argv.front()](int status) {
-              if (status != 0) log_error("reboot: {} failed, wait status {}", program, status);
-          });
+    start(argv, own_variables(site), Seconds{0}, [program = argv.front()](int status) {
+        if (status != 0) log_error("reboot: {} failed, wait status {}", program, status);
+    });
 }
 
 // No limit: zero.
 void Hooks::start(std::vector<std::string> argv, std::vector<std::string> environment,
-                  Seconds limit, std::function<void(int)> done) {
+                  Seconds limit, std::function<void(int)> done, AddVariables add_variables) {
     ProcessSpec spec;
+    spec.before_program = std::move(add_variables);
     spec.program = argv.front();
     spec.argv = std::move(argv);
     spec.environment = std::move(environment);

@@ -43,6 +43,8 @@ public:
 
     // Calls `done` with the exit status of the program: at once, with 0, when there is none.
     void run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done);
+    // UnkillableStepProgram. What becomes of it is logged.
+    void run_unkillable(const Site& site, const RunKey& key);
     // RebootProgram, words after it being its arguments. What becomes of it is logged.
     void run_reboot(const Site& site);
     void on_exit(pid_t pid, int wait_status);
@@ -52,8 +54,10 @@ private:
         std::function<void(int)> done;
         EventLoop::TimerId timeout = 0;
     };
+    // `add_variables` runs in the program's process: the directory service may take long to answer.
+    using AddVariables = std::function<void(std::vector<std::string>& environment)>;
     void start(std::vector<std::string> argv, std::vector<std::string> environment, Seconds limit,
-               std::function<void(int)> done);
+               std::function<void(int)> done, AddVariables add_variables = {});
 
     EventLoop& loop_;
     std::map<pid_t, Running> running_;

@@ -14,6 +14,7 @@ void Jobs::order_end(const JobKey& key, Seconds grace, const std::string& reason
         command.mutable_terminate()->set_grace_seconds(grace.count());
         command.mutable_terminate()->set_reason_line(reason_line);
         run.line->send(command);
+        watch_kill({key, step}, grace);
     }
 }
 

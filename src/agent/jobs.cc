@@ -125,6 +125,8 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     if (here && (here->ending || here->closing || here->batch_end)) return;
     Result<wire::LaunchCredential> credential = check(launch.credential(), key);
     if (!credential) return report_launch_failure(key, credential.error());
+    log_info("launch batch job {} for UID:{} GID:{}", key.job.job.value, credential->user(),
+             credential->group());
     wire::StepOrder order = make_order(*credential);
     *order.mutable_batch() = launch;
     order.mutable_batch()->clear_credential();
@@ -166,6 +168,15 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
             std::move(caller.connection),
             {ErrorCode::LaunchFailed, fmt::format("step {} was launched before", print_run(key))});
     }
+    const wire::NodeShare& share = *share_of(*credential, site_->node.name);
+    if (static_cast<std::uint32_t>(launch.task_ids_size()) > share.tasks()) {
+        return caller.refuse(std::move(caller.connection),
+                             {ErrorCode::LaunchFailed,
+                              fmt::format("step {} has {} tasks on this node, not {}",
+                                          print_run(key), share.tasks(), launch.task_ids_size())});
+    }
+    log_info("launch task StepId={} request from UID:{} GID:{}", print_run(key),
+             caller.identity.user.value, caller.identity.group.value);
     wire::StepOrder order = make_order(*credential);
     *order.mutable_tasks() = launch;
     order.mutable_tasks()->clear_credential();
@@ -316,74 +327,6 @@ void Jobs::forget_cancelled_steps(const JobKey& key) {
 StepLine::Handlers Jobs::handlers_for(const RunKey& key) {
     return {[this, key](const wire::StepReport& report) { on_report(key, report); },
             [this, key] { on_gone(key); }};
-}
-
-// ---- what the supervisors say
-
-void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
-    Run* run = find(key);
-    if (!run) return;
-    if (report.has_state()) {
-        run->started = true;
-        HookJob& who = find(key.job)->who;
-        who.user = report.state().user();
-        who.group = report.state().group();
-    } else if (report.has_started()) {
-        run->started = true;
-        if (report.started().has_user()) {
-            known_users_.remember(report.started().user(), steady_now());
-            user_was_asked_for(key);
-        }
-        report_launched(key);
-    } else if (report.has_end()) {
-        on_end(key, report.end());
-    }
-}
-
-void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
-    user_was_asked_for(key);
-    JobHere* job = find(key.job);
-    auto run = job->runs.find(key.step);
-    if (run != job->runs.end()) {
-        rests_[key] = {std::move(run->second.line), std::move(run->second.place)};
-        job->runs.erase(run);
-    }
-    if (key.step != kBatchStep) {
-        report_step_ended(key, end);
-    } else {
-        job->batch_end = end;
-        // The script is over, and with it the job: steps it left behind have to go.
-        order_end(key.job, site_->config.kill_wait, "");
-    }
-    close_if_clean(key.job);
-}
-
-// Normally the end was reported before. Otherwise it may be in the mark; or the supervisor was
-// killed, and what it looked after is still there.
-void Jobs::on_gone(const RunKey& key) {
-    if (auto rest = rests_.find(key); rest != rests_.end()) {
-        loop_.later([line = std::move(rest->second.line)] {});  // we are in one of its functions
-    }
-    const Run* run = find(key);
-    if (!run) return;
-    wire::StepEnd end;
-    Result<std::string> bytes = read_file(mark_path(site_->spool, key, run->place));
-    if (bytes && !bytes->empty() && end.ParseFromString(*bytes)) return on_end(key, end);
-    log_error("the supervisor of {} died; its processes are killed", print_run(key));
-    clear_leftovers(key);
-}
-
-void Jobs::clear_leftovers(const RunKey& key) {
-    if (!find(key)) return;
-    CgroupPlace place{site_->config.cgroup.mountpoint, site_->cgroup_top, 0, key.job.job.value,
-                      print_step(key.step)};
-    if (site_->cgroups && !kill_leftovers(place)) {
-        loop_.after(std::chrono::milliseconds{100}, [this, key] { clear_leftovers(key); });
-        return;
-    }
-    wire::StepEnd end;
-    end.mutable_exit()->set_signal(9);
-    on_end(key, end);
 }
 
 }  // namespace sluice

@@ -55,7 +55,10 @@ private:
         std::shared_ptr<StepLine> line;  // none while the prolog runs
         std::string place;               // in the mark's name
         bool started = false;
-        bool cancelled = false;  // while it had no line yet: it must not start
+        bool cancelled = false;               // while it had no line yet: it must not start
+        std::optional<wire::StepEnd> so_far;  // its supervisor is killing what is left
+        EventLoop::TimerId kill_timer = 0;    // then it counts as unkillable
+        KnownUsers::Moment kill_time;
     };
     struct JobHere {
         HookJob who;
@@ -86,8 +89,13 @@ private:
     void on_report(const RunKey& key, const wire::StepReport& report);
     void on_end(const RunKey& key, const wire::StepEnd& end);
     void on_gone(const RunKey& key);
+    CgroupPlace cgroup_of(const RunKey& key) const;
     void clear_leftovers(const RunKey& key);
     void clear_rest(const RunKey& key);
+    // UnkillableStepTimeout after SIGKILL, which comes when the grace time is over.
+    void watch_kill(const RunKey& key, Seconds grace);
+    void give_up(const RunKey& key);
+    wire::StepEnd end_without_report(const Run& run) const;
     void close_if_clean(const JobKey& key);
     void report_end(const JobKey& key, bool epilog_failed);
     void order_end(const JobKey& key, Seconds grace, const std::string& reason_line);

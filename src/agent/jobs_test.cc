@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 
 #include "model/errors.h"
 #include "os/files.h"
+#include "os/user.h"
 
 namespace sluice {
 namespace {
@@ -36,19 +38,59 @@ protected:
     // srun comes with its step 12.0 (or another); the answer says why it was refused, empty: it was
     // not.
     void launch(Seconds from_now = Seconds{0}, std::uint32_t step = 0) {
+        launch_as(getuid(), {0}, from_now, step);
+    }
+
+    void launch_as(uid_t caller, const std::vector<std::uint32_t>& tasks,
+                   Seconds from_now = Seconds{0}, std::uint32_t step = 0, uid_t owner = getuid()) {
         wire::LaunchCredential credential;
         credential.mutable_run()->set_job(12);
         credential.mutable_run()->set_step(step);
-        credential.set_user(getuid());
-        credential.add_nodes()->set_name("n1");
+        credential.set_user(owner);
+        wire::NodeShare& share = *credential.add_nodes();
+        share.set_name("n1");
+        share.set_tasks(1);
         credential.mutable_job()->set_partition("gpu");
         wire::LaunchTasks launch;
         launch.mutable_job()->set_partition("what the user says");
+        launch.mutable_task_ids()->Add(tasks.begin(), tasks.end());
         const Time issued = from_unix(std::time(nullptr)) + from_now;
         launch.set_credential(signer_->sign(credential, issued, Seconds{60}));
-        jobs_->launch_tasks(launch, {{UserId{getuid()}, GroupId{getgid()}},
+        refusal_.clear();
+        jobs_->launch_tasks(launch, {{UserId{caller}, GroupId{getgid()}},
                                      Fd(dup(0)),
                                      [this](Fd, const Error& error) { refusal_ = error.detail; }});
+    }
+
+    wire::LaunchBatch batch_launch(std::uint32_t job) {
+        wire::LaunchCredential credential;
+        credential.mutable_run()->set_job(job);
+        credential.mutable_run()->set_step(kBatchStep.value);
+        credential.set_user(getuid());
+        credential.add_nodes()->set_name("n1");
+        wire::LaunchBatch batch;
+        batch.set_credential(signer_->sign(credential, from_unix(std::time(nullptr)), Seconds{60}));
+        batch.mutable_job()->set_job(job);
+        return batch;
+    }
+
+    // The supervisor's program: a shell script. How often it was started is in the file "started".
+    void supervise_with(const std::string& script) {
+        site_->stepd_path = site_->stepd_twin = directory_ + "/supervisor";
+        ASSERT_TRUE(write_file_atomically(
+            site_->stepd_path,
+            fmt::format("#!/bin/sh\necho >>{}/started\n{}\n", directory_, script), {.mode = 0755}));
+    }
+    std::size_t times_started() const {
+        const Result<std::string> lines = read_file(directory_ + "/started");
+        return lines ? lines->size() : 0;
+    }
+
+    void end_job() {
+        wire::Terminate order;
+        order.mutable_run()->set_job(12);
+        order.mutable_run()->set_step(kBatchStep.value);
+        jobs_->terminate(order);
     }
 
     void cancel_step() {
@@ -247,6 +289,93 @@ TEST_F(JobsHere, OneSupervisorAsksWhoTheUserIsAndTheOthersWait) {
     EXPECT_EQ(count(), 3u);
     while (wait(nullptr) > 0) {
     }
+}
+
+TEST_F(JobsHere, AStepIsLaunchedByItsOwnerOrRootAlone) {
+    supervise_with("exit 0");
+    const uid_t owner = getuid(), stranger = owner + 1;
+    launch_as(stranger, {0});
+    EXPECT_EQ(refusal_, fmt::format("the step belongs to uid {}, you are uid {}", owner, stranger));
+    EXPECT_TRUE(jobs_->known().empty());
+    if (owner != 0) GTEST_SKIP() << "the rest needs root: jobs of another user";
+    launch_as(stranger, {0}, Seconds{0}, 0, stranger);
+    EXPECT_EQ(refusal_, "");
+    launch_as(0, {0}, Seconds{0}, 1, stranger);
+    EXPECT_EQ(refusal_, "");
+}
+
+TEST_F(JobsHere, AStepHasNoMoreTasksThanTheControllerSigned) {
+    supervise_with("exit 0");
+    launch_as(getuid(), {0, 1});
+    EXPECT_EQ(refusal_, "step 12.0 has 1 tasks on this node, not 2");
+    EXPECT_TRUE(jobs_->known().empty());
+    launch_as(getuid(), {0});
+    EXPECT_EQ(refusal_, "");
+    EXPECT_EQ(jobs_->known().size(), 1u);
+}
+
+TEST_F(JobsHere, AnSrunThatComesAfterTheEndOfTheJobIsRefused) {
+    end_job();
+    ASSERT_EQ(reports_.size(), 1u);
+    EXPECT_TRUE(reports_[0].has_node_cleaned());
+    jobs_->on_acknowledged(reports_[0]);
+    launch(Seconds{-1});
+    EXPECT_EQ(refusal_, "job 12 has ended on this node");
+    launch(Seconds{0});
+    EXPECT_EQ(refusal_, "job 12 has ended on this node");
+    launch(Seconds{2});  // the job was resized: it has got the node back
+    EXPECT_EQ(refusal_, "");
+}
+
+// Otherwise the controller would take the run for lost, and run the job again.
+TEST_F(JobsHere, ARunIsKnownUntilTheControllerHasItsEnd) {
+    supervise_with("exit 0");
+    const wire::LaunchBatch order = batch_launch(12);
+    jobs_->launch_batch(order);
+    EXPECT_EQ(jobs_->known().size(), 1u);
+    const auto end = [&]() -> const wire::AgentReport* {
+        for (const auto& report : reports_) {
+            if (report.has_job_ended()) return &report;
+        }
+        return nullptr;
+    };
+    while (!end()) loop_.run_once();
+    ASSERT_EQ(jobs_->known().size(), 1u);
+    EXPECT_EQ(jobs_->known()[0].job(), 12u);
+    EXPECT_EQ(jobs_->known()[0].step(), kBatchStep.value);
+    jobs_->launch_batch(order);  // repeated: the controller does not know yet
+    EXPECT_EQ(jobs_->known().size(), 1u);
+    EXPECT_EQ(times_started(), 1u);
+    jobs_->on_acknowledged(*end());
+    EXPECT_TRUE(jobs_->known().empty());
+    while (wait(nullptr) > 0) {
+    }
+}
+
+TEST_F(JobsHere, AHookThatTakesTooLongIsKilled) {
+    site_->config.prolog = directory_ + "/prolog";
+    ASSERT_TRUE(write_file_atomically(site_->config.prolog, "#!/bin/sh\n(exec sleep 1000)\n",
+                                      {.mode = 0755}));
+    site_->config.prolog_timeout = Seconds{1};
+    loop_.on_signals({SIGCHLD}, [this](int) {
+        int status = 0;
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) hooks_.on_exit(pid, status);
+    });
+    jobs_->launch_batch(batch_launch(12));
+    while (reports_.empty()) loop_.run_once();
+    EXPECT_EQ(reports_[0].job_ended().launch_error().code(),
+              static_cast<std::uint32_t>(ErrorCode::PrologFailed));
+}
+
+TEST_F(JobsHere, APrologKnowsTheNameOfTheUser) {
+    site_->config.prolog = directory_ + "/prolog";
+    ASSERT_TRUE(write_file_atomically(
+        site_->config.prolog,
+        fmt::format("#!/bin/sh\necho $SLURM_JOB_USER >{}/user\nexit 1\n", directory_),
+        {.mode = 0755}));
+    launch();
+    finish_hook();
+    EXPECT_EQ(read_file(directory_ + "/user").value(), find_user(getuid())->name + "\n");
 }
 
 TEST(Hooks, WhatWasLearnedComesBack) {

@@ -47,9 +47,12 @@ void Jobs::terminate(const wire::Terminate& order) {
                 run->cancelled = true;
                 return;
             }
+            log_info("[{}] is told to end; SIGKILL follows after {} s", print_run(key),
+                     order.grace_seconds());
             wire::StepCommand command;
             *command.mutable_terminate() = order;
             run->line->send(command);
+            watch_kill(key, Seconds{order.grace_seconds()});
         } else if (!unacknowledged_.contains(key)) {
             // It never came here, or its end was heard before.
             never_start_.insert(key);
@@ -72,6 +75,10 @@ void Jobs::terminate(const wire::Terminate& order) {
         wire::AgentReport report;
         *report.mutable_node_cleaned()->mutable_run() = to_run_id({key.job, kBatchStep});
         return report_(std::move(report));
+    }
+    if (!job->ending && !job->runs.empty()) {
+        log_info("job {} is told to end; SIGKILL follows after {} s", key.job.job.value,
+                 order.grace_seconds());
     }
     job->ending = true;
     order_end(key.job, Seconds{order.grace_seconds()}, order.reason_line());

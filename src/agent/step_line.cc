@@ -23,8 +23,8 @@ Result<std::unique_ptr<StepLine>> StepLine::start(EventLoop& loop, const std::st
     std::vector<int> fds = {theirs.get()};
     if (srun) fds.push_back(srun.get());
     std::string title = fmt::format("slurmstepd: [{}]", print_run(key_of(order.run())));
-    TRY(as(ErrorCode::NodeUnable, spawn_helper(program, {title}, fds)));
-    std::unique_ptr<StepLine> line(new StepLine(loop, std::move(ours), std::move(handlers)));
+    const pid_t pid = TRY(as(ErrorCode::NodeUnable, spawn_helper(program, {title}, fds)));
+    std::unique_ptr<StepLine> line(new StepLine(loop, std::move(ours), pid, std::move(handlers)));
     std::string frame;
     append_frame(frame, order);
     line->stream_->send(frame);
@@ -38,10 +38,12 @@ Result<std::unique_ptr<StepLine>> StepLine::find(EventLoop& loop, const std::str
     if (!peer || !is_one_of_us(peer->uid)) {
         return Error{ErrorCode::AccessDenied, "somebody else listens there"};
     }
-    return std::unique_ptr<StepLine>(new StepLine(loop, std::move(fd), std::move(handlers)));
+    return std::unique_ptr<StepLine>(
+        new StepLine(loop, std::move(fd), peer->pid, std::move(handlers)));
 }
 
-StepLine::StepLine(EventLoop& loop, Fd fd, Handlers handlers) : handlers_(std::move(handlers)) {
+StepLine::StepLine(EventLoop& loop, Fd fd, pid_t pid, Handlers handlers)
+    : pid_(pid), handlers_(std::move(handlers)) {
     stream_ = std::make_unique<Stream>(
         loop, std::move(fd),
         Stream::Handlers{[this](std::string_view bytes) { on_data(bytes); },
@@ -53,6 +55,11 @@ void StepLine::send(const wire::StepCommand& command) {
     std::string frame;
     append_frame(frame, command);
     stream_->send(frame);
+}
+
+std::optional<pid_t> StepLine::pid() const {
+    if (stream_->closed()) return {};
+    return pid_;
 }
 
 void StepLine::on_data(std::string_view bytes) {

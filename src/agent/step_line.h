@@ -31,11 +31,14 @@ public:
                                                   Handlers handlers);
 
     void send(const wire::StepCommand& command);
+    // Of the supervisor; nothing once it is gone: the number may be that of another process.
+    std::optional<pid_t> pid() const;
 
 private:
-    StepLine(EventLoop& loop, Fd fd, Handlers handlers);
+    StepLine(EventLoop& loop, Fd fd, pid_t pid, Handlers handlers);
     void on_data(std::string_view bytes);
 
+    pid_t pid_;
     Handlers handlers_;
     FrameReader reader_;
     std::unique_ptr<Stream> stream_;

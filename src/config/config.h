@@ -119,6 +119,7 @@ struct Config {
     Seconds message_timeout{10};
     Seconds batch_start_timeout{10};
     Seconds unkillable_step_timeout{60};
+    std::string unkillable_step_program;
     Seconds cred_expire{120};  // from AuthInfo: how long a launch credential is good
     TimeLimit over_time_limit{Seconds{0}};
     TimeLimit resv_over_run{Seconds{0}};

@@ -38,6 +38,7 @@ wire::AgentOrder order_from(const SignalJob& order) {
     signal.set_children(order.children);
     signal.set_steps(order.steps);
     signal.set_if_handled(order.if_handled);
+    signal.set_suspension(order.suspension);
     // Compat with the message: no step named means all of them.
     if (!order.only_step) signal.mutable_run()->set_step(0xffffffffu);
     return message;

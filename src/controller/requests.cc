@@ -372,6 +372,8 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
         case wire::AgentReport::kNodeCleaned:
             return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),
                                      report.node_cleaned().epilog_failed()}};
+        case wire::AgentReport::kKillFailed:
+            return Event{KillFailed{node, from_wire(report.kill_failed().run())}};
         case wire::AgentReport::kHeartbeat:
             return Event{NodeHeartbeat{node, report.heartbeat().load(),
                                        report.heartbeat().free_memory(),

@@ -155,6 +155,7 @@ struct Dispatch {
     void operator()(const JobEnded& e) const { on_job_ended(cluster, now, e, effects); }
     void operator()(const StepEnded& e) const { on_step_ended(cluster, now, e, effects); }
     void operator()(const NodeCleaned& e) const { on_node_cleaned(cluster, now, e, effects); }
+    void operator()(const KillFailed& e) const { on_kill_failed(cluster, now, e); }
     void operator()(const Tick& e) const { on_tick(cluster, now, e, effects); }
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
     void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }

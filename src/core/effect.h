@@ -68,7 +68,8 @@ struct SignalJob {
     bool batch_shell = false;
     bool children = false;
     bool steps = false;
-    bool only_step = false;  // run.step alone
+    bool only_step = false;   // run.step alone
+    bool suspension = false;  // suspend (SIGSTOP) or resume (SIGCONT) of the whole job
     bool if_handled =
         false;  // of the script and its children those that have a handler: it would end others
 };

@@ -248,6 +248,12 @@ struct NodeCleaned {
     bool epilog_failed = false;
 };
 
+// Processes of the run could not be killed. Its end is reported all the same.
+struct KillFailed {
+    NodeIndex node;
+    RunId run;
+};
+
 // ---- from the shell
 
 struct Tick {};  // a timer is due
@@ -272,7 +278,7 @@ using Event =
     std::variant<SubmitJob, CancelJobs, ControlJobs, UpdateJob, UpdateNode, UpdatePartition,
                  CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
                  NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
-                 Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes, UpdateQos,
-                 ClockStepped, StoodStill>;
+                 KillFailed, Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes,
+                 UpdateQos, ClockStepped, StoodStill>;
 
 }  // namespace sluice

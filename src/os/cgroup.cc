@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-
-#include <csignal>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "os/cgroup_kill.h"
 #include "os/error.h"
 #include "os/files.h"
 
@@ -158,31 +158,6 @@ std::vector<int> Cgroup::entries() const {
     return fds;
 }
 
-std::vector<pid_t> Cgroup::pids() const {
-    std::vector<pid_t> pids;
-    Result<std::string> text = read_file(tracking_ + "/cgroup.procs");
-    if (!text) return pids;
-    for (std::string_view word : words(*text)) {
-        if (auto pid = to_number(word); pid && *pid > 0) pids.push_back(static_cast<pid_t>(*pid));
-    }
-    return pids;
-}
-
-void Cgroup::freeze(bool on) const {
-    if (version_ == CgroupVersion::V1) {
-        write_to(tracking_ + "/freezer.state", on ? "FROZEN" : "THAWED");
-    } else {
-        write_to(tracking_ + "/cgroup.freeze", on ? "1" : "0");
-    }
-}
-
-void Cgroup::kill() const {
-    if (version_ == CgroupVersion::V2 && write_to(tracking_ + "/cgroup.kill", "1")) return;
-    freeze(true);
-    for (pid_t pid : pids()) ::kill(pid, SIGKILL);
-    freeze(false);
-}
-
 std::uint64_t Cgroup::oom_kills() const {
     if (memory_.empty()) return 0;
     return named_number_in(
@@ -198,7 +173,7 @@ std::uint64_t Cgroup::memory_peak() const {
 
 bool Cgroup::remove() {
     for (const std::string& directory : directories_) {
-        if (rmdir(directory.c_str()) != 0 && errno == EBUSY) return false;
+        if (!remove_cgroup(directory)) return false;
     }
     // Other steps of the job may still be inside: then this fails, as it should.
     for (const std::string& directory : job_directories_) rmdir(directory.c_str());
@@ -226,13 +201,9 @@ std::vector<std::string> step_directories(const CgroupPlace& place) {
 bool kill_leftovers(const CgroupPlace& place) {
     bool gone = true;
     for (const std::string& directory : step_directories(place)) {
-        write_to(directory + "/freezer.state", "THAWED");
-        if (Result<std::string> text = read_file(directory + "/cgroup.procs")) {
-            for (std::string_view word : words(*text)) {
-                if (auto pid = to_number(word)) ::kill(static_cast<pid_t>(*pid), SIGKILL);
-            }
-        }
-        bool removed = rmdir(directory.c_str()) == 0 || errno == ENOENT;
+        if (access(directory.c_str(), F_OK) != 0) continue;
+        kill_cgroup(directory);
+        const bool removed = remove_cgroup(directory);
         if (removed) rmdir(directory_of(directory).c_str());
         gone = gone && removed;
     }

@@ -47,10 +47,8 @@ public:
 
     // Open cgroup.procs files: who writes "0" to each is inside.
     std::vector<int> entries() const;
-    std::vector<pid_t> pids() const;
-    void freeze(bool on) const;  // so that nothing forks while we kill
-    void kill() const;           // v2: all at once
-    bool empty() const { return pids().empty(); }
+    // The directory whose processes are the step's (os/cgroup_kill.h).
+    const std::string& tracking() const { return tracking_; }
     std::uint64_t oom_kills() const;    // of the memory controller, 0 if not in use
     std::uint64_t memory_peak() const;  // bytes, 0 if unknown
     bool remove();                      // false: something is still inside

@@ -1,17 +1,17 @@
 #include "os/process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include <climits>
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <unordered_map>
@@ -58,19 +58,13 @@ void set_stdio(const ProcessSpec& spec) {
     for (int i = 0; i < 3; ++i) dup2(wanted[i], i);
 }
 
+// Compat: a limit of the submitter cannot exceed the hard limit under which slurmd runs.
 void set_limits(const ProcessSpec& spec) {
     for (auto [resource, soft] : spec.limits) {
         rlimit limit{};
         if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) continue;
-        limit.rlim_cur = soft;
         // RLIM_INFINITY is the largest number, so it compares as it should.
-        if (soft > limit.rlim_max) {
-            if (geteuid() == 0) {
-                limit.rlim_max = soft;
-            } else {
-                limit.rlim_cur = limit.rlim_max;
-            }
-        }
+        limit.rlim_cur = std::min(soft, limit.rlim_max);
         setrlimit(static_cast<__rlimit_resource>(resource), &limit);
     }
 }
@@ -84,13 +78,12 @@ void drop_oom_protection() {
     if (pwrite(file.get(), "0", 1, 0) != 1) return;  // raising it is always allowed
 }
 
-// What failed, or null. The kernel's own calls: the library's speak for all threads, and those it
-// knows of are our parent's.
+// What failed, or null.
 const char* become(const User& user) {
     if (geteuid() != 0) return nullptr;
-    if (syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0) return "setgroups";
-    if (syscall(SYS_setresgid, user.gid, user.gid, user.gid) != 0) return "setgid";
-    if (syscall(SYS_setresuid, user.uid, user.uid, user.uid) != 0) return "setuid";
+    if (setgroups(user.groups.size(), user.groups.data()) != 0) return "setgroups";
+    if (setresgid(user.gid, user.gid, user.gid) != 0) return "setgid";
+    if (setresuid(user.uid, user.uid, user.uid) != 0) return "setuid";
     return nullptr;
 }
 
@@ -115,52 +108,10 @@ std::string interpreter_of(const std::string& script) {
     return parts.empty() ? std::string() : std::string(parts[0]);
 }
 
-// What the program is given, made beforehand: the child may be in our memory, and never comes back
-// to free its own.
-class Handover {
-public:
-    explicit Handover(const ProcessSpec& spec)
-        : argv_(pointers(spec.argv)), environment_(pointers(spec.environment)) {
-        if (spec.pid_variable.empty()) return;
-        pid_entry_ = spec.pid_variable + "=";
-        number_at_ = pid_entry_.size();
-        pid_entry_.append(kNumberSize, '\0');
-        environment_.back() = pid_entry_.data();
-        environment_.push_back(nullptr);
-    }
-
-    // By the child itself.
-    void note_pid() {
-        if (!pid_entry_.empty())
-            std::snprintf(&pid_entry_[number_at_], kNumberSize, "%d", getpid());
-    }
-    char** argv() { return argv_.data(); }
-    char** environment() { return environment_.data(); }
-
-private:
-    static constexpr std::size_t kNumberSize = 16;
-
-    std::vector<char*> argv_, environment_;
-    std::string pid_entry_;
-    std::size_t number_at_ = 0;
-};
-
-// In a copy of our memory: it may change the environment as it likes.
-void run_before(const ProcessSpec& spec, char** argv, char** environment) {
-    std::vector<std::string> entries;
-    for (char** entry = environment; *entry; ++entry) entries.emplace_back(*entry);
-    spec.before_program(entries);
-    execve(spec.program.c_str(), argv, pointers(entries).data());
-}
-
-// Until the program runs; else its exit code.
-int run_child(const ProcessSpec& spec, Handover& handover) {
-    if (spec.new_session) setsid();
-    if (spec.new_group) setpgid(0, 0);
-    set_stdio(spec);
-    if (spec.controlling_tty) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
+// Where the process runs and what it may use. What failed, or null.
+const char* confine(const ProcessSpec& spec) {
     for (int cgroup : spec.cgroups) {
-        if (write(cgroup, "0", 1) != 1) return complain("cannot join the job's cgroup");
+        if (write(cgroup, "0", 1) != 1) return "cannot join the job's cgroup";
     }
     if (!spec.cpus.empty()) {
         cpu_set_t set;
@@ -171,46 +122,61 @@ int run_child(const ProcessSpec& spec, Handover& handover) {
     set_limits(spec);
     drop_oom_protection();
     if (spec.umask) umask(*spec.umask);
-    const char* failed = spec.user ? become(*spec.user) : nullptr;
-    if (failed) return complain(failed);
-    if (!enter_directory(spec)) return complain("chdir");
-    reset_signals();
-    closefrom(3);  // whatever we have, inherited or forgot to mark: it is not theirs
+    return nullptr;
+}
 
-    handover.note_pid();
-    if (spec.before_program)
-        run_before(spec, handover.argv(), handover.environment());
-    else
-        execve(spec.program.c_str(), handover.argv(), handover.environment());
+// Before anything can block: whoever waits for one of our connections to close must not wait for
+// this process.
+void close_others(const ProcessSpec& spec) {
+    if (spec.kept < 0) return closefrom(kKeptFd);
+    dup2(spec.kept, kKeptFd);
+    fcntl(kKeptFd, F_SETFD, FD_CLOEXEC);
+    closefrom(kKeptFd + 1);
+}
+
+int refuse(const ProcessSpec& spec, const char* what) {
+    const int number = errno;
+    if (!spec.on_failure) return complain(what);
+    spec.on_failure(fmt::format("{}: {}", what, std::strerror(number)));
+    return number;
+}
+
+// Returns only if the program cannot be run.
+void run_program(const ProcessSpec& spec, const std::string& program) {
+    std::vector<std::string> environment = spec.environment;
+    if (!spec.pid_variable.empty())
+        environment.push_back(fmt::format("{}={}", spec.pid_variable, getpid()));
+    if (spec.before_program) spec.before_program(environment);
+    execve(program.c_str(), pointers(spec.argv).data(), pointers(environment).data());
+}
+
+// Until the program runs; else its exit code. Signals take their default action as soon as
+// something may block, so that whoever ends the process ends it there, too.
+int run_child(const ProcessSpec& spec) {
+    if (spec.new_session) setsid();
+    if (spec.new_group) setpgid(0, 0);
+    set_stdio(spec);
+    if (spec.controlling_tty) ioctl(STDIN_FILENO, TIOCSCTTY, 0);
+    const char* failed = confine(spec);
+    close_others(spec);
+    if (!failed && spec.user) failed = become(*spec.user);
+    if (failed) return refuse(spec, failed);
+    reset_signals();
+    if (spec.open_files && !spec.open_files()) return 1;
+    closefrom(kKeptFd);
+    if (!spec.preface.empty()) write_all(STDERR_FILENO, spec.preface);
+    if (!enter_directory(spec)) return complain("chdir");
+
+    const std::string program = spec.search_path.empty()
+                                    ? spec.program
+                                    : find_program(spec.program, spec.search_path, spec.directory);
+    run_program(spec, program);
     int number = errno;
     std::string culprit = spec.argv.empty() ? spec.program : spec.argv[0];
-    std::string interpreter = number == ENOENT ? interpreter_of(spec.program) : "";
+    std::string interpreter = number == ENOENT ? interpreter_of(program) : "";
     if (!interpreter.empty()) culprit = fmt::format("bad interpreter({})", interpreter);
     errno = number;
     return complain(fmt::format("execve(): {}", culprit));
-}
-
-struct Child {
-    const ProcessSpec& spec;
-    Handover handover;
-};
-
-int run_child_of(void* child) {
-    auto& self = *static_cast<Child*>(child);
-    return run_child(self.spec, self.handover);
-}
-
-// It works in our memory, on a part of our stack, while we wait for its program to begin: nothing
-// need be copied for it.
-pid_t start_in_our_memory(Child& child) {
-    alignas(16) char stack[128u << 10];
-    return clone(run_child_of, std::end(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
-}
-
-pid_t start_in_a_copy(Child& child) {
-    const pid_t pid = fork();
-    if (pid == 0) _exit(run_child_of(&child));
-    return pid;
 }
 
 }  // namespace
@@ -218,16 +184,26 @@ pid_t start_in_a_copy(Child& child) {
 // A signal that comes before the program runs must not be lost: what is ignored here waits, as long
 // as it is blocked, until the child has the program's own answer to it.
 Result<pid_t> spawn(const ProcessSpec& spec) {
-    Child child{spec, Handover(spec)};
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    // What is to be done before the program may take long.
-    pid_t pid = spec.before_program ? start_in_a_copy(child) : start_in_our_memory(child);
+    const pid_t pid = fork();
+    if (pid == 0) _exit(run_child(spec));
     int number = errno;
     sigprocmask(SIG_SETMASK, &before, nullptr);
     if (pid < 0) return os_error("fork", number);
     return pid;
+}
+
+void write_in_time(int fd, std::string_view text, std::chrono::milliseconds most) {
+    const pid_t writer = fork();
+    if (writer == 0) {
+        reset_signals();
+        dup2(fd, kKeptFd);
+        closefrom(kKeptFd + 1);
+        _exit(write_all(kKeptFd, text) ? 0 : 1);
+    }
+    if (writer > 0 && !wait_for_exit(writer, most)) kill(writer, SIGKILL);
 }
 
 namespace {
@@ -334,77 +310,6 @@ std::string supervisor_line(const std::string& text) {
     char stamp[32];
     std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &local);
     return fmt::format("[{}.{:03}] error: {}\n", stamp, now.tv_usec / 1000, text);
-}
-
-void adopt_orphans() {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-namespace {
-
-// The kernel's own list of children; nothing where it is not compiled in.
-std::optional<std::vector<pid_t>> children_listed(pid_t parent) {
-    std::vector<pid_t> children;
-    std::string tasks = fmt::format("/proc/{}/task", parent);
-    for (const std::string& thread : list_directory(tasks)) {
-        Result<std::string> text = read_file(fmt::format("{}/{}/children", tasks, thread));
-        if (!text) continue;
-        for (std::string_view word : words(*text)) {
-            if (auto pid = to_number(word)) children.push_back(static_cast<pid_t>(*pid));
-        }
-    }
-    if (children.empty() && access("/proc/self/task/self/children", F_OK) != 0 &&
-        access(fmt::format("/proc/self/task/{}/children", getpid()).c_str(), F_OK) != 0) {
-        return {};
-    }
-    return children;
-}
-
-std::vector<std::pair<pid_t, pid_t>> parents_of_all() {  // pid, parent
-    std::vector<std::pair<pid_t, pid_t>> result;
-    for (const std::string& name : list_directory("/proc")) {
-        std::optional<std::uint64_t> pid = to_number(name);
-        if (!pid) continue;
-        Result<std::string> stat = read_file(fmt::format("/proc/{}/stat", name));
-        if (!stat) continue;
-        std::size_t after = stat->rfind(')');  // the program's name may hold anything
-        if (after == std::string::npos) continue;
-        std::vector<std::string_view> fields = words(std::string_view(*stat).substr(after + 1));
-        if (fields.size() < 2) continue;
-        result.emplace_back(static_cast<pid_t>(*pid),
-                            static_cast<pid_t>(to_number(fields[1]).value_or(0)));
-    }
-    return result;
-}
-
-}  // namespace
-
-std::vector<pid_t> descendants(pid_t root) {
-    std::vector<pid_t> found = {root};
-    std::optional<std::vector<std::pair<pid_t, pid_t>>> all;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        if (!all) {
-            if (auto children = children_listed(found[i])) {
-                found.insert(found.end(), children->begin(), children->end());
-                continue;
-            }
-            all = parents_of_all();
-        }
-        for (auto [pid, parent] : *all) {
-            if (parent == found[i]) found.push_back(pid);
-        }
-    }
-    found.erase(found.begin());
-    return found;
-}
-
-bool handles(pid_t pid, int signal) {
-    constexpr std::string_view kCaught = "\nSigCgt:\t";
-    const Result<std::string> status = read_file(fmt::format("/proc/{}/status", pid));
-    const std::size_t at = status ? status->find(kCaught) : std::string::npos;
-    if (at == std::string::npos) return false;
-    const std::uint64_t caught = std::strtoull(status->c_str() + at + kCaught.size(), nullptr, 16);
-    return caught >> (signal - 1) & 1;
 }
 
 }  // namespace sluice

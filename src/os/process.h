@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@
 namespace sluice {
 
 struct ProcessSpec {
-    std::string program;  // a path: look-ups in PATH are find_program's business
+    std::string program;      // a path, or a name that is looked up in `search_path`
+    std::string search_path;  // as PATH; looked up by the new process, with its rights
     std::vector<std::string> argv;
     std::vector<std::string> environment;  // "NAME=value"
     std::string pid_variable;              // set in the environment to the new process's pid
@@ -27,21 +29,36 @@ struct ProcessSpec {
     std::string directory_fallback;        // where to go, with a line on stderr, if that fails
     const User* user = nullptr;            // absent: who we are
     std::optional<mode_t> umask;
-    std::vector<std::pair<int, rlim_t>> limits;  // RLIMIT_x, soft
+    std::vector<std::pair<int, rlim_t>> limits;  // RLIMIT_x, soft; our hard limits are kept
     int in = -1, out = -1, err = -1;             // -1: /dev/null
     bool new_session = false;
     bool new_group = false;
     bool controlling_tty = false;  // `in` is a terminal and becomes the session's
     std::vector<int> cgroups;      // open cgroup.procs files to join
     std::vector<int> cpus;         // affinity; empty: unchanged
+    int kept = -1;  // this descriptor of ours is kKeptFd of the new process until the program runs
+    // In the new process, with its rights: replaces its descriptors 0, 1 and 2. It may block for as
+    // long as it likes. Where it fails, the process exits.
+    std::function<bool()> open_files;
+    // Receives what fails in the new process before open_files is called.
+    std::function<void(const std::string& what)> on_failure;
+    std::string preface;  // is written to its standard error first
     // The last thing before the program, in its process and with its rights: it may change the
     // environment.
     std::function<void(std::vector<std::string>& environment)> before_program;
 };
 
-// It has 0, 1 and 2 and no other descriptor. What fails in the new process is said on its standard
-// error, and errno is its exit code.
+constexpr int kKeptFd = 3;
+
+// Returns at once: what the new process does before its program runs (opening files, changing
+// directory) happens in a copy of our memory and may take as long as it likes. The program has 0, 1
+// and 2 and no other descriptor. What fails is written to its standard error, and errno is its exit
+// code.
 Result<pid_t> spawn(const ProcessSpec& spec);
+
+// Writes to a descriptor that may block (a full pipe, a dead file server): a process of its own
+// does it, and is killed when it takes longer than `most`. It remains to be reaped then.
+void write_in_time(int fd, std::string_view text, std::chrono::milliseconds most);
 
 // Cheap from a big process, for a helper of our own: own session, no signals blocked, `fds` as
 // descriptors 3, 4, ... and no others, and standard input, output and error from ours.

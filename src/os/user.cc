@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/check.h"
 #include "os/error.h"
 
 namespace sluice {
@@ -104,26 +103,6 @@ std::optional<std::vector<uid_t>> group_members(const std::string& name) {
     }
     endpwent();
     return members;
-}
-
-AsUser::AsUser(const User& user) {
-    if (geteuid() != 0 || user.uid == 0) return;
-    old_gid_ = getegid();
-    old_groups_.resize(static_cast<std::size_t>(getgroups(0, nullptr)));
-    const int count = static_cast<int>(old_groups_.size());
-    CHECK(getgroups(count, old_groups_.data()) == count, "getgroups");
-    // Going on with root's rights would be worse than stopping.
-    CHECK(setgroups(user.groups.size(), user.groups.data()) == 0, "setgroups");
-    CHECK(setegid(user.gid) == 0, "setegid");
-    CHECK(seteuid(user.uid) == 0, "seteuid");
-    switched_ = true;
-}
-
-AsUser::~AsUser() {
-    if (!switched_) return;
-    CHECK(seteuid(0) == 0, "seteuid");
-    CHECK(setegid(old_gid_) == 0, "setegid");
-    CHECK(setgroups(old_groups_.size(), old_groups_.data()) == 0, "setgroups");
 }
 
 }  // namespace sluice

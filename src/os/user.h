@@ -1,6 +1,6 @@
 // os/user.h
 //
-// Who a uid is on this machine, and doing something with that user's rights.
+// Who a uid is on this machine.
 #pragma once
 
 #include <sys/types.h>
@@ -37,20 +37,5 @@ bool means_no_such_user(int number);
 std::string group_name(gid_t gid);  // the number where it has none
 // Everybody who is in it, also by their login group; nothing where there is no such group.
 std::optional<std::vector<uid_t>> group_members(const std::string& name);
-
-// While it lives, files are opened with the user's rights, so that root cannot be tricked by links
-// in a user's directory. Nothing changes when we already are that user. Single-threaded use only.
-class AsUser {
-public:
-    explicit AsUser(const User& user);
-    ~AsUser();
-    AsUser(const AsUser&) = delete;
-    AsUser& operator=(const AsUser&) = delete;
-
-private:
-    bool switched_ = false;
-    gid_t old_gid_ = 0;
-    std::vector<gid_t> old_groups_;
-};
 
 }  // namespace sluice

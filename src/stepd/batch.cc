@@ -20,7 +20,8 @@ namespace sluice {
 
 namespace {
 constexpr std::chrono::seconds kLoginTimeout{120};
-}
+constexpr std::chrono::seconds kSayWithin{1};
+}  // namespace
 
 wire::ExitStatus exit_status(int wait_status) {
     wire::ExitStatus exit;
@@ -44,7 +45,7 @@ Result<std::string> BatchWork::write_script() const {
     return path;
 }
 
-Result<void> BatchWork::open_files() {
+FileWishes BatchWork::files() const {
     const wire::JobRequest& request = order_.batch().job().request();
     FilenameContext context = filename_context(order_, user_);
     std::string pattern = request.std_out();
@@ -58,32 +59,48 @@ Result<void> BatchWork::open_files() {
     bool append = request.open_mode() == static_cast<std::uint32_t>(OpenMode::Append);
     std::string out = path_of(pattern);
     std::string err = request.std_err().empty() ? out : path_of(request.std_err());
-    std::string in = request.std_in().empty() ? "/dev/null" : path_of(request.std_in());
     const std::string& here = request.work_dir();
-    out_ = TRY(open_as(user_, {"stdout", out, here, append}));
-    if (err != out) err_ = TRY(open_as(user_, {"stderr", err, here, append}));
-    in_ = TRY(open_as(user_, {"stdin", in, here, false, true}));
-    return {};
+    FileWishes wishes;
+    wishes.out = {"stdout", out, here, append};
+    wishes.err_is_out = err == out;
+    if (!wishes.err_is_out) wishes.err = {"stderr", err, here, append};
+    if (!request.std_in().empty()) {
+        wishes.in = {"stdin", path_of(request.std_in()), here, false, true};
+    }
+    return wishes;
+}
+
+void BatchWork::on_files(Result<Fd> err) {
+    if (!err) {
+        finished_ = true;
+        return on_failed_(err.error());
+    }
+    err_ = std::move(*err);
+    if (epilogs_) epilogs_->set_error(err_.get());
 }
 
 Environment BatchWork::make_environment() const {
     Environment environment = Environment::parse(order_.batch().environment());
-    if (order_.batch().job().request().get_user_env()) {
-        environment.add_missing(login_environment(user_, kLoginTimeout));
-    } else {
-        environment.set_default("HOME", user_.home);
-    }
+    environment.set_default("HOME", user_.home);
     environment.set_default("PATH", "/usr/local/bin:/usr/bin:/bin");
     set_batch_variables(environment, order_, user_.name);
     return environment;
 }
 
+// The login shell is the user's program: it runs where the script runs, and ends with it.
+void BatchWork::add_login(ProcessSpec& spec) const {
+    if (!order_.batch().job().request().get_user_env()) return;
+    spec.before_program = [this](std::vector<std::string>& entries) {
+        Environment environment = Environment::parse(order_.batch().environment());
+        environment.add_missing(login_environment(user_, kLoginTimeout));
+        set_batch_variables(environment, order_, user_.name);
+        environment.add_missing(Environment(std::move(entries)));
+        entries = environment.entries();
+    };
+}
+
 Result<void> BatchWork::start(const std::string& preface) {
     const wire::JobRequest& request = order_.batch().job().request();
-    mode_t ours = umask(static_cast<mode_t>(request.umask() & 0777));
-    Result<void> opened = open_files();
-    umask(ours);
-    if (!opened) return opened;
     ProcessSpec spec;
     spec.program = TRY(write_script());
     spec.argv = {spec.program};
@@ -95,23 +112,26 @@ Result<void> BatchWork::start(const std::string& preface) {
     spec.user = &user_;
     spec.umask = static_cast<mode_t>(request.umask() & 0777);
     spec.limits = limits_of(request.rlimits());
-    spec.in = in_.get();
-    spec.out = out_.get();
-    spec.err = err_ ? err_.get() : out_.get();
+    spec.preface = preface;
     spec.new_group = true;
-    if (!preface.empty()) write_all(spec.err, preface);
     spec.cgroups = container_.entries();
+    add_login(spec);
     add_prologs(spec, order_);
-    shell_ = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
+    opening_ = TRY(FileOpening::prepare(loop_, spec, files(),
+                                        [this](Result<Fd> err) { on_files(std::move(err)); }));
     if (has_epilogs(order_)) {
         epilogs_ = std::make_unique<TaskEpilogs>(loop_, order_, spec,
                                                  [this](const std::string& line) { say(line); });
     }
+    shell_ = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
+    opening_->started();
     return {};
 }
 
 void BatchWork::on_exit(pid_t pid, int wait_status) {
     if (pid != shell_ && pid != epilog_) return;
+    opening_->take_answer();
+    if (finished_) return;
     if (pid == shell_) exit_ = exit_status(wait_status);
     shell_ = -1;
     epilog_ = epilogs_ ? epilogs_->next(wait_status).value_or(-1) : -1;
@@ -119,7 +139,7 @@ void BatchWork::on_exit(pid_t pid, int wait_status) {
 }
 
 void BatchWork::say(const std::string& line) {
-    write_all(err_ ? err_.get() : out_.get(), line);
+    if (err_) write_in_time(err_.get(), line, kSayWithin);
 }
 
 void BatchWork::announce(const std::string& reason_line) {

@@ -9,6 +9,7 @@
 #include "os/user.h"
 #include "stepd/container.h"
 #include "stepd/environment.h"
+#include "stepd/output.h"
 #include "stepd/task_hooks.h"
 #include "stepd/work.h"
 
@@ -17,8 +18,12 @@ namespace sluice {
 class BatchWork : public Work {
 public:
     BatchWork(EventLoop& loop, const wire::StepOrder& order, const User& user,
-              const Container& container)
-        : loop_(loop), order_(order), user_(user), container_(container) {}
+              const Container& container, OnFailed on_failed)
+        : loop_(loop),
+          order_(order),
+          user_(user),
+          container_(container),
+          on_failed_(std::move(on_failed)) {}
 
     Result<void> start(const std::string& preface) override;
     void on_exit(pid_t pid, int wait_status) override;
@@ -32,14 +37,18 @@ public:
 
 private:
     Result<std::string> write_script() const;
-    Result<void> open_files();
+    FileWishes files() const;
+    void on_files(Result<Fd> err);
     Environment make_environment() const;
+    void add_login(ProcessSpec& spec) const;
 
     EventLoop& loop_;
     const wire::StepOrder& order_;
     const User& user_;
     const Container& container_;
-    Fd in_, out_, err_;
+    OnFailed on_failed_;
+    std::unique_ptr<FileOpening> opening_;
+    Fd err_;            // the script's, once it is open
     pid_t shell_ = -1;  // none once it has ended
     pid_t epilog_ = -1;
     std::unique_ptr<TaskEpilogs> epilogs_;

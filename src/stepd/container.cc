@@ -8,6 +8,7 @@
 
 #include "model/errors.h"
 #include "model/job_id.h"
+#include "os/cgroup_kill.h"
 #include "os/error.h"
 #include "os/process.h"
 
@@ -40,7 +41,7 @@ std::vector<pid_t> Container::pids() const {
     if (!cgroup_) return found;
     // Who has just been started may not have entered the cgroup yet; who has left us is still in
     // it.
-    const std::vector<pid_t> confined = cgroup_->pids();
+    const std::vector<pid_t> confined = pids_in_cgroup(cgroup_->tracking());
     found.insert(found.end(), confined.begin(), confined.end());
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -57,6 +58,21 @@ void Container::signal_handlers(int signal) const {
     }
 }
 
+void Container::suspend() const {
+    if (!cgroup_ || !freeze_cgroup(cgroup_->tracking(), true)) signal_all(SIGSTOP);
+}
+
+void Container::thaw() const {
+    if (cgroup_) freeze_cgroup(cgroup_->tracking(), false);
+}
+
+void Container::resume() const {
+    thaw();
+    signal_all(SIGCONT);
+}
+
+// A process that has not entered the cgroup, or whose cgroup could not be made, is a descendant all
+// the same.
 bool Container::kill_round(bool has_children) {
     if (!has_children && !cgroup_) return true;
     if (!has_children) {
@@ -64,14 +80,11 @@ bool Container::kill_round(bool has_children) {
         memory_peak_ = cgroup_->memory_peak();
         if (cgroup_->remove()) return true;
     }
-    if (cgroup_) {
-        cgroup_->kill();
-    } else {
-        // Stopped first: a process that forks faster than we read /proc would never be caught.
-        std::vector<pid_t> found = descendants(getpid());
-        for (pid_t pid : found) kill(pid, SIGSTOP);
-        for (pid_t pid : found) kill(pid, SIGKILL);
-    }
+    if (cgroup_) kill_cgroup(cgroup_->tracking());
+    // Stopped first: a process that forks faster than we read /proc would never be caught.
+    const std::vector<pid_t> found = descendants(getpid());
+    for (pid_t pid : found) kill(pid, SIGSTOP);
+    for (pid_t pid : found) kill(pid, SIGKILL);
     return false;
 }
 

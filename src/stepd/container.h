@@ -23,6 +23,11 @@ public:
     std::vector<pid_t> pids() const;
     void signal_all(int signal) const;
     void signal_handlers(int signal) const;  // those that have a handler for it
+    // scontrol suspend and resume: with the cgroup's freezer where there is one, which no process
+    // of the user can undo; else with SIGSTOP.
+    void suspend() const;
+    void resume() const;
+    void thaw() const;  // so that it hears what comes next
     // One round of KILL; true once nothing is left. Children are reaped by the caller between
     // rounds.
     bool kill_round(bool has_children);

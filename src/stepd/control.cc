@@ -52,7 +52,7 @@ void Control::accept() {
     add_line(std::move(fd));
     wire::StepReport report;
     *report.mutable_state() = state_;
-    lines_.back()->stream->send(frame_of(report) + end_);
+    lines_.back()->stream->send(frame_of(report) + ending_);
 }
 
 void Control::add_line(Fd fd) {
@@ -78,7 +78,7 @@ void Control::on_data(Line& line, std::string_view bytes) {
 
 void Control::report(const wire::StepReport& report) {
     const std::string frame = frame_of(report);
-    if (report.has_end()) end_ = frame;
+    if (report.has_end() || report.has_killing()) ending_ += frame;
     for (auto& line : lines_) line->stream->send(frame);
 }
 
@@ -92,6 +92,10 @@ bool Control::drained() const {
         if (!line->stream->closed() && line->stream->backlog() > 0) return false;
     }
     return true;
+}
+
+bool Control::has_mark() const {
+    return access(mark_.c_str(), F_OK) == 0;
 }
 
 Result<void> Control::write_into_mark(const std::string& content) {

@@ -20,10 +20,11 @@ public:
 
     Control(EventLoop& loop, const wire::StepOrder& order, Fd inherited, OnCommand on_command);
 
-    void report(const wire::StepReport& report);  // an end: also to a slurmd that comes later
+    void report(const wire::StepReport& report);  // of the end: also to a slurmd that comes later
     bool connected() const;
     bool drained() const;
     Result<void> write_into_mark(const std::string& content);
+    bool has_mark() const;  // false: slurmd has removed it
 
 private:
     struct Line {
@@ -39,7 +40,7 @@ private:
     wire::StepState state_;
     OnCommand on_command_;
     std::string mark_;
-    std::string end_;  // the frame that reports it
+    std::string ending_;  // the frames that report it
     Fd listener_;
     std::vector<std::unique_ptr<Line>> lines_;
 };

@@ -7,7 +7,6 @@
 
 #include <csignal>
 
-#include "base/log.h"
 #include "os/fd.h"
 #include "os/files.h"
 #include "os/process.h"
@@ -70,7 +69,10 @@ Environment login_environment(const User& user, std::chrono::milliseconds timeou
     waitpid(*shell_pid, nullptr, 0);
     std::size_t mark = text.find(kMark);
     if (mark == std::string::npos) {
-        log_error("no login environment for {}: its shell gave no answer in time", user.name);
+        write_all(STDERR_FILENO,
+                  supervisor_line(fmt::format("no login environment for {}: its shell gave no "
+                                              "answer in time",
+                                              user.name)));
         return minimal;
     }
     Environment environment =

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "model/errors.h"
+#include "os/error.h"
 #include "os/files.h"
 
 namespace sluice {
@@ -30,8 +32,7 @@ bool may_make_directories(const OpenWish& wish) {
 
 }  // namespace
 
-Result<Fd> open_as(const User& user, const OpenWish& wish) {
-    AsUser rights(user);
+Result<Fd> open_file(const OpenWish& wish) {
     Fd fd(open_for(wish));
     int why = errno;
     if (!fd && why == ENOENT && may_make_directories(wish) &&
@@ -45,6 +46,112 @@ Result<Fd> open_as(const User& user, const OpenWish& wish) {
                                  std::strerror(why))};
     }
     return fd;
+}
+
+namespace {
+
+Result<void> open_all(const FileWishes& wishes) {
+    const std::optional<OpenWish>* each[] = {&wishes.in, &wishes.out, &wishes.err};
+    for (int target = 0; target < 3; ++target) {
+        if (!*each[target]) continue;
+        const Fd fd = TRY(open_file(**each[target]));
+        dup2(fd.get(), target);
+    }
+    if (wishes.err_is_out) dup2(STDOUT_FILENO, STDERR_FILENO);
+    return {};
+}
+
+// A text is an error; without one, the descriptor of standard error comes along.
+void send_answer(const std::string& error) {
+    char kind = error.empty() ? 'F' : 'E';
+    iovec parts[] = {{&kind, 1}, {const_cast<char*>(error.data()), error.size()}};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    if (error.empty()) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        const int fd = STDERR_FILENO;
+        std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    }
+    sendmsg(kKeptFd, &message, MSG_NOSIGNAL);
+}
+
+struct Answer {
+    bool is_there = false;  // or the process has ended
+    std::string error;
+    Fd fd;
+};
+
+Answer receive_answer(const Fd& socket) {
+    char text[8192];
+    iovec part{text, sizeof text};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t count = recvmsg(socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (count < 0) return {errno != EAGAIN && errno != EINTR, {}, {}};
+    Answer answer{true, {}, {}};
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+        answer.fd.reset(fd);
+    } else if (count > 1) {
+        answer.error.assign(text + 1, static_cast<std::size_t>(count) - 1);
+    }
+    return answer;
+}
+
+}  // namespace
+
+FileOpening::FileOpening(EventLoop& loop, Fd ours, Fd theirs, Done done)
+    : loop_(loop), ours_(std::move(ours)), theirs_(std::move(theirs)), done_(std::move(done)) {
+    loop_.watch(ours_.get(), EPOLLIN, [this](std::uint32_t) { take_answer(); });
+}
+
+Result<std::unique_ptr<FileOpening>> FileOpening::prepare(EventLoop& loop, ProcessSpec& spec,
+                                                          FileWishes wishes, Done done) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        return Error{ErrorCode::LaunchFailed, os_error("socketpair").detail};
+    }
+    spec.kept = pair[1];
+    spec.on_failure = send_answer;
+    spec.open_files = [wishes = std::move(wishes)] {
+        const Result<void> opened = open_all(wishes);
+        send_answer(opened ? "" : opened.error().detail);
+        return static_cast<bool>(opened);
+    };
+    return std::unique_ptr<FileOpening>(
+        new FileOpening(loop, Fd(pair[0]), Fd(pair[1]), std::move(done)));
+}
+
+void FileOpening::take_answer() {
+    if (!ours_) return;
+    Answer answer = receive_answer(ours_);
+    if (!answer.is_there) return;
+    loop_.forget(ours_.get());
+    ours_.reset();
+    const Done done = std::move(done_);  // it may destroy us
+    if (answer.fd) {
+        done(std::move(answer.fd));
+    } else if (!answer.error.empty()) {
+        done(Error{ErrorCode::LaunchFailed, answer.error});
+    }
+}
+
+bool may_empty(const wire::LaunchTasks& tasks, std::uint32_t task, std::string_view name) {
+    if (is_per_task(name)) return true;
+    return task == tasks.task_ids(0) && (is_per_node(name) || tasks.node_rank() == 0);
 }
 
 FilenameContext filename_context(const wire::StepOrder& order, const User& user) {

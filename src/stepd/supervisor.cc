@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "model/errors.h"
 #include "os/error.h"
-#include "os/files.h"
+#include "os/keyring.h"
 #include "os/process.h"
 #include "stepd/batch.h"
 #include "stepd/task_hooks.h"
@@ -21,7 +21,10 @@ namespace sluice {
 namespace {
 
 constexpr std::chrono::milliseconds kRoundDelayMax{250};
+constexpr std::chrono::milliseconds kLeaveDelayMax{100};
+constexpr std::chrono::seconds kKilledWithin{1};  // or slurmd is told that it takes longer
 constexpr std::chrono::seconds kKnownWithin{1};
+constexpr std::chrono::seconds kReadWithin{300};
 constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // said of one step
 
 std::uint64_t microseconds(const timeval& time) {
@@ -60,9 +63,7 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
     end_.set_batch(order_.has_batch());
     loop_.on_signals({SIGCHLD}, [this](int) { on_children(); });
     if (Result<void> started = start(std::move(srun)); !started) {
-        end_.mutable_launch_error()->set_code(static_cast<std::uint32_t>(started.error().code));
-        end_.mutable_launch_error()->set_detail(started.error().detail);
-        begin_cleanup();
+        on_start_failed(started.error());
         return;
     }
     wire::StepReport report;
@@ -71,12 +72,21 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
     control_.report(report);
 }
 
+void Supervisor::on_start_failed(const Error& error) {
+    if (cleaning_) return;
+    end_.mutable_launch_error()->set_code(static_cast<std::uint32_t>(error.code));
+    end_.mutable_launch_error()->set_detail(error.detail);
+    begin_cleanup();
+}
+
 Result<void> Supervisor::start(Fd srun) {
+    leave_session_keyring();
     Result<std::optional<User>> user = order_.has_known_user()
                                            ? std::optional<User>(user_from(order_.known_user()))
                                            : find_user_with_groups(order_.user(), order_.group());
     if (user) user_ = *user;
     if (user_ && user_->group_name.empty()) user_->group_name = group_name(order_.group());
+    auto on_failed = [this](const Error& error) { on_start_failed(error); };
     // The connection must be answered in any case, so the work takes it before anything can fail.
     if (order_.has_tasks()) {
         work_ = std::make_unique<TaskWork>(
@@ -85,7 +95,7 @@ Result<void> Supervisor::start(Fd srun) {
                 if (srun_lost) end_.set_srun_lost(true);
                 if (!terminating_) terminate(Seconds{order_.kill_wait()}, "");  // they know
             },
-            [this](int signal, bool by_srun) { signal_tasks(signal, by_srun); });
+            [this](int signal, bool by_srun) { signal_tasks(signal, by_srun); }, on_failed);
     }
     TRY(as(ErrorCode::NodeUnable, std::move(user)));
     if (!user_) {
@@ -94,7 +104,7 @@ Result<void> Supervisor::start(Fd srun) {
     }
     container_ = TRY(as(ErrorCode::NodeUnable, Container::create(order_)));
     if (order_.has_batch()) {
-        work_ = std::make_unique<BatchWork>(loop_, order_, *user_, *container_);
+        work_ = std::make_unique<BatchWork>(loop_, order_, *user_, *container_, on_failed);
     } else {
         static_cast<TaskWork&>(*work_).prepare(*user_, *container_);
     }
@@ -102,8 +112,8 @@ Result<void> Supervisor::start(Fd srun) {
 }
 
 void Supervisor::on_command(const wire::StepCommand& command) {
-    if (command.has_signal() && work_) {
-        work_->signal(command.signal());
+    if (command.has_signal()) {
+        on_signal(command.signal());
     } else if (command.has_terminate()) {
         const wire::Terminate& order = command.terminate();
         terminate(Seconds{order.grace_seconds()},
@@ -111,6 +121,14 @@ void Supervisor::on_command(const wire::StepCommand& command) {
     } else if (command.has_end_known() && known_until_ != EventLoop::Clock::time_point{}) {
         end_is_kept_ = true;
         leave_when_told();
+    }
+}
+
+void Supervisor::on_signal(const wire::SignalJob& order) {
+    if (!order.suspension()) {
+        if (work_) work_->signal(order);
+    } else if (container_ && !terminating_ && !cleaning_) {
+        order.signal() == SIGSTOP ? container_->suspend() : container_->resume();
     }
 }
 
@@ -125,9 +143,11 @@ void Supervisor::signal_tasks(int signal, bool by_srun) {
 
 void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason_line) {
     if (cleaning_) return;
-    if (!terminating_ && !reason_line.empty() && work_) work_->announce(reason_line);
+    const bool is_first = !std::exchange(terminating_, true);
+    if (work_) work_->start_no_more();
     // A second order may shorten the time that is left, and repeats the signals.
-    terminating_ = true;
+    if (container_) container_->thaw();
+    if (is_first && !reason_line.empty() && work_) work_->announce(reason_line);
     if (grace.count() <= 0) return kill_tasks();
     if (container_ && !std::exchange(told_by_srun_, false)) {
         container_->signal_all(SIGCONT);
@@ -164,14 +184,26 @@ void Supervisor::on_children() {
 void Supervisor::begin_cleanup() {
     if (cleaning_) return;
     cleaning_ = true;
+    killed_until_ = EventLoop::Clock::now() + kKilledWithin;
     cleanup_round();
 }
 
 void Supervisor::cleanup_round() {
     reap();
     if (!container_ || container_->kill_round(has_children_)) return finish();
+    report_killing();
     loop_.after(round_delay_, [this] { cleanup_round(); });
     round_delay_ = std::min(round_delay_ * 2, kRoundDelayMax);
+}
+
+// slurmd decides for how long: UnkillableStepTimeout.
+void Supervisor::report_killing() {
+    if (killing_reported_ || EventLoop::Clock::now() < killed_until_) return;
+    killing_reported_ = true;
+    take_stock();
+    wire::StepReport report;
+    *report.mutable_killing() = end_;
+    control_.report(report);
 }
 
 // srun says it of its tasks itself.
@@ -187,8 +219,8 @@ void Supervisor::note_oom_kills(std::uint64_t count) {
                                     count, count == 1 ? "" : "s", order_.run().job())));
 }
 
-void Supervisor::finish() {
-    gpu_frequencies_.reset();
+// How it has ended, as far as that is known.
+void Supervisor::take_stock() {
     if (work_) *end_.mutable_exit() = work_->exit();
     if (end_.has_launch_error()) end_.mutable_exit()->set_code(1);
     rusage usage{};
@@ -198,6 +230,11 @@ void Supervisor::finish() {
     std::uint64_t rss = static_cast<std::uint64_t>(usage.ru_maxrss);
     if (container_) rss = std::max(rss, container_->memory_peak() / 1024);
     end_.mutable_usage()->set_rss_max_kb(rss);
+}
+
+void Supervisor::finish() {
+    gpu_frequencies_.reset();
+    take_stock();
     if (container_ && container_->oom_kills() > 0) note_oom_kills(container_->oom_kills());
 
     wire::StepReport report;
@@ -205,23 +242,30 @@ void Supervisor::finish() {
     control_.report(report);
     if (work_) work_->wind_up(end_);
     known_until_ = EventLoop::Clock::now() + kKnownWithin;
+    read_until_ = EventLoop::Clock::now() + kReadWithin;
     leave_when_told();
 }
 
-// Whoever comes when we are gone finds it in the mark.
+// A slurmd that comes when we are gone finds it in the mark. Where it cannot be written, we stay
+// and try again: a full disk must not make a success look like a kill.
 void Supervisor::keep_end() {
     if (end_is_kept_ || (control_.connected() && EventLoop::Clock::now() < known_until_)) return;
-    end_is_kept_ = true;
-    Result<void> written = control_.write_into_mark(end_.SerializeAsString());
-    if (!written)
-        log_error("the end of the step could not be recorded: {}", written.error().detail);
+    const Result<void> written = control_.write_into_mark(end_.SerializeAsString());
+    end_is_kept_ = written || !control_.has_mark();
+    if (end_is_kept_) return;
+    known_until_ = EventLoop::Clock::now() + kKnownWithin;
+    if (std::exchange(end_write_failed_, true)) return;
+    log_error("the end of the step could not be recorded yet: {}", written.error().detail);
 }
 
 // slurmd must have it all, and srun the last of the output.
 void Supervisor::leave_when_told() {
     keep_end();
-    if (end_is_kept_ && control_.drained() && (!work_ || work_->wound_up())) return loop_.stop();
-    loop_.after(std::chrono::milliseconds{5}, [this] { leave_when_told(); });
+    const bool is_read = !work_ || work_->wound_up() || EventLoop::Clock::now() >= read_until_;
+    if (end_is_kept_ && control_.drained() && is_read) return loop_.stop();
+    loop_.cancel(leave_timer_);
+    leave_timer_ = loop_.after(leave_delay_, [this] { leave_when_told(); });
+    leave_delay_ = std::min(leave_delay_ * 2, kLeaveDelayMax);
 }
 
 void Supervisor::run() {

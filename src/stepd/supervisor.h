@@ -26,7 +26,9 @@ public:
 
 private:
     Result<void> start(Fd srun);
+    void on_start_failed(const Error& error);
     void on_command(const wire::StepCommand& command);
+    void on_signal(const wire::SignalJob& order);
     void signal_tasks(int signal, bool by_srun);
     void terminate(std::chrono::seconds grace, const std::string& reason_line);
     void kill_tasks();
@@ -35,6 +37,8 @@ private:
     void note_oom_kills(std::uint64_t count);
     void begin_cleanup();
     void cleanup_round();
+    void report_killing();
+    void take_stock();
     void finish();
     void keep_end();
     void leave_when_told();
@@ -48,13 +52,19 @@ private:
     Control control_;
     wire::StepEnd end_;
     std::chrono::milliseconds round_delay_{1};
+    std::chrono::milliseconds leave_delay_{5};
     bool has_children_ = true;
     bool terminating_ = false;
     bool told_by_srun_ = false;  // to end
     bool killing_ = false;
     bool cleaning_ = false;
+    EventLoop::Clock::time_point killed_until_;  // nothing should be left by then
+    bool killing_reported_ = false;
     EventLoop::Clock::time_point known_until_;  // the controller should know of the end by then
+    EventLoop::Clock::time_point read_until_;   // srun should have read the last output by then
     bool end_is_kept_ = false;                  // by the controller, or in the mark
+    bool end_write_failed_ = false;
+    EventLoop::TimerId leave_timer_ = 0;
 };
 
 }  // namespace sluice

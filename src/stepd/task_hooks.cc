@@ -95,7 +95,9 @@ bool has_epilogs(const wire::StepOrder& order) {
 void add_prologs(ProcessSpec& spec, const wire::StepOrder& order) {
     std::vector<TaskHook> prologs = prologs_of(order);
     if (prologs.empty()) return;
-    spec.before_program = [prologs = std::move(prologs)](std::vector<std::string>& entries) {
+    spec.before_program = [first = std::move(spec.before_program),
+                           prologs = std::move(prologs)](std::vector<std::string>& entries) {
+        if (first) first(entries);
         Environment environment(std::move(entries));
         for (const TaskHook& prolog : prologs) run_prolog(prolog, environment);
         entries = environment.entries();
@@ -126,9 +128,12 @@ std::string apply_prolog_output(Environment& environment, std::string_view outpu
 TaskEpilogs::TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const ProcessSpec& task,
                          std::function<void(const std::string&)> say)
     : loop_(loop), say_(std::move(say)), epilogs_(epilogs_of(order)), spec_(task) {
-    if (task.err >= 0) err_.reset(fcntl(task.err, F_DUPFD_CLOEXEC, 3));
+    set_error(task.err);
     spec_.in = spec_.out = -1;
-    spec_.err = err_.get();
+    spec_.kept = -1;
+    spec_.open_files = nullptr;
+    spec_.on_failure = nullptr;
+    spec_.preface.clear();
     spec_.new_session = spec_.controlling_tty = false;
     spec_.new_group = true;
     spec_.pid_variable.clear();
@@ -136,6 +141,11 @@ TaskEpilogs::TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const Pr
     Environment environment(std::move(spec_.environment));
     environment.set(kContext, "epilog_task");
     spec_.environment = environment.entries();
+}
+
+void TaskEpilogs::set_error(int fd) {
+    err_.reset(fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    spec_.err = err_.get();
 }
 
 std::optional<pid_t> TaskEpilogs::next(int wait_status) {
@@ -153,6 +163,7 @@ std::optional<pid_t> TaskEpilogs::next(int wait_status) {
 
 std::optional<pid_t> TaskEpilogs::start(const TaskHook& epilog) {
     spec_.program = epilog.program;
+    spec_.search_path.clear();
     spec_.argv = {epilog.program};
     Result<pid_t> pid = spawn(spec_);
     if (!pid) {

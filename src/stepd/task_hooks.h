@@ -48,6 +48,8 @@ public:
                 std::function<void(const std::string& line)> say);
     ~TaskEpilogs() { loop_.cancel(limit_); }
 
+    void set_error(int fd);  // the task's standard error, where the task opened it itself
+
     // The task, or the epilog that followed it, has ended: the next one's process; none: that was
     // the last.
     std::optional<pid_t> next(int wait_status);

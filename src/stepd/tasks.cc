@@ -8,7 +8,9 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "model/errors.h"
 #include "model/job.h"
@@ -21,14 +23,13 @@
 #include "stepd/gpus.h"
 #include "stepd/limits.h"
 #include "stepd/login.h"
-#include "stepd/output.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr std::size_t kBacklogMax = 1u << 20;       // towards srun, before tasks must wait
-constexpr std::size_t kInputBacklogMax = 4u << 20;  // towards a task, before srun must wait
+constexpr std::size_t kBacklogMax = 1u << 20;         // towards srun, before tasks must wait
+constexpr std::size_t kInputBacklogMax = 256u << 10;  // towards a task, before srun must wait
 constexpr std::chrono::milliseconds kExitDelay{100};
 constexpr std::chrono::seconds kFarewellMax{30};  // for srun to read the end and to close
 constexpr std::uint32_t kAllTasks = 0xffffffff;
@@ -50,12 +51,14 @@ bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
 }  // namespace
 
 TaskWork::TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
-                   std::function<void(bool)> terminate, std::function<void(int, bool)> signal_all)
+                   std::function<void(bool)> terminate, std::function<void(int, bool)> signal_all,
+                   OnFailed on_failed)
     : loop_(loop),
       order_(order),
       spec_(order.tasks().spec()),
       terminate_(std::move(terminate)),
-      signal_all_(std::move(signal_all)) {
+      signal_all_(std::move(signal_all)),
+      on_failed_(std::move(on_failed)) {
     srun_ = std::make_unique<Stream>(
         loop_, std::move(srun),
         Stream::Handlers{[this](std::string_view bytes) { on_input(bytes); }, [this] { on_lost(); },
@@ -69,21 +72,49 @@ void TaskWork::prepare(const User& user, const Container& container) {
 
 Result<void> TaskWork::start(const std::string& preface) {
     if (spec_.argv_size() == 0) return Error{ErrorCode::LaunchFailed, "no program was named"};
-    auto count = static_cast<std::size_t>(order_.tasks().task_ids_size());
-    if (count == 0) return Error{ErrorCode::LaunchFailed, "no task was named for this node"};
-    for (std::size_t local = 0; local < count; ++local) {
-        Result<void> started = start_task(local, local == 0 ? preface : "");
-        if (!started) return started;
+    if (order_.tasks().task_ids_size() == 0) {
+        return Error{ErrorCode::LaunchFailed, "no task was named for this node"};
     }
+    preface_ = preface;
+    return start_tasks();
+}
+
+// One after the other: the first task that opens a shared file empties it, and the next must not
+// have written to it by then.
+Result<void> TaskWork::start_tasks() {
+    const auto count = static_cast<std::size_t>(order_.tasks().task_ids_size());
+    starting_ = true;
+    while (tasks_.size() < count) {
+        const std::size_t local = tasks_.size();
+        Result<void> started = start_task(local, local == 0 ? preface_ : "");
+        if (!started) {
+            starting_ = false;
+            return started;
+        }
+        if (tasks_.back()->opening) return {};
+    }
+    starting_ = false;
     return {};
 }
 
-Result<void> TaskWork::start_task(std::size_t local, const std::string& preface) {
-    tasks_.push_back(std::make_unique<Task>());
-    Task& task = *tasks_.back();
-    task.id = order_.tasks().task_ids(static_cast<int>(local));
-    Ends ends = TRY(open_ends(task, local));
+void TaskWork::go_on_starting() {
+    if (!starting_) return;
+    if (Result<void> started = start_tasks(); !started) on_failed_(started.error());
+}
 
+void TaskWork::on_files(Task& task, Result<Fd> err) {
+    task.opening.reset();
+    if (!err) {
+        starting_ = false;
+        task.told = true;  // the error says it
+        return on_failed_(err.error());
+    }
+    tell_started(task);
+    if (task.epilogs) task.epilogs->set_error(err->get());
+    loop_.later([this] { go_on_starting(); });
+}
+
+Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
     Environment environment = Environment::parse(spec_.environment());
     environment.add_missing(minimal_environment(*user_));
     const TaskDevices devices = TRY(devices_of_task(order_, local));
@@ -91,11 +122,8 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
     set_task_variables(environment, order_, *user_, local, devices.gpus);
     ProcessSpec spec;
     spec.argv = {spec_.argv().begin(), spec_.argv().end()};
-    {
-        AsUser rights(*user_);  // what the user cannot see is not found
-        spec.program =
-            find_program(spec.argv[0], std::string(environment.get("PATH")), spec_.work_dir());
-    }
+    spec.program = spec.argv[0];
+    spec.search_path = environment.get("PATH");
     spec.environment = environment.entries();
     spec.pid_variable = "SLURM_TASK_PID";
     spec.directory = spec_.work_dir();
@@ -106,25 +134,47 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
     spec.in = ends.in.get();
     spec.out = ends.out.get();
     spec.err = ends.err ? ends.err.get() : ends.out.get();
+    spec.preface = devices.binding;
     spec.new_group = !ends.terminal;
     spec.new_session = ends.terminal;
     spec.controlling_tty = ends.terminal;
     spec.cgroups = container_->entries();
     add_prologs(spec, order_);
-    const std::string said = preface + devices.binding;
-    if (!said.empty() && spec.err >= 0) write_all(spec.err, said);
-    task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
-    ++running_;
+    return spec;
+}
+
+Result<void> TaskWork::start_task(std::size_t local, const std::string& preface) {
+    tasks_.push_back(std::make_unique<Task>());
+    Task& task = *tasks_.back();
+    task.id = order_.tasks().task_ids(static_cast<int>(local));
+    const Ends ends = TRY(open_ends(task, local));
+    ProcessSpec spec = TRY(make_spec(local, ends));
+    spec.preface.insert(0, preface);
     if (has_epilogs(order_)) {
         task.epilogs = std::make_unique<TaskEpilogs>(
             loop_, order_, spec, [this](const std::string& line) { say(line); });
     }
+    if (ends.files.any()) {
+        task.opening =
+            TRY(FileOpening::prepare(loop_, spec, ends.files, [this, &task](Result<Fd> err) {
+                on_files(task, std::move(err));
+            }));
+    }
+    task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
+    ++running_;
+    if (task.opening) {
+        task.opening->started();
+    } else {
+        tell_started(task);
+    }
+    return {};
+}
 
+void TaskWork::tell_started(const Task& task) {
     wire::StepOutput output;
     output.mutable_started()->set_task(task.id);
     output.mutable_started()->set_pid(static_cast<std::uint32_t>(task.pid));
     send(output);
-    return {};
 }
 
 Result<TaskWork::Ends> TaskWork::open_ends(Task& task, std::size_t local) {
@@ -144,9 +194,12 @@ Result<TaskWork::Ends> TaskWork::open_ends(Task& task, std::size_t local) {
         return ends;
     }
     TRY(open_input(task, ends));
-    ends.out = TRY(open_output(task, 1, task.out));
-    bool same = spec_.std_err() == spec_.std_out() && !spec_.std_out().empty();
-    if (!same) ends.err = TRY(open_output(task, 2, task.err));
+    TRY(open_output(task, 1, ends));
+    if (spec_.std_err() == spec_.std_out() && !spec_.std_out().empty()) {
+        ends.files.err_is_out = true;
+    } else {
+        TRY(open_output(task, 2, ends));
+    }
     return ends;
 }
 
@@ -157,9 +210,8 @@ Result<void> TaskWork::open_input(Task& task, Ends& ends) {
     if (!wish.empty() && !only) {
         FilenameContext context = filename_context(order_, *user_);
         context.task = task.id;
-        ends.in = TRY(open_as(
-            *user_, {"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
-                     spec_.work_dir(), false, true}));
+        ends.files.in = {"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
+                         spec_.work_dir(), false, true};
         return {};
     }
     int pair[2];
@@ -170,28 +222,31 @@ Result<void> TaskWork::open_input(Task& task, Ends& ends) {
     return {};
 }
 
-Result<Fd> TaskWork::open_output(Task& task, int stream, std::unique_ptr<Stream>& to_srun) {
+Result<void> TaskWork::open_output(Task& task, int stream, Ends& ends) {
     const std::string& own = stream == 1 ? spec_.std_out() : spec_.std_err();
     // Compat: --output alone takes the errors too.
     const std::string& wish = stream == 2 && own.empty() ? spec_.std_out() : own;
-    if (wish == "none") return Fd(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    Fd& end = stream == 1 ? ends.out : ends.err;
+    if (wish == "none") {
+        end.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));
+        return {};
+    }
     if (wish.empty()) {
         int pair[2];
         if (pipe2(pair, O_CLOEXEC) != 0) return os_error("pipe");
-        to_srun = read_output(task, Fd(pair[0]), static_cast<std::uint32_t>(stream));
-        return Fd(pair[1]);
+        (stream == 1 ? task.out : task.err) =
+            read_output(task, Fd(pair[0]), static_cast<std::uint32_t>(stream));
+        end.reset(pair[1]);
+        return {};
     }
     FilenameContext context = filename_context(order_, *user_);
     context.task = task.id;
-    // Only the first task of the first to open a shared file may empty it.
-    bool shared = !is_per_task(wish);
-    bool first = !shared || (task.id == order_.tasks().task_ids(0) &&
-                             (is_per_node(wish) || order_.tasks().node_rank() == 0));
-    bool append = spec_.open_mode() == static_cast<std::uint32_t>(OpenMode::Append) || !first ||
-                  (stream == 2 && own.empty());
-    return open_as(*user_, {stream == 1 ? "stdout" : "stderr",
-                            absolute_path(expand_filename(wish, context), spec_.work_dir()),
-                            spec_.work_dir(), append});
+    const bool append = spec_.open_mode() == static_cast<std::uint32_t>(OpenMode::Append) ||
+                        !may_empty(order_.tasks(), task.id, wish) || (stream == 2 && own.empty());
+    (stream == 1 ? ends.files.out : ends.files.err) = {
+        stream == 1 ? "stdout" : "stderr",
+        absolute_path(expand_filename(wish, context), spec_.work_dir()), spec_.work_dir(), append};
+    return {};
 }
 
 std::unique_ptr<Stream> TaskWork::read_output(Task& task, Fd fd, std::uint32_t stream) {
@@ -218,6 +273,9 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
     for (auto& each : tasks_) {
         Task& task = *each;
         if (task.pid != pid || task.exited) continue;
+        if (task.opening) task.opening->take_answer();
+        if (std::exchange(task.opening, nullptr))
+            starting_ = false;  // killed before they were open
         if (!task.epilogs || !task.epilogs->begun()) task.exit = exit_status(wait_status);
         const std::optional<pid_t> epilog =
             task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
@@ -297,9 +355,20 @@ void TaskWork::on_input(std::string_view bytes) {
     reader_.feed(bytes);
     for (;;) {
         auto frame = reader_.next();
-        if (!frame || !*frame) return;
-        if (Result<wire::StepInput> input = decode<wire::StepInput>(**frame)) handle(*input);
+        if (!frame) return hang_up();
+        if (!*frame) return;
+        Result<wire::StepInput> input = decode<wire::StepInput>(**frame);
+        if (!input) return hang_up();
+        handle(*input);
     }
+}
+
+// What does not speak our language is no srun: nothing more is read from it, nor kept for it.
+void TaskWork::hang_up() {
+    log_error("step {}.{}: its srun sent what is not a message; the connection is closed",
+              order_.run().job(), order_.run().step());
+    srun_->close();
+    on_lost();
 }
 
 void TaskWork::handle(const wire::StepInput& input) {

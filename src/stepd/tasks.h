@@ -14,6 +14,7 @@
 #include "os/user.h"
 #include "protocol/frame.h"
 #include "stepd/container.h"
+#include "stepd/output.h"
 #include "stepd/task_hooks.h"
 #include "stepd/work.h"
 
@@ -23,12 +24,13 @@ class TaskWork : public Work {
 public:
     TaskWork(EventLoop& loop, const wire::StepOrder& order, Fd srun,
              std::function<void(bool srun_lost)> terminate,
-             std::function<void(int signal, bool by_srun)> signal_all);
+             std::function<void(int signal, bool by_srun)> signal_all, OnFailed on_failed);
     void prepare(const User& user, const Container& container);
 
     Result<void> start(const std::string& preface) override;
+    void start_no_more() override { starting_ = false; }
     void on_exit(pid_t pid, int wait_status) override;
-    bool finished() const override { return running_ == 0; }
+    bool finished() const override { return running_ == 0 && !starting_; }
     wire::ExitStatus exit() const override { return worst_; }
     void say(const std::string& line) override;
     void announce(const std::string& reason_line) override;
@@ -39,7 +41,8 @@ public:
 private:
     struct Task {
         std::uint32_t id = 0;
-        pid_t pid = -1;  // its own, then those of its epilogs
+        pid_t pid = -1;                        // its own, then those of its epilogs
+        std::unique_ptr<FileOpening> opening;  // until its files are open
         std::unique_ptr<TaskEpilogs> epilogs;
         bool exited = false;  // and its epilogs have run
         bool told = false;    // srun knows
@@ -49,13 +52,19 @@ private:
     };
     struct Ends {  // what the new process gets
         Fd in, out, err;
+        FileWishes files;  // and what it opens itself
         bool terminal = false;
     };
+    Result<void> start_tasks();
+    void go_on_starting();
     Result<void> start_task(std::size_t local, const std::string& preface);
+    Result<ProcessSpec> make_spec(std::size_t local, const Ends& ends);
+    void on_files(Task& task, Result<Fd> err);
     Result<Ends> open_ends(Task& task, std::size_t local);
     Result<void> open_input(Task& task, Ends& ends);
-    Result<Fd> open_output(Task& task, int stream, std::unique_ptr<Stream>& to_srun);
+    Result<void> open_output(Task& task, int stream, Ends& ends);
     std::unique_ptr<Stream> read_output(Task& task, Fd fd, std::uint32_t stream);
+    void tell_started(const Task& task);
     void tell_exit(Task& task);
     void say_cancelled(const std::string& cause);
     void pass_signal(int signal, bool by_srun, bool task_failed);
@@ -63,6 +72,7 @@ private:
     void on_input(std::string_view bytes);
     void handle(const wire::StepInput& input);
     void feed(const wire::StreamData& data);
+    void hang_up();
     void on_lost();
     void pace();
 
@@ -73,10 +83,13 @@ private:
     const Container* container_ = nullptr;
     std::function<void(bool)> terminate_;
     std::function<void(int, bool)> signal_all_;
-    FrameReader reader_;
+    OnFailed on_failed_;
+    FrameReader reader_{kStepInputSizeMax};
     std::unique_ptr<Stream> srun_;
     std::vector<std::unique_ptr<Task>> tasks_;
     std::size_t running_ = 0;
+    bool starting_ = false;  // there are more tasks to start
+    std::string preface_;
     wire::ExitStatus worst_;
     bool paused_ = false;
     bool done_sent_ = false;

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -14,10 +15,15 @@ namespace sluice {
 
 class Work {
 public:
+    // What was started cannot go on, and why: its files could not be opened.
+    using OnFailed = std::function<void(const Error&)>;
+
     virtual ~Work() = default;
 
-    // `preface` comes before all else on the stderr of the script or of the first task.
+    // Waits for nothing that belongs to the user. `preface` comes before all else on the stderr of
+    // the script or of the first task.
     virtual Result<void> start(const std::string& preface) = 0;
+    virtual void start_no_more() {}                             // it is being ended
     virtual void on_exit(pid_t pid, int wait_status) = 0;       // of any child, ours or adopted
     virtual bool finished() const = 0;                          // the rest may be killed
     virtual wire::ExitStatus exit() const = 0;                  // the worst

@@ -11,8 +11,9 @@ ROUNDS = 40 if LONG else 6
 class Load(threading.Thread):
     """Submits job after job; remembers what was acknowledged."""
 
-    def __init__(self, cluster, name, *options):
+    def __init__(self, cluster, name, *options, body="true"):
         super().__init__()
+        self.body = body
         self.cluster, self.label, self.options = cluster, name, options
         self.accepted, self.attempts, self.over = [], [], threading.Event()
 
@@ -21,7 +22,7 @@ class Load(threading.Thread):
             label = f"{self.label}-{len(self.attempts)}"
             self.attempts.append(label)
             result = self.cluster.run("sbatch", "--parsable", "-J", label, "-o", "/dev/null",
-                                      *self.options, "--wrap", "true", check=False)
+                                      *self.options, "--wrap", self.body, check=False)
             if result.returncode == 0:
                 self.accepted.append((result.stdout.strip(), label))
 
@@ -78,7 +79,7 @@ def test_all_daemons_die_under_load_and_every_job_runs(make_cluster):
     print("seed", seed)
     dice = random.Random(seed)
     cluster = make_cluster(nodes=2, extra="MaxJobCount=100000")
-    loads = [Load(cluster, f"load{i}") for i in range(2)]
+    loads = [Load(cluster, f"load{i}", body="echo $SLURM_JOB_ID >>ran") for i in range(2)]
     for load in loads:
         load.start()
     try:
@@ -98,3 +99,5 @@ def test_all_daemons_die_under_load_and_every_job_runs(make_cluster):
     check_nothing_lost(cluster, loads)
     states = set(cluster.run("squeue", "-h", "-t", "all", "-o", "%T").stdout.split())
     assert states == {"COMPLETED"}
+    jobs = sorted(job for job, _ in listed(cluster))
+    assert sorted((cluster.dir / "work" / "ran").read_text().split()) == jobs, "each ran once"

@@ -1,7 +1,7 @@
 """Jobs that wait for jobs, deadlines, suspended jobs: what users see of them."""
 
 import pytest
-from cluster import process_state
+from cluster import is_frozen
 
 
 def shown(cluster, job):
@@ -85,7 +85,7 @@ def test_suspend_and_resume(cluster):
     assert cluster.run("squeue", "-h", "-j", job, "-o", "%t").stdout == "S\n"
 
     def stands_still():
-        return process_state(pid) == "T"
+        return is_frozen(pid)
     cluster.wait_for(stands_still, what="the job to stand still")
     cluster.kill("slurmctld")
     cluster.start_controller()

@@ -1,6 +1,6 @@
 """Jobs on the same CPUs: stopped to make room, taking turns, or side by side."""
 
-from cluster import process_state, wait_for
+from cluster import is_frozen, wait_for
 
 LAB = """PartitionName=low Nodes=ALL Default=YES PriorityTier=1
 PartitionName=high Nodes=ALL PriorityTier=2"""
@@ -20,11 +20,11 @@ def test_a_job_that_makes_room_is_stopped_and_goes_on(make_cluster):
     cluster.wait_state(victim, "SUSPENDED")
     assert cluster.run("squeue", "-h", "-j", victim, "-o", "%t").stdout.strip() == "S"
     pid = (work / "pid").read_text().strip()
-    wait_for(lambda: process_state(pid) == "T", what="the first job's processes to be stopped")
+    wait_for(lambda: is_frozen(pid), what="the first job's processes to be stopped")
     cluster.kill("slurmctld")
     cluster.start_controller()
     cluster.wait_state(victim, "SUSPENDED")
-    assert process_state(pid) == "T"
+    assert is_frozen(pid)
     (work / "leave").touch()
     assert cluster.wait_end(boss)["JobState"] == "COMPLETED"
     cluster.wait_state(victim, "RUNNING")

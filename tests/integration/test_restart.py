@@ -1,11 +1,14 @@
 """Daemons that die and come back: jobs go on, their ends are reported."""
 
+import contextlib
 import os
 import signal
+import subprocess
 
+import pytest
 from cluster import PATIENCE, process_state
 
-UNTIL = "echo up; while [ ! -e {} ]; do sleep 0.05; done; echo finished"
+UNTIL = "echo run >>runs.$SLURM_JOB_ID; echo up; while [ ! -e {} ]; do sleep 0.05; done; echo finished"
 
 
 def running_job(cluster, flag, *options):
@@ -23,6 +26,11 @@ def finished(cluster, job):
     return cluster.output(job).endswith("finished\n")
 
 
+def check_ran_once(cluster, job):
+    assert cluster.job(job)["Restarts"] == "0"
+    assert (cluster.dir / "work" / f"runs.{job}").read_text() == "run\n"
+
+
 def test_a_job_survives_the_death_of_its_slurmd(cluster):
     job = running_job(cluster, "go", "-w", "n1")
     cluster.kill("n1")
@@ -31,6 +39,7 @@ def test_a_job_survives_the_death_of_its_slurmd(cluster):
     finish(cluster, "go")
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
     assert cluster.output(job) == "up\nfinished\n"
+    check_ran_once(cluster, job)
 
 
 def test_a_job_that_ends_while_slurmd_is_down_is_reported_when_it_is_back(cluster):
@@ -41,6 +50,40 @@ def test_a_job_that_ends_while_slurmd_is_down_is_reported_when_it_is_back(cluste
     cluster.start_node("n1")
     record = cluster.wait_end(job)
     assert (record["JobState"], record["ExitCode"]) == ("COMPLETED", "0:0")
+    check_ran_once(cluster, job)
+
+
+@pytest.fixture
+def small_spool(as_root, make_cluster):
+    """A cluster of one node, whose spool is a disk of its own."""
+    cluster = make_cluster(start=False, nodes=1)
+    spool = cluster.dir / "spool" / "n1"
+    spool.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", spool], check=True)
+    yield cluster.start()
+    cluster.cancel_all()
+    for name in list(cluster.daemons):
+        cluster.kill(name, signal.SIGTERM)
+    subprocess.run(["umount", "-l", spool], check=True)
+    cluster.checked = False
+
+
+def test_a_full_disk_does_not_make_a_success_look_like_a_kill(small_spool):
+    """The supervisor cannot write the end down while slurmd is away: it stays until it is heard."""
+    cluster = small_spool
+    job = running_job(cluster, "go")
+    cluster.kill("n1")
+    with open(cluster.dir / "spool" / "n1" / "ballast", "wb") as ballast, contextlib.suppress(OSError):
+        while True:
+            ballast.write(bytes(4096))
+            ballast.flush()
+    finish(cluster, "go")
+    cluster.wait_for(lambda: finished(cluster, job), what="the script to finish")
+    cluster.start_node("n1", wait=False)
+    record = cluster.wait_end(job)
+    assert (record["JobState"], record["ExitCode"]) == ("COMPLETED", "0:0")
+    check_ran_once(cluster, job)
+    (cluster.dir / "spool" / "n1" / "ballast").unlink()
 
 
 def test_a_script_that_ended_while_slurmd_was_down_ends_the_steps_of_others(cluster):
@@ -82,6 +125,7 @@ def test_a_job_that_ends_while_the_controller_is_down_is_reported_when_it_is_bac
     cluster.wait_for(lambda: finished(cluster, job), what="the script to finish")
     cluster.start_controller()
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    check_ran_once(cluster, job)
     assert cluster.state(waiting) == "PENDING"
 
 
@@ -94,6 +138,7 @@ def test_an_orderly_restart_of_the_controller_keeps_everything(cluster):
     assert cluster.run("squeue", "-h", "-o", "%i %j %t %u %P %C").stdout == before
     finish(cluster, "go")
     assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+    check_ran_once(cluster, job)
     assert cluster.state(array) == "PENDING"
 
 

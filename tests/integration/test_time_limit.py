@@ -1,5 +1,7 @@
 """Limits are whole minutes, so all jobs that run into theirs do so together, in one test."""
 
+import os
+
 STUBBORN = """
 trap '' TERM INT HUP
 sh -c 'trap "" TERM; echo $$ >>{name}.pids; while :; do sleep 1; done' &
@@ -11,7 +13,7 @@ while :; do sleep 1; done
 
 
 def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
-    cluster = make_cluster(nodes=1, cpus=7)
+    cluster = make_cluster(nodes=1, cpus=8)
     plain = cluster.submit("sleep 1000", "--time=1")
     stubborn = cluster.submit(STUBBORN.format(name="stubborn"), "--time=1")
     warned = cluster.submit("trap 'echo warned; exit 0' USR1; sleep 1000 & wait", "--time=1",
@@ -21,6 +23,8 @@ def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
     hang.write_text("#!/bin/sh\nexec sleep 1000\n")
     hang.chmod(0o755)
     prologue = cluster.submit(f"srun --task-prolog={hang} echo never", "--time=1")
+    os.mkfifo(cluster.dir / "work" / "lonely")  # nobody reads it: the script never starts
+    lonely = cluster.submit("true", "--time=1", "-o", "lonely")
     longer = cluster.submit("sleep 1000", "--time=2")
     shell = cluster.popen("salloc", "-K", "--time=1", "sleep", "1000")
 
@@ -29,6 +33,7 @@ def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
     for job in (plain, stubborn, stepped, prologue):
         assert cluster.wait_end(job, timeout=120)["JobState"] == "TIMEOUT"
         assert "DUE TO TIME LIMIT ***" in cluster.output(job)
+    assert cluster.wait_end(lonely, timeout=120)["JobState"] == "TIMEOUT"
     cluster.wait_for(lambda: "task 0: Terminated" in cluster.output(stepped), what="srun's last words")
     assert "never" not in cluster.output(prologue)
     said = cluster.output(stepped)

@@ -129,3 +129,16 @@ def test_nothing_is_left_on_either_node_after_the_script_has_ended(shared, work)
     assert record["JobState"] == "COMPLETED"
     shared.wait_for(lambda: not any("sleep 1000" in line for line in shared.processes().values()),
                     what="the tasks to be gone")
+
+
+def test_a_death_by_signal_on_one_node_ends_the_tasks_of_the_other(shared, work):
+    step = shared.run("srun", "-N2", "-n2", "-K", "sh", "-c",
+                      "[ $SLURM_NODEID = 0 ] || kill -9 $$; exec sleep 1000", check=False)
+    assert step.returncode == 137
+
+
+def test_several_tasks_a_node_do_not_empty_the_file_they_share(shared, work):
+    (work / "joint").write_text("from before\n" * 1000)
+    for mode, expected in (("truncate", "012345"), ("append", "001122334455")):
+        shared.run("srun", "-N2", "-n6", "-o", "joint", f"--open-mode={mode}", "sh", "-c", "echo $SLURM_PROCID")
+        assert lines(work / "joint") == list(expected)

@@ -19,7 +19,8 @@ void signal_all(const Job& job, NodeIndex node, int signal, Effects& effects) {
                                 .signal = signal,
                                 .batch_shell = true,
                                 .children = true,
-                                .steps = true});
+                                .steps = true,
+                                .suspension = true});
 }
 
 std::optional<Error> not_running(const Job& job) {

@@ -66,6 +66,11 @@ void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string r
     look_after_reservations(cluster, now);
 }
 
+// Compat: the reason that administrators look for.
+void on_kill_failed(Cluster& cluster, Time now, const KillFailed& event) {
+    drain_after_hook(cluster, now, event.node, "Kill task failed");
+}
+
 // One timer per node, due when it will have been silent for too long; hearing from it moves that.
 void watch_node(Cluster& cluster, NodeIndex index) {
     Node& node = cluster.edit_node(index);

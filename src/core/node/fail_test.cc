@@ -19,6 +19,18 @@ TEST(NodeTimeout, ASilentNodeIsToldToRegisterAgain) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).connected);
 }
 
+TEST(KillFailed, DrainsTheNodeAndEndsNothingByItself) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\npass\nexpect a running n1"), "");
+    Effects effects;
+    const RunId run{scenario.job("a"), 0, kBatchStep};
+    apply(scenario.cluster(), scenario.now(), KillFailed{NodeIndex{0}, run}, effects);
+    EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).admin_flags & kNodeDrain);
+    EXPECT_EQ(scenario.cluster().node(NodeIndex{0}).reason, "Kill task failed");
+    EXPECT_FALSE(scenario.cluster().node(NodeIndex{1}).admin_flags & kNodeDrain);
+    EXPECT_EQ(scenario.run("expect a running n1\nsubmit b\npass\nexpect b running n2"), "");
+}
+
 // The job goes on to be ended on its other node; the one that was given up must not run it further.
 TEST(NodeTimeout, WhatALostNodeStillRunsIsEndedWhenItComesBack) {
     Scenario scenario;

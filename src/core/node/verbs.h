@@ -28,6 +28,7 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void drain_after_hook(Cluster& cluster, Time now, NodeIndex index,
                       std::string reason);  // Prolog or Epilog failed
+void on_kill_failed(Cluster& cluster, Time now, const KillFailed& event);
 
 // stray.cc: runs on a node that nobody waits for any more.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);

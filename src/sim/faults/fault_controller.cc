@@ -56,6 +56,7 @@ struct Describe {
                            e.change.name, e.change.flags_set);
     }
     std::string operator()(const NodeCleaned& e) const { return "cleaned " + described(e.run); }
+    std::string operator()(const KillFailed& e) const { return "kill failed " + described(e.run); }
     std::string operator()(const LaunchReported& e) const { return "launched " + described(e.run); }
     std::string operator()(const NodeHeartbeat& e) const {
         return fmt::format("heartbeat {}", e.node.value);

@@ -1,0 +1,119 @@
+// Files that a task opens itself: who empties a shared one, and what the supervisor hears of it.
+#include "stepd/output.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "os/files.h"
+
+namespace sluice {
+namespace {
+
+wire::LaunchTasks tasks_of(std::uint32_t node_rank, std::vector<std::uint32_t> ids) {
+    wire::LaunchTasks tasks;
+    tasks.set_node_rank(node_rank);
+    tasks.mutable_task_ids()->Add(ids.begin(), ids.end());
+    return tasks;
+}
+
+TEST(SharedOutput, OnlyTheFirstTaskOfTheFirstNodeEmptiesIt) {
+    const wire::LaunchTasks first = tasks_of(0, {0, 1}), second = tasks_of(1, {2, 3});
+    EXPECT_TRUE(may_empty(first, 0, "out"));
+    EXPECT_FALSE(may_empty(first, 1, "out"));
+    EXPECT_FALSE(may_empty(second, 2, "out"));
+    EXPECT_FALSE(may_empty(second, 3, "out"));
+}
+
+TEST(SharedOutput, AFileOfANodeIsEmptiedByTheFirstTaskThere) {
+    const wire::LaunchTasks second = tasks_of(1, {2, 3});
+    for (const char* name : {"out.%N", "out.%n"}) {
+        EXPECT_TRUE(may_empty(second, 2, name)) << name;
+        EXPECT_FALSE(may_empty(second, 3, name)) << name;
+    }
+    EXPECT_TRUE(may_empty(second, 3, "out.%t"));
+}
+
+class OpenedByTheTask : public testing::Test {
+protected:
+    void SetUp() override {
+        char name[] = "/tmp/output_test.XXXXXX";
+        ASSERT_NE(mkdtemp(name), nullptr);
+        directory_ = name;
+    }
+    void TearDown() override { remove_tree(directory_); }
+
+    void start(FileWishes wishes) {
+        ProcessSpec spec;
+        spec.program = "/bin/sh";
+        spec.argv = {"sh", "-c", "echo out; echo err >&2; exit 3"};
+        opening_ = FileOpening::prepare(loop_, spec, std::move(wishes), [this](Result<Fd> err) {
+                       answer_.emplace(std::move(err));
+                   }).value();
+        pid_ = spawn(spec).value();
+        opening_->started();
+    }
+    OpenWish output(const std::string& name) const {
+        return {"stdout", directory_ + "/" + name, directory_};
+    }
+    int status() const {
+        int status = 0;
+        waitpid(pid_, &status, 0);
+        return status;
+    }
+
+    std::string directory_;
+    EventLoop loop_;
+    std::unique_ptr<FileOpening> opening_;
+    std::optional<Result<Fd>> answer_;
+    pid_t pid_ = -1;
+};
+
+TEST_F(OpenedByTheTask, TheSupervisorGetsItsStandardError) {
+    start({.out = output("file"), .err_is_out = true});
+    while (!answer_) loop_.run_once();
+    EXPECT_EQ(WEXITSTATUS(status()), 3);
+    ASSERT_TRUE(*answer_);
+    write_all((*answer_)->get(), "said\n");
+    EXPECT_EQ(read_file(directory_ + "/file").value(), "out\nerr\nsaid\n");
+}
+
+TEST_F(OpenedByTheTask, WhyItCouldNotNamesTheFile) {
+    ASSERT_TRUE(write_file_atomically(directory_ + "/file", ""));
+    start({.out = output("file/below")});
+    EXPECT_EQ(WEXITSTATUS(status()), 1);
+    opening_->take_answer();  // as its end is handled, before the loop comes to it
+    ASSERT_TRUE(answer_ && !*answer_);
+    EXPECT_NE(answer_->error().detail.find("could not open stdout file " + directory_),
+              std::string::npos)
+        << answer_->error().detail;
+}
+
+TEST_F(OpenedByTheTask, AFifoWithoutAReaderHoldsNobodyUp) {
+    const std::string fifo = directory_ + "/fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0666), 0);
+    start({.out = output("fifo")});
+    opening_->take_answer();
+    EXPECT_FALSE(answer_);
+    const Fd reader(open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    while (!answer_) loop_.run_once();
+    EXPECT_TRUE(*answer_);
+    EXPECT_EQ(WEXITSTATUS(status()), 3);
+}
+
+TEST_F(OpenedByTheTask, WhatIsKilledBeforeSaysNothing) {
+    const std::string fifo = directory_ + "/fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0666), 0);
+    start({.out = output("fifo")});
+    kill(pid_, SIGKILL);
+    EXPECT_EQ(WTERMSIG(status()), SIGKILL);
+    opening_->take_answer();
+    EXPECT_FALSE(answer_);
+}
+
+}  // namespace
+}  // namespace sluice
