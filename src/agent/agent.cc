@@ -36,6 +36,11 @@ std::chrono::nanoseconds clock_offset() {
            std::chrono::steady_clock::now().time_since_epoch();
 }
 
+void log_findings(const Site& site) {
+    for (const std::string& note : site.notes) log_info("{}", note);
+    if (!site.problem.empty()) log_error("this node must not run jobs: {}", site.problem);
+}
+
 class Agent {
 public:
     Agent(SiteWish wish, std::shared_ptr<const Site> site, std::shared_ptr<Credentials> credentials)
@@ -114,6 +119,7 @@ private:
         report.mutable_heartbeat()->set_clock_steps(
             std::chrono::round<Seconds>(clock_offset() - registered_offset_).count());
         link_.send_once(report);
+        if (!site_->problem.empty()) examine_again();
         heartbeat_timer_ = loop_.after(heartbeat_interval_, [this] { heartbeat(); });
     }
 
@@ -139,14 +145,26 @@ private:
         if (fresh->config != site_->config) take_over(std::move(*fresh));
     }
 
+    // What was wrong may have been repaired: then the controller is told by a new registration.
+    void examine_again() {
+        Site fresh = *site_;
+        examine(fresh);
+        if (fresh.problem != site_->problem) replace_site(std::move(fresh));
+    }
+
     void take_over(Site fresh) {
         fresh.spool = site_->spool;  // what runs is found there
-        site_ = std::make_shared<const Site>(std::move(fresh));
-        set_log_level(site_->config.slurmd_debug);
-        jobs_.replace_site(site_);
+        set_log_level(fresh.config.slurmd_debug);
         look_again_ = true;
-        link_.replace_site(site_);
+        replace_site(std::move(fresh));
         log_info("configuration read again");
+    }
+
+    void replace_site(Site fresh) {
+        site_ = std::make_shared<const Site>(std::move(fresh));
+        log_findings(*site_);
+        jobs_.replace_site(site_);
+        link_.replace_site(site_);
     }
 
     void on_signal(int signal) {
@@ -165,6 +183,8 @@ private:
 
     void end() {
         log_info("slurmd ends; its jobs go on");
+        if (site_->cgroups && jobs_.known().empty())
+            remove_empty_cgroups(cgroup_place(*site_, 0, ""));
         loop_.stop();
     }
 
@@ -196,6 +216,7 @@ void begin_log(const Site& site, const SlurmdOptions& options) {
     start_log(setup);
     for (const std::string& warning : site.config.warnings) log_info("{}", warning);
     if (!site.cgroups) log_info("steps are tracked by their descent: no cgroups, no limits");
+    log_findings(site);
 }
 
 Result<void> prepare_spool(const Site& site, bool clean) {

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include "agent/devices.h"
+#include "os/cgroup.h"
 
 namespace sluice {
 
@@ -13,37 +17,66 @@ std::string kernel_cpus(const std::vector<int>& cpu_order, const std::vector<std
         if (cpu >= cpu_order.size()) return {};
         numbers.push_back(cpu_order[cpu]);
     }
-    std::sort(numbers.begin(), numbers.end());
-    std::string text;
-    for (std::size_t i = 0; i < numbers.size();) {
-        std::size_t last = i;
-        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-        if (!text.empty()) text += ',';
-        text += i == last ? fmt::format("{}", numbers[i])
-                          : fmt::format("{}-{}", numbers[i], numbers[last]);
-        i = last + 1;
-    }
-    return text;
+    return print_ranges(std::move(numbers));
 }
 
 namespace {
 
-// Every device file of the node that the job was not given. Devices are numbered by name, in the
-// order of gres.conf.
+// Every device file of the node that belongs to none of the step's devices.
 std::vector<std::string> devices_denied(const Site& site, const wire::NodeShare& share) {
     std::set<std::pair<std::string, std::uint32_t>> given;
     for (const wire::NodeShare::Devices& devices : share.gres()) {
         for (std::uint32_t index : devices.indexes()) given.emplace(devices.name(), index);
     }
     std::map<std::string, std::uint32_t> next;
-    std::vector<std::string> denied;
-    for (const GresDevices& devices : site.config.gres_of(site.node.name)) {
-        for (const std::string& file : devices.files) {
-            std::uint32_t index = next[devices.name]++;
-            if (!given.contains({devices.name, index})) denied.push_back(file);
+    std::set<std::string> allowed, denied;
+    for (const GresDevices& devices : site.gres) {
+        for (const std::string& files : devices.files) {
+            const bool is_given = given.contains({devices.name, next[devices.name]++});
+            for (std::string& file : split_files(files)) {
+                (is_given ? allowed : denied).insert(std::move(file));
+            }
         }
     }
-    return denied;
+    std::erase_if(denied, [&](const std::string& file) { return allowed.contains(file); });
+    return {denied.begin(), denied.end()};
+}
+
+std::uint64_t memory_bytes(const Site& site, std::uint64_t share) {
+    const CgroupConfig& wish = site.config.cgroup;
+    double megabytes = static_cast<double>(share) * wish.allowed_ram_space / 100;
+    double most = static_cast<double>(site.hardware.memory_mb) * wish.max_ram_percent / 100;
+    megabytes = std::max(std::min(megabytes, most), static_cast<double>(wish.min_ram_space));
+    return static_cast<std::uint64_t>(megabytes) << 20;
+}
+
+// MaxSwapPercent limits memory and swap together.
+std::uint64_t swap_bytes(const Site& site, std::uint64_t share) {
+    const CgroupConfig& wish = site.config.cgroup;
+    const double most = static_cast<double>(site.hardware.memory_mb) * wish.max_swap_percent / 100 -
+                        static_cast<double>(memory_bytes(site, share) >> 20);
+    const double megabytes = static_cast<double>(share) * wish.allowed_swap_space / 100;
+    return static_cast<std::uint64_t>(std::max(0.0, std::min(megabytes, most))) << 20;
+}
+
+void limit_memory(const Site& site, std::uint64_t step_memory, std::uint64_t job_memory,
+                  wire::Confinement& result) {
+    const bool limits_swap = site.config.cgroup.constrain_swap_space;
+    if (job_memory > 0) result.set_job_memory(memory_bytes(site, job_memory));
+    if (job_memory > 0 && limits_swap) result.set_job_swap(swap_bytes(site, job_memory));
+    if (step_memory > 0) result.set_step_memory(memory_bytes(site, step_memory));
+    if (step_memory > 0 && limits_swap) result.set_swap(swap_bytes(site, step_memory));
+}
+
+// Only then a step sees no GPU but its own, and its programs number those from 0.
+bool has_file_for_every_gpu(const Site& site) {
+    bool has_gpus = false;
+    for (const GresDevices& devices : site.gres) {
+        if (devices.name != "gpu") continue;
+        if (devices.files.empty()) return false;
+        has_gpus = true;
+    }
+    return has_gpus;
 }
 
 }  // namespace
@@ -59,7 +92,7 @@ std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& s
     }
     std::vector<std::uint32_t> close;
     std::uint32_t next = 0;
-    for (const GresDevices& devices : site.config.gres_of(node.name)) {
+    for (const GresDevices& devices : site.gres) {
         if (devices.name != "gpu") continue;
         Result<TaskSet> near = TaskSet::parse(devices.cores);
         const bool is_near =
@@ -72,37 +105,55 @@ std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& s
     return close;
 }
 
-wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share, bool batch) {
+wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
+                                 std::uint64_t job_memory, bool batch) {
     wire::Confinement result;
     const CgroupConfig& wish = site.config.cgroup;
     if (!site.cgroups) return result;
     result.set_cgroup(true);
     result.set_mountpoint(wish.mountpoint);
+    result.set_delegated(site.cgroup_delegated);
     result.set_top(site.cgroup_top);
-    if (wish.constrain_ram_space && share.memory() > 0) {
-        double megabytes = static_cast<double>(share.memory()) * wish.allowed_ram_space / 100;
-        double most = static_cast<double>(site.hardware.memory_mb) * wish.max_ram_percent / 100;
-        megabytes = std::max(std::min(megabytes, most), static_cast<double>(wish.min_ram_space));
-        auto bytes = static_cast<std::uint64_t>(megabytes) << 20;
-        // The batch script's share is the job's whole share; a step's is its own.
-        if (batch) result.set_job_memory(bytes);
-        result.set_step_memory(bytes);
-        if (wish.constrain_swap_space) {
-            result.set_swap(static_cast<std::uint64_t>(static_cast<double>(share.memory()) *
-                                                       wish.allowed_swap_space / 100 * (1 << 20)));
-        }
-    }
+    if (wish.constrain_ram_space) limit_memory(site, share.memory(), job_memory, result);
     if (wish.constrain_cores) {
         std::string cpus =
             kernel_cpus(site.hardware.cpu_order, {share.cpus().begin(), share.cpus().end()});
         if (batch) result.set_job_cpus(cpus);
         result.set_step_cpus(cpus);
     }
-    if (wish.constrain_devices) {
-        result.set_devices_constrained(true);
+    if (site.constrains_devices) {
         for (const std::string& file : devices_denied(site, share)) result.add_devices_denied(file);
+        result.set_devices_constrained(has_file_for_every_gpu(site));
     }
     return result;
+}
+
+void try_confinement(Site& site) {
+    const CgroupConfig& wish = site.config.cgroup;
+    const CgroupPlace place = cgroup_place(site, 0, "probe");
+    auto attempt = [&](const char* key, const CgroupLimits& limits) {
+        Result<Cgroup> made = Cgroup::create(place, limits);
+        if (made) {
+            made->remove();
+        } else if (site.problem.empty()) {
+            site.problem = fmt::format("{}=yes: {}", key, made.error().detail);
+        }
+        return made.has_value();
+    };
+    if (wish.constrain_ram_space) {
+        MemoryLimit limit{memory_bytes(site, site.hardware.memory_mb), {}};
+        if (wish.constrain_swap_space) limit.swap = swap_bytes(site, site.hardware.memory_mb);
+        attempt(limit.swap ? "ConstrainSwapSpace" : "ConstrainRAMSpace",
+                {.job_memory = limit, .step_memory = limit});
+    }
+    if (wish.constrain_cores) {
+        const std::string all = print_ranges(site.hardware.cpu_order);
+        attempt("ConstrainCores", {.job_cpus = all, .step_cpus = all});
+    }
+    if (wish.constrain_devices) {
+        site.constrains_devices = attempt(
+            "ConstrainDevices", {.devices_denied = devices_denied(site, wire::NodeShare{})});
+    }
 }
 
 }  // namespace sluice

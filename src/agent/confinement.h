@@ -11,7 +11,13 @@ namespace sluice {
 // GPUs of the share that gres.conf says are close to one of its CPUs.
 std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& share);
 
-wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share, bool batch);
+// `share` is the step's; its job has `job_memory` MB on this node.
+wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
+                                 std::uint64_t job_memory, bool batch);
+
+// Sets and removes every kind of limit that cgroup.conf asks for, with and without devices. Notes
+// in the site what cannot be enforced.
+void try_confinement(Site& site);
 
 // "0-3,8": how the kernel writes CPUs. Empty when a number is not one of this machine's: a test
 // cluster may pretend to have more CPUs than there are.

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "agent/confinement.h"
+#include "agent/devices.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "os/error.h"
@@ -32,6 +33,14 @@ const wire::NodeShare* share_of(const wire::LaunchCredential& credential, const 
         if (share.name() == node) return &share;
     }
     return nullptr;
+}
+
+// Of a step's job, on one of the step's nodes.
+std::uint64_t job_memory_in(const wire::LaunchCredential& credential, const std::string& node) {
+    for (int i = 0; i < std::min(credential.nodes_size(), credential.job_memory_size()); ++i) {
+        if (credential.nodes(i).name() == node) return credential.job_memory(i);
+    }
+    return 0;
 }
 
 }  // namespace
@@ -91,6 +100,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_user(credential.user());
     order.set_group(credential.group());
     *order.mutable_share() = *share_of(credential, site_->node.name);
+    renumber(site_->node, site_->gres, *order.mutable_share());
     order.set_node(site_->node.name);
     order.set_hostname(site_->hostname);
     order.set_directory(job_directory(site_->spool, JobId{credential.run().job()}));
@@ -101,7 +111,9 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_task_prolog(site_->config.task_prolog);
     order.set_task_epilog(site_->config.task_epilog);
     bool batch = credential.run().step() == kBatchStep.value;
-    *order.mutable_confinement() = confinement_of(*site_, order.share(), batch);
+    const std::uint64_t job_memory =
+        batch ? order.share().memory() : job_memory_in(credential, site_->node.name);
+    *order.mutable_confinement() = confinement_of(*site_, order.share(), job_memory, batch);
     set_known_user(order);
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());

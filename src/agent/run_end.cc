@@ -88,8 +88,7 @@ void Jobs::on_gone(const RunKey& key) {
 }
 
 CgroupPlace Jobs::cgroup_of(const RunKey& key) const {
-    return {site_->config.cgroup.mountpoint, site_->cgroup_top, 0, key.job.job.value,
-            print_step(key.step)};
+    return cgroup_place(*site_, key.job.job.value, print_step(key.step));
 }
 
 void Jobs::clear_leftovers(const RunKey& key) {

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "agent/confinement.h"
+#include "agent/devices.h"
 #include "model/errors.h"
 #include "model/version.h"
 #include "os/files.h"
@@ -28,11 +32,13 @@ Result<NodeConfig> find_own_node(const Config& config, const std::string& wanted
         fmt::format("no NodeName in {} is this host, {}; name one with -N", config.path, hostname)};
 }
 
+bool wants_limits(const CgroupConfig& cgroup) {
+    return cgroup.constrain_cores || cgroup.constrain_devices || cgroup.constrain_ram_space;
+}
+
 bool wants_cgroups(const Config& config) {
     if (config.cgroup.plugin == "disabled") return false;
-    const CgroupConfig& cgroup = config.cgroup;
-    return config.proctrack_type == "proctrack/cgroup" || cgroup.constrain_cores ||
-           cgroup.constrain_devices || cgroup.constrain_ram_space;
+    return config.proctrack_type == "proctrack/cgroup" || wants_limits(config.cgroup);
 }
 
 bool can_use_cgroups(const Config& config) {
@@ -40,7 +46,61 @@ bool can_use_cgroups(const Config& config) {
            detect_cgroups(config.cgroup.mountpoint) != CgroupVersion::None;
 }
 
+Result<std::vector<NvmlGpu>> find_gpus() {
+    const std::unique_ptr<Nvml> nvml = TRY(Nvml::load());
+    return nvml->gpus();
+}
+
+bool has_gpus(const NodeConfig& node) {
+    return std::any_of(node.gres.begin(), node.gres.end(),
+                       [](const GresCount& gres) { return gres.name == "gpu"; });
+}
+
+// One gres.conf may serve nodes with and without GPUs: only the former need the library.
+void find_devices(Site& site) {
+    std::vector<GresDevices> written = site.config.gres_of(site.node.name);
+    std::vector<NvmlGpu> found;
+    if (site.config.auto_detect_of(site.node.name) == "nvml" && has_gpus(site.node)) {
+        Result<std::vector<NvmlGpu>> gpus = find_gpus();
+        if (gpus) {
+            found = std::move(*gpus);
+            site.notes.push_back(fmt::format("AutoDetect=nvml: {} GPUs", found.size()));
+        } else {
+            site.problem = fmt::format("gres/gpu: AutoDetect=nvml: {}", gpus.error().detail);
+        }
+    }
+    NodeDevices devices = merge_devices(site.node, std::move(written), found, site.hardware);
+    site.gres = std::move(devices.gres);
+    site.notes.insert(site.notes.end(), devices.notes.begin(), devices.notes.end());
+    if (site.problem.empty()) site.problem = missing_file(site.gres);
+}
+
 }  // namespace
+
+void examine(Site& site) {
+    site.problem.clear();
+    site.notes.clear();
+    site.constrains_devices = false;
+    find_devices(site);
+    site.cgroups = can_use_cgroups(site.config);
+    const CgroupConfig& cgroup = site.config.cgroup;
+    if (site.cgroups) {
+        if (!cgroup.ignore_systemd) site.cgroup_delegated = delegated_cgroup(cgroup.mountpoint);
+        try_confinement(site);
+    } else if (wants_cgroups(site.config) && wants_limits(cgroup) && geteuid() == 0) {
+        site.problem = fmt::format("cgroup.conf asks for limits, but no cgroups can be used at {}",
+                                   cgroup.mountpoint);
+    }
+}
+
+CgroupPlace cgroup_place(const Site& site, std::uint32_t job, std::string step) {
+    return {.mountpoint = site.config.cgroup.mountpoint,
+            .delegated = site.cgroup_delegated,
+            .top = site.cgroup_top,
+            .uid = 0,
+            .job = job,
+            .step = std::move(step)};
+}
 
 Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     Site site;
@@ -51,7 +111,6 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
     site.hardware = hardware;
     site.rebooted = wish.rebooted;
-    site.cgroups = can_use_cgroups(site.config);
     // Compat: monitors look for ".../slurm/uid_*/job_*". Several slurmd on a host, also of several
     // clusters that number their jobs alike, differ by their ports.
     site.cgroup_top = site.node.name == site.hostname
@@ -63,6 +122,7 @@ Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
                      fmt::format("SlurmUser={}: no such user", site.config.slurm_user)};
     }
     site.slurm_user = slurm_user->uid;
+    examine(site);
     return site;
 }
 
@@ -86,7 +146,8 @@ NodeFacts facts_of(const Site& site, Time started) {
     facts.boot_id = machine.boot_id;
     facts.boot_time = site.rebooted ? started : machine.boot_time;
     facts.slurmd_start_time = started;
-    facts.gres = site.config.gres_of(site.node.name);
+    facts.gres = site.gres;
+    facts.problem = site.problem;
     return facts;
 }
 

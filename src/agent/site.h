@@ -24,6 +24,11 @@ struct Site {
     Hardware hardware;
     bool cgroups = false;  // are steps put into cgroups here?
     std::string cgroup_top;
+    std::string cgroup_delegated;     // see os/cgroup.h
+    bool constrains_devices = false;  // ConstrainDevices=yes, and it works here
+    std::vector<GresDevices> gres;    // devices of gres.conf, and those found
+    std::string problem;              // why jobs must not run here; empty: nothing is wrong
+    std::vector<std::string> notes;   // for the log
     uid_t slurm_user = 0;
     bool rebooted = false;  // -b
 };
@@ -35,6 +40,11 @@ struct SiteWish {
 };
 
 Result<Site> make_site(const SiteWish& wish, const Hardware& hardware);
+
+// Looks at the machine again: its devices, and the limits that it can enforce.
+void examine(Site& site);
+
+CgroupPlace cgroup_place(const Site& site, std::uint32_t job, std::string step);
 
 NodeFacts facts_of(const Site& site, Time started);
 

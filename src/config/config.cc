@@ -29,14 +29,31 @@ bool Config::has_flag(std::string_view list, std::string_view word) const {
     return list_option(list, word).has_value();
 }
 
+namespace {
+
+bool names_node(const GresLine& line, std::string_view node) {
+    return std::find(line.nodes.begin(), line.nodes.end(), node) != line.nodes.end();
+}
+
+}  // namespace
+
 std::vector<GresDevices> Config::gres_of(std::string_view node) const {
     std::vector<GresDevices> devices;
     for (const GresLine& line : gres) {
-        bool applies = line.nodes.empty() ||
-                       std::find(line.nodes.begin(), line.nodes.end(), node) != line.nodes.end();
+        bool applies = line.nodes.empty() || names_node(line, node);
         if (applies && !line.devices.name.empty()) devices.push_back(line.devices);
     }
     return devices;
+}
+
+std::string Config::auto_detect_of(std::string_view node) const {
+    std::string for_all = "off", for_node;
+    for (const GresLine& line : gres) {
+        if (line.auto_detect.empty()) continue;
+        if (line.nodes.empty()) for_all = line.auto_detect;
+        if (names_node(line, node)) for_node = line.auto_detect;
+    }
+    return for_node.empty() ? for_all : for_node;
 }
 
 std::optional<std::string_view> list_option(std::string_view list, std::string_view name) {

@@ -47,7 +47,7 @@ struct CgroupConfig {
 struct GresLine {
     std::vector<std::string> nodes;  // empty: every node
     GresDevices devices;
-    std::string auto_detect;  // "nvml", "off", ...; empty: not given
+    std::string auto_detect;  // "nvml" or "off"; empty: not given
     bool operator==(const GresLine&) const = default;
 };
 
@@ -166,6 +166,8 @@ struct Config {
     bool has_flag(std::string_view list, std::string_view word) const;  // "config_overrides"
     // gres.conf as it applies to one node.
     std::vector<GresDevices> gres_of(std::string_view node) const;
+    // "nvml" or "off". A line for the node comes before one for all.
+    std::string auto_detect_of(std::string_view node) const;
     bool operator==(const Config&) const = default;
 };
 

@@ -30,14 +30,9 @@ constexpr Key<GresSpec> kGresKeys[] = {
     {"CPUs",          Text,  "", set<&G::cores>},
     {"Links",         Text,  "", set<&G::links>},
     {"Flags",         Text,  "", set<&G::flags>},
-    {"AutoDetect",    Word,  "", set<&G::auto_detect>, "off|nvml|nvidia|rsmi|oneapi|nrt|full"},
+    {"AutoDetect",    Word,  "", set<&G::auto_detect>, "off|none|nvml|nvidia|rsmi|oneapi|nrt|full"},
 };
 // clang-format on
-
-// Shards and MPS count parts of a device, so a count may differ from the number of files.
-bool shares_devices(std::string_view name) {
-    return name == "mps" || name == "shard";
-}
 
 Result<void> take_files(const GresSpec& spec, const Line& line, GresDevices& devices) {
     if (!spec.files.empty() && !spec.multiple_files.empty()) {
@@ -57,12 +52,20 @@ Result<void> take_files(const GresSpec& spec, const Line& line, GresDevices& dev
         }
     }
     devices.count = spec.count.value_or(devices.files.empty() ? 1 : devices.files.size());
-    bool differs = !devices.files.empty() && devices.count != devices.files.size();
-    if (differs && !shares_devices(spec.name)) {
+    if (!devices.files.empty() && devices.count != devices.files.size()) {
         return error_at(line, "Count={} contradicts the {} device files of File={}", devices.count,
                         devices.files.size(), spec.files);
     }
     return {};
+}
+
+Result<std::string> take_auto_detect(const GresSpec& spec, const Line& line) {
+    if (spec.auto_detect == "none") return std::string("off");
+    if (spec.auto_detect.empty() || spec.auto_detect == "off" || spec.auto_detect == "nvml") {
+        return spec.auto_detect;
+    }
+    return error_at(line, "AutoDetect={}: not supported by Sluice; nvml is, and off",
+                    spec.auto_detect);
 }
 
 Result<GresLine> take_gres_line(const Line& line, std::vector<std::string>& warnings) {
@@ -71,7 +74,7 @@ Result<GresLine> take_gres_line(const Line& line, std::vector<std::string>& warn
         TRY(apply<GresSpec>(spec, kGresKeys, line, setting, warnings));
     }
     GresLine result;
-    result.auto_detect = spec.auto_detect;
+    result.auto_detect = TRY(take_auto_detect(spec, line));
     if (!spec.nodes.empty()) result.nodes = TRY(Hostlist::parse(spec.nodes)).names();
     if (spec.name.empty()) {
         bool more = !spec.type.empty() || !spec.files.empty() || !spec.multiple_files.empty() ||

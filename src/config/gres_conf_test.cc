@@ -19,7 +19,7 @@ std::string gres_error(std::string_view text) {
 TEST(GresConf, DevicesOfNodes) {
     auto lines = parse_lines(
         "AutoDetect=off\nNodeName=g[1-2] Name=gpu Type=a40 File=/dev/nvidia[0-1] Cores=0-7,16\n"
-        "Name=bandwidth Count=4G Flags=CountOnly\nName=shard Count=8 File=/dev/nvidia0\n"
+        "Name=bandwidth Count=4G Flags=CountOnly\nNodeName=g3 AutoDetect=nvml\n"
         "Name=gpu MultipleFiles=/dev/a,/dev/b Links=-1,4\n");
     ASSERT_TRUE(lines) << lines.error().detail;
     ASSERT_EQ(lines->size(), 5u);
@@ -32,9 +32,30 @@ TEST(GresConf, DevicesOfNodes) {
                      .cores = "0-7,16"};
     EXPECT_EQ((*lines)[1].devices, gpus);
     EXPECT_EQ((*lines)[2].devices.count, 4ull << 30);
-    EXPECT_EQ((*lines)[3].devices.count, 8u);
+    EXPECT_EQ((*lines)[3].auto_detect, "nvml");
     EXPECT_EQ((*lines)[4].devices.files, std::vector<std::string>{"/dev/a,/dev/b"});
     EXPECT_EQ((*lines)[4].devices.count, 1u);
+}
+
+TEST(GresConf, ALineForTheNodeSaysHowItsGpusAreFound) {
+    Config config;
+    config.gres = *parse_lines("NodeName=g1 AutoDetect=nvml\nAutoDetect=off\n");
+    EXPECT_EQ(config.auto_detect_of("g1"), "nvml");
+    EXPECT_EQ(config.auto_detect_of("g2"), "off");
+    config.gres = *parse_lines("AutoDetect=nvml\nNodeName=g1 AutoDetect=none\n");
+    EXPECT_EQ(config.auto_detect_of("g1"), "off");
+    EXPECT_EQ(config.auto_detect_of("g2"), "nvml");
+    config.gres.clear();
+    EXPECT_EQ(config.auto_detect_of("g1"), "off");
+}
+
+TEST(GresConf, OtherWaysToFindGpusAreRefusedByName) {
+    for (const char* way : {"rsmi", "oneapi", "nrt", "nvidia", "full"}) {
+        EXPECT_EQ(gres_error(fmt::format("AutoDetect={}", way)),
+                  fmt::format("gres.conf line 1: AutoDetect={}: not supported by Sluice; nvml is, "
+                              "and off",
+                              way));
+    }
 }
 
 TEST(GresConf, ErrorsNameLineKeyAndValue) {

@@ -245,6 +245,17 @@ Result<void> check_numbers(const Config& config) {
     return {};
 }
 
+// Parts of a device, which several jobs would use at the same time.
+Result<void> check_shared_gres(const Config& config) {
+    for (const char* name : {"shard", "mps"}) {
+        if (!config.has_flag(config.gres_types, name)) continue;
+        return refuse(config, fmt::format("GresTypes={}: {} is not supported by Sluice: a GPU "
+                                          "cannot be shared by several jobs",
+                                          config.gres_types, name));
+    }
+    return {};
+}
+
 // What the tools read of it, or all.
 enum class Part { Settings, Everything };
 
@@ -268,6 +279,7 @@ Result<void> finish(Draft& draft, Part part) {
     if (part == Part::Settings) return {};
     if (config.nodes.empty())
         return refuse(config, "no nodes: at least one NodeName line is needed");
+    TRY(check_shared_gres(config));
     TRY(finish_nodes(draft));
     return finish_partitions(draft);
 }

@@ -165,6 +165,10 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     if (step != kBatchStep) {  // whose launch comes from us, and says it all
         describe_facts(job, *credential.mutable_job());
         describe_wishes(job, *credential.mutable_job());
+        for (const NodeShare& share : nodes) {
+            const NodeShare* whole = job.allocation ? job.allocation->find(share.node) : nullptr;
+            credential.add_job_memory(whole ? whole->memory : 0);
+        }
     }
     return context.signer.sign(std::move(credential), context.now, context.credential_lifetime);
 }

@@ -158,7 +158,15 @@ struct ExitStatus {
     bool operator==(const ExitStatus&) const = default;
 };
 
-enum class StepState : std::uint8_t { Running, Completed, Failed, Cancelled, Timeout, NodeFail };
+enum class StepState : std::uint8_t {
+    Running,
+    Completed,
+    Failed,
+    Cancelled,
+    Timeout,
+    NodeFail,
+    OutOfMemory
+};
 
 // One srun inside a job (or the batch script itself, which has no record of its own).
 struct Step {

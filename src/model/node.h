@@ -73,6 +73,7 @@ struct NodeFacts {
     Time boot_time;
     Time slurmd_start_time;
     std::vector<GresDevices> gres;
+    std::string problem;  // why slurmd says that no jobs must run there; empty: nothing is wrong
     bool operator==(const NodeFacts&) const = default;
 };
 

@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "os/cgroup_kill.h"
+#include "os/device_filter.h"
 #include "os/error.h"
 #include "os/files.h"
 
@@ -21,70 +21,112 @@ bool is_v2(const std::string& mountpoint) {
     return statfs(mountpoint.c_str(), &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
 }
 
+constexpr const char* kV1Controllers[] = {"freezer", "memory", "cpuset", "devices"};
+
 std::string v2_top(const CgroupPlace& place) {
+    if (!place.delegated.empty()) {
+        return fmt::format("{}{}/{}", place.mountpoint, place.delegated, place.top);
+    }
     return fmt::format("{}/system.slice/{}.scope", place.mountpoint, place.top);
+}
+
+std::string v1_top(const CgroupPlace& place, std::string_view controller) {
+    return fmt::format("{}/{}/{}", place.mountpoint, controller, place.top);
 }
 
 std::string job_directory(const CgroupPlace& place, std::string_view controller) {
     if (controller.empty()) return fmt::format("{}/job_{}", v2_top(place), place.job);
-    return fmt::format("{}/{}/{}/uid_{}/job_{}", place.mountpoint, controller, place.top, place.uid,
-                       place.job);
+    return fmt::format("{}/uid_{}/job_{}", v1_top(place, controller), place.uid, place.job);
 }
 
 std::string step_directory(const CgroupPlace& place, std::string_view controller) {
     return fmt::format("{}/step_{}", job_directory(place, controller), place.step);
 }
 
-// A new cpuset is empty, and nobody may enter it before it has CPUs and memory nodes.
-void inherit_cpuset(const std::string& directory, const std::string& controller_root) {
-    if (directory.size() <= controller_root.size()) return;
-    Result<std::string> cpus = read_file(directory + "/cpuset.cpus");
-    if (cpus && !trim(*cpus).empty()) return;
+Result<void> set(const std::string& file, std::string_view value) {
+    if (write_to(file, value)) return {};
+    return os_error(fmt::format("cannot write {} to {}", value, file));
+}
+
+// A new cpuset is empty, and no process can enter it before it has CPUs and memory nodes.
+Result<void> inherit_cpuset(const std::string& directory, const std::string& controller_root) {
+    if (directory.size() <= controller_root.size()) return {};
+    const std::string cpus = TRY(read_file(directory + "/cpuset.cpus"));
+    if (!trim(cpus).empty()) return {};
     std::string parent = directory_of(directory);
-    inherit_cpuset(parent, controller_root);
+    TRY(inherit_cpuset(parent, controller_root));
     for (const char* file : {"/cpuset.cpus", "/cpuset.mems"}) {
-        if (Result<std::string> value = read_file(parent + file)) {
-            write_to(directory + file, trim(*value));
-        }
+        const std::string value = TRY(read_file(parent + file));
+        TRY(set(directory + file, trim(value)));
     }
+    return {};
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+    for (std::string_view each : words(text)) {
+        if (each == word) return true;
+    }
+    return false;
+}
+
+// Each controller by itself: a write of several is refused as a whole if one is not available.
+Result<void> enable_v2_controller(const std::string& directory, std::string_view controller) {
+    const std::string file = directory + "/cgroup.subtree_control";
+    const std::string enabled = TRY(read_file(file));
+    if (has_word(enabled, controller)) return {};
+    const std::string available = TRY(read_file(directory + "/cgroup.controllers"));
+    if (!has_word(available, controller)) {
+        return Error{ErrorCode{}, fmt::format("controller {} is not in {}/cgroup.controllers",
+                                              controller, directory)};
+    }
+    return set(file, fmt::format("+{}", controller));
 }
 
 // Only the controllers that are asked for: each costs something in every fork and page fault.
-void enable_v2_controllers(const CgroupPlace& place, const CgroupLimits& limits) {
-    std::string wanted;
-    if (limits.job_memory || limits.step_memory) wanted += "+memory ";
-    if (!limits.step_cpus.empty()) wanted += "+cpuset ";
-    if (wanted.empty()) return;
+Result<void> enable_v2_controllers(const CgroupPlace& place, const CgroupLimits& limits) {
+    std::vector<std::string> directories;
+    if (place.delegated.empty()) directories.push_back(place.mountpoint);
     for (const std::string& each :
-         {place.mountpoint, directory_of(v2_top(place)), v2_top(place), job_directory(place, "")}) {
-        write_to(each + "/cgroup.subtree_control", wanted);
+         {directory_of(v2_top(place)), v2_top(place), job_directory(place, "")}) {
+        directories.push_back(each);
     }
+    for (const std::string& each : directories) {
+        if (limits.job_memory || limits.step_memory) TRY(enable_v2_controller(each, "memory"));
+        if (!limits.step_cpus.empty()) TRY(enable_v2_controller(each, "cpuset"));
+    }
+    return {};
 }
 
-void limit_memory(CgroupVersion version, const std::string& directory,
-                  std::optional<std::uint64_t> memory, std::optional<std::uint64_t> swap) {
-    if (!memory) return;
-    if (version == CgroupVersion::V2) {
-        write_to(directory + "/memory.max", fmt::format("{}", *memory));
-        if (swap) write_to(directory + "/memory.swap.max", fmt::format("{}", *swap));
-    } else {
-        write_to(directory + "/memory.limit_in_bytes", fmt::format("{}", *memory));
-        if (swap) {
-            write_to(directory + "/memory.memsw.limit_in_bytes",
-                     fmt::format("{}", *memory + *swap));
-        }
-    }
+Result<void> limit_memory(CgroupVersion version, const std::string& directory,
+                          const std::optional<MemoryLimit>& limit) {
+    if (!limit) return {};
+    const bool v2 = version == CgroupVersion::V2;
+    TRY(set(directory + (v2 ? "/memory.max" : "/memory.limit_in_bytes"),
+            fmt::format("{}", limit->bytes)));
+    if (!limit->swap) return {};
+    // Version 1 counts memory and swap together.
+    return v2 ? set(directory + "/memory.swap.max", fmt::format("{}", *limit->swap))
+              : set(directory + "/memory.memsw.limit_in_bytes",
+                    fmt::format("{}", limit->bytes + *limit->swap));
 }
 
-void deny_devices(const std::string& directory, const std::vector<std::string>& files) {
-    for (const std::string& file : files) {
-        struct stat status {};
-        if (stat(file.c_str(), &status) != 0) continue;
-        if (!S_ISCHR(status.st_mode) && !S_ISBLK(status.st_mode)) continue;
-        write_to(directory + "/devices.deny",
-                 fmt::format("{} {}:{} rwm", S_ISCHR(status.st_mode) ? 'c' : 'b',
-                             major(status.st_rdev), minor(status.st_rdev)));
+Result<void> deny_devices(CgroupVersion version, const std::string& directory,
+                          const std::vector<std::string>& files) {
+    if (files.empty()) return {};
+    const std::vector<DeviceNumber> devices = TRY(device_numbers(files));
+    if (version == CgroupVersion::V2) return attach_device_filter(directory, devices);
+    for (const DeviceNumber& device : devices) {
+        TRY(set(directory + "/devices.deny",
+                fmt::format("{} {}:{} rwm", device.block ? 'b' : 'c', device.major, device.minor)));
     }
+    return {};
+}
+
+Result<void> limit_cpus(const std::string& job, const std::string& step,
+                        const CgroupLimits& limits) {
+    if (!limits.job_cpus.empty()) TRY(set(job + "/cpuset.cpus", limits.job_cpus));
+    if (!limits.step_cpus.empty()) TRY(set(step + "/cpuset.cpus", limits.step_cpus));
+    return {};
 }
 
 std::vector<std::string> v1_controllers(const CgroupLimits& limits) {
@@ -121,33 +163,56 @@ CgroupVersion detect_cgroups(const std::string& mountpoint) {
                                                                              : CgroupVersion::None;
 }
 
+std::string delegated_cgroup(const std::string& mountpoint) {
+    constexpr std::string_view kV2 = "0::";
+    Result<std::string> own = read_file("/proc/self/cgroup");
+    if (!own || !is_v2(mountpoint)) return {};
+    for (std::string_view line : split(*own, '\n')) {
+        if (!line.starts_with(kV2)) continue;
+        std::string parent = directory_of(line.substr(kV2.size()));
+        char flag = '0';  // systemd marks what it delegates
+        const bool is_marked =
+            getxattr((mountpoint + parent).c_str(), "trusted.delegate", &flag, 1) == 1;
+        return parent != "/" && is_marked && flag == '1' ? parent : std::string();
+    }
+    return {};
+}
+
+// The directories of the step and its job, with their limits, in one controller (v1) or in all.
+Result<void> Cgroup::add(const CgroupPlace& place, const CgroupLimits& limits,
+                         const std::string& controller) {
+    const bool v2 = version_ == CgroupVersion::V2;
+    std::string job = job_directory(place, controller), step = step_directory(place, controller);
+    // The last step of the job to end may remove the job's directory between two mkdir().
+    if (!make_directories(step)) TRY(make_directories(step));
+    directories_.push_back(step);
+    job_directories_.push_back(job);
+    if (v2) TRY(enable_v2_controllers(place, limits));
+    if (controller == "cpuset") TRY(inherit_cpuset(step, place.mountpoint + "/cpuset"));
+    if (v2 || controller == "cpuset") TRY(limit_cpus(job, step, limits));
+    if (v2 || controller == "memory") {
+        TRY(limit_memory(version_, job, limits.job_memory));
+        TRY(limit_memory(version_, step, limits.step_memory));
+        if (limits.job_memory || limits.step_memory) memory_ = step;
+    }
+    if (v2 || controller == "devices") TRY(deny_devices(version_, step, limits.devices_denied));
+    if (v2 || controller == "freezer") tracking_ = step;
+    const std::string procs = step + "/cgroup.procs";
+    entries_.emplace_back(open(procs.c_str(), O_RDWR | O_CLOEXEC));
+    if (!entries_.back()) return os_error(procs);
+    return {};
+}
+
 Result<Cgroup> Cgroup::create(const CgroupPlace& place, const CgroupLimits& limits) {
     Cgroup cgroup;
     cgroup.version_ = is_v2(place.mountpoint) ? CgroupVersion::V2 : CgroupVersion::V1;
-    bool v1 = cgroup.version_ == CgroupVersion::V1;
+    const bool v1 = cgroup.version_ == CgroupVersion::V1;
     for (const std::string& controller :
          v1 ? v1_controllers(limits) : std::vector<std::string>{""}) {
-        std::string job = job_directory(place, controller),
-                    step = step_directory(place, controller);
-        if (Result<void> made = make_directories(step); !made) return made.error();
-        if (!v1) enable_v2_controllers(place, limits);
-        if (controller == "cpuset") inherit_cpuset(step, place.mountpoint + "/cpuset");
-        if (!v1 || controller == "cpuset") {
-            if (!limits.job_cpus.empty()) write_to(job + "/cpuset.cpus", limits.job_cpus);
-            if (!limits.step_cpus.empty()) write_to(step + "/cpuset.cpus", limits.step_cpus);
+        if (Result<void> added = cgroup.add(place, limits, controller); !added) {
+            cgroup.remove();
+            return added.error();
         }
-        if (!v1 || controller == "memory") {
-            limit_memory(cgroup.version_, job, limits.job_memory, limits.swap);
-            limit_memory(cgroup.version_, step, limits.step_memory, limits.swap);
-            if (limits.job_memory || limits.step_memory) cgroup.memory_ = step;
-        }
-        if (controller == "devices") deny_devices(step, limits.devices_denied);
-        if (controller.empty() || controller == "freezer") cgroup.tracking_ = step;
-        std::string procs = step + "/cgroup.procs";
-        cgroup.entries_.emplace_back(open(procs.c_str(), O_RDWR | O_CLOEXEC));
-        if (!cgroup.entries_.back()) return os_error(procs);
-        cgroup.directories_.push_back(step);
-        cgroup.job_directories_.push_back(job);
     }
     return cgroup;
 }
@@ -186,8 +251,8 @@ namespace {
 std::vector<std::string> step_directories(const CgroupPlace& place) {
     if (is_v2(place.mountpoint)) return {step_directory(place, "")};
     std::vector<std::string> found;
-    for (const char* controller : {"freezer", "memory", "cpuset", "devices"}) {
-        std::string top = fmt::format("{}/{}/{}", place.mountpoint, controller, place.top);
+    for (const char* controller : kV1Controllers) {
+        const std::string top = v1_top(place, controller);
         for (const std::string& user : list_directory(top)) {
             if (!user.starts_with("uid_")) continue;
             found.push_back(fmt::format("{}/{}/job_{}/step_{}", top, user, place.job, place.step));
@@ -208,6 +273,18 @@ bool kill_leftovers(const CgroupPlace& place) {
         gone = gone && removed;
     }
     return gone;
+}
+
+void remove_empty_cgroups(const CgroupPlace& place) {
+    if (is_v2(place.mountpoint)) {
+        rmdir(v2_top(place).c_str());
+        return;
+    }
+    for (const char* controller : kV1Controllers) {
+        const std::string top = v1_top(place, controller);
+        for (const std::string& user : list_directory(top)) rmdir((top + "/" + user).c_str());
+        rmdir(top.c_str());
+    }
 }
 
 }  // namespace sluice

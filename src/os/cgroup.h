@@ -5,6 +5,9 @@
 //
 //   v1   <mount>/{freezer,memory,cpuset,devices}/<top>/uid_U/job_J/step_S
 //   v2   <mount>/system.slice/<top>.scope/job_J/step_S
+//        <mount>/<delegated>/<top>/job_J/step_S
+//
+// A limit that cannot be set is an error that names the file, the value and the kernel's reason.
 #pragma once
 
 #include <sys/types.h>
@@ -24,21 +27,31 @@ enum class CgroupVersion { None, V1, V2 };
 // What is mounted there, if we may write to it.
 CgroupVersion detect_cgroups(const std::string& mountpoint);
 
+// Cgroup v2: the cgroup that systemd has delegated to this service (Delegate=yes), as a path below
+// the mountpoint, if this process is in a subgroup of it (DelegateSubgroup=). Empty otherwise: if
+// the process were in the delegated cgroup itself, no controller could be enabled there.
+std::string delegated_cgroup(const std::string& mountpoint);
+
 struct CgroupPlace {
     std::string mountpoint = "/sys/fs/cgroup";
-    std::string top;  // "slurm", or "slurm_<node>" where several slurmd share a host
+    std::string delegated;  // v2: see delegated_cgroup(); empty: system.slice
+    std::string top;        // "slurm", or "slurm_<node>" where several slurmd share a host
     uid_t uid = 0;
     std::uint32_t job = 0;
     std::string step;  // "0", "batch"
 };
 
+struct MemoryLimit {
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> swap = {};  // bytes beyond memory; absent: no limit
+};
+
 struct CgroupLimits {
-    std::optional<std::uint64_t> job_memory;  // bytes, for the job on this node
-    std::optional<std::uint64_t> step_memory;
-    std::optional<std::uint64_t> swap;  // bytes beyond memory; absent: no limit
-    std::string job_cpus;               // "0-3,8"; empty: all
-    std::string step_cpus;
-    std::vector<std::string> devices_denied;  // device files
+    std::optional<MemoryLimit> job_memory = {};  // for all steps of the job on this node together
+    std::optional<MemoryLimit> step_memory = {};
+    std::string job_cpus = {};  // "0-3,8"; empty: all
+    std::string step_cpus = {};
+    std::vector<std::string> devices_denied = {};  // device files
 };
 
 class Cgroup {
@@ -54,6 +67,9 @@ public:
     bool remove();                      // false: something is still inside
 
 private:
+    Result<void> add(const CgroupPlace& place, const CgroupLimits& limits,
+                     const std::string& controller);
+
     CgroupVersion version_ = CgroupVersion::None;
     std::string tracking_;                  // the directory whose cgroup.procs is the truth
     std::string memory_;                    // the memory controller's directory, if in use
@@ -65,5 +81,8 @@ private:
 // What a supervisor that died left behind: every process of the step gets KILL; true once none is
 // left and the directories are gone. The place's uid does not matter.
 bool kill_leftovers(const CgroupPlace& place);
+
+// Removes the directories above those of jobs, as far as no job is left in them.
+void remove_empty_cgroups(const CgroupPlace& place);
 
 }  // namespace sluice

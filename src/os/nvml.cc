@@ -14,6 +14,8 @@ constexpr int kInsufficientSize = 7;
 constexpr int kGraphicsClock = 0;
 constexpr int kMemoryClock = 2;
 constexpr unsigned kClocksMost = 4096;
+constexpr unsigned kNameSize = 128;
+constexpr int kCpusMost = 4096;
 
 Error no_library(std::string why) {
     return Error{ErrorCode{}, fmt::format("{}: {}", kLibrary, why)};
@@ -45,6 +47,10 @@ struct Nvml::Functions {
     int (*clock)(void*, int, unsigned*) = nullptr;
     int (*set)(void*, unsigned, unsigned) = nullptr;
     int (*reset)(void*) = nullptr;
+    int (*count)(unsigned*) = nullptr;
+    int (*name)(void*, char*, unsigned) = nullptr;
+    int (*minor)(void*, unsigned*) = nullptr;
+    int (*cpus)(void*, unsigned, unsigned long*) = nullptr;
 
     // The name of one that is missing, or none.
     const char* find_in(void* library) {
@@ -63,6 +69,10 @@ struct Nvml::Functions {
         find(clock, "nvmlDeviceGetApplicationsClock");
         find(set, "nvmlDeviceSetApplicationsClocks");
         find(reset, "nvmlDeviceResetApplicationsClocks");
+        find(count, "nvmlDeviceGetCount_v2");
+        find(name, "nvmlDeviceGetName");
+        find(minor, "nvmlDeviceGetMinorNumber");
+        find(cpus, "nvmlDeviceGetCpuAffinity");
         return missing;
     }
 };
@@ -102,6 +112,41 @@ Result<void*> Nvml::device(std::uint32_t gpu) const {
     const int code = call_->handle(gpu, &found);
     if (code != kSuccess) return failure("not found", gpu, code);
     return found;
+}
+
+Result<std::vector<NvmlGpu>> Nvml::gpus() const {
+    unsigned count = 0;
+    if (const int code = call_->count(&count); code != kSuccess) {
+        return no_library(fmt::format("number of GPUs: {}", call_->error_string(code)));
+    }
+    std::vector<NvmlGpu> found;
+    for (unsigned gpu = 0; gpu < count; ++gpu) found.push_back(TRY(describe(gpu)));
+    return found;
+}
+
+Result<NvmlGpu> Nvml::describe(std::uint32_t gpu) const {
+    void* handle = TRY(device(gpu));
+    char name[kNameSize] = {};
+    NvmlGpu found;
+    int code = call_->name(handle, name, kNameSize - 1);
+    if (code != kSuccess) return failure("name", gpu, code);
+    code = call_->minor(handle, &found.minor);
+    if (code != kSuccess) return failure("number of the device file", gpu, code);
+    found.name = name;
+    found.cpus = close_cpus(handle);
+    return found;
+}
+
+// Not every machine knows.
+std::vector<int> Nvml::close_cpus(void* device) const {
+    constexpr int kBits = 8 * sizeof(unsigned long);
+    unsigned long mask[kCpusMost / kBits] = {};
+    if (call_->cpus(device, kCpusMost / kBits, mask) != kSuccess) return {};
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < kCpusMost; ++cpu) {
+        if (mask[cpu / kBits] >> (cpu % kBits) & 1) cpus.push_back(cpu);
+    }
+    return cpus;
 }
 
 Result<std::vector<std::uint32_t>> Nvml::memory_clocks(std::uint32_t gpu) const {

@@ -1,12 +1,13 @@
 // os/nvml.h
 //
-// The clocks of NVIDIA's GPUs, through NVML (libnvidia-ml.so.1), which comes with the driver. It is
-// loaded when it is asked for and not before: nobody else pays for it, and none of its headers is
-// needed. Loading takes a dynamically linked program.
+// NVIDIA's GPUs and their clocks, through NVML (libnvidia-ml.so.1), which comes with the driver. It
+// is loaded when it is asked for and not before: nobody else pays for it, and none of its headers
+// is needed. Loading takes a dynamically linked program.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -19,6 +20,12 @@ struct GpuClocks {
     bool operator==(const GpuClocks&) const = default;
 };
 
+struct NvmlGpu {
+    std::string name;         // "NVIDIA A40"
+    std::uint32_t minor = 0;  // of /dev/nvidia<minor>
+    std::vector<int> cpus;    // the kernel's numbers of those close to it; empty: unknown
+};
+
 class Nvml {
 public:
     // The error says why there is none.
@@ -26,6 +33,8 @@ public:
     ~Nvml();
     Nvml(const Nvml&) = delete;
     Nvml& operator=(const Nvml&) = delete;
+
+    Result<std::vector<NvmlGpu>> gpus() const;  // by their number
 
     // GPUs by their number. All clocks that it can run at; not empty.
     Result<std::vector<std::uint32_t>> memory_clocks(std::uint32_t gpu) const;
@@ -40,6 +49,8 @@ private:
     struct Functions;
     Nvml(void* library, std::unique_ptr<Functions> functions);
     Result<void*> device(std::uint32_t gpu) const;
+    Result<NvmlGpu> describe(std::uint32_t gpu) const;
+    std::vector<int> close_cpus(void* device) const;
     Error failure(const char* what, std::uint32_t gpu, int code) const;
 
     void* library_;

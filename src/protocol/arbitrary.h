@@ -190,7 +190,7 @@ inline Step step(std::uint32_t node_count) {
     step.tres_per_node = text();
     step.overlap = coin();
     step.holds_memory = coin();
-    step.state = one_of(StepState::NodeFail);
+    step.state = one_of(StepState::OutOfMemory);
     step.start_time = time();
     step.end_time = maybe_time();
     step.time_limit = time_limit();

@@ -51,6 +51,7 @@ wire::NodeFacts to_wire(const NodeFacts& facts) {
     out.set_boot_time(to_unix(facts.boot_time));
     out.set_slurmd_start_time(to_unix(facts.slurmd_start_time));
     for (const GresDevices& devices : facts.gres) *out.add_gres() = to_wire(devices);
+    out.set_problem(facts.problem);
     return out;
 }
 
@@ -80,6 +81,7 @@ Result<NodeFacts> from_wire(const wire::NodeFacts& wire) {
     for (const wire::GresDevices& devices : wire.gres()) {
         facts.gres.push_back(TRY(from_wire(devices)));
     }
+    facts.problem = TRY(checks::text("problem", wire.problem()));
     return facts;
 }
 

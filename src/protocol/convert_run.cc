@@ -133,7 +133,7 @@ Result<Step> from_wire(const wire::Step& wire) {
     step.holds_memory = wire.holds_memory();
     step.tres_bind = wire.tres_bind();
     step.tres_per_node = wire.tres_per_node();
-    step.state = TRY(checks::one_of("step state", wire.state(), StepState::NodeFail));
+    step.state = TRY(checks::one_of("step state", wire.state(), StepState::OutOfMemory));
     step.start_time = TRY(checks::moment("start", wire.start_time()));
     if (wire.has_end_time()) step.end_time = TRY(checks::moment("end", wire.end_time()));
     step.time_limit = TRY(from_wire(wire.time_limit()));

@@ -32,6 +32,13 @@ wire::ExitStatus exit_status(int wait_status) {
     return exit;
 }
 
+void set_out_of_memory(wire::ExitStatus& exit) {
+    constexpr std::uint32_t kOutOfMemory = 125;
+    exit.set_code(0);
+    exit.set_signal(kOutOfMemory);
+    exit.set_oom_killed(true);
+}
+
 // The directory is root's, so that the user cannot put a link where we are about to write.
 Result<std::string> BatchWork::write_script() const {
     std::string path = order_.directory() + "/slurm_script";

@@ -14,20 +14,35 @@
 
 namespace sluice {
 
+namespace {
+
+MemoryLimit memory_limit(const wire::Confinement& wish, bool of_job) {
+    MemoryLimit limit{of_job ? wish.job_memory() : wish.step_memory(), {}};
+    if (of_job ? wish.has_job_swap() : wish.has_swap()) {
+        limit.swap = of_job ? wish.job_swap() : wish.swap();
+    }
+    return limit;
+}
+
+}  // namespace
+
 Result<Container> Container::create(const wire::StepOrder& order) {
     Container container;
     adopt_orphans();
     const wire::Confinement& wish = order.confinement();
     if (!wish.cgroup()) return container;
     CgroupLimits limits;
-    if (wish.has_job_memory()) limits.job_memory = wish.job_memory();
-    if (wish.has_step_memory()) limits.step_memory = wish.step_memory();
-    if (wish.has_swap()) limits.swap = wish.swap();
+    if (wish.has_job_memory()) limits.job_memory = memory_limit(wish, true);
+    if (wish.has_step_memory()) limits.step_memory = memory_limit(wish, false);
     limits.job_cpus = wish.job_cpus();
     limits.step_cpus = wish.step_cpus();
     limits.devices_denied = {wish.devices_denied().begin(), wish.devices_denied().end()};
-    CgroupPlace place{wish.mountpoint(), wish.top(), order.user(), order.run().job(),
-                      print_step(StepId{order.run().step()})};
+    CgroupPlace place{.mountpoint = wish.mountpoint(),
+                      .delegated = wish.delegated(),
+                      .top = wish.top(),
+                      .uid = order.user(),
+                      .job = order.run().job(),
+                      .step = print_step(StepId{order.run().step()})};
     container.cgroup_ = TRY(as(ErrorCode::LaunchFailed, Cgroup::create(place, limits)));
     return container;
 }
@@ -69,6 +84,10 @@ void Container::thaw() const {
 void Container::resume() const {
     thaw();
     signal_all(SIGCONT);
+}
+
+std::uint64_t Container::oom_kills() const {
+    return cgroup_ ? std::max(oom_kills_, cgroup_->oom_kills()) : 0;
 }
 
 // A process that has not entered the cgroup, or whose cgroup could not be made, is a descendant all

@@ -31,8 +31,9 @@ public:
     // One round of KILL; true once nothing is left. Children are reaped by the caller between
     // rounds.
     bool kill_round(bool has_children);
+    // Processes that the kernel has killed for want of memory, so far.
+    std::uint64_t oom_kills() const;
     // Known once nothing is left.
-    std::uint64_t oom_kills() const { return oom_kills_; }
     std::uint64_t memory_peak() const { return memory_peak_; }
 
 private:

@@ -212,6 +212,37 @@ TEST(Environment, ABoundTaskSeesItsOwnGpus) {
     EXPECT_EQ(environment.get("CUDA_VISIBLE_DEVICES"), "1");
 }
 
+// SLURM_JOB_GPUS and SLURM_STEP_GPUS are always the node's numbers; what programs read are those
+// that the driver shows them.
+TEST(Environment, GpuNumbersSuitWhatTheProcessesSee) {
+    struct Case {
+        bool constrained;
+        std::vector<std::uint32_t> step;  // of the job's GPUs 2 and 3
+        const char* visible;
+        const char* own;
+    };
+    const Case cases[] = {{false, {2, 3}, "2,3", "2,3"}, {true, {2, 3}, "0,1", "2,3"},
+                          {false, {2}, "2", "2"},        {true, {2}, "0", "2"},
+                          {false, {3}, "3", "3"},        {true, {3}, "0", "3"}};
+    for (const Case& each : cases) {
+        wire::StepOrder batch = batch_order(), step = step_order();
+        for (wire::StepOrder* order : {&batch, &step}) {
+            *order->mutable_share() = share_of(2, each.step);
+            order->mutable_confinement()->set_devices_constrained(each.constrained);
+        }
+        Environment script, task;
+        set_batch_variables(script, batch, "ada");
+        set_task_variables(task, step, ada(), 0, devices_of_task(step, 0).value().gpus);
+        for (const char* name : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                 "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"}) {
+            EXPECT_EQ(script.get(name), each.visible) << name;
+            EXPECT_EQ(task.get(name), each.visible) << name;
+        }
+        EXPECT_EQ(script.get("SLURM_JOB_GPUS"), each.own);
+        EXPECT_EQ(task.get("SLURM_STEP_GPUS"), each.own);
+    }
+}
+
 TEST(Environment, ABindingThatCannotBeIsComplainedAbout) {
     wire::StepOrder order = step_order();
     order.mutable_tasks()->mutable_spec()->set_tres_bind("gres/gpu:map:0");

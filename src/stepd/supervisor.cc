@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "model/errors.h"
+#include "model/job_id.h"
 #include "os/error.h"
 #include "os/keyring.h"
 #include "os/process.h"
@@ -206,17 +207,14 @@ void Supervisor::report_killing() {
     control_.report(report);
 }
 
-// srun says it of its tasks itself.
 void Supervisor::note_oom_kills(std::uint64_t count) {
-    end_.mutable_exit()->set_oom_killed(true);
-    if (!work_ || !order_.has_batch()) return;
-    constexpr std::uint32_t kOutOfMemory = 125;  // Compat: shown as the signal, "0:125"
-    end_.mutable_exit()->set_code(0);
-    end_.mutable_exit()->set_signal(kOutOfMemory);
-    work_->say(
-        supervisor_line(fmt::format("Detected {} oom_kill event{} in StepId={}.batch. Some of the "
-                                    "step tasks have been OOM Killed.",
-                                    count, count == 1 ? "" : "s", order_.run().job())));
+    set_out_of_memory(*end_.mutable_exit());
+    if (!work_) return;
+    work_->say(supervisor_line(fmt::format(
+        "Detected {} oom_kill event{} in StepId={}.{}. Some of the step tasks have been OOM "
+        "Killed.",
+        count, count == 1 ? "" : "s", order_.run().job(),
+        print_step(StepId{order_.run().step()}))));
 }
 
 // How it has ended, as far as that is known.

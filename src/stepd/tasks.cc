@@ -41,6 +41,11 @@ std::string cause_in(const std::string& reason_line) {
     return reason_line.substr(start, reason_line.rfind(" ***") - start);
 }
 
+// By KILL, itself or, as a shell says it of its last command, its child.
+bool was_killed(const wire::ExitStatus& exit) {
+    return exit.signal() == SIGKILL || exit.code() == 128 + SIGKILL;
+}
+
 bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
     auto code = [](const wire::ExitStatus& exit) {
         return exit.signal() ? 128 + exit.signal() : exit.code();
@@ -276,7 +281,10 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
         if (task.opening) task.opening->take_answer();
         if (std::exchange(task.opening, nullptr))
             starting_ = false;  // killed before they were open
-        if (!task.epilogs || !task.epilogs->begun()) task.exit = exit_status(wait_status);
+        if (!task.epilogs || !task.epilogs->begun()) {
+            task.exit = exit_status(wait_status);
+            if (was_killed(task.exit) && container_->oom_kills() > 0) set_out_of_memory(task.exit);
+        }
         const std::optional<pid_t> epilog =
             task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
         if (epilog) {

@@ -36,5 +36,6 @@ public:
 };
 
 wire::ExitStatus exit_status(int wait_status);
+void set_out_of_memory(wire::ExitStatus& exit);  // Compat: shown as "0:125"
 
 }  // namespace sluice

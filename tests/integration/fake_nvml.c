@@ -1,5 +1,5 @@
 /* A stand-in for NVIDIA's libnvidia-ml.so.1, for tests only: GPUs with a few clocks, and every call that
- * changes something in a line of nvml.log beside the library. */
+ * changes something in a line of nvml.log beside the library. The device file of GPU n is /dev/nvidia<n + 4>. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -62,6 +62,29 @@ const char* nvmlErrorString(int code) { return code == NO_PERMISSION ? "Insuffic
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
     if (index >= GPUS) return INVALID_ARGUMENT;
     *device = &gpus[index];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+    *count = GPUS;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetName(void* device, char* name, unsigned length) {
+    const struct Gpu* gpu = device;
+    snprintf(name, length, gpu->number < 2 ? "NVIDIA A40" : "NVIDIA H100 PCIe");
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMinorNumber(void* device, unsigned* minor) {
+    *minor = ((const struct Gpu*)device)->number + GPUS;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetCpuAffinity(void* device, unsigned length, unsigned long* mask) {
+    (void)device;
+    memset(mask, 0, length * sizeof *mask);
+    mask[0] = 1; /* the first CPU */
     return SUCCESS;
 }
 

@@ -54,6 +54,16 @@ JobState ending_of(const ExitStatus& exit) {
     return exit.failed() ? JobState::Failed : JobState::Completed;
 }
 
+// Compat: a job one of whose steps was out of memory counts as such, whatever its script made of
+// it. Not so a job of salloc, in which a user may go on after that.
+bool had_step_without_memory(const Job& job) {
+    const bool ends_by_itself =
+        job.request->kind == JobKind::Batch || job.request->kind == JobKind::Srun;
+    return job.derived_exit.oom_killed && ends_by_itself;
+}
+
+constexpr ExitStatus kOutOfMemoryExit{.code = 0, .signal = 125, .oom_killed = true};
+
 Reason reason_of(JobState state, const ExitStatus& exit) {
     if (state == JobState::OutOfMemory) return Reason::OutOfMemory;
     if (exit.signal != 0) return Reason::RaisedSignal;
@@ -257,6 +267,15 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
     tell_of_end(cluster, now, id, effects);
 }
 
+void on_step_out_of_memory(Cluster& cluster, Job& job) {
+    const bool by_itself = job.state == JobState::Completed || job.state == JobState::Failed;
+    if (!by_itself || !is_completing(job) || !had_step_without_memory(job)) return;
+    move_to(job, JobState::OutOfMemory);
+    job.exit = kOutOfMemoryExit;
+    job.reason = Reason::OutOfMemory;
+    cluster.jobs_changed_state(job.id);
+}
+
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
@@ -269,7 +288,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
-        job.exit = event.exit;
+        job.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
         if (counts_as_preempted(cluster, job, event.exit)) {
             job.kill_reason = reason_to_end_preempted(cluster, job);
             JobState after = state_after(*job.kill_reason);
@@ -277,10 +296,10 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         } else if (refused && may_be_requeued(job)) {
             job.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
         } else {
-            move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
+            move_to(job, event.launch_error ? JobState::Failed : ending_of(job.exit));
         }
         job.reason =
-            event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, event.exit);
+            event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, job.exit);
         if (event.launch_error) {  // the reason's own word says the rest
             const std::string& detail = event.launch_error->detail;
             job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
@@ -333,11 +352,11 @@ void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& ex
                       Effects& effects) {
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
-    job.exit = exit;
+    job.exit = had_step_without_memory(job) ? kOutOfMemoryExit : exit;
     const bool made_room = job.preempt_time && exit.failed();
     if (made_room) job.kill_reason = KillReason::Preempted;
-    move_to(job, made_room ? JobState::Preempted : ending_of(exit));
-    job.reason = reason_of(job.state, exit);
+    move_to(job, made_room ? JobState::Preempted : ending_of(job.exit));
+    job.reason = reason_of(job.state, job.exit);
     job.end_time = now;
     end_steps(cluster, job, now, step_state_after(job.state));
     set_completing(cluster, job, nodes_of(job));

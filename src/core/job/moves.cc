@@ -14,24 +14,26 @@ struct Move {
 };
 
 constexpr Move kJobMoves[] = {
-    {JobState::Pending, JobState::Running},      // started by a scheduling pass
-    {JobState::Pending, JobState::Cancelled},    // cancelled before it started
-    {JobState::Pending, JobState::Failed},       // can never start
-    {JobState::Pending, JobState::Deadline},     // could no longer end in time
-    {JobState::Running, JobState::Completed},    // the script exited 0
-    {JobState::Running, JobState::Failed},       // it did not, or could not be launched
-    {JobState::Running, JobState::Cancelled},    // by its owner or an operator
-    {JobState::Running, JobState::Timeout},      // out of time
-    {JobState::Running, JobState::NodeFail},     // lost a node and may not run again
-    {JobState::Running, JobState::OutOfMemory},  // killed by the kernel for its memory
-    {JobState::Running, JobState::Preempted},    // had to make room, and may not run again
-    {JobState::Running, JobState::Pending},      // requeued
-    {JobState::Running, JobState::Suspended},    // scontrol suspend, or to make room
-    {JobState::Suspended, JobState::Running},    // resumed, or woken up to be ended
-    {JobState::Completed, JobState::Pending},    // requeued after its end
-    {JobState::Failed, JobState::Pending},      {JobState::Cancelled, JobState::Pending},
-    {JobState::Timeout, JobState::Pending},     {JobState::NodeFail, JobState::Pending},
-    {JobState::OutOfMemory, JobState::Pending}, {JobState::Preempted, JobState::Pending},
+    {JobState::Pending, JobState::Running},        // started by a scheduling pass
+    {JobState::Pending, JobState::Cancelled},      // cancelled before it started
+    {JobState::Pending, JobState::Failed},         // can never start
+    {JobState::Pending, JobState::Deadline},       // could no longer end in time
+    {JobState::Running, JobState::Completed},      // the script exited 0
+    {JobState::Running, JobState::Failed},         // it did not, or could not be launched
+    {JobState::Running, JobState::Cancelled},      // by its owner or an operator
+    {JobState::Running, JobState::Timeout},        // out of time
+    {JobState::Running, JobState::NodeFail},       // lost a node and may not run again
+    {JobState::Running, JobState::OutOfMemory},    // killed by the kernel for its memory
+    {JobState::Running, JobState::Preempted},      // had to make room, and may not run again
+    {JobState::Running, JobState::Pending},        // requeued
+    {JobState::Running, JobState::Suspended},      // scontrol suspend, or to make room
+    {JobState::Suspended, JobState::Running},      // resumed, or woken up to be ended
+    {JobState::Completed, JobState::OutOfMemory},  // a step's end was reported later
+    {JobState::Failed, JobState::OutOfMemory},     // the same
+    {JobState::Completed, JobState::Pending},      // requeued after its end
+    {JobState::Failed, JobState::Pending},        {JobState::Cancelled, JobState::Pending},
+    {JobState::Timeout, JobState::Pending},       {JobState::NodeFail, JobState::Pending},
+    {JobState::OutOfMemory, JobState::Pending},   {JobState::Preempted, JobState::Pending},
     {JobState::Deadline, JobState::Pending},
 };
 

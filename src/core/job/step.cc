@@ -94,6 +94,11 @@ std::uint16_t severity(const ExitStatus& exit) {
     return static_cast<std::uint16_t>(exit.signal > 0 ? 128 + exit.signal : exit.code);
 }
 
+StepState step_state_of(const ExitStatus& exit) {
+    if (exit.oom_killed) return StepState::OutOfMemory;
+    return exit.failed() ? StepState::Failed : StepState::Completed;
+}
+
 }  // namespace
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
@@ -176,17 +181,21 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         auto changed = std::make_shared<Step>(*step);
         std::erase(changed->nodes_left, event.node);
         if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;
+        if (event.exit.oom_killed) changed->exit.oom_killed = job.derived_exit.oom_killed = true;
         if (changed->nodes_left.empty() && changed->state == StepState::Running) {
-            changed->state = changed->exit.failed() ? StepState::Failed : StepState::Completed;
+            changed->state = step_state_of(changed->exit);
             changed->end_time = now;
         }
         // Also of a step that was ended with its job.
         if (changed->nodes_left.empty() && severity(changed->exit) > severity(job.derived_exit)) {
+            const bool out_of_memory = job.derived_exit.oom_killed;
             job.derived_exit = changed->exit;
+            job.derived_exit.oom_killed = out_of_memory;
         }
         step = std::move(changed);
         break;
     }
+    if (event.exit.oom_killed) on_step_out_of_memory(cluster, job);
     forget_grants(cluster, job);
     // Ended steps are of no interest to decisions; a job of thousands must not carry them all.
     constexpr std::size_t kEndedStepsKept = 64;

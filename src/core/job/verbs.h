@@ -30,6 +30,8 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
 // We end a running job: it is told to, and shows as completing until its nodes are clean.
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects);
 // What a live job was for is done.
+// A step was out of memory: its job counts as such, also if the step's end is reported last.
+void on_step_out_of_memory(Cluster& cluster, Job& job);
 void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
                       Effects& effects);
 // Nothing of the job is left on this node (or the node itself is gone).

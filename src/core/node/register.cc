@@ -44,6 +44,24 @@ std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
     return {};
 }
 
+// What slurmd itself finds wrong with its machine drains the node; once that is repaired, the node
+// takes jobs again. A drain for another reason stays, and so does its reason. True: something
+// changed.
+constexpr std::string_view kFoundBySlurmd = "slurmd: ";
+
+bool settle_problem(Node& node, const std::string& problem, Time now) {
+    const bool drained = (node.admin_flags & kNodeDrain) != 0;
+    const bool is_ours = drained && node.reason.starts_with(kFoundBySlurmd);
+    if (problem.empty() ? !is_ours : drained && !is_ours) return false;
+    if (problem.empty()) {
+        undrain(node);
+    } else {
+        node.admin_flags |= kNodeDrain;
+        set_reason(node, fmt::format("{}{}", kFoundBySlurmd, problem), UserId{0}, now);
+    }
+    return true;
+}
+
 // ReturnToService decides whether a node that was down may come back by itself.
 void return_to_service(Node& node, const Settings& settings) {
     if (!node.down) return;
@@ -106,8 +124,9 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     node.clock_steps = Seconds{0};
     std::vector<RunId> given_up = std::exchange(node.orphans, {});
     bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
-    std::string missing =
-        cluster.settings().config_overrides ? "" : shortage(node.config, event.facts);
+    if (settle_problem(node, event.facts.problem, now)) cluster.mark_stored(*index);
+    const bool is_compared = !cluster.settings().config_overrides && event.facts.problem.empty();
+    std::string missing = is_compared ? shortage(node.config, event.facts) : "";
     if (!missing.empty()) {
         node.admin_flags |= kNodeDrain;
         set_reason(node, missing, UserId{0}, now);

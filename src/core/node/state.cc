@@ -36,4 +36,12 @@ void set_reason(Node& node, std::string reason, UserId user, Time now) {
     node.reason_user = user;
 }
 
+// Compat: a node that is down keeps the reason of that.
+void undrain(Node& node) {
+    node.admin_flags &= ~kNodeDrain;
+    if (node.down || (node.admin_flags & kNodeFail)) return;
+    node.reason.clear();
+    node.reason_time.reset();
+}
+
 }  // namespace sluice

@@ -88,14 +88,6 @@ void resume(Node& node) {
     node.reboot.reset();
 }
 
-// Compat: a node that is down keeps the reason of that.
-void undrain(Node& node) {
-    node.admin_flags &= ~kNodeDrain;
-    if (node.down || (node.admin_flags & kNodeFail)) return;
-    node.reason.clear();
-    node.reason_time.reset();
-}
-
 // Not every state can follow every other.
 Result<void> check_move(const Node& node, const std::string& state) {
     bool rebooting = node.reboot && node.reboot->issued;
@@ -103,6 +95,11 @@ Result<void> check_move(const Node& node, const std::string& state) {
         return Error{ErrorCode::InvalidNodeState, {}};
     }
     if (state == "IDLE" && rebooting) return Error{ErrorCode::InvalidNodeState, {}};
+    const bool takes_jobs = state == "RESUME" || state == "IDLE" || state == "UNDRAIN";
+    if (takes_jobs && node.connected && node.facts && !node.facts->problem.empty()) {
+        return Error{ErrorCode::InvalidNodeState,
+                     fmt::format("{}: {}", node.config.name, node.facts->problem)};
+    }
     return {};
 }
 

@@ -8,6 +8,7 @@
 namespace sluice {
 
 void set_reason(Node& node, std::string reason, UserId user, Time now);  // state.cc
+void undrain(Node& node);                                                // state.cc
 
 // register.cc
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects);
