@@ -43,6 +43,7 @@ protected:
         credential.add_nodes()->set_name("n1");
         credential.mutable_job()->set_partition("gpu");
         wire::LaunchTasks launch;
+        launch.set_node("n1");
         launch.mutable_job()->set_partition("what the user says");
         const Time issued = from_unix(std::time(nullptr)) + from_now;
         launch.set_credential(signer_->sign(credential, issued, Seconds{60}));
