@@ -50,7 +50,7 @@ class Submitter {
 public:
     Submitter(Fd fd, const Load& load) : fd_(std::move(fd)), load_(load) {
         wire::Hello hello;
-        hello.set_version(kProtocolVersion);
+        hello.set_version(kProtocolVersionMax);
         hello.set_program("sluice-submit-load");
         append_frame(output_, hello);
     }

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "agent/controller_link.h"
-#include "agent/credentials.h"
 #include "agent/door.h"
 #include "agent/hooks.h"
 #include "agent/jobs.h"
@@ -43,17 +42,18 @@ void log_findings(const Site& site) {
 
 class Agent {
 public:
-    Agent(SiteWish wish, std::shared_ptr<const Site> site, std::shared_ptr<Credentials> credentials)
+    Agent(SiteWish wish, std::shared_ptr<const Site> site,
+          std::shared_ptr<Authenticator> authenticator)
         : wish_(std::move(wish)),
           site_(site),
           hooks_(loop_),
           jobs_(loop_, site, hooks_,
                 [this](wire::AgentReport report) { link_.report(std::move(report)); }),
-          link_(loop_, site, credentials,
-                {[this] { return registration(); },
+          link_(loop_, site, authenticator,
+                {[this](const std::string& key) { trust(key); }, [this] { return registration(); },
                  [this](const wire::AgentOrder& order) { on_order(order); },
                  [this](const wire::AgentReport& done) { jobs_.on_acknowledged(done); }}),
-          door_(loop_, credentials, jobs_),
+          door_(loop_, authenticator, jobs_),
           started_(now()) {}
 
     Result<void> open() {
@@ -99,10 +99,13 @@ private:
         }
     }
 
-    void on_registered(const wire::Registered& registered) {
-        if (Result<void> trusted = jobs_.trust(registered.public_key()); !trusted) {
+    void trust(const std::string& key) {
+        if (Result<void> trusted = jobs_.trust(key); !trusted) {
             log_error("the controller's key: {}", trusted.error().detail);
         }
+    }
+
+    void on_registered(const wire::Registered& registered) {
         if (registered.heartbeat_seconds() > 0) {
             heartbeat_interval_ = Seconds{registered.heartbeat_seconds()};
         }
@@ -203,6 +206,16 @@ private:
     bool look_again_ = true;  // once registered: is the configuration still the one that was read?
 };
 
+AuthSettings auth_settings(const Site& site) {
+    const Config& config = site.config;
+    const std::string beside = default_token_key_path(config.path);
+    return {.type = config.auth_type,
+            .munge_socket = std::string(list_option(config.auth_info, "socket").value_or("")),
+            .key_path = std::string(list_option(config.auth_info, "key").value_or(beside)),
+            .host = site.hostname,
+            .slurm_user = UserId{site.slurm_user}};
+}
+
 void begin_log(const Site& site, const SlurmdOptions& options) {
     LogSetup setup;
     setup.program = "slurmd";
@@ -240,7 +253,7 @@ Result<void> run_agent(const SlurmdOptions& options) {
     wish.rebooted = options.rebooted;
     Hardware hardware = TRY(as(ErrorCode::SystemError, read_hardware()));
     auto site = std::make_shared<const Site>(TRY(make_site(wish, hardware)));
-    std::shared_ptr<Credentials> credentials = TRY(Credentials::create(site->config));
+    std::shared_ptr<Authenticator> authenticator = TRY(Authenticator::create(auth_settings(*site)));
     begin_log(*site, options);
 
     Background background;
@@ -249,7 +262,7 @@ Result<void> run_agent(const SlurmdOptions& options) {
     std::string pid_path =
         expand_node_path(site->config.slurmd_pid_file, site->node.name, site->hostname);
     PidFile pid_file = TRY(as(ErrorCode::SystemError, PidFile::create(pid_path)));
-    Agent agent(wish, site, credentials);
+    Agent agent(wish, site, authenticator);
     TRY(as(ErrorCode::SystemError, agent.open()));
     log_info("slurmd version {} started as node {}", kSlurmVersion, site->node.name);
     background.serving();

@@ -4,10 +4,13 @@
 #include <cstdlib>
 
 #include "agent/confinement.h"
+#include "agent/controller_link.h"
 #include "agent/job_directories.h"
+#include "agent/launch_check.h"
 #include "agent/options.h"
 #include "agent/outbox.h"
 #include "agent/run_key.h"
+#include "model/errors.h"
 #include "os/files.h"
 
 namespace sluice {
@@ -83,6 +86,72 @@ TEST(Confinement, CpusAreTheKernelsNumbers) {
     EXPECT_EQ(kernel_cpus(order, {0, 1, 2, 3}), "0-1,4-5");
     EXPECT_EQ(kernel_cpus(order, {6}), "3");
     EXPECT_EQ(kernel_cpus(order, {0, 8}), "");
+}
+
+TEST(ControllerLink, PausesDifferBetweenNodes) {
+    using std::chrono::milliseconds;
+    EXPECT_EQ(with_jitter(milliseconds{5000}, 0), milliseconds{2500});
+    EXPECT_EQ(with_jitter(milliseconds{5000}, 2500), milliseconds{5000});
+    EXPECT_EQ(with_jitter(milliseconds{5000}, 2501), milliseconds{2500});
+    EXPECT_EQ(with_jitter(milliseconds{1}, 7), milliseconds{1});
+}
+
+class CheckLaunch : public testing::Test {
+protected:
+    // A step of three tasks: n1 has two of them, n2 one.
+    CheckLaunch() {
+        for (const auto& [name, tasks] : {std::pair{"n1", 2u}, std::pair{"n2", 1u}}) {
+            wire::NodeShare& share = *credential_.add_nodes();
+            share.set_name(name);
+            share.set_tasks(tasks);
+        }
+        launch_.set_node("n1");
+        launch_.set_total_tasks(3);
+        name_tasks({0, 2});
+    }
+    void name_tasks(std::initializer_list<std::uint32_t> ids) {
+        launch_.clear_task_ids();
+        for (std::uint32_t id : ids) launch_.add_task_ids(id);
+    }
+    bool is_accepted(const char* node = "n1") {
+        Result<void> result = check_launch(launch_, credential_, node);
+        EXPECT_TRUE(result || result.error().code == ErrorCode::CredentialInvalid);
+        return result.has_value();
+    }
+    wire::LaunchCredential credential_;
+    wire::LaunchTasks launch_;
+};
+
+TEST_F(CheckLaunch, WhatWasSignedIsAccepted) {
+    EXPECT_TRUE(is_accepted());
+    launch_.set_node("n2");
+    launch_.set_node_rank(1);
+    name_tasks({2});
+    EXPECT_TRUE(is_accepted("n2"));
+}
+
+TEST_F(CheckLaunch, OtherTasksThanWereSignedAreRefused) {
+    for (auto ids : {std::initializer_list<std::uint32_t>{0}, {0, 1, 2}, {0, 3}, {1, 1}, {2, 0}}) {
+        name_tasks(ids);
+        EXPECT_FALSE(is_accepted());
+    }
+    name_tasks({0, 1});
+    EXPECT_TRUE(is_accepted());
+    launch_.set_total_tasks(4);
+    EXPECT_FALSE(is_accepted());
+}
+
+TEST_F(CheckLaunch, ALaunchForAnotherNodeIsRefused) {
+    EXPECT_FALSE(is_accepted("n2"));
+    launch_.set_node_rank(1);
+    EXPECT_FALSE(is_accepted());
+    launch_.set_node_rank(2);
+    EXPECT_FALSE(is_accepted());
+}
+
+TEST_F(CheckLaunch, TheCredentialOfABatchScriptStartsNoTasks) {
+    credential_.mutable_run()->set_step(kBatchStep.value);
+    EXPECT_FALSE(is_accepted());
 }
 
 TEST(SlurmdOptions, ErrorNamesTheOption) {

@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "auth/handshake.h"
+#include "auth/sha256.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
@@ -13,13 +15,19 @@ constexpr std::chrono::milliseconds kPauseMin{100};
 constexpr std::chrono::milliseconds kPauseMax{5000};
 constexpr std::chrono::milliseconds kCompanyMost{5};
 constexpr std::chrono::seconds kConnectTimeout{10};
+constexpr std::chrono::seconds kWelcomeTimeout{30};
 }  // namespace
 
+std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause, std::uint32_t dice) {
+    const auto half = pause / 2;
+    return pause - half + std::chrono::milliseconds(dice % (half.count() + 1));
+}
+
 ControllerLink::ControllerLink(EventLoop& loop, std::shared_ptr<const Site> site,
-                               std::shared_ptr<Credentials> credentials, Handlers handlers)
+                               std::shared_ptr<Authenticator> authenticator, Handlers handlers)
     : loop_(loop),
       site_(std::move(site)),
-      credentials_(std::move(credentials)),
+      authenticator_(std::move(authenticator)),
       handlers_(std::move(handlers)),
       pause_(kPauseMin) {}
 
@@ -38,18 +46,15 @@ void ControllerLink::replace_site(std::shared_ptr<const Site> site) {
     retry("");
 }
 
-Endpoint ControllerLink::endpoint() const {
+const ControllerHost& ControllerLink::host() const {
     const std::vector<ControllerHost>& hosts = site_->config.controllers;
-    const ControllerHost& host = hosts[attempt_ % hosts.size()];
-    return {host.address.empty() ? host.name : host.address,
-            site_->config.slurmctld_port,
-            "slurmctld",
-            {site_->slurm_user}};
+    return hosts[attempt_ % hosts.size()];
 }
 
 void ControllerLink::connect() {
     if (site_->config.controllers.empty()) return retry("slurm.conf names no SlurmctldHost");
-    Endpoint where = endpoint();
+    const Endpoint where{
+        .address = host().address, .port = site_->config.slurmctld_port, .daemon = "slurmctld"};
     Result<Connection> connection = start_connect(where);
     if (!connection) return retry(connection.error().detail);
     if (connection->local) return on_connected(std::move(*connection));
@@ -67,8 +72,17 @@ void ControllerLink::connect() {
 
 void ControllerLink::on_connected(Connection connection) {
     loop_.cancel(timer_);
+    proven_ = welcomed_ = registered_ = false;
+    hello_ = make_hello(wire::CHANNEL_AGENT, "slurmd");
+    if (connection.local) {
+        const Result<void> trusted = check_local_server(UserId{connection.peer.uid}, slurm_user());
+        if (!trusted) return retry(to_string(trusted.error()));
+        proven_ = true;
+    } else {
+        address_hello(hello_, controller_destination(host().name));
+    }
+    timer_ = loop_.after(kWelcomeTimeout, [this] { retry("no answer to the greeting"); });
     reader_ = FrameReader();
-    welcomed_ = registered_ = false;
     auto is_current = [this, number = ++connections_] { return number == connections_; };
     auto on_bytes = [this, is_current](std::string_view bytes) {
         if (is_current()) on_data(bytes);
@@ -78,27 +92,49 @@ void ControllerLink::on_connected(Connection connection) {
     };
     stream_ = std::make_unique<Stream>(loop_, std::move(connection.fd),
                                        Stream::Handlers{on_bytes, on_close, {}});
-    greet(connection.local);
+    std::string frames;
+    append_frame(frames, hello_);
+    stream_->send(proven_ ? frames + registration_frame() : frames);
 }
 
-// The greeting and the registration go out together; the controller answers both.
-void ControllerLink::greet(bool local) {
-    wire::Hello hello;
-    hello.set_version(kProtocolVersion);
-    hello.set_channel(wire::CHANNEL_AGENT);
-    hello.set_program("slurmd");
-    if (!local) {
-        Result<std::string> credential =
-            credentials_->own_credential(from_unix(std::time(nullptr)));
-        if (!credential) return retry(to_string(credential.error()));
-        hello.set_credential(*credential);
-    }
-    std::string frames;
-    append_frame(frames, hello);
+std::string ControllerLink::registration_frame() {
     wire::AgentReport report;
     *report.mutable_register_() = handlers_.registration();
-    append_frame(frames, report);
-    stream_->send(frames);
+    std::string frame;
+    append_frame(frame, report);
+    return frame;
+}
+
+// On a Unix socket there is one Welcome. Over TCP the first one holds the server's proof, the
+// second one says that it has accepted ours.
+Result<void> ControllerLink::on_welcome(std::string_view frame) {
+    const wire::Welcome welcome = TRY(decode<wire::Welcome>(frame));
+    if (welcome.has_error()) return from_wire(welcome.error());
+    if (!proven_) return prove(welcome);
+    if (!welcome.launch_key().empty()) handlers_.on_launch_key(welcome.launch_key());
+    loop_.cancel(timer_);
+    welcomed_ = true;
+    return {};
+}
+
+Result<void> ControllerLink::prove(const wire::Welcome& welcome) {
+    const Time now = from_unix(std::time(nullptr));
+    TRY(check_welcome(welcome));
+    const Identity server =
+        TRY(authenticator_->check(welcome.credential(), server_digest(hello_, welcome), now));
+    TRY(check_server(server.user, slurm_user()));
+    handlers_.on_launch_key(welcome.launch_key());
+    proven_ = true;
+
+    const std::string registration = registration_frame();
+    wire::Proof proof;
+    proof.set_request_hash(sha256(std::string_view(registration).substr(kFrameHeaderSize)));
+    proof.set_credential(TRY(authenticator_->vouch(
+        client_digest(hello_, welcome, proof.request_hash()), server.user, now)));
+    std::string frames;
+    append_frame(frames, proof);
+    stream_->send(frames + registration);
+    return {};
 }
 
 void ControllerLink::on_data(std::string_view bytes) {
@@ -108,10 +144,9 @@ void ControllerLink::on_data(std::string_view bytes) {
         if (!frame) return retry(to_string(frame.error()));
         if (!*frame) return;
         if (!welcomed_) {
-            Result<wire::Welcome> welcome = decode<wire::Welcome>(**frame);
-            if (!welcome) return retry(to_string(welcome.error()));
-            if (welcome->has_error()) return retry(to_string(from_wire(welcome->error())));
-            welcomed_ = true;
+            if (Result<void> done = on_welcome(**frame); !done) {
+                return retry(to_string(done.error()));
+            }
             continue;
         }
         Result<wire::AgentOrder> order = decode<wire::AgentOrder>(**frame);
@@ -133,7 +168,7 @@ void ControllerLink::on_order(const wire::AgentOrder& order) {
             return retry("registration refused: " +
                          to_string(from_wire(order.registered().error())));
         }
-        log_info("registered with {} as node {}", endpoint().address, site_->node.name);
+        log_info("registered with {} as node {}", host().address, site_->node.name);
         registered_ = true;
         previous_.reset();
         pause_ = kPauseMin;
@@ -176,7 +211,7 @@ void ControllerLink::retry(const std::string& why) {
         last_failure_ = why;
     }
     if (!why.empty()) previous_.reset();
-    registered_ = welcomed_ = false;
+    registered_ = welcomed_ = proven_ = false;
     loop_.cancel(unsent_timer_);
     unsent_.clear();  // the outbox has it
     if (connecting_) loop_.forget(connecting_.get());
@@ -188,7 +223,7 @@ void ControllerLink::retry(const std::string& why) {
     }
     loop_.cancel(timer_);
     ++attempt_;
-    timer_ = loop_.after(pause_, [this] { connect(); });
+    timer_ = loop_.after(with_jitter(pause_, dice_()), [this] { connect(); });
     pause_ = std::min(pause_ * 2, kPauseMax);
 }
 

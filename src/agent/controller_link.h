@@ -1,32 +1,39 @@
 // agent/controller_link.h
 //
 // The connection to slurmctld: made again for ever, with a growing pause, trying each controller
-// in turn. On each new one the node registers and sends again what was not acknowledged.
+// in turn. The server must prove that it runs as root or SlurmUser before anything it says counts.
+// On each new connection the node registers and sends again what was not acknowledged.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 
-#include "agent/credentials.h"
 #include "agent/outbox.h"
 #include "agent/site.h"
+#include "auth/authenticator.h"
 #include "os/socket.h"
 #include "os/stream.h"
 #include "protocol/frame.h"
 
 namespace sluice {
 
+// Between half of the pause and all of it: nodes that lost their controller together come back one
+// after another.
+std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause, std::uint32_t dice);
+
 class ControllerLink {
 public:
     struct Handlers {
+        std::function<void(const std::string&)> on_launch_key;  // the controller's, proven
         std::function<wire::Register()> registration;
         std::function<void(const wire::AgentOrder&)> on_order;  // all but acks and the greeting
         std::function<void(const wire::AgentReport&)> on_acknowledged;
     };
 
     ControllerLink(EventLoop& loop, std::shared_ptr<const Site> site,
-                   std::shared_ptr<Credentials> credentials, Handlers handlers);
+                   std::shared_ptr<Authenticator> authenticator, Handlers handlers);
 
     void start();
     void replace_site(std::shared_ptr<const Site> site);  // registers again
@@ -38,16 +45,19 @@ public:
 private:
     void connect();
     void on_connected(Connection connection);
-    void greet(bool local);
     void on_data(std::string_view bytes);
+    Result<void> on_welcome(std::string_view frame);
+    Result<void> prove(const wire::Welcome& welcome);
+    std::string registration_frame();
     void on_order(const wire::AgentOrder& order);
     void send_unsent();
     void retry(const std::string& why);
-    Endpoint endpoint() const;
+    const ControllerHost& host() const;
+    UserId slurm_user() const { return UserId{site_->slurm_user}; }
 
     EventLoop& loop_;
     std::shared_ptr<const Site> site_;
-    std::shared_ptr<Credentials> credentials_;
+    std::shared_ptr<Authenticator> authenticator_;
     Handlers handlers_;
     Outbox outbox_;
     std::unique_ptr<Stream> stream_;
@@ -59,8 +69,11 @@ private:
     std::string unsent_;  // frames
     EventLoop::TimerId unsent_timer_ = 0;
     std::size_t attempt_ = 0;
+    std::minstd_rand dice_{std::random_device{}()};
     std::chrono::milliseconds pause_;
-    bool welcomed_ = false;
+    wire::Hello hello_;
+    bool proven_ = false;    // the server is who it should be
+    bool welcomed_ = false;  // and takes us for who we are
     bool registered_ = false;
     std::string last_failure_;
 };

@@ -4,9 +4,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
+#include "auth/handshake.h"
+#include "auth/sha256.h"
+#include "auth/validity.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "os/files.h"
@@ -18,8 +22,13 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kVisitorsMax = 4096;
-constexpr std::chrono::seconds kPatience{30};  // for a message that was begun
+// Far below the usual limit of 1024 descriptors: the supervisors of running steps need some, too.
+constexpr std::size_t kVisitorsMax = 256;
+constexpr std::chrono::seconds kPatience{30};  // until its request is complete
+
+Time wall_time() {
+    return from_unix(std::time(nullptr));
+}
 
 // Answers are small and the peer waits for them: they fit into the socket's buffer.
 void answer(const Fd& fd, const google::protobuf::MessageLite& message) {
@@ -42,25 +51,32 @@ struct Door::Visitor {
     Fd fd;
     std::string bytes;  // of the message that is being read
     std::size_t wanted = kFrameHeaderSize;
-    bool greeted = false;
+    enum class Stage { Hello, Proof, Known } stage = Stage::Hello;
     bool gone = false;
+    // Over TCP: what has been said so far, and what the first message must be.
+    wire::Hello hello;
+    wire::Welcome welcome;
+    std::optional<std::string> expected_hash;
     wire::Channel channel = wire::CHANNEL_CLIENT;
     Identity identity;
     EventLoop::TimerId patience = 0;
 
     std::string_view message() const { return std::string_view(bytes).substr(kFrameHeaderSize); }
-    std::size_t size_max() const { return greeted ? kFrameSizeMax : kHelloSizeMax; }
+    std::size_t size_max() const { return stage == Stage::Known ? kFrameSizeMax : kHelloSizeMax; }
 };
 
-Door::Door(EventLoop& loop, std::shared_ptr<Credentials> credentials, Jobs& jobs)
+Door::Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, Jobs& jobs)
     : loop_(loop),
-      credentials_(std::move(credentials)),
+      authenticator_(std::move(authenticator)),
       jobs_(jobs),
       started_(from_unix(std::time(nullptr))) {}
 
 Result<void> Door::open(const Site& site) {
+    node_ = site.node.name;
+    // Compat: TCP on every address ("") unless CommunicationParameters=NoInAddrAny.
+    const bool only_own = site.config.has_flag(site.config.communication_parameters, "NoInAddrAny");
     listen(TRY(listen_local("slurmd", site.node.port)));  // first: see connect_to()
-    listen(TRY(listen_tcp(site.node.port)));
+    listen(TRY(listen_tcp(site.node.port, only_own ? site.node.address : "")));
     return {};
 }
 
@@ -74,13 +90,24 @@ void Door::listen(Fd listener) {
 }
 
 void Door::admit(Fd connection) {
-    if (visitors_.size() >= kVisitorsMax) return;  // closed: they will try again
+    if (visitors_.size() >= kVisitorsMax) make_room();
     auto visitor = std::make_shared<Visitor>();
     visitor->fd = std::move(connection);
-    visitors_.insert(visitor);
+    visitors_.push_back(visitor);
     visitor->patience = loop_.after(kPatience, [this, visitor] { leave(visitor); });
     loop_.watch(visitor->fd.get(), EPOLLIN,
                 [this, visitor](std::uint32_t) { on_readable(visitor); });
+}
+
+// Connections that only wait must not keep others away: the oldest goes, if possible one whose user
+// is not known.
+void Door::make_room() {
+    auto is_unknown = [](const std::shared_ptr<Visitor>& visitor) {
+        return visitor->stage != Visitor::Stage::Known;
+    };
+    auto place = std::ranges::find_if(visitors_, is_unknown);
+    const std::shared_ptr<Visitor> oldest = place != visitors_.end() ? *place : visitors_.front();
+    leave(oldest);
 }
 
 void Door::on_readable(const std::shared_ptr<Visitor>& visitor) {
@@ -108,41 +135,77 @@ void Door::on_readable(const std::shared_ptr<Visitor>& visitor) {
 }
 
 void Door::on_message(const std::shared_ptr<Visitor>& visitor) {
-    if (!visitor->greeted) {
-        on_hello(*visitor);
-        if (!visitor->greeted) leave(visitor);
-    } else if (visitor->channel == wire::CHANNEL_LOCAL) {
-        on_local(*visitor);
-    } else {
-        on_launch(visitor);
+    if (visitor->stage != Visitor::Stage::Known) return greet(visitor);
+    if (visitor->expected_hash) {
+        const Result<void> expected =
+            check_request_hash(*visitor->expected_hash, visitor->message());
+        visitor->expected_hash.reset();
+        if (!expected) {
+            log_error("{}: {}", peer_address(visitor->fd), to_string(expected.error()));
+            return leave(visitor);
+        }
     }
+    visitor->channel == wire::CHANNEL_LOCAL ? on_local(*visitor) : on_launch(visitor);
 }
 
-void Door::on_hello(Visitor& visitor) {
-    Result<wire::Hello> hello = decode<wire::Hello>(visitor.message());
+void Door::greet(const std::shared_ptr<Visitor>& visitor) {
     wire::Welcome welcome;
-    welcome.set_version(kProtocolVersion);
+    welcome.set_version(kProtocolVersionMax);
     welcome.set_clock(std::time(nullptr));
-    auto refuse = [&](const Error& error) {
-        *welcome.mutable_error() = to_wire(error);
-        answer(visitor.fd, welcome);
-    };
-    if (!hello) return refuse(hello.error());
-    if (hello->version() != kProtocolVersion) {
-        return refuse({ErrorCode::ProtocolVersion,
-                       fmt::format("{} speaks version {}, this slurmd {}", hello->program(),
-                                   hello->version(), kProtocolVersion)});
+    const Result<void> done =
+        visitor->stage == Visitor::Stage::Hello ? on_hello(*visitor, welcome) : on_proof(*visitor);
+    if (!done) {
+        log_info("{}: refused: {}", peer_address(visitor->fd), to_string(done.error()));
+        *welcome.mutable_error() = to_wire(done.error());
     }
-    if (hello->channel() != wire::CHANNEL_STEP && hello->channel() != wire::CHANNEL_LOCAL) {
-        return refuse({ErrorCode::ProtocolError, "this is slurmd, not slurmctld"});
+    answer(visitor->fd, welcome);
+    if (!done) leave(visitor);
+}
+
+Result<void> Door::on_hello(Visitor& visitor, wire::Welcome& welcome) {
+    wire::Hello hello = TRY(decode<wire::Hello>(visitor.message()));
+    welcome.set_version(TRY(common_version(hello, "slurmd")));
+    if (hello.channel() != wire::CHANNEL_STEP && hello.channel() != wire::CHANNEL_LOCAL) {
+        return Error{ErrorCode::ProtocolError, "this is slurmd, not slurmctld"};
     }
-    Result<Identity> identity =
-        credentials_->identify(visitor.fd, hello->credential(), from_unix(std::time(nullptr)));
-    if (!identity) return refuse(identity.error());
-    visitor.identity = *identity;
-    visitor.channel = hello->channel();
-    visitor.greeted = true;
-    answer(visitor.fd, welcome);
+    visitor.channel = hello.channel();
+    if (std::optional<Peer> peer = peer_of(visitor.fd)) {
+        visitor.identity = {UserId{peer->uid}, GroupId{peer->gid}};
+        visitor.stage = Visitor::Stage::Known;
+        return {};
+    }
+    TRY(check_hello(hello, hello.destination() == node_destination(node_)));
+    welcome.set_nonce(make_nonce());
+    welcome.set_credential(
+        TRY(authenticator_->vouch(server_digest(hello, welcome), std::nullopt, wall_time())));
+    visitor.hello = std::move(hello);
+    visitor.welcome = welcome;
+    visitor.stage = Visitor::Stage::Proof;
+    return {};
+}
+
+Result<void> Door::on_proof(Visitor& visitor) {
+    const wire::Proof proof = TRY(decode<wire::Proof>(visitor.message()));
+    visitor.identity = TRY(authenticator_->check(
+        proof.credential(), client_digest(visitor.hello, visitor.welcome, proof.request_hash()),
+        wall_time()));
+    visitor.expected_hash = proof.request_hash();
+    visitor.stage = Visitor::Stage::Known;
+    return {};
+}
+
+Result<std::string> Door::token_for(const Visitor& visitor, const wire::TokenRequest& request,
+                                    wire::LocalReply& reply) {
+    if (!peer_of(visitor.fd)) {
+        return Error{ErrorCode::AccessDenied, "tokens are given on this host only"};
+    }
+    if (request.digest().size() != kSha256Size) {
+        return Error{ErrorCode::ProtocolError, "a token must cover a SHA-256"};
+    }
+    const Identity server = TRY(
+        authenticator_->check(request.server_credential(), request.server_digest(), wall_time()));
+    reply.set_server_user(server.user.value);
+    return authenticator_->vouch_for(visitor.identity, request.digest(), wall_time());
 }
 
 void Door::on_local(Visitor& visitor) {
@@ -154,17 +217,10 @@ void Door::on_local(Visitor& visitor) {
         reply.mutable_pong()->set_hostname(host_name());
         reply.mutable_pong()->set_pid(static_cast<std::uint32_t>(getpid()));
         reply.mutable_pong()->set_boot_time(to_unix(started_));
-    } else if (!peer_of(visitor.fd)) {
-        *reply.mutable_error() =
-            to_wire({ErrorCode::AccessDenied, "tokens are given on this host only"});
+    } else if (Result<std::string> token = token_for(visitor, request->token(), reply)) {
+        reply.set_token(*token);
     } else {
-        Result<std::string> token =
-            credentials_->token_for(visitor.identity, from_unix(std::time(nullptr)));
-        if (token) {
-            reply.set_token(*token);
-        } else {
-            *reply.mutable_error() = to_wire(token.error());
-        }
+        *reply.mutable_error() = to_wire(token.error());
     }
     answer(visitor.fd, reply);
 }
@@ -174,6 +230,7 @@ void Door::on_launch(const std::shared_ptr<Visitor>& visitor) {
     loop_.forget(visitor->fd.get());
     Fd connection = std::move(visitor->fd);
     leave(visitor);
+    allow_stopped_peer(connection);
     if (!input || !input->has_launch()) {
         return refuse_launch(std::move(connection),
                              {ErrorCode::ProtocolError, "a launch was expected"});
@@ -187,7 +244,7 @@ void Door::leave(const std::shared_ptr<Visitor>& visitor) {
     loop_.cancel(visitor->patience);
     if (visitor->fd) loop_.forget(visitor->fd.get());
     visitor->fd.reset();
-    visitors_.erase(visitor);
+    visitors_.remove(visitor);
 }
 
 }  // namespace sluice

@@ -1,18 +1,18 @@
 // agent/door.h
 //
-// Who comes to this slurmd: srun with a step to launch, tools of this host that need a token or
-// want to know whether we are alive. Reads each message exactly, never beyond: the connection of
-// an srun goes on in the step's supervisor.
+// The connections to this slurmd: of srun with a step to launch, and of tools of this host that
+// need a token or ask whether slurmd is alive. Reads each message exactly, never beyond: the
+// connection of an srun goes on in the step's supervisor.
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
-#include <set>
 #include <string>
 
-#include "agent/credentials.h"
 #include "agent/jobs.h"
 #include "agent/site.h"
+#include "auth/authenticator.h"
 #include "os/event_loop.h"
 #include "wire.pb.h"
 
@@ -20,7 +20,7 @@ namespace sluice {
 
 class Door {
 public:
-    Door(EventLoop& loop, std::shared_ptr<Credentials> credentials, Jobs& jobs);
+    Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, Jobs& jobs);
     Result<void> open(const Site& site);
 
 private:
@@ -29,16 +29,22 @@ private:
     void admit(Fd connection);
     void on_readable(const std::shared_ptr<Visitor>& visitor);
     void on_message(const std::shared_ptr<Visitor>& visitor);
-    void on_hello(Visitor& visitor);
+    void make_room();
+    Result<void> on_hello(Visitor& visitor, wire::Welcome& welcome);
+    Result<void> on_proof(Visitor& visitor);
+    Result<std::string> token_for(const Visitor& visitor, const wire::TokenRequest& request,
+                                  wire::LocalReply& reply);
+    void greet(const std::shared_ptr<Visitor>& visitor);
     void on_local(Visitor& visitor);
     void on_launch(const std::shared_ptr<Visitor>& visitor);
     void leave(const std::shared_ptr<Visitor>& visitor);
 
     EventLoop& loop_;
-    std::shared_ptr<Credentials> credentials_;
+    std::shared_ptr<Authenticator> authenticator_;
     Jobs& jobs_;
     std::vector<Fd> listeners_;
-    std::set<std::shared_ptr<Visitor>> visitors_;
+    std::string node_;                              // our name
+    std::list<std::shared_ptr<Visitor>> visitors_;  // the oldest first
     Time started_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "agent/confinement.h"
 #include "agent/devices.h"
+#include "agent/launch_check.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "os/error.h"
@@ -26,13 +27,6 @@ KnownUsers::Moment steady_now() {
 
 std::string key_path(const Site& site) {
     return site.spool + "/controller_key";
-}
-
-const wire::NodeShare* share_of(const wire::LaunchCredential& credential, const std::string& node) {
-    for (const wire::NodeShare& share : credential.nodes()) {
-        if (share.name() == node) return &share;
-    }
-    return nullptr;
 }
 
 // Of a step's job, on one of the step's nodes.
@@ -54,6 +48,7 @@ Jobs::Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Repo
 Result<void> Jobs::trust(const std::string& public_key) {
     if (public_key == public_key_) return {};
     verifier_ = TRY(CredentialVerifier::create(public_key));
+    if (!public_key_.empty()) log_info("the controller has a new key for launch credentials");
     public_key_ = public_key;
     return write_file_atomically(key_path(*site_), public_key, {.durable = true});
 }
@@ -149,19 +144,22 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
 void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
     wire::SignedCredential signed_credential;
     wire::LaunchCredential claimed;
-    RunKey key;
-    if (signed_credential.ParseFromString(launch.credential()) &&
-        claimed.ParseFromString(signed_credential.payload())) {
-        key = key_of(claimed.run());
+    if (!signed_credential.ParseFromString(launch.credential()) ||
+        !claimed.ParseFromString(signed_credential.payload())) {
+        return caller.refuse(std::move(caller.connection),
+                             {ErrorCode::CredentialInvalid, "this is no launch credential"});
     }
+    const RunKey key = key_of(claimed.run());
+    // Refusals that need no signature come first: they do not use the credential up.
+    Result<void> may_launch = check_launch(launch, claimed, site_->node.name);
+    if (caller.identity.user.value != claimed.user() && caller.identity.user.value != 0) {
+        may_launch =
+            Error{ErrorCode::AccessDenied, fmt::format("the step belongs to uid {}, you are uid {}",
+                                                       claimed.user(), caller.identity.user.value)};
+    }
+    if (!may_launch) return caller.refuse(std::move(caller.connection), may_launch.error());
     Result<wire::LaunchCredential> credential = check(launch.credential(), key);
     if (!credential) return caller.refuse(std::move(caller.connection), credential.error());
-    if (caller.identity.user.value != credential->user() && caller.identity.user.value != 0) {
-        return caller.refuse(
-            std::move(caller.connection),
-            {ErrorCode::AccessDenied, fmt::format("the step belongs to uid {}, you are uid {}",
-                                                  credential->user(), caller.identity.user.value)});
-    }
     if (never_start_.contains(key)) {
         return caller.refuse(
             std::move(caller.connection),

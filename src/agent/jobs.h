@@ -33,7 +33,8 @@ public:
     Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Report report);
 
     void replace_site(std::shared_ptr<const Site> site) { site_ = std::move(site); }
-    Result<void> trust(const std::string& public_key);  // the controller's; kept in the spool
+    // The controller's key, which was proven to be its own; kept in the spool.
+    Result<void> trust(const std::string& public_key);
     // Finds what an earlier slurmd had started: goes on with what runs, reports what has ended.
     void recover();
 

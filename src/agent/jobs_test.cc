@@ -52,6 +52,7 @@ protected:
         share.set_tasks(1);
         credential.mutable_job()->set_partition("gpu");
         wire::LaunchTasks launch;
+        launch.set_node("n1");
         launch.mutable_job()->set_partition("what the user says");
         launch.mutable_task_ids()->Add(tasks.begin(), tasks.end());
         const Time issued = from_unix(std::time(nullptr)) + from_now;

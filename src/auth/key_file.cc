@@ -41,6 +41,22 @@ Error unfit(const KeyFile& file, std::string_view why) {
     return {ErrorCode::ConfigInvalid, fmt::format("{}, {}, {}", file.what, file.path, why)};
 }
 
+Result<void> check_owner(const KeyFile& file, uid_t owner) {
+    const bool is_ours = owner == 0 || owner == geteuid();
+    if (is_ours || (file.owner && owner == file.owner->value)) return {};
+    return unfit(file, fmt::format("belongs to uid {}, which could change it: it must belong to "
+                                   "root or SlurmUser",
+                                   owner));
+}
+
+// A crash of the machine does not take back what was made in a directory that was synced since.
+bool sync_directory_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+    const File opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return opened.get() >= 0 && fsync(opened.get()) == 0;
+}
+
 bool write_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t written = write(descriptor, bytes.data(), bytes.size());
@@ -58,6 +74,7 @@ Result<std::string> read_key(const KeyFile& file) {
     if (opened.get() < 0) return failed(file, "read");
     struct stat facts {};
     if (fstat(opened.get(), &facts) != 0) return failed(file, "read");
+    TRY(check_owner(file, facts.st_uid));
     const mode_t forbidden = file.group_may_read ? 0027 : 0077;
     if (facts.st_mode & forbidden) {
         return unfit(file,
@@ -88,7 +105,8 @@ Result<void> write_key(const KeyFile& file, const std::string& key) {
     if (opened.get() < 0) return failed(file, "written");
     const bool written = write_all(opened.get(), key) && fsync(opened.get()) == 0;
     // Not rename: a file that another process made in the meantime stays.
-    const bool done = written && link(temporary.c_str(), file.path.c_str()) == 0;
+    const bool done =
+        written && link(temporary.c_str(), file.path.c_str()) == 0 && sync_directory_of(file.path);
     const Error error = failed(file, "written");
     unlink(temporary.c_str());
     if (!done) return error;

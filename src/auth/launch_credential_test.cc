@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -97,6 +98,14 @@ TEST_F(LaunchCredential, KeyStaysTheSameAndPrivate) {
 
     chmod(path.c_str(), 0640);
     EXPECT_NE(CredentialSigner::load_or_create(path).error().detail.find("mode 0640"),
+              std::string::npos);
+}
+
+TEST_F(LaunchCredential, KeyOfAnotherUserIsRefused) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+    const std::string path = directory_ + "/key";
+    ASSERT_EQ(chown(path.c_str(), 64030, 0), 0);
+    EXPECT_NE(CredentialSigner::load_or_create(path).error().detail.find("belongs to uid 64030"),
               std::string::npos);
 }
 

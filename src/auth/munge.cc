@@ -77,6 +77,9 @@ public:
     Context& operator=(const Context&) = delete;
 
     munge_ctx_t get() const { return context_; }
+    void restrict_to(UserId reader) const {
+        library_.ctx_set(context_, MUNGE_OPT_UID_RESTRICTION, static_cast<uid_t>(reader.value));
+    }
     std::string_view socket() const {
         const char* path = nullptr;
         if (library_.ctx_get(context_, MUNGE_OPT_SOCKET, &path) != EMUNGE_SUCCESS || !path)
@@ -120,6 +123,9 @@ Error explain(const Context& context, munge_err_t error) {
                                 encoded, decoded, decoded - encoded)};
         case EMUNGE_CRED_REPLAYED:
             return {ErrorCode::CredentialReplayed, "the MUNGE credential has been used before"};
+        case EMUNGE_CRED_UNAUTHORIZED:
+            return {ErrorCode::AuthenticationFailed,
+                    "the MUNGE credential was made for another user to read"};
         case EMUNGE_CRED_INVALID:
             return {
                 ErrorCode::AuthenticationFailed,
@@ -136,9 +142,10 @@ struct Free {
 
 }  // namespace
 
-Result<std::string> Munge::encode(std::string_view payload) const {
+Result<std::string> Munge::encode(std::string_view payload, std::optional<UserId> reader) const {
     const Library library = TRY(sluice::library());
     const Context context(library, socket_);
+    if (reader) context.restrict_to(*reader);
     char* credential = nullptr;
     const munge_err_t error = library.encode(&credential, context.get(), payload.data(),
                                              static_cast<int>(payload.size()));
@@ -161,6 +168,13 @@ Result<Munge::Decoded> Munge::decode(const std::string& credential) const {
     Decoded decoded{.identity = {UserId{user}, GroupId{group}}, .payload = {}};
     if (size > 0) decoded.payload.assign(static_cast<const char*>(payload), size);
     return decoded;
+}
+
+Result<Identity> Munge::check(const std::string& credential, std::string_view payload) const {
+    const Decoded decoded = TRY(decode(credential));
+    if (decoded.payload == payload) return decoded.identity;
+    return Error{ErrorCode::AuthenticationFailed,
+                 "the MUNGE credential was made for another connection or another daemon"};
 }
 
 }  // namespace sluice

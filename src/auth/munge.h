@@ -4,6 +4,7 @@
 // at the first use: tools that speak over a Unix socket never pay for it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,14 +17,17 @@ class Munge {
 public:
     explicit Munge(std::string socket) : socket_(std::move(socket)) {}  // empty: munged's default
 
-    // A credential that says who this process is. Decodable once, for some minutes.
-    Result<std::string> encode(std::string_view payload) const;
+    // A credential that says who this process is. Decodable once, for some minutes, and only by
+    // `reader` if one is named.
+    Result<std::string> encode(std::string_view payload, std::optional<UserId> reader = {}) const;
 
     struct Decoded {
         Identity identity;
         std::string payload;
     };
     Result<Decoded> decode(const std::string& credential) const;
+    // Who made it, if `payload` is what it carries.
+    Result<Identity> check(const std::string& credential, std::string_view payload) const;
 
 private:
     std::string socket_;

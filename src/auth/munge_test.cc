@@ -87,6 +87,24 @@ TEST_F(MungeDaemon, VouchesForThisProcess) {
     EXPECT_EQ(decoded->payload, payload);
 }
 
+TEST_F(MungeDaemon, ChecksWhatACredentialCovers) {
+    const Munge munge(socket_);
+    EXPECT_EQ(munge.check(munge.encode("digest").value(), "digest")->user, UserId{geteuid()});
+    EXPECT_EQ(munge.check(munge.encode("digest").value(), "other").error().code,
+              ErrorCode::AuthenticationFailed);
+    EXPECT_FALSE(munge.check(munge.encode("").value(), "other"));
+}
+
+TEST_F(MungeDaemon, AnotherUserCannotReadARestrictedCredential) {
+    const Munge munge(socket_);
+    const UserId self{geteuid()}, other{geteuid() + 1};
+    EXPECT_TRUE(munge.decode(munge.encode("", self).value()));
+    const auto refused = munge.decode(munge.encode("", other).value());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::AuthenticationFailed);
+    EXPECT_NE(refused.error().detail.find("another user"), std::string::npos);
+}
+
 TEST_F(MungeDaemon, RefusesACredentialTheSecondTime) {
     const Munge munge(socket_);
     const std::string credential = munge.encode("").value();

@@ -41,14 +41,16 @@ std::string default_token_key_path(std::string_view slurm_conf) {
     return std::string(slurm_conf.substr(0, slash + 1)) + "slurm.key";
 }
 
-Result<std::string> load_token_key(const std::string& path) {
+Result<std::string> load_token_key(const std::string& path, UserId slurm_user) {
     return read_key({.path = path,
                      .what = "the key of AuthType=auth/slurm",
                      .size_min = kTokenKeySizeMin,
-                     .group_may_read = true});
+                     .group_may_read = true,
+                     .owner = slurm_user});
 }
 
-std::string TokenMint::mint(const Identity& identity, Time now, Seconds lifetime) const {
+std::string TokenMint::mint(const Identity& identity, const std::string& digest, Time now,
+                            Seconds lifetime) const {
     wire::TokenClaims claims;
     claims.set_user(identity.user.value);
     claims.set_group(identity.group.value);
@@ -56,13 +58,14 @@ std::string TokenMint::mint(const Identity& identity, Time now, Seconds lifetime
     claims.set_issued(to_unix(now));
     claims.set_expires(to_unix(now + lifetime));
     claims.set_nonce(make_nonce());
+    claims.set_digest(digest);
     wire::Token token;
     token.set_payload(claims.SerializeAsString());
     token.set_signature(sign(key_, token.payload()));
     return token.SerializeAsString();
 }
 
-Result<Identity> TokenVerifier::verify(std::string_view bytes, Time now) {
+Result<Identity> TokenVerifier::verify(std::string_view bytes, std::string_view digest, Time now) {
     wire::Token token;
     if (bytes.size() > kTokenSizeMax ||
         !token.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -78,6 +81,9 @@ Result<Identity> TokenVerifier::verify(std::string_view bytes, Time now) {
     wire::TokenClaims claims;
     if (!claims.ParseFromString(token.payload()) || claims.nonce().size() != kNonceSize) {
         return refused("the token is not complete");
+    }
+    if (claims.digest() != digest) {
+        return refused("the token was made for another connection or another daemon");
     }
     const Validity validity{
         .what = "token", .issued = claims.issued(), .expires = claims.expires()};

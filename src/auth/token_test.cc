@@ -1,8 +1,10 @@
 // auth/token_test.cc
 #include "auth/token.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -15,6 +17,7 @@ namespace {
 
 const std::string kKey = "0123456789abcdef0123456789abcdef";
 const Time kNow = from_unix(1'700'000'000);
+const std::string kDigest(32, 'd');
 const Identity kAlice{UserId{1000}, GroupId{100}};
 
 class Token : public testing::Test {
@@ -24,53 +27,62 @@ protected:
 };
 
 TEST_F(Token, SaysWhoItWasMintedFor) {
-    EXPECT_EQ(verifier_.verify(mint_.mint(kAlice, kNow), kNow).value(), kAlice);
+    EXPECT_EQ(verifier_.verify(mint_.mint(kAlice, kDigest, kNow), kDigest, kNow).value(), kAlice);
+}
+
+TEST_F(Token, IsGoodOnlyForWhatItCovers) {
+    const std::string token = mint_.mint(kAlice, kDigest, kNow);
+    EXPECT_EQ(verifier_.verify(token, std::string(32, 'e'), kNow).error().code,
+              ErrorCode::AuthenticationFailed);
+    EXPECT_FALSE(verifier_.verify(token, "", kNow));
+    EXPECT_TRUE(verifier_.verify(token, kDigest, kNow)) << "refusals use nothing up";
 }
 
 TEST_F(Token, IsGoodOnce) {
-    const std::string token = mint_.mint(kAlice, kNow);
-    ASSERT_TRUE(verifier_.verify(token, kNow));
-    EXPECT_EQ(verifier_.verify(token, kNow).error().code, ErrorCode::CredentialReplayed);
-    EXPECT_EQ(verifier_.verify(token, kNow + kTokenLifetime).error().code,
+    const std::string token = mint_.mint(kAlice, kDigest, kNow);
+    ASSERT_TRUE(verifier_.verify(token, kDigest, kNow));
+    EXPECT_EQ(verifier_.verify(token, kDigest, kNow).error().code, ErrorCode::CredentialReplayed);
+    EXPECT_EQ(verifier_.verify(token, kDigest, kNow + kTokenLifetime).error().code,
               ErrorCode::CredentialReplayed);
 }
 
 TEST_F(Token, Expires) {
-    const std::string token = mint_.mint(kAlice, kNow, Seconds{10});
-    const auto refused = verifier_.verify(token, kNow + Seconds{11});
+    const std::string token = mint_.mint(kAlice, kDigest, kNow, Seconds{10});
+    const auto refused = verifier_.verify(token, kDigest, kNow + Seconds{11});
     EXPECT_EQ(refused.error().code, ErrorCode::CredentialExpired);
     EXPECT_NE(refused.error().detail.find("1700000010"), std::string::npos);
     EXPECT_NE(refused.error().detail.find("1700000011"), std::string::npos);
 }
 
 TEST_F(Token, FromTheFutureNamesBothClocks) {
-    const auto refused = verifier_.verify(mint_.mint(kAlice, kNow + Seconds{61}), kNow);
+    const auto refused =
+        verifier_.verify(mint_.mint(kAlice, kDigest, kNow + Seconds{61}), kDigest, kNow);
     EXPECT_EQ(refused.error().code, ErrorCode::ClockSkew);
     EXPECT_NE(refused.error().detail.find("1700000061"), std::string::npos);
     EXPECT_NE(refused.error().detail.find("1700000000"), std::string::npos);
-    EXPECT_TRUE(verifier_.verify(mint_.mint(kAlice, kNow + Seconds{60}), kNow));
+    EXPECT_TRUE(verifier_.verify(mint_.mint(kAlice, kDigest, kNow + Seconds{60}), kDigest, kNow));
 }
 
 TEST_F(Token, NoByteOfItCanBeChanged) {
-    const std::string token = mint_.mint(kAlice, kNow);
+    const std::string token = mint_.mint(kAlice, kDigest, kNow);
     for (std::size_t at = 0; at < token.size(); ++at) {
         std::string altered = token;
         altered[at] = static_cast<char>(altered[at] ^ 1);
-        EXPECT_FALSE(verifier_.verify(altered, kNow)) << at;
+        EXPECT_FALSE(verifier_.verify(altered, kDigest, kNow)) << at;
     }
-    EXPECT_TRUE(verifier_.verify(token, kNow)) << "refusals use nothing up";
+    EXPECT_TRUE(verifier_.verify(token, kDigest, kNow)) << "refusals use nothing up";
 }
 
 TEST_F(Token, OfAnotherKeyIsRefused) {
     const TokenMint other(std::string(32, 'x'), "login1");
-    EXPECT_EQ(verifier_.verify(other.mint(kAlice, kNow), kNow).error().code,
+    EXPECT_EQ(verifier_.verify(other.mint(kAlice, kDigest, kNow), kDigest, kNow).error().code,
               ErrorCode::AuthenticationFailed);
 }
 
 TEST_F(Token, NoiseIsRefused) {
-    EXPECT_FALSE(verifier_.verify("", kNow));
-    EXPECT_FALSE(verifier_.verify("noise", kNow));
-    EXPECT_FALSE(verifier_.verify(std::string(1 << 20, '\x0a'), kNow));
+    EXPECT_FALSE(verifier_.verify("", kDigest, kNow));
+    EXPECT_FALSE(verifier_.verify("noise", kDigest, kNow));
+    EXPECT_FALSE(verifier_.verify(std::string(1 << 20, '\x0a'), kDigest, kNow));
 }
 
 TEST(ReplayCache, IsBoundedAndForgetsOnlyWhatHasExpired) {
@@ -96,22 +108,43 @@ protected:
 
 TEST_F(TokenKey, IsReadWhenOthersCannot) {
     write(kKey, 0600);
-    EXPECT_EQ(load_token_key(path_).value(), kKey);
+    EXPECT_EQ(load_token_key(path_, UserId{0}).value(), kKey);
 }
 
 TEST_F(TokenKey, ThatOthersCanReadIsRefused) {
     write(kKey, 0644);
-    EXPECT_NE(load_token_key(path_).error().detail.find("mode 0644"), std::string::npos);
+    EXPECT_NE(load_token_key(path_, UserId{0}).error().detail.find("mode 0644"), std::string::npos);
+}
+
+TEST_F(TokenKey, ItsGroupMayReadAndNotWrite) {
+    write(kKey, 0640);
+    EXPECT_EQ(load_token_key(path_, UserId{0}).value(), kKey);
+    for (const mode_t mode : {0660, 0620}) {
+        chmod(path_.c_str(), mode);
+        EXPECT_NE(load_token_key(path_, UserId{0}).error().detail.find(fmt::format("{:04o}", mode)),
+                  std::string::npos);
+    }
+}
+
+TEST_F(TokenKey, OfAnotherUserIsRefused) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+    write(kKey, 0600);
+    ASSERT_EQ(chown(path_.c_str(), 64030, 0), 0);
+    EXPECT_NE(load_token_key(path_, UserId{0}).error().detail.find("belongs to uid 64030"),
+              std::string::npos);
+    EXPECT_EQ(load_token_key(path_, UserId{64030}).value(), kKey) << "SlurmUser may have it";
 }
 
 TEST_F(TokenKey, ThatIsTooShortIsRefused) {
     write("short", 0600);
-    EXPECT_NE(load_token_key(path_).error().detail.find("at least 16"), std::string::npos);
+    EXPECT_NE(load_token_key(path_, UserId{0}).error().detail.find("at least 16"),
+              std::string::npos);
 }
 
 TEST_F(TokenKey, ThatIsMissingIsNamed) {
-    EXPECT_NE(load_token_key("/nowhere/slurm.key").error().detail.find("/nowhere/slurm.key"),
-              std::string::npos);
+    EXPECT_NE(
+        load_token_key("/nowhere/slurm.key", UserId{0}).error().detail.find("/nowhere/slurm.key"),
+        std::string::npos);
 }
 
 TEST(TokenKeyPath, IsBesideSlurmConf) {

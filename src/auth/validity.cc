@@ -4,7 +4,7 @@
 #include "auth/validity.h"
 
 #include <fmt/format.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include "auth/identity.h"
 #include "base/check.h"
@@ -14,7 +14,7 @@ namespace sluice {
 
 std::string make_nonce() {
     std::string nonce(kNonceSize, '\0');
-    CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(nonce.data()), kNonceSize) == 1);
+    CHECK(getrandom(nonce.data(), nonce.size(), 0) == static_cast<ssize_t>(nonce.size()));
     return nonce;
 }
 

@@ -56,7 +56,7 @@ public:
         return reply;
     }
 
-    Result<Connection> connect_node(const wire::NodeAddress&, wire::Channel) override {
+    Result<OpenedNode> connect_node(const wire::NodeAddress&, const FirstMessage&) override {
         return Error{ErrorCode::LaunchFailed, "no nodes here"};
     }
 

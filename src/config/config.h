@@ -78,7 +78,8 @@ struct Config {
     LogLevel slurmctld_syslog_debug = LogLevel::Quiet;
     LogLevel slurmd_syslog_debug = LogLevel::Quiet;
     std::string auth_type = "auth/munge";
-    std::string auth_info;  // "socket=/run/munge/munge.socket.2,cred_expire=120"
+    std::string communication_parameters;  // NoCtldInAddrAny, NoInAddrAny
+    std::string auth_info;                 // "socket=/run/munge/munge.socket.2,cred_expire=120"
     std::string gres_types;
     std::string select_type = "select/cons_tres";
     std::string select_type_parameters = "CR_Core_Memory";

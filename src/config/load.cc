@@ -270,6 +270,7 @@ Result<void> finish(Draft& draft, Part part) {
     }
     TRY(settle_controllers(config));
     TRY(settle_list_options(config));
+    TRY(settle_communication(config));
     TRY(settle_priority(config));
     TRY(check_numbers(config));
     TRY(check_scheduling(config));

@@ -76,6 +76,28 @@ TEST(Load, WhatHasNoEffectIsSaid) {
     EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
 }
 
+TEST(Load, TlsIsRefusedByName) {
+    EXPECT_TRUE(small_with("TLSType=tls/none").warnings.empty());
+    EXPECT_EQ(error_with("TLSType=tls/s2n"),
+              "slurm.conf: TLSType=tls/s2n: TLS is not supported by Sluice; remove the key, or set "
+              "TLSType=tls/none");
+    for (const char* key : {"TLSParameters", "CertgenType", "CertgenParameters", "CertmgrType",
+                            "CertmgrParameters"}) {
+        EXPECT_EQ(
+            error_with(fmt::format("TLSType=tls/none\n{}=x", key)),
+            fmt::format("slurm.conf: {}=x: TLS is not supported by Sluice; remove the key", key));
+    }
+}
+
+TEST(Load, WordsOfCommunicationParametersWithoutEffectAreSaid) {
+    Config config =
+        small_with("CommunicationParameters=NoCtldInAddrAny, noinaddrany,block_null_hash");
+    EXPECT_EQ(config.warnings,
+              (std::vector<std::string>{
+                  "slurm.conf: CommunicationParameters=block_null_hash has no effect in Sluice"}));
+    EXPECT_TRUE(config.has_flag(config.communication_parameters, "NoInAddrAny"));
+}
+
 TEST(Load, MailGoesWhereItIsSaid) {
     EXPECT_EQ(small_with("").mail_prog, "/bin/mail");
     Config config = small_with("MailProg=/usr/sbin/smail\nMailDomain=example.org");

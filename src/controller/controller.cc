@@ -53,6 +53,16 @@ Result<std::unique_ptr<Store>> open_store(const std::string& directory,
     return open_sqlite(directory);
 }
 
+AuthSettings auth_settings(const LiveConfig& live) {
+    const Config& config = live.config;
+    const std::string beside = default_token_key_path(config.path);
+    return {.type = config.auth_type,
+            .munge_socket = std::string(list_option(config.auth_info, "socket").value_or("")),
+            .key_path = std::string(list_option(config.auth_info, "key").value_or(beside)),
+            .host = host_name(),
+            .slurm_user = live.slurm_user};
+}
+
 double seconds_since(SteadyTime start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -62,11 +72,11 @@ double seconds_since(SteadyTime start) {
 Result<std::unique_ptr<Controller>> Controller::start(std::shared_ptr<const LiveConfig> config,
                                                       const StartOptions& options) {
     const std::string& directory = config->config.state_save_location;
-    auto identifier = TRY(Identifier::create(config->config));
+    auto authenticator = TRY(Authenticator::create(auth_settings(*config)));
     auto store = TRY(open_store(directory, options));
     auto signer = TRY(CredentialSigner::load_or_create(directory + "/launch.key"));
     std::unique_ptr<Controller> controller(new Controller(
-        std::move(store), std::move(signer), std::move(identifier), std::move(config)));
+        std::move(store), std::move(signer), std::move(authenticator), std::move(config)));
     TRY(controller->recover(options));
     TRY(controller->server_.listen(controller->published_.config.get()->config));
     asio::co_spawn(controller->server_.home(), watch_reserved_groups(controller->services_),
@@ -76,11 +86,11 @@ Result<std::unique_ptr<Controller>> Controller::start(std::shared_ptr<const Live
 }
 
 Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
-                       std::unique_ptr<Identifier> identifier,
+                       std::unique_ptr<Authenticator> authenticator,
                        std::shared_ptr<const LiveConfig> config)
     : store_(std::move(store)),
       signer_(std::move(signer)),
-      identifier_(std::move(identifier)),
+      authenticator_(std::move(authenticator)),
       services_{.inbox = inbox_,
                 .published = published_,
                 .store = *store_,
@@ -88,7 +98,7 @@ Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
                 .config_path = config->config.path,
                 .hostname = host_name(),
                 .boot_time = wall_clock()},
-      server_(services_, *identifier_),
+      server_(services_, *authenticator_),
       fleet_(server_.home().get_executor(), services_) {
     published_.config.set(std::move(config));
     services_.fleet = &fleet_;

@@ -34,12 +34,13 @@ public:
 
 private:
     Controller(std::unique_ptr<Store> store, CredentialSigner signer,
-               std::unique_ptr<Identifier> identifier, std::shared_ptr<const LiveConfig> config);
+               std::unique_ptr<Authenticator> authenticator,
+               std::shared_ptr<const LiveConfig> config);
     Result<void> recover(const StartOptions& options);
 
     std::unique_ptr<Store> store_;
     CredentialSigner signer_;
-    std::unique_ptr<Identifier> identifier_;
+    std::unique_ptr<Authenticator> authenticator_;
     Inbox inbox_{kInboxSize};
     PublishedState published_;
     Services services_;

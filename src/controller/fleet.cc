@@ -184,7 +184,6 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
     node->index = answer.index;
     wire::AgentOrder message;
     wire::Registered& registered = *message.mutable_registered();
-    registered.set_public_key(services_.signer.public_key());
     registered.set_heartbeat_seconds(heartbeat_interval().count());
     if (answer.error) {
         log_error("node {}: registration refused: {}", node->node, to_string(*answer.error));

@@ -11,6 +11,7 @@
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
 
+#include "auth/handshake.h"
 #include "base/log.h"
 #include "model/errors.h"
 
@@ -42,6 +43,7 @@ asio::awaitable<std::optional<std::string_view>> Link::read(bool flush_first) {
             log_debug("{}: {}", peer_, to_string(message.error()));
             break;
         }
+        if (*message && !is_expected(**message)) break;
         if (*message) co_return **message;
 
         std::error_code error;
@@ -56,6 +58,14 @@ asio::awaitable<std::optional<std::string_view>> Link::read(bool flush_first) {
         reader_.feed({scratch_.data(), size});
     }
     co_return std::nullopt;
+}
+
+bool Link::is_expected(std::string_view message) {
+    if (!expected_hash_) return true;
+    const auto checked = check_request_hash(*expected_hash_, message);
+    expected_hash_.reset();
+    if (!checked) log_error("{}: {}", peer_, to_string(checked.error()));
+    return checked.has_value();
 }
 
 void Link::send(Bytes message) {

@@ -41,6 +41,8 @@ public:
     // it has to wait for one, `flush_first` sends what waits for another message.
     asio::awaitable<std::optional<std::string_view>> read(bool flush_first = true);
     void set_message_max(std::size_t size) { reader_.set_size_max(size); }
+    // The next message must have this hash, or the connection is over.
+    void expect_hash(std::string hash) { expected_hash_ = std::move(hash); }
 
     // From any thread.
     void send(Bytes message);
@@ -62,6 +64,7 @@ public:
     bool idle() const { return read_deadline_.load() != SteadyTime::max(); }
 
 private:
+    bool is_expected(std::string_view message);
     // With output_mutex_ held. What the socket takes at once; false: the connection is broken.
     bool write_some();
     asio::awaitable<void> write_rest();
@@ -72,6 +75,7 @@ private:
     std::span<char> scratch_;
     std::string peer_;
     FrameReader reader_{kHelloSizeMax};
+    std::optional<std::string> expected_hash_;
     std::atomic<SteadyTime> read_deadline_{SteadyTime::max()};
     asio::steady_timer written_;  // cancelled when the output has left: wakes flushed()
     std::atomic<bool> closed_{false};

@@ -22,20 +22,21 @@ std::size_t links_most() {
     return files > 2 * kFilesForOthers ? files - kFilesForOthers : kFilesForOthers;
 }
 
-// SlurmctldHost=name(address): only there, if it is this machine's; otherwise on every address.
+// Compat: every address ("") unless CommunicationParameters=NoCtldInAddrAny.
 std::string address_to_listen_on(const Config& config) {
+    if (!config.has_flag(config.communication_parameters, "NoCtldInAddrAny")) return "";
     for (const ControllerHost& host : config.controllers) {
-        if (host.address != host.name && is_local_address(host.address)) return host.address;
+        if (is_local_address(host.address)) return host.address;
     }
-    return "";
+    return config.controllers.front().address;
 }
 
 }  // namespace
 
-Server::Server(Services& services, Identifier& identifier) {
+Server::Server(Services& services, Authenticator& authenticator) {
     const std::size_t most = links_most();
     for (std::size_t i = 0; i < kWorkers; ++i) {
-        workers_.push_back(std::make_unique<Worker>(services, identifier, most / kWorkers));
+        workers_.push_back(std::make_unique<Worker>(services, authenticator, most / kWorkers));
     }
 }
 

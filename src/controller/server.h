@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "controller/identify.h"
+#include "auth/authenticator.h"
 #include "controller/link.h"
 #include "controller/listings.h"
 #include "controller/services.h"
@@ -30,7 +30,7 @@ constexpr std::size_t kFilesWanted = 20256;
 // One I/O thread and its connections.
 class Worker {
 public:
-    Worker(Services& services, Identifier& identifier, std::size_t links_most);
+    Worker(Services& services, Authenticator& authenticator, std::size_t links_most);
 
     void start() {
         thread_ = std::thread([this] { context_.run(); });
@@ -46,8 +46,11 @@ private:
     asio::awaitable<void> serve(Links::iterator place);
     asio::awaitable<std::optional<Caller>> greet(const std::shared_ptr<Link>& link,
                                                  wire::Channel& channel);
+    // Fills the Welcome in, and says who the caller is.
     asio::awaitable<Result<Caller>> identify(const std::shared_ptr<Link>& link,
-                                             const wire::Hello& hello);
+                                             const wire::Hello& hello, wire::Welcome& welcome);
+    asio::awaitable<Result<Identity>> authenticate(const std::shared_ptr<Link>& link,
+                                                   const wire::Hello& hello, wire::Welcome welcome);
     asio::awaitable<void> sweep();
     void add(Fd fd);
     bool make_room();
@@ -55,7 +58,7 @@ private:
     asio::io_context context_{1};
     asio::executor_work_guard<asio::io_context::executor_type> keep_running_;
     Services& services_;
-    Identifier& identifier_;
+    Authenticator& authenticator_;
     const std::size_t links_most_;
     std::vector<char> scratch_;
     Listings listings_;
@@ -65,7 +68,7 @@ private:
 
 class Server {
 public:
-    Server(Services& services, Identifier& identifier);
+    Server(Services& services, Authenticator& authenticator);
     ~Server();
 
     asio::io_context& home() { return workers_.front()->context(); }

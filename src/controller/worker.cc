@@ -1,9 +1,12 @@
 // controller/worker.cc
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 
+#include "auth/handshake.h"
+#include "auth/validity.h"
 #include "base/log.h"
 #include "controller/client_session.h"
 #include "controller/fleet.h"
@@ -22,11 +25,14 @@ constexpr auto kSweepEvery = std::chrono::seconds(1);
 constexpr auto kFarewell = std::chrono::milliseconds(200);
 constexpr std::size_t kScratchSize = 64u << 10;
 
-Result<void> check_hello(const wire::Hello& hello) {
-    if (hello.version() == kProtocolVersion) return {};
-    return Error{ErrorCode::ProtocolVersion,
-                 fmt::format("{} speaks version {} of the protocol, this slurmctld speaks {}",
-                             hello.program(), hello.version(), kProtocolVersion)};
+// With several SlurmctldHost a connection that was meant for another one of them must not be served
+// here: a false server on that host could have passed it on.
+bool is_for_this_host(const std::string& destination, const Config& config) {
+    return std::ranges::any_of(config.controllers, [&](const ControllerHost& host) {
+        return destination == controller_destination(host.name) &&
+               (config.controllers.size() == 1 || is_local_address(host.name) ||
+                is_local_address(host.address));
+    });
 }
 
 // Nodes take orders for all users: only the cluster's own daemons may speak for one.
@@ -48,10 +54,10 @@ Result<void> check_channel(const wire::Hello& hello, const Caller& caller,
 
 }  // namespace
 
-Worker::Worker(Services& services, Identifier& identifier, std::size_t links_most)
+Worker::Worker(Services& services, Authenticator& authenticator, std::size_t links_most)
     : keep_running_(context_.get_executor()),
       services_(services),
-      identifier_(identifier),
+      authenticator_(authenticator),
       links_most_(links_most),
       scratch_(kScratchSize) {
     asio::co_spawn(context_, sweep(), asio::detached);
@@ -124,10 +130,8 @@ asio::awaitable<std::optional<Caller>> Worker::greet(const std::shared_ptr<Link>
     }
     link->expect_until(std::nullopt);
     channel = hello->channel();
-    const auto caller = co_await identify(link, *hello);
     wire::Welcome welcome;
-    welcome.set_version(kProtocolVersion);
-    welcome.set_clock(to_unix(wall_clock()));
+    const auto caller = co_await identify(link, *hello, welcome);
     if (!caller) *welcome.mutable_error() = to_wire(caller.error());
     // A command sends its request along with the Hello and waits for the answer to that.
     link->send_with_next(framed(welcome));
@@ -143,22 +147,61 @@ asio::awaitable<std::optional<Caller>> Worker::greet(const std::shared_ptr<Link>
 }
 
 asio::awaitable<Result<Caller>> Worker::identify(const std::shared_ptr<Link>& link,
-                                                 const wire::Hello& hello) {
-    const auto known = check_hello(hello);
-    if (!known) co_return known.error();
+                                                 const wire::Hello& hello, wire::Welcome& welcome) {
+    welcome.set_clock(to_unix(wall_clock()));
+    const auto version = common_version(hello, "slurmctld");
+    welcome.set_version(version ? *version : kProtocolVersionMax);
+    if (!version) co_return version.error();
+    if (hello.channel() == wire::CHANNEL_AGENT) {
+        welcome.set_launch_key(services_.signer.public_key());
+    }
     Identity identity;
     if (link->local_peer) {
         identity = *link->local_peer;
     } else {
-        const auto check = [&] { return identifier_.identify(hello.credential(), wall_clock()); };
-        auto checked = co_await run_on(services_.identify_pool, check);
-        if (!checked) co_return checked.error();
-        identity = *checked;
+        const auto proven = co_await authenticate(link, hello, welcome);
+        if (!proven) co_return proven.error();
+        identity = *proven;
     }
     const Caller caller{identity.user, identity.group};
     const auto allowed = check_channel(hello, caller, services_);
     if (!allowed) co_return allowed.error();
     co_return caller;
+}
+
+// Over TCP: we prove first who we are, then the client does.
+asio::awaitable<Result<Identity>> Worker::authenticate(const std::shared_ptr<Link>& link,
+                                                       const wire::Hello& hello,
+                                                       wire::Welcome welcome) {
+    const auto config = services_.published.config.get();
+    const auto complete = check_hello(hello, is_for_this_host(hello.destination(), config->config));
+    if (!complete) co_return complete.error();
+    welcome.set_nonce(make_nonce());
+    const auto vouch = [&] {
+        return authenticator_.vouch(server_digest(hello, welcome), std::nullopt, wall_clock());
+    };
+    const auto own = co_await run_on(services_.identify_pool, vouch);
+    if (!own) co_return own.error();
+    welcome.set_credential(*own);
+
+    link->expect_until(std::chrono::steady_clock::now() + kHelloMost);
+    link->send(framed(welcome));
+    const auto message = co_await link->read();
+    link->expect_until(std::nullopt);
+    if (!message) {
+        co_return Error{ErrorCode::AuthenticationFailed,
+                        "it closed the connection after the Welcome"};
+    }
+    const auto proof = decode<wire::Proof>(*message);
+    if (!proof) co_return proof.error();
+    const auto check = [&] {
+        return authenticator_.check(proof->credential(),
+                                    client_digest(hello, welcome, proof->request_hash()),
+                                    wall_clock());
+    };
+    const auto identity = co_await run_on(services_.identify_pool, check);
+    if (identity) link->expect_hash(proof->request_hash());
+    co_return identity;
 }
 
 asio::awaitable<void> Worker::sweep() {

@@ -36,14 +36,12 @@ constexpr std::size_t kNameCount = 4096;             // users, accounts, names, 
 constexpr std::size_t kNodeCount = 1u << 20;         // nodes of one option; CPUs of a node
 constexpr std::size_t kListedNodeCount = 64u << 10;  // nodes that one listing or scancel names
 constexpr std::size_t kListedJobCount = 64u << 10;   // jobs that one listing names
-constexpr std::size_t kChangedJobCount =
-    1024;  // jobs that one change names; array tasks and steps, too
-constexpr std::size_t kJobNameBytes = 1u << 20;   // the names of all these jobs
-constexpr std::size_t kChangeCount = 64;          // fields of one scontrol update
-constexpr std::size_t kChangeBytes = 256u << 10;  // all values of one scontrol update
-constexpr std::size_t kUpdateWork = 4u << 20;  // these bytes, times the array tasks that it changes
-constexpr std::size_t kAwaitedCount = 64u
-                                      << 10;     // conditions that lead, by way of others, to a job
+constexpr std::size_t kChangedJobCount = 1024;       // jobs, or array tasks and steps, of a change
+constexpr std::size_t kJobNameBytes = 1u << 20;      // the names of all these jobs
+constexpr std::size_t kChangeCount = 64;             // fields of one scontrol update
+constexpr std::size_t kChangeBytes = 256u << 10;     // all values of one scontrol update
+constexpr std::size_t kUpdateWork = 4u << 20;    // the same, times the array tasks that are changed
+constexpr std::size_t kAwaitedCount = 1u << 16;  // jobs that a changed --dependency leads to
 constexpr std::size_t kGroupCount = 64;          // groups of a reservation
 constexpr std::size_t kColumnCount = 1024;       // columns of a listing
 constexpr std::size_t kRunningStepCount = 4096;  // steps of one job that run at the same time

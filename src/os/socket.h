@@ -1,8 +1,9 @@
 // os/socket.h
 //
 // How our processes reach each other. A daemon listens on TCP and, for peers on its own host, on
-// the abstract Unix socket "sluice.<daemon>.<port>", where the kernel says who connects. Abstract
-// names can be taken by anybody, so the connecting side checks who it has reached.
+// the abstract Unix socket "sluice.<daemon>.<port>", where the kernel says who connects. Any user
+// can take such a name or a port: the connecting side must check which user it has reached
+// (auth/handshake.h), on a Unix socket by Connection::peer.
 #pragma once
 
 #include <netinet/in.h>
@@ -33,12 +34,11 @@ struct Connection {
     Peer peer;           // of the other side, when local
 };
 
-// Which daemon, where, and the uids under which it may run (root and our own are always trusted).
+// Which daemon, and where.
 struct Endpoint {
     std::string address;  // host name or IP address
     std::uint16_t port = 0;
     std::string_view daemon;  // "slurmctld", "slurmd"
-    std::vector<uid_t> trusted = {};
 };
 
 // Blocking, with a limit: for the command line tools. Local addresses are tried by Unix socket
@@ -56,6 +56,11 @@ Result<Fd> listen_tcp(std::uint16_t port, const std::string& address = "");
 Result<Fd> listen_local(std::string_view daemon, std::uint16_t port);
 std::uint16_t bound_port(const Fd& listener);
 Fd accept_connection(const Fd& listener);  // empty: nobody there (any more)
+
+// A TCP connection whose peer has vanished without a word breaks after this time.
+constexpr std::chrono::seconds kDeadPeerAfter{30};
+// Not when the peer is there but does not read, as an srun that was stopped.
+void allow_stopped_peer(const Fd& fd);
 
 // A Unix socket that has a name (of at most 107 letters) and no file. Anybody may call: see
 // peer_of().

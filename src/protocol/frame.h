@@ -16,7 +16,9 @@
 
 namespace sluice {
 
-constexpr std::uint32_t kProtocolVersion = 1;
+// The versions that this build speaks. Two peers use the newest one that both know.
+constexpr std::uint32_t kProtocolVersionMin = 2;
+constexpr std::uint32_t kProtocolVersionMax = 2;
 constexpr std::size_t kFrameHeaderSize = 4;
 constexpr std::size_t kHelloSizeMax = 64u << 10;       // before we know who speaks
 constexpr std::size_t kStepInputSizeMax = 256u << 10;  // from srun to a step: each task gets a copy

@@ -38,6 +38,7 @@ void read_input(const wire::StepInput& input) {
 
 void read_frame(std::string_view frame) {
     (void)decode<wire::Hello>(frame);
+    (void)decode<wire::Proof>(frame);
     if (const auto request = decode<wire::Request>(frame)) read_request(*request);
     if (const auto report = decode<wire::AgentReport>(frame)) read_report(*report);
     if (const auto input = decode<wire::StepInput>(frame)) read_input(*input);

@@ -2,13 +2,16 @@
 the installation under test, SLUICE_KEEP=1 keeps the directories of the clusters."""
 
 import os
+import string
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, wait_for  # noqa: E402
 
 
 @pytest.fixture
@@ -49,3 +52,48 @@ def shared():
 def as_root():
     if os.getuid() != 0:
         pytest.skip("needs root: it runs jobs of several users")
+
+
+letters = iter(string.ascii_lowercase)
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True)
+
+
+@pytest.fixture
+def two_hosts():
+    """Options for a cluster of n1 on this host and n2 on another one."""
+    number = os.getpid() % 250 + 1
+    # The kernel takes its time to forget the last one.
+    link = f"sl{os.getpid()}{next(letters)}"
+    name, near, far = f"sluice-{link}", f"10.97.{number}.1", f"10.97.{number}.2"
+    ip("netns", "add", name)
+    ip("link", "add", link, "type", "veth", "peer", "name", "uplink", "netns", name)
+    ip("addr", "add", f"{near}/24", "dev", link)
+    ip("link", "set", link, "up")
+    for words in (["addr", "add", f"{far}/24", "dev", "uplink"], ["link", "set", "uplink", "up"],
+                  ["link", "set", "lo", "up"]):
+        ip("-n", name, *words)
+    yield {"address": near, "hosts": {"n2": (name, far)}}
+    ip("link", "del", link)
+    ip("netns", "del", name)
+
+
+@pytest.fixture
+def munged():
+    """The socket of a munged that all users can reach, and its process."""
+    with tempfile.TemporaryDirectory(prefix="sluice-munge-") as name:
+        base = Path(name)
+        base.chmod(0o755)
+        key, socket = base / "key", base / "socket"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)
+        daemon = subprocess.Popen(["munged", "--foreground", "--force", f"--key-file={key}",
+                                   f"--socket={socket}", f"--pid-file={base}/pid",
+                                   f"--log-file={base}/log", f"--seed-file={base}/seed"],
+                                  stderr=subprocess.DEVNULL)
+        wait_for(socket.exists, what="munged to listen")
+        yield socket, daemon
+        daemon.kill()
+        daemon.wait()

@@ -35,7 +35,7 @@ def still_serves(cluster):
 
 def test_random_and_truncated_frames(cluster):
     dice = random.Random(7)
-    hello = b"\x08\x01\x10\x00"
+    hello = b"\x08\x02\x10\x00"
     messages = [
         b"", b"\0", b"\xff" * 4, b"\xff" * 100, struct.pack("<I", 0), struct.pack("<I", 1 << 31),
         struct.pack("<I", 100) + b"short", struct.pack("<I", len(hello)) + hello,
@@ -59,7 +59,7 @@ def test_the_same_over_unix_sockets(cluster):
     assert len(names) >= len(ports(cluster))
     for name in set(names):
         for _ in range(100):
-            body = b"\x08\x01" + dice.randbytes(dice.randrange(100))
+            body = b"\x08\x02" + dice.randbytes(dice.randrange(100))
             with socket.socket(socket.AF_UNIX) as peer:
                 peer.connect("\0" + name[1:])
                 try:
@@ -98,10 +98,16 @@ def test_a_reader_that_never_reads(cluster):
 
 def test_a_foreign_launch_is_refused(cluster):
     """Whoever is not the controller cannot make a node run anything."""
-    frame = b"\x08\x01\x10\x02"  # Hello: version 1, channel Step
+    frame = b"\x08\x02\x10\x02"  # Hello: version 2, channel Step
     launch = b"\x0a\x08\x0a\x06forged"  # StepInput.launch with a made-up credential
     data = b"".join(struct.pack("<I", len(part)) + part for part in (frame, launch))
     for port in ports(cluster)[1:]:
         send_and_close(port, data)
+        with socket.socket(socket.AF_UNIX) as peer:  # where the kernel says who we are
+            peer.connect(f"\0sluice.slurmd.{port}")
+            peer.sendall(data)
+            peer.shutdown(socket.SHUT_WR)
+            answers = b"".join(iter(lambda: peer.recv(65536), b""))
+            assert b"no launch credential" in answers
     assert not [line for line in cluster.processes().values() if "slurmstepd" in line]
     still_serves(cluster)

@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "auth/munge.h"
-#include "base/text.h"
+#include "auth/handshake.h"
+#include "cli/client/opening.h"
 #include "model/errors.h"
 #include "os/busy.h"
+#include "os/error.h"
 #include "os/files.h"
-#include "os/user.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -68,13 +68,6 @@ milliseconds left_until(std::chrono::steady_clock::time_point moment) {
     return std::max(left, milliseconds{0});
 }
 
-std::string munge_socket(const Config& config) {
-    for (std::string_view word : split(config.auth_info, ',')) {
-        if (word.starts_with("socket=")) return std::string(word.substr(7));
-    }
-    return "";
-}
-
 }  // namespace
 
 Result<const Config*> ClusterClient::config() {
@@ -86,99 +79,65 @@ Result<const Config*> ClusterClient::config() {
     return config_.get();
 }
 
-std::vector<uid_t> ClusterClient::trusted_servers() {
-    if (config_->slurm_user == "root") return {};
-    std::optional<User> user = find_user(config_->slurm_user);
-    return user ? std::vector<uid_t>{user->uid} : std::vector<uid_t>{};
+Result<OpenedNode> ClusterClient::connect_node(const wire::NodeAddress& node,
+                                               const FirstMessage& first) {
+    TRY(config());
+    const Endpoint endpoint{.address = node.address().empty() ? node.name() : node.address(),
+                            .port = static_cast<std::uint16_t>(node.port()),
+                            .daemon = "slurmd"};
+    Result<Connection> connection = connect_to(endpoint, config_->message_timeout);
+    if (!connection) return Error{ErrorCode::LaunchFailed, connection.error().detail};
+    const Opening opening{.tool = invocation_.tool,
+                          .config = *config_,
+                          .channel = wire::CHANNEL_STEP,
+                          .destination = node_destination(node.name())};
+    Result<std::string> unsent = open_channel(*connection, opening, first(*connection));
+    if (!unsent) {
+        const ErrorCode code =
+            is_connection_error(unsent.error()) ? ErrorCode::LaunchFailed : unsent.error().code;
+        return Error{code, fmt::format("{}: {}", node.name(), unsent.error().detail)};
+    }
+    return OpenedNode{std::move(*connection), std::move(*unsent)};
 }
 
-// Who we are, for a peer that cannot see it: across hosts.
-Result<std::string> ClusterClient::credential() {
-    if (config_->auth_type == "auth/munge") return Munge(munge_socket(*config_)).encode("");
-    wire::NodeAddress local;
-    local.set_name("localhost");
-    local.set_address("localhost");
-    local.set_port(config_->slurmd_port);
-    Connection slurmd = TRY(connect_node(local, wire::CHANNEL_LOCAL));
-    if (!slurmd.local) {
-        return Error{ErrorCode::AuthenticationFailed,
-                     "no slurmd on this host that could vouch for us (AuthType=auth/slurm)"};
-    }
-    wire::LocalRequest request;
-    request.mutable_token();
-    std::string bytes;
-    append_frame(bytes, request);
-    if (!send_all(slurmd.fd.get(), bytes)) return Error{ErrorCode::AuthenticationFailed, "slurmd"};
-    FrameReader reader(kFrameSizeMax);
-    for (bool welcomed = false;;) {
-        std::optional<std::string_view> frame = TRY(reader.next());
-        if (!frame) {
-            char buffer[4096];
-            ssize_t size = read(slurmd.fd.get(), buffer, sizeof buffer);
-            if (size <= 0) return Error{ErrorCode::AuthenticationFailed, "slurmd gave no token"};
-            reader.feed({buffer, static_cast<std::size_t>(size)});
-        } else if (!welcomed) {
-            welcomed = true;
-        } else {
-            wire::LocalReply reply = TRY(decode<wire::LocalReply>(*frame));
-            if (reply.has_error()) return from_wire(reply.error());
-            return reply.token();
-        }
-    }
-}
-
-Result<std::string> ClusterClient::hello_for(const Connection& connection, wire::Channel channel) {
-    wire::Hello hello;
-    hello.set_version(kProtocolVersion);
-    hello.set_channel(channel);
-    hello.set_program(invocation_.tool);
-    if (!connection.local) hello.set_credential(TRY(credential()));
-    std::string bytes;
-    append_frame(bytes, hello);
+// Connects, and gives what is to be sent, the request at its end.
+Result<std::string> ClusterClient::open_to(const ControllerHost& controller,
+                                           const wire::Request& request, milliseconds timeout) {
+    const Endpoint endpoint{
+        .address = controller.address, .port = config_->slurmctld_port, .daemon = "slurmctld"};
+    Connection connection =
+        TRY(as(ErrorCode::ControllerUnreachable, connect_to(endpoint, timeout)));
+    const Opening opening{.tool = invocation_.tool,
+                          .config = *config_,
+                          .channel = wire::CHANNEL_CLIENT,
+                          .destination = controller_destination(controller.name)};
+    std::string bytes = TRY(open_channel(connection, opening, request));
+    connection_ = std::move(connection);
+    reader_ = FrameReader(kReplySizeMax);
+    welcomed_ = false;
+    timeval limit{.tv_sec = config_->message_timeout.count(), .tv_usec = 0};
+    setsockopt(connection_.fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     return bytes;
 }
 
-Result<Connection> ClusterClient::connect_node(const wire::NodeAddress& node,
-                                               wire::Channel channel) {
-    TRY(config());
-    Endpoint endpoint{.address = node.address().empty() ? node.name() : node.address(),
-                      .port = static_cast<std::uint16_t>(node.port()),
-                      .daemon = "slurmd",
-                      .trusted = trusted_servers()};
-    Result<Connection> connection = connect_to(endpoint, config_->message_timeout);
-    if (!connection) return Error{ErrorCode::LaunchFailed, connection.error().detail};
-    std::string hello = TRY(hello_for(*connection, channel));
-    if (!send_all(connection->fd.get(), hello)) {
-        return Error{ErrorCode::LaunchFailed, fmt::format("{}: connection lost", node.name())};
-    }
-    return connection;
-}
-
-// Tries every controller in turn until one answers or the time is over; `hello` is what it wants
-// to hear first. Who asks whether it is there wants to know now; who waits for a job has time.
-Result<void> ClusterClient::connect_controller(const wire::Request& request, const Waiting& waiting,
-                                               std::string& hello) {
+// Tries every controller in turn until one answers or the time is over. A ping does not wait; a
+// wait for a job has no limit.
+Result<std::string> ClusterClient::connect_controller(const wire::Request& request,
+                                                      const Waiting& waiting) {
     const milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
     const bool stays = request.has_wait_job() && !waiting.give_up_after;
     const auto deadline = Clock::now() + patience;
     milliseconds delay = kRetryDelayMin;
     for (;;) {
+        std::optional<Error> refusal;  // of a server that is there, or by us of a false one
         for (const ControllerHost& controller : config_->controllers) {
-            Endpoint endpoint{.address = controller.address,
-                              .port = config_->slurmctld_port,
-                              .daemon = "slurmctld",
-                              .trusted = trusted_servers()};
             const milliseconds left = stays ? patience : left_until(deadline);
-            Result<Connection> connection = connect_to(endpoint, std::max(left, kRetryDelayMin));
-            if (!connection) continue;
-            hello = TRY(hello_for(*connection, wire::CHANNEL_CLIENT));
-            connection_ = std::move(*connection);
-            reader_ = FrameReader(kReplySizeMax);
-            welcomed_ = false;
-            timeval limit{.tv_sec = config_->message_timeout.count(), .tv_usec = 0};
-            setsockopt(connection_.fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-            return {};
+            Result<std::string> opened =
+                open_to(controller, request, std::max(left, kRetryDelayMin));
+            if (opened) return opened;
+            if (!is_connection_error(opened.error())) refusal = opened.error();
         }
+        if (refusal) return *refusal;
         if (!stays && left_until(deadline) < delay) {
             return Error{ErrorCode::ControllerUnreachable, ""};
         }
@@ -212,14 +171,15 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
 Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting,
                                             bool& told) {
     std::string bytes;
-    if (!connection_.fd) {
-        Result<void> connected = connect_controller(request, waiting, bytes);
-        if (!connected && connected.error().code == ErrorCode::ControllerUnreachable) {
+    if (connection_.fd) {
+        append_frame(bytes, request);
+    } else {
+        Result<std::string> opened = connect_controller(request, waiting);
+        if (!opened && opened.error().code == ErrorCode::ControllerUnreachable) {
             return Error{ErrorCode::ControllerUnreachable, "never connected"};
         }
-        TRY(connected);
+        bytes = TRY(std::move(opened));
     }
-    append_frame(bytes, request);
     if (!send_all(connection_.fd.get(), bytes)) {
         // The server may have refused us in its Welcome before it read the request.
         return welcomed_ ? Result<wire::Reply>(Error{ErrorCode::ControllerUnreachable, "lost"})

@@ -31,15 +31,22 @@ struct Waiting {
     int wake_fd = -1;  // readable: give up with ErrorCode::None
 };
 
+// A connection that was made, and what is to be sent on it first.
+struct OpenedNode {
+    Connection connection;
+    std::string unsent;
+};
+using FirstMessage = std::function<wire::StepInput(const Connection&)>;
+
 class Client {
 public:
     virtual ~Client() = default;
     virtual Result<const Config*> config() = 0;
     // The answer; a refusal by the controller is an error like any other.
     virtual Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) = 0;
-    // A connection to a node's slurmd, with the Hello that opens a channel of it already sent.
-    virtual Result<Connection> connect_node(const wire::NodeAddress& node,
-                                            wire::Channel channel) = 0;
+    // A connection to a node's slurmd for a step. The slurmd answers with a Welcome.
+    virtual Result<OpenedNode> connect_node(const wire::NodeAddress& node,
+                                            const FirstMessage& first) = 0;
 };
 
 class ClusterClient : public Client {
@@ -48,14 +55,16 @@ public:
 
     Result<const Config*> config() override;
     Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) override;
-    Result<Connection> connect_node(const wire::NodeAddress& node, wire::Channel channel) override;
+    Result<OpenedNode> connect_node(const wire::NodeAddress& node,
+                                    const FirstMessage& first) override;
     void hang_up() { connection_ = {}; }
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    Result<void> connect_controller(const wire::Request& request, const Waiting& waiting,
-                                    std::string& hello);
+    Result<std::string> connect_controller(const wire::Request& request, const Waiting& waiting);
+    Result<std::string> open_to(const ControllerHost& controller, const wire::Request& request,
+                                std::chrono::milliseconds timeout);
     // `told`: on_slow was called.
     Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting, bool& told);
     Result<wire::Reply> receive(const wire::Request& request, const Waiting& waiting, bool& told);
@@ -63,9 +72,6 @@ private:
     Result<void> wait_readable(Clock::time_point start, const wire::Request& request,
                                const Waiting& waiting, bool& told);
     Result<std::optional<std::string_view>> next_frame();
-    Result<std::string> hello_for(const Connection& connection, wire::Channel channel);
-    Result<std::string> credential();
-    std::vector<uid_t> trusted_servers();
 
     const Invocation& invocation_;
     std::unique_ptr<Config> config_;

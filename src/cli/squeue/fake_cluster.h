@@ -76,7 +76,7 @@ public:
     FakeCluster();
 
     Result<const Config*> config() override { return &config_; }
-    Result<Connection> connect_node(const wire::NodeAddress&, wire::Channel) override {
+    Result<OpenedNode> connect_node(const wire::NodeAddress&, const FirstMessage&) override {
         return Error{ErrorCode::NotSupported, ""};
     }
     Result<wire::Reply> call(const wire::Request& request, const Waiting& = {}) override {

@@ -84,24 +84,24 @@ Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& message
             return Error{ErrorCode::LaunchFailed,
                          fmt::format("no address for node {}", message.node())};
         }
-        Connection connection = TRY(client_.connect_node(*address, wire::CHANNEL_STEP));
         const std::string& called =
             address->address().empty() ? address->name() : address->address();
-        const std::string own = own_address(connection, called);
-        set_blocking(connection.fd, false);
+        OpenedNode opened = TRY(client_.connect_node(*address, [&](const Connection& connection) {
+            wire::StepInput input;
+            *input.mutable_launch() = message;
+            input.mutable_launch()->set_srun_address(own_address(connection, called));
+            return input;
+        }));
+        set_blocking(opened.connection.fd, false);
+        allow_stopped_peer(opened.connection.fd);
         Node& node = *nodes_.emplace_back(std::make_unique<Node>());
         node.name = message.node();
         node.tasks.assign(message.task_ids().begin(), message.task_ids().end());
         node.stream = std::make_unique<Stream>(
-            loop_, std::move(connection.fd),
+            loop_, std::move(opened.connection.fd),
             Stream::Handlers{[this, &node](std::string_view bytes) { on_data(node, bytes); },
                              [this, &node] { on_closed(node); }, [this] { pace_input(); }});
-        wire::StepInput input;
-        *input.mutable_launch() = message;
-        input.mutable_launch()->set_srun_address(own);
-        std::string frame;
-        append_frame(frame, input);
-        node.stream->send(frame);
+        node.stream->send(opened.unsent);
     }
     return {};
 }

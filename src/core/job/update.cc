@@ -62,8 +62,8 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     JobDraft draft{*job, request_of(*job), is_privileged(cluster, event.caller), now, cluster};
     draft.job.priority = cluster.priority(id);
     for (const auto& [key, value] : event.changes) TRY(set_job_field(draft, key, value));
-    TRY(validate(draft.request));
     TRY(validate(draft.job));
+    TRY(validate(draft.request));
     if (draft.job.partition != job->partition) TRY(check_move(cluster, event.caller, draft));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));

@@ -1,0 +1,31 @@
+// cli/client/opening.h
+//
+// How a tool opens a connection to a daemon: both prove who they are before the first request is
+// sent. On a Unix socket the kernel tells, over TCP the handshake of docs/protocol.md does.
+#pragma once
+
+#include <google/protobuf/message_lite.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "os/socket.h"
+#include "wire.pb.h"
+
+namespace sluice {
+
+struct Opening {
+    std::string_view tool;
+    const Config& config;
+    wire::Channel channel;
+    std::string destination;  // auth/handshake.h
+};
+
+// What is to be sent on a new connection, `first` at its end. Over TCP this has talked to the
+// server already. Fails when the server is not one of this cluster's daemons.
+Result<std::string> open_channel(const Connection& connection, const Opening& opening,
+                                 const google::protobuf::MessageLite& first);
+
+}  // namespace sluice
