@@ -92,6 +92,7 @@ enum class ErrorCode : unsigned short {
     JobIsOver,              // and cannot be changed any more
     UnknownField,           // scontrol update of a field that is not there; detail is "key=value"
     QosPolicy,              // a limit of a QOS; detail is the reason's word
+    RateLimited,            // the user asks too often or too much at once: ask again after a pause
 };
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".
