@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/queue.h"
+#include "controller/in_flight.h"
 #include "controller/undecided.h"
 #include "core/effect.h"
 #include "core/event.h"
@@ -38,7 +39,8 @@ struct Incoming {
     std::shared_ptr<Asker> asker;  // null: nobody waits
     RequestId request;             // the event's own, when somebody waits
     std::optional<Ack> ack;
-    std::shared_ptr<const Undecided::Mark> mark;  // of what may be sent again
+    std::shared_ptr<const Undecided::Mark> mark;     // of what may be sent again
+    std::shared_ptr<const InFlight::Charge> charge;  // for its bytes, until it is decided
 };
 
 using Inbox = Queue<Incoming>;
