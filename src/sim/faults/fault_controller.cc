@@ -147,6 +147,7 @@ void FaultWorld::decide() {
         if (incoming.sequence != 0)
             decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
     }
+    if (auto broken = stranger_.ask(*cluster_, time)) fail(*broken);
     if (options_.wide) rules_.note_queue(*cluster_);
     schedule(*cluster_, time, decided.effects);
     check_invariants("pass");

@@ -19,7 +19,8 @@ FaultWorld::FaultWorld(FaultOptions options)
     : options_(std::move(options)),
       random_(options_.seed),
       now_(kStart),
-      calm_from_(kStart + kFaultyTime) {
+      calm_from_(kStart + kFaultyTime),
+      stranger_(options_.seed) {
     Settings settings = random_settings(random_, options_.nodes, options_.with_preemption);
     if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
     settings.enforce_limits = settings.enforce_qos = options_.by_qos;
@@ -56,6 +57,7 @@ FaultResult FaultWorld::run() {
         ++result_.events;
     }
     if (!result_.failure) check_the_end();
+    result_.strangers_refused = stranger_.refusals();
     return result_;
 }
 
