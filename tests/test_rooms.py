@@ -126,3 +126,14 @@ def left_half_way(text):
 def test_try_stands_in_no_initializer_that_it_would_leave_half_way():
     wrong = [f"{path.relative_to(ROOT)}: {place}" for path in SOURCES for place in left_half_way(path.read_text())]
     assert not wrong, "make the value first and then its members one by one, or take the TRY before it"
+
+
+def test_the_document_shows_the_table_of_permissions():
+    """docs/security.md has every row of src/core/permission.cc, with the same marks."""
+    source = (ROOT / "src/core/permission.cc").read_text()
+    rows = dict(re.findall(r'\{Action::\w+,\s*"([^"]+)",\s*"([-y ]+)"', source))
+    document = (ROOT / "docs/security.md").read_text()
+    shown = {}
+    for name, marks in re.findall(r"^\| ([a-z][^|]*?)\s*\| ([-y](?: \| [-y]){5}) \|$", document, re.M):
+        shown[name.split(" (`")[0]] = marks.replace("|", " ").split()
+    assert shown == {name: marks.split() for name, marks in rows.items()}
