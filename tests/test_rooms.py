@@ -150,3 +150,14 @@ def test_no_function_is_longer_than_a_screen():
     wrong = [f"{path.relative_to(ROOT)}:{first}: {count} lines" for path in SOURCES
              for first, count in lines_of_functions(path.read_text()) if count > LINES_MAX]
     assert not wrong, f"split what is longer than {LINES_MAX} lines"
+
+
+def test_the_document_shows_the_table_of_permissions():
+    """docs/security.md has every row of src/core/permission.cc, with the same marks."""
+    source = (ROOT / "src/core/permission.cc").read_text()
+    rows = dict(re.findall(r'\{Action::\w+,\s*"([^"]+)",\s*"([-y ]+)"', source))
+    document = (ROOT / "docs/security.md").read_text()
+    shown = {}
+    for name, marks in re.findall(r"^\| ([a-z][^|]*?)\s*\| ([-y](?: \| [-y]){5}) \|$", document, re.M):
+        shown[name.split(" (`")[0]] = marks.replace("|", " ").split()
+    assert shown == {name: marks.split() for name, marks in rows.items()}

@@ -5,6 +5,9 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <ctime>
 #include <mutex>
 
@@ -17,6 +20,10 @@ struct Sink {
     std::mutex mutex;
     LogSetup setup;
     int file = -1;
+    std::atomic<LogLevel> file_level{LogLevel::Info};  // setup's, until it is changed
+    std::atomic<LogLevel> highest{LogLevel::Info};     // of all levels that are written anywhere
+    std::uint32_t noise = 0;                           // lines of this second
+    std::chrono::steady_clock::time_point noise_since{};
 };
 
 Sink& sink() {
@@ -24,9 +31,9 @@ Sink& sink() {
     return instance;
 }
 
-LogLevel highest(const LogSetup& setup) {
+LogLevel highest(const LogSetup& setup, LogLevel file_level) {
     LogLevel level = std::max(setup.stderr_level, setup.syslog_level);
-    return setup.file.empty() ? level : std::max(level, setup.file_level);
+    return setup.file.empty() ? level : std::max(level, file_level);
 }
 
 const char* prefix_of(LogLevel level) {
@@ -62,6 +69,24 @@ std::string timestamp() {
     return fmt::format("[{}.{:03}]", text, now.tv_usec / 1000);
 }
 
+// How many bytes the character at the start of `text` has; 0: it is not one to be printed.
+std::size_t printable_size(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+    const std::size_t size = first >= 0xf0 && first < 0xf5   ? 4
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xc2 && first < 0xe0 ? 2
+                                                             : 0;
+    if (size == 0 || text.size() < size) return 0;
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    }
+    const bool is_control = first == 0xc2 && byte(1) < 0xa0;
+    const bool ends_line = text.starts_with("\xe2\x80\xa8") || text.starts_with("\xe2\x80\xa9");
+    return is_control || ends_line ? 0 : size;
+}
+
 std::string prefixed(const std::vector<std::string>& lines, const std::string& prefix) {
     std::string text;
     for (const std::string& line : lines) text.append(prefix).append(line).append("\n");
@@ -87,6 +112,8 @@ void start_log(const LogSetup& setup) {
     std::lock_guard lock(out.mutex);
     if (out.file >= 0) close(out.file);
     out.setup = setup;
+    out.file_level = setup.file_level;
+    out.highest = highest(setup, setup.file_level);
     out.file = open_file(setup.file);
     if (setup.syslog_level != LogLevel::Quiet)
         openlog(out.setup.program.c_str(), LOG_PID, LOG_DAEMON);
@@ -100,22 +127,69 @@ void reopen_log() {
 }
 
 void set_log_level(LogLevel level) {
-    sink().setup.file_level = level;
+    Sink& out = sink();
+    std::lock_guard lock(out.mutex);
+    out.file_level = level;
+    out.highest = highest(out.setup, level);
 }
 
 bool log_enabled(LogLevel level) {
-    return level <= highest(sink().setup);
+    return level <= sink().highest.load(std::memory_order_relaxed);
+}
+
+std::string escaped_log_line(std::string_view line) {
+    const bool is_plain = std::all_of(line.begin(), line.end(),
+                                      [](char letter) { return letter >= ' ' && letter <= '~'; });
+    if (is_plain && line.size() <= kLogLineMost) return std::string(line);
+    std::string out;
+    const std::size_t cut = line.size() > kLogLineMost ? line.size() - kLogLineMost : 0;
+    line.remove_suffix(cut);
+    while (!line.empty()) {
+        const std::size_t size = printable_size(line);
+        if (size > 0)
+            out.append(line.substr(0, size));
+        else
+            out += fmt::format("\\x{:02x}", static_cast<unsigned char>(line.front()));
+        line.remove_prefix(std::max<std::size_t>(size, 1));
+    }
+    if (cut > 0) out += fmt::format("... ({} more bytes)", cut);
+    return out;
+}
+
+void write_noise(LogLevel level, std::string_view line) {
+    {
+        Sink& out = sink();
+        std::lock_guard lock(out.mutex);
+        if (++out.noise > kNoiseLinesPerSecond) return;
+    }
+    write_log(level, line);
+}
+
+void end_noise_second() {
+    std::uint32_t more = 0;
+    {
+        Sink& out = sink();
+        std::lock_guard lock(out.mutex);
+        const auto now = std::chrono::steady_clock::now();
+        if (now - out.noise_since < std::chrono::milliseconds(900)) return;  // another thread did
+        more = out.noise > kNoiseLinesPerSecond ? out.noise - kNoiseLinesPerSecond : 0;
+        out.noise = 0;
+        out.noise_since = now;
+    }
+    if (more > 0) log_info("{} more lines about refused connections in the last second", more);
 }
 
 void write_log(LogLevel level, std::string_view line) {
     write_log(level, std::vector<std::string>{std::string(line)});
 }
 
-void write_log(LogLevel level, const std::vector<std::string>& lines) {
-    if (lines.empty()) return;
+void write_log(LogLevel level, const std::vector<std::string>& raw_lines) {
+    if (raw_lines.empty()) return;
+    std::vector<std::string> lines;
+    for (const std::string& line : raw_lines) lines.push_back(escaped_log_line(line));
     Sink& out = sink();
     std::lock_guard lock(out.mutex);
-    if (out.file >= 0 && level <= out.setup.file_level) {
+    if (out.file >= 0 && level <= out.file_level) {
         write_all(out.file, prefixed(lines, fmt::format("{} {}", timestamp(), prefix_of(level))));
     }
     if (level <= out.setup.stderr_level) {

@@ -1,11 +1,14 @@
 // base/log.h
 //
-// One line per event, to where the daemon was told: a file, syslog, journald or standard error.
-// Levels are Slurm's. The sink is set once, before threads start; writing is thread-safe.
+// One line per event, to where the daemon was told: a file, syslog or standard error. Levels are
+// Slurm's. The sink is set once, before threads start; writing and changing the level are
+// thread-safe. What a line contains may come from anybody: control characters and broken UTF-8 are
+// escaped, and a long line is cut.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +22,8 @@ struct LogSetup {
     std::string program;  // "slurmctld": the syslog identity and the stderr prefix
     std::string file;     // empty: no file
     LogLevel file_level = LogLevel::Info;
-    LogLevel stderr_level = LogLevel::Info;   // Quiet once in the background
-    LogLevel syslog_level = LogLevel::Quiet;  // journald when its socket is there, else syslog
+    LogLevel stderr_level = LogLevel::Info;  // Quiet once in the background
+    LogLevel syslog_level = LogLevel::Quiet;
 };
 
 void start_log(const LogSetup& setup);
@@ -30,11 +33,25 @@ bool log_enabled(LogLevel level);
 void write_log(LogLevel level, std::string_view line);
 void write_log(LogLevel level, const std::vector<std::string>& lines);  // at one go
 
+// A line as it is written: "a\x0ab" for a line feed between a and b.
+inline constexpr std::size_t kLogLineMost = 8192;  // bytes of the text
+std::string escaped_log_line(std::string_view line);
+
+// For lines that peers can cause without authentication: so many a second are written, the others
+// are counted and reported by end_noise_second().
+inline constexpr std::uint32_t kNoiseLinesPerSecond = 10;
+void write_noise(LogLevel level, std::string_view line);
+void end_noise_second();  // called about once a second
+
 template <typename... Args>
 void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
     if (log_enabled(level)) write_log(level, fmt::format(format, std::forward<Args>(args)...));
 }
 
+template <typename... Args>
+void log_noise(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+    if (log_enabled(level)) write_noise(level, fmt::format(format, std::forward<Args>(args)...));
+}
 template <typename... Args>
 void log_error(fmt::format_string<Args...> format, Args&&... args) {
     log(LogLevel::Error, format, std::forward<Args>(args)...);

@@ -103,5 +103,44 @@ TEST_F(Log, ThreadsWriteWholeLinesWhileTheLevelChanges) {
     }
 }
 
+TEST(LogLine, ForeignTextCannotForgeALine) {
+    EXPECT_EQ(escaped_log_line("plain text, caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"),
+              "plain text, caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+    EXPECT_EQ(escaped_log_line("a\n[2030-01-01] root did it"), "a\\x0a[2030-01-01] root did it");
+    EXPECT_EQ(escaped_log_line(std::string_view("\0\t\r\x1b[2J\x7f", 8)),
+              "\\x00\\x09\\x0d\\x1b[2J\\x7f");
+    EXPECT_EQ(escaped_log_line("\xc2\x9b"
+                               "31m"),
+              "\\xc2\\x9b31m");  // a control in UTF-8
+    EXPECT_EQ(escaped_log_line("a\xe2\x80\xa8"
+                               "b"),
+              "a\\xe2\\x80\\xa8"
+              "b");                                         // line separator
+    EXPECT_EQ(escaped_log_line("\xff\xc3"), "\\xff\\xc3");  // broken UTF-8
+}
+
+TEST(LogLine, ALongLineIsCut) {
+    EXPECT_EQ(escaped_log_line(std::string(kLogLineMost, 'x')), std::string(kLogLineMost, 'x'));
+    EXPECT_EQ(escaped_log_line(std::string(kLogLineMost + 5, 'x')),
+              std::string(kLogLineMost, 'x') + "... (5 more bytes)");
+}
+
+TEST_F(Log, WhatIsWrittenIsEscaped) {
+    log_info("peer {}", "x\nforged");
+    ASSERT_EQ(lines_of(path_).size(), 1u);
+    EXPECT_NE(lines_of(path_)[0].find("peer x\\x0aforged"), std::string::npos);
+}
+
+TEST_F(Log, NoiseIsCountedBeyondAFewLinesASecond) {
+    end_noise_second();
+    for (std::uint32_t i = 0; i < kNoiseLinesPerSecond + 5; ++i)
+        log_noise(LogLevel::Info, "refused {}", i);
+    EXPECT_EQ(lines_of(path_).size(), kNoiseLinesPerSecond);
+    while (lines_of(path_).size() == kNoiseLinesPerSecond) end_noise_second();
+    EXPECT_NE(lines_of(path_).back().find("5 more lines"), std::string::npos);
+    log_noise(LogLevel::Info, "refused again");
+    EXPECT_NE(lines_of(path_).back().find("refused again"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -59,6 +59,16 @@ struct SwitchLine {
     bool operator==(const SwitchLine&) const = default;
 };
 
+// SlurmctldParameters=rl_enable and its relatives.
+struct RateLimits {
+    bool enabled = false;
+    std::uint32_t bucket_size = 30;                // rl_bucket_size: requests in a burst
+    std::uint32_t refill_rate = 2;                 // rl_refill_rate: tokens that each period adds
+    Seconds refill_period{1};                      // rl_refill_period
+    std::uint32_t table_size = 8192;               // rl_table_size: users that are remembered
+    std::optional<Seconds> log_every{Seconds{0}};  // rl_log_freq: 0: always; absent (-1): never
+};
+
 struct Config {
     std::string path;  // of slurm.conf
     std::string cluster_name = "cluster";
@@ -97,6 +107,7 @@ struct Config {
     bool allow_spec_resources = false;
     std::string slurmd_parameters;  // config_overrides
     std::string slurmctld_parameters;
+    RateLimits rate_limits;  // out of it
     std::string launch_parameters;
     std::string proctrack_type = "proctrack/cgroup";
     std::string task_plugin;

@@ -194,6 +194,51 @@ Result<void> check_preemption(const Config& config) {
     return {};
 }
 
+Result<void> take_rate_limit(RateLimits& limits, std::string_view name, std::string_view value) {
+    const bool is_off = name == "rl_log_freq" && value == "-1";
+    const auto number = to_number(value);
+    // A bucket that is never refilled, or that holds nothing, would lock users out.
+    const std::uint64_t least = name == "rl_log_freq" ? 0 : 1;
+    if (!is_off && (!number || *number < least || *number > 1'000'000)) {
+        return Error{ErrorCode::ConfigInvalid,
+                     fmt::format("SlurmctldParameters={}={}: expected a number from {} to 1000000",
+                                 name, value, least)};
+    }
+    const auto count = static_cast<std::uint32_t>(number.value_or(0));
+    if (name == "rl_bucket_size") limits.bucket_size = count;
+    if (name == "rl_refill_rate") limits.refill_rate = count;
+    if (name == "rl_refill_period") limits.refill_period = Seconds{count};
+    if (name == "rl_table_size") limits.table_size = count;
+    if (name == "rl_log_freq")
+        limits.log_every = is_off ? std::nullopt : std::optional(Seconds{count});
+    return {};
+}
+
+constexpr std::string_view kRateLimitKeys[] = {"rl_bucket_size", "rl_refill_rate",
+                                               "rl_refill_period", "rl_table_size", "rl_log_freq"};
+
+Result<void> take_slurmctld_parameters(Config& config) {
+    for (std::string_view entry : split(config.slurmctld_parameters, ',')) {
+        const std::string word = to_lower(trim(entry));
+        const std::size_t equals = word.find('=');
+        const std::string name = word.substr(0, equals);
+        const std::string value = equals == word.npos ? "" : word.substr(equals + 1);
+        const auto* end = std::end(kRateLimitKeys);
+        if (word.empty()) continue;
+        if (word == "rl_enable") {
+            config.rate_limits.enabled = true;
+        } else if (std::find(std::begin(kRateLimitKeys), end, name) != end) {
+            const auto taken = take_rate_limit(config.rate_limits, name, value);
+            if (!taken) return refuse(config, taken.error().detail);
+        } else {
+            config.warnings.push_back(
+                fmt::format("{}: SlurmctldParameters={} has no effect in Sluice",
+                            base_name(config.path), word));
+        }
+    }
+    return {};
+}
+
 // What the scheduler is told in words and lists.
 Result<void> check_scheduling(Config& config) {
     std::vector<std::string> idle;
@@ -225,6 +270,7 @@ Result<void> check_scheduling(Config& config) {
         }
     }
     TRY(check_topology_plugin(config));
+    TRY(take_slurmctld_parameters(config));
     return check_preemption(config);
 }
 

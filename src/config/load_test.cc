@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/settings.h"
 #include "config/test_files.h"
 
 namespace sluice {
@@ -260,6 +261,47 @@ TEST(Load, GarbageNeverCrashes) {
         (void)parse_gres_conf(text, "gres.conf", warnings);
         (void)parse_cgroup_conf(text, "cgroup.conf", warnings);
     });
+}
+
+TEST(Load, TheRateOfRequestsIsLimitedAsAsked) {
+    EXPECT_FALSE(small_with("").rate_limits.enabled);
+    Config config = small_with("SlurmctldParameters=rl_enable,idle_on_node_suspend");
+    EXPECT_TRUE(config.rate_limits.enabled);
+    EXPECT_EQ(config.rate_limits.bucket_size, 30u);
+    EXPECT_EQ(config.rate_limits.refill_rate, 2u);
+    EXPECT_EQ(config.rate_limits.refill_period, Seconds{1});
+    EXPECT_EQ(config.rate_limits.table_size, 8192u);
+    EXPECT_EQ(config.rate_limits.log_every, Seconds{0});
+    EXPECT_EQ(config.warnings,
+              (std::vector<std::string>{"slurm.conf: SlurmctldParameters=idle_on_node_suspend has "
+                                        "no effect in Sluice"}));
+    config = small_with(
+        "SlurmctldParameters=RL_ENABLE,rl_bucket_size=5,rl_refill_rate=1,rl_refill_period=60,"
+        "rl_table_size=7,rl_log_freq=-1");
+    EXPECT_EQ(config.rate_limits.bucket_size, 5u);
+    EXPECT_EQ(config.rate_limits.refill_rate, 1u);
+    EXPECT_EQ(config.rate_limits.refill_period, Seconds{60});
+    EXPECT_EQ(config.rate_limits.table_size, 7u);
+    EXPECT_EQ(config.rate_limits.log_every, std::nullopt);
+    EXPECT_TRUE(config.warnings.empty());
+}
+
+TEST(Load, ARateThatWouldLockUsersOutIsRefused) {
+    for (const char* wrong :
+         {"rl_bucket_size=0", "rl_refill_rate=0", "rl_refill_period=0", "rl_table_size=0",
+          "rl_bucket_size=x", "rl_bucket_size", "rl_refill_rate=-1", "rl_bucket_size=1000001"}) {
+        const std::string error = error_with(std::string("SlurmctldParameters=") + wrong);
+        EXPECT_NE(error.find(wrong), std::string::npos) << wrong << ": " << error;
+    }
+}
+
+TEST(Load, PrivateDataIsWhatItNames) {
+    const Config config = small_with("PrivateData=Jobs,reservations,users");
+    EXPECT_TRUE(config.warnings.empty());
+    const PrivateData hidden = settings_from(config, UserId{0})->private_data;
+    EXPECT_TRUE(hidden.jobs && hidden.reservations);
+    EXPECT_FALSE(hidden.nodes || hidden.partitions);
+    EXPECT_FALSE(settings_from(small_with("PrivateData=users"), UserId{0})->private_data.any());
 }
 
 }  // namespace

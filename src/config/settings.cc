@@ -150,6 +150,14 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.enforce_part_limits = !equals_ignoring_case(config.enforce_part_limits, "NO");
     settings.enforce_all_part_limits = equals_ignoring_case(config.enforce_part_limits, "ALL");
     settings.disable_root_jobs = config.disable_root_jobs;
+    settings.allow_spec_resources = config.allow_spec_resources;
+    auto is_private = [&](std::string_view word) {
+        return config.has_flag(config.private_data, word);
+    };
+    settings.private_data = {.jobs = is_private("jobs"),
+                             .nodes = is_private("nodes"),
+                             .partitions = is_private("partitions"),
+                             .reservations = is_private("reservations")};
     settings.def_mem_per_cpu = config.def_mem_per_cpu;
     settings.def_mem_per_node = config.def_mem_per_node;
     settings.max_mem_per_cpu = config.max_mem_per_cpu;

@@ -18,6 +18,7 @@
 #include "controller/requests.h"
 #include "model/errors.h"
 #include "os/user.h"
+#include "os/socket.h"
 #include "protocol/frame.h"
 
 namespace sluice {
@@ -79,15 +80,30 @@ ClientSession::ClientSession(std::shared_ptr<Link> link, Caller caller, Services
 
 asio::awaitable<void> ClientSession::run() {
     link_->expect_until(std::chrono::steady_clock::now() + kIdleMost);
+    if (!may(services_.role(caller_.user), Action::ExceedRateLimit)) {
+        link_->set_admission([this](std::size_t size) {
+            charge_ = services_.in_flight.charge(caller_.user, size);
+            return charge_ != nullptr;
+        });
+    }
     while (const auto message = co_await link_->read(nothing_due())) {
+        if (link_->was_refused()) {
+            answer_at_once(refusal(
+                ErrorCode::RateLimited,
+                fmt::format("uid {} has requests of up to {} MB here that are not decided yet",
+                            caller_.user.value, services_.in_flight.most() >> 20)));
+            continue;
+        }
         auto request = co_await decoded(*message);
         if (!request) {
             log_debug("{}: {}", link_->peer(), to_string(request.error()));
             break;
         }
         turn_.end();
-        co_await handle(*request);
+        if (is_within_rate(*request)) co_await handle(*request);
+        charge_.reset();
     }
+    link_->set_admission(nullptr);
     link_->close();
     turn_.end();
     co_await drop_waiting();
@@ -98,6 +114,21 @@ asio::awaitable<Result<wire::Request>> ClientSession::decoded(std::string_view m
     if (message.size() <= kLargeMessage) co_return decode<wire::Request>(message);
     const auto work = [&] { return decode<wire::Request>(message); };
     co_return co_await run_on(services_.slow_pool, work);
+}
+
+// Otherwise the request is answered already.
+bool ClientSession::is_within_rate(const wire::Request& request) {
+    const RateLimits limits = services_.published.config.get()->config.rate_limits;
+    if (may(services_.role(caller_.user), Action::ExceedRateLimit)) return true;
+    const auto verdict =
+        services_.rate_limiter.ask(caller_.user, limits, std::chrono::steady_clock::now());
+    if (verdict.allowed) return true;
+    if (verdict.is_news) {
+        log_info("RPC limit exceeded by uid {} with request {}", caller_.user.value,
+                 static_cast<int>(request.body_case()));
+    }
+    answer_at_once(refusal(ErrorCode::RateLimited, ""));
+    return false;
 }
 
 asio::awaitable<void> ClientSession::handle(wire::Request& request) {
@@ -113,10 +144,12 @@ asio::awaitable<void> ClientSession::handle(wire::Request& request) {
     } else {
         answer_at_once(co_await query(request));
     }
-    if (request.body_case() == wire::Request::kShutdown && services_.privileged(caller_.user)) {
+    if (request.body_case() == wire::Request::kShutdown &&
+        may(services_.role(caller_.user), Action::Shutdown)) {
         co_await link_->flushed();
         if (!request.shutdown().only_controller()) co_await services_.fleet->shut_down();
-        log_info("stopping, as uid {} asked", caller_.user.value);
+        log_info("audit: uid {}: shutdown{}", caller_.user.value,
+                 request.shutdown().only_controller() ? " slurmctld" : "");
         kill(getpid(), SIGTERM);
     }
 }
@@ -132,8 +165,10 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
     }
     if (auto* submission = std::get_if<SubmitJob>(&incoming->event)) {
         co_await add_groups(submission->caller);
+        co_await add_hosts(submission->caller);
     } else if (auto* update = std::get_if<UpdateJob>(&incoming->event)) {
         co_await add_groups(update->caller);  // perhaps it goes to another partition
+        co_await add_hosts(update->caller);
     } else if (auto* change = std::get_if<UpdatePartition>(&incoming->event)) {
         co_await add_job_owners(*change);
     } else if (auto* reservation = std::get_if<ChangeReservation>(&incoming->event)) {
@@ -168,14 +203,28 @@ asio::awaitable<void> ClientSession::add_groups(Caller& caller) {
     caller.groups = co_await run_on(services_.slow_pool, look_up);
 }
 
+// Only where a partition asks for them, too.
+asio::awaitable<void> ClientSession::add_hosts(Caller& caller) {
+    const auto snapshot = services_.published.snapshot.get();
+    const std::vector<std::string> names = hosts_in_alloc_nodes(*snapshot);
+    if (names.empty()) co_return;
+    const std::string address = address_in_peer(link_->peer());
+    if (link_->local_peer || is_local_address(address)) {
+        caller.hosts = names_of_this_host(names, *snapshot);
+        co_return;
+    }
+    const auto look_up = [&] {
+        return services_.peer_hosts.with_address(address, names, *snapshot, wall_clock());
+    };
+    caller.hosts = co_await run_on(services_.slow_pool, look_up);
+}
+
 // AllowGroups is also for those who have jobs.
 asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
     const bool wanted = std::any_of(
         change.changes.begin(), change.changes.end(),
         [](const auto& field) { return equals_ignoring_case(field.first, "AllowGroups"); });
-    const bool may =
-        caller_.user.value == 0 || caller_.user == services_.published.config.get()->slurm_user;
-    if (!wanted || !may) co_return;
+    if (!wanted || !may(services_.role(caller_.user), Action::UpdatePartition)) co_return;
     const auto look_up = [&] { return job_owners(services_); };
     change.job_owners = co_await run_on(services_.slow_pool, look_up);
 }
@@ -211,6 +260,7 @@ asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id, std::s
     }
     incoming.request = id;
     incoming.asker = shared_from_this();
+    incoming.charge = std::move(charge_);
     if (!co_await push(services_, std::move(incoming))) {
         fill(id, refusal(ErrorCode::ShuttingDown, ""));
     }
@@ -321,10 +371,10 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
             co_return text_reply(config_text());
         case wire::Request::kBatchScript:
             co_return co_await batch_script(JobId{request.batch_script()});
-        case wire::Request::kShutdown:
-            if (services_.privileged(caller_.user)) co_return done_reply();
-            co_return refusal(ErrorCode::AccessDenied,
-                              "only root and SlurmUser may stop slurmctld");
+        case wire::Request::kShutdown: {
+            const auto allowed = permit(services_.role(caller_.user), Action::Shutdown);
+            co_return allowed ? done_reply() : framed(error_reply(allowed.error()));
+        }
         default:
             co_return refusal(ErrorCode::NotSupported, "a request that this version does not know");
     }
@@ -342,10 +392,11 @@ std::string ClientSession::config_text() const {
 // A few jobs by their ids are found at once; the rest is work for the reader.
 asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
     if (question.filter().jobs_size() > 0 && question.filter().jobs_size() <= kFewJobs) {
-        co_return listings_.answer(*services_.published.snapshot.get(), question);
+        co_return listings_.answer(*services_.published.snapshot.get(), question, caller_.user);
     }
     const auto read = [&] {
-        return services_.listings.answer(*services_.published.snapshot.get(), question);
+        return services_.listings.answer(*services_.published.snapshot.get(), question,
+                                         caller_.user);
     };
     Bytes listing = co_await run_on(services_.reader_pool, read);
     if (link_->local_peer && listing->size() > kLongListing) {
@@ -357,9 +408,8 @@ asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
 asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
     const auto job = services_.published.snapshot.get()->jobs.find(id.value);
     if (!job) co_return refusal(ErrorCode::InvalidJobId, "");
-    if (job->user != caller_.user && !services_.privileged(caller_.user)) {
-        co_return refusal(ErrorCode::AccessDenied, "");
-    }
+    const auto allowed = permit(services_.role(caller_.user, job->user), Action::ReadScript);
+    if (!allowed) co_return framed(error_reply(allowed.error()));
     if (job->details->script_hash().empty()) {
         co_return refusal(ErrorCode::NotFound, "this job has no batch script");
     }
@@ -370,8 +420,9 @@ asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
 }
 
 asio::awaitable<void> ClientSession::reconfigure() {
-    if (!services_.privileged(caller_.user)) {
-        answer_at_once(refusal(ErrorCode::AccessDenied, "only root and SlurmUser may reconfigure"));
+    const auto allowed = permit(services_.role(caller_.user), Action::Reconfigure);
+    if (!allowed) {
+        answer_at_once(framed(error_reply(allowed.error())));
         co_return;
     }
     // Before anything of it is done.

@@ -35,11 +35,13 @@ private:
     };
 
     asio::awaitable<Result<wire::Request>> decoded(std::string_view message);
+    bool is_within_rate(const wire::Request& request);
     asio::awaitable<void> handle(wire::Request& request);
     asio::awaitable<void> ask_core(wire::Request& request);
     // `key`: by which the request is known when it comes again; empty: it does not.
     asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
     asio::awaitable<void> add_groups(Caller& caller);
+    asio::awaitable<void> add_hosts(Caller& caller);
     asio::awaitable<void> add_job_owners(UpdatePartition& change);
     asio::awaitable<bool> add_group_members(ChangeReservation& event);
     asio::awaitable<Result<Incoming>> incoming_of(wire::Request& request, RequestId id);
@@ -64,7 +66,8 @@ private:
     Caller caller_;
     Services& services_;
     Listings& listings_;
-    Turns::Turn turn_;             // has a long listing in hand
+    Turns::Turn turn_;                                // has a long listing in hand
+    std::shared_ptr<const InFlight::Charge> charge_;  // of the request in hand
     asio::steady_timer answered_;  // cancelled when slots have gone: wakes wait_until()
 
     mutable std::mutex mutex_;  // for all below, and for the link's time to be idle

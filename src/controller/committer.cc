@@ -91,6 +91,7 @@ void Committer::release(Decided decided) {
     }
     for (SendMail& mail : decided.mails) mailer_.take(std::move(mail));
     // Last: nobody waits for the log.
+    write_log(LogLevel::Info, decided.audit_lines);
     if (before && after && log_enabled(LogLevel::Info)) {
         write_log(LogLevel::Info, life_lines(*before, *after, decided.batch.changes));
     }

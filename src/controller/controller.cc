@@ -141,6 +141,7 @@ void Controller::reconfigure() {
     if (!incoming) {
         log_error("slurm.conf was not taken over: {}", to_string(incoming.error()));
     } else {
+        log_info("audit: reconfigure by SIGHUP");
         inbox_.push(std::move(*incoming));
     }
 }

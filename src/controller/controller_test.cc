@@ -501,12 +501,12 @@ TEST_F(Threads, TheSameQuestionIsAnsweredFromTheSameBytes) {
     question.set_kind(static_cast<std::uint32_t>(TableKind::Jobs));
     question.add_columns(0);
     const auto before = published_.snapshot.get();
-    const Bytes first = listings.answer(*before, question);
-    EXPECT_EQ(listings.answer(*before, question).get(), first.get());
+    const Bytes first = listings.answer(*before, question, UserId{0});
+    EXPECT_EQ(listings.answer(*before, question, UserId{0}).get(), first.get());
     submit(RequestId{1})->wait();
-    EXPECT_NE(listings.answer(*published_.snapshot.get(), question).get(), first.get());
+    EXPECT_NE(listings.answer(*published_.snapshot.get(), question, UserId{0}).get(), first.get());
     question.set_kind(99);
-    EXPECT_NE(listings.answer(*before, question)->find("99"), std::string::npos);
+    EXPECT_NE(listings.answer(*before, question, UserId{0})->find("99"), std::string::npos);
 }
 
 }  // namespace

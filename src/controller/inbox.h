@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/queue.h"
+#include "controller/in_flight.h"
 #include "controller/undecided.h"
 #include "core/effect.h"
 #include "core/event.h"
@@ -39,7 +40,8 @@ struct Incoming {
     std::shared_ptr<Asker> asker;  // null: nobody waits
     RequestId request;             // the event's own, when somebody waits
     std::optional<Ack> ack;
-    std::shared_ptr<const Undecided::Mark> mark;  // of what may be sent again
+    std::shared_ptr<const Undecided::Mark> mark;     // of what may be sent again
+    std::shared_ptr<const InFlight::Charge> charge;  // for its bytes, until it is decided
     std::function<void()> then = {};  // what the shell does once the event is decided and written
 };
 

@@ -37,14 +37,27 @@ Link::Link(Socket socket, std::span<char> scratch, std::string peer)
 }
 
 asio::awaitable<std::optional<std::string_view>> Link::read(bool flush_first) {
+    was_refused_ = false;
     while (!closed()) {
+        if (was_refused_ && !reader_.is_skipping()) co_return std::string_view{};
         const auto message = reader_.next();
         if (!message) {
             log_debug("{}: {}", peer_, to_string(message.error()));
             break;
         }
-        if (*message && !is_expected(**message)) break;
-        if (*message) co_return **message;
+        const bool is_whole = message->has_value();
+        const auto announced = is_whole ? std::optional((*message)->size()) : reader_.announced();
+        if (announced && !is_admitted_) {
+            was_refused_ = admit_ && !admit_(*announced);
+            if (was_refused_ && !is_whole) reader_.skip();
+            if (was_refused_) {
+                expected_hash_.reset();
+                continue;
+            }
+        }
+        is_admitted_ = announced && !is_whole;
+        if (is_whole && !is_expected(**message)) break;
+        if (is_whole) co_return **message;
 
         std::error_code error;
         std::size_t size = socket_.read_some(asio::buffer(scratch_.data(), scratch_.size()), error);

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,6 +44,11 @@ public:
     void set_message_max(std::size_t size) { reader_.set_size_max(size); }
     // The next message must have this hash, or the connection is over.
     void expect_hash(std::string hash) { expected_hash_ = std::move(hash); }
+    // Asked for every message as soon as its size is known. One that is not admitted is dropped as
+    // it arrives; read() then gives an empty message, and was_refused() is true until the next.
+    using Admit = std::function<bool(std::size_t size)>;
+    void set_admission(Admit admit) { admit_ = std::move(admit); }
+    bool was_refused() const { return was_refused_; }
 
     // From any thread.
     void send(Bytes message);
@@ -76,6 +82,9 @@ private:
     std::string peer_;
     FrameReader reader_{kHelloSizeMax};
     std::optional<std::string> expected_hash_;
+    Admit admit_;               // null: all are
+    bool is_admitted_ = false;  // the message that is arriving
+    bool was_refused_ = false;
     std::atomic<SteadyTime> read_deadline_{SteadyTime::max()};
     asio::steady_timer written_;  // cancelled when the output has left: wakes flushed()
     std::atomic<bool> closed_{false};

@@ -16,7 +16,8 @@ namespace {
 
 constexpr auto kTableKinds = static_cast<std::uint32_t>(TableKind::Qos) + 1;
 
-Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& question) {
+Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& question,
+                            const Viewer& viewer) {
     if (question.kind() >= kTableKinds) {
         return Error{ErrorCode::NotSupported, fmt::format("listing of kind {}", question.kind())};
     }
@@ -32,7 +33,7 @@ Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& que
     }
     const Filter filter = TRY(from_wire(question.filter()));
     const Table table =
-        TRY(list_rows(snapshot, static_cast<TableKind>(question.kind()), columns, filter));
+        TRY(list_rows(snapshot, static_cast<TableKind>(question.kind()), columns, filter, viewer));
     wire::Reply reply;
     *reply.mutable_listing() = to_wire(table);
     reply.mutable_listing()->set_version(snapshot.version);
@@ -41,21 +42,24 @@ Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& que
 
 }  // namespace
 
-Bytes Listings::answer(const Snapshot& snapshot, const wire::ListTable& question) {
+Bytes Listings::answer(const Snapshot& snapshot, const wire::ListTable& question, UserId user) {
+    const Viewer viewer(*snapshot.settings, user);
+    const auto seen_by = viewer.sees_everything() ? std::nullopt : std::optional(user);
     if (snapshot.version != version_) {
         kept_.clear();
         version_ = snapshot.version;
     }
     std::string key = question.SerializeAsString();
-    const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                    [&](const Kept& kept) { return kept.question == key; });
+    const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+        return kept.question == key && kept.viewer == seen_by;
+    });
     if (found != kept_.end()) {
         kept_.splice(kept_.begin(), kept_, found);
         return kept_.front().answer;
     }
-    auto reply = listing(snapshot, question);
+    auto reply = listing(snapshot, question, viewer);
     if (!reply) return framed(error_reply(reply.error()));
-    kept_.push_front({std::move(key), framed_reply(*reply)});
+    kept_.push_front({std::move(key), seen_by, framed_reply(*reply)});
     if (kept_.size() > kKeptMost) kept_.pop_back();
     return kept_.front().answer;
 }

@@ -2,7 +2,8 @@
 //
 // Answers to squeue, sinfo and scontrol show, ready to be sent. The same question about the same
 // state of the cluster has the same answer: it is made once and kept while that state is current.
-// For one thread.
+// Where PrivateData hides something from a user, the answer is kept for that user alone. For one
+// thread.
 #pragma once
 
 #include <list>
@@ -16,11 +17,12 @@ namespace sluice {
 
 class Listings {
 public:
-    Bytes answer(const Snapshot& snapshot, const wire::ListTable& question);
+    Bytes answer(const Snapshot& snapshot, const wire::ListTable& question, UserId viewer);
 
 private:
     struct Kept {
         std::string question;
+        std::optional<UserId> viewer;  // none: the answer is for all who see everything
         Bytes answer;
     };
     static constexpr std::size_t kKeptMost = 16;

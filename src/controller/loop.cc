@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "controller/audit.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -48,13 +49,13 @@ bool are_all_reports(const std::vector<Incoming>& batch) {
     });
 }
 
-// Was this submission turned away? Then its script is not kept either.
-bool refused(const Effects& effects, std::size_t first, RequestId request) {
+// The answer to this request among the effects from `first` on, if there is one yet.
+const Answer* answer_to(RequestId request, const Effects& effects, std::size_t first) {
     for (std::size_t i = first; i < effects.size(); ++i) {
         const Reply* reply = std::get_if<Reply>(&effects[i]);
-        if (reply && reply->request == request) return std::holds_alternative<Error>(reply->answer);
+        if (reply && reply->request == request) return &reply->answer;
     }
-    return false;
+    return nullptr;
 }
 
 }  // namespace
@@ -145,7 +146,12 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
         apply(*cluster_, time, incoming.event, effects);
     }
     if (std::holds_alternative<Reconfigure>(incoming.event)) node_names_ = names_of(*cluster_);
-    if (!incoming.blobs.empty() && !refused(effects, first, incoming.request)) {
+    const Answer* answer = answer_to(incoming.request, effects, first);
+    if (auto line = answer ? audit_line(incoming.event, *answer) : std::nullopt)
+        decided.audit_lines.push_back(*std::move(line));
+    // Of a submission that was refused the script is not kept either.
+    const bool is_refused = answer && std::holds_alternative<Error>(*answer);
+    if (!incoming.blobs.empty() && !is_refused) {
         std::move(incoming.blobs.begin(), incoming.blobs.end(),
                   std::back_inserter(decided.batch.blobs));
     }

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "core/permission.h"
 #include "model/errors.h"
 #include "model/gpu_bind.h"
 #include "model/hostlist.h"
@@ -25,9 +26,8 @@ namespace {
 Result<Caller> speaker(const wire::SubmitJob& message, Caller caller, UserId slurm_user) {
     caller.sent_by_root = caller.user.value == 0;
     if (!message.has_as_user() && !message.has_as_group()) return caller;
-    if (!is_privileged(caller.user, slurm_user)) {
-        return Error{ErrorCode::AccessDenied, "only root and SlurmUser may use --uid and --gid"};
-    }
+    TRY(permit(role_of(caller.user, slurm_user), Action::SubmitForOther));
+    caller.sent_by = caller.user;
     if (message.has_as_user()) caller.user = UserId{message.as_user()};
     if (message.has_as_group()) caller.group = GroupId{message.as_group()};
     return caller;

@@ -18,11 +18,6 @@ struct RequestLimits {
     std::uint32_t script_size_max = 4u << 20;
 };
 
-// May this user administer the cluster?
-inline bool is_privileged(UserId user, UserId slurm_user) {
-    return user.value == 0 || user == slurm_user;
-}
-
 // Is this request for the core? The others never reach incoming_from().
 bool is_for_core(const wire::Request& request);
 

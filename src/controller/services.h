@@ -19,13 +19,19 @@
 #include "controller/groups.h"
 #include "controller/inbox.h"
 #include "controller/listings.h"
+#include "controller/peer_hosts.h"
 #include "controller/published.h"
+#include "controller/rate_limit.h"
 #include "controller/turns.h"
+#include "core/permission.h"
+#include "protocol/frame.h"
 #include "store/store.h"
 
 namespace sluice {
 
 class Fleet;
+
+constexpr std::size_t kInFlightMost = 4 * kFrameSizeMax;  // bytes of a user's undecided requests
 
 struct Services {
     Inbox& inbox;
@@ -48,11 +54,15 @@ struct Services {
     Listings listings;                                                   // the reader's own
     Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
     GroupNames groups;                                                   // slow_pool's own
+    PeerHosts peer_hosts;                                                // slow_pool's own
+    RateLimiter rate_limiter;
+    InFlight in_flight{kInFlightMost};
     Fleet* fleet = nullptr;
 
     RequestId next_request() { return RequestId{++requests}; }
-    bool privileged(UserId user) const {
-        return user.value == 0 || user == published.config.get()->slurm_user;
+    // What the table of permissions says of this user and, of requests for a job, its owner.
+    Role role(UserId user, std::optional<UserId> owner = {}) const {
+        return role_of(user, published.config.get()->slurm_user, owner);
     }
 };
 

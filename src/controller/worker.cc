@@ -42,10 +42,7 @@ Result<void> check_channel(const wire::Hello& hello, const Caller& caller,
         case wire::CHANNEL_CLIENT:
             return {};
         case wire::CHANNEL_AGENT:
-            if (services.privileged(caller.user)) return {};
-            return Error{ErrorCode::AccessDenied,
-                         fmt::format("slurmd must run as root or SlurmUser, not as uid {}",
-                                     caller.user.value)};
+            return permit(services.role(caller.user), Action::SpeakForNode);
         default:
             break;
     }
@@ -69,7 +66,7 @@ void Worker::adopt(Fd fd) {
 
 void Worker::add(Fd fd) {
     if (links_.size() >= links_most_ && !make_room()) {
-        log_error("all {} connections are in use: {} is turned away", links_most_,
+        log_noise(LogLevel::Error, "all {} connections are in use: {} is turned away", links_most_,
                   peer_address(fd));
         return;
     }
@@ -137,7 +134,8 @@ asio::awaitable<std::optional<Caller>> Worker::greet(const std::shared_ptr<Link>
     link->send_with_next(framed(welcome));
     if (channel != wire::CHANNEL_CLIENT || !caller) link->flush();
     if (!caller) {
-        log_info("{}: {} refused: {}", link->peer(), hello->program(), to_string(caller.error()));
+        log_noise(LogLevel::Info, "{}: {} refused: {}", link->peer(), hello->program(),
+                  to_string(caller.error()));
         co_await link->flushed();
         co_return std::nullopt;
     }
@@ -210,6 +208,7 @@ asio::awaitable<void> Worker::sweep() {
         timer.expires_after(kSweepEvery);
         std::error_code error;
         co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, error));
+        end_noise_second();
         const auto now = std::chrono::steady_clock::now();
         for (const auto& link : links_) {
             if (!link->expired(now)) continue;

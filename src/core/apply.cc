@@ -9,6 +9,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
+#include "core/permission.h"
 #include "core/schedule/explain.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/priority.h"
@@ -120,6 +121,10 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
 }
 
 void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effects& effects) {
+    if (auto allowed = permit(role_in(cluster, event.caller), Action::Reconfigure); !allowed) {
+        effects.push_back(Reply{event.request, allowed.error()});
+        return;
+    }
     cluster.apply_settings(event.settings, now);
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         if (cluster.node(NodeIndex{i}).removed)

@@ -28,8 +28,12 @@ struct Caller {
     UserId user;
     GroupId group;
     std::vector<std::string> groups =
-        {};                     // names, looked up by the shell where AllowGroups asks for them
-    bool sent_by_root = false;  // who may have named somebody else with --uid
+        {};  // names, looked up by the shell where AllowGroups asks for them
+    std::optional<UserId> sent_by = {};  // an administrator, who named another user (--uid, --gid)
+    bool sent_by_root = false;           // who may have named somebody else with --uid
+    // The host that the request came from, under each name by which an AllocNodes knows it: looked
+    // up by the shell from the connection.
+    std::vector<std::string> hosts = {};
 };
 inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
 

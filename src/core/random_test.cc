@@ -179,5 +179,62 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
     scenario.cluster().jobs().for_each([](const Job& job) { RC_ASSERT(is_finished(job.state)); });
 }
 
+// Of two users each asks for anything about any job, with ranges of array tasks: what changes is
+// the caller's own.
+Event random_request(JobId job, const Caller& caller) {
+    constexpr RequestId kAsked{7};
+    JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
+    if (*rc::gen::arbitrary<bool>()) ref.tasks = TaskSet::parse("1-2").value();
+    auto verb = static_cast<JobVerb>(*rc::gen::inRange(0, 8));
+    switch (*rc::gen::inRange(0, 6)) {
+        case 0:
+            return ControlJobs{kAsked, caller, verb, {ref}};
+        case 1: {
+            CancelJobs cancel{.request = kAsked, .caller = caller, .filter = {}};
+            cancel.filter.jobs = {ref};
+            cancel.signal = *rc::gen::element(0, 10);
+            return cancel;
+        }
+        case 2:
+            return UpdateJob{kAsked, caller, ref, {{"Priority", "0"}}};
+        case 3:
+            return WaitJob{kAsked, caller, job, WaitFor::Allocated};
+        case 4:
+            return CompleteJob{kAsked, caller, job, {}};
+        default:
+            return CreateStep{kAsked, caller, StepWish{.job = job}};
+    }
+}
+
+RC_GTEST_PROP(RandomUsers, NoRequestChangesTheJobOfAnotherUser, ()) {
+    Scenario scenario;
+    RC_ASSERT(scenario.run(R"(
+        nodes  n[1-2] cpus=4
+        submit a user=1000
+        submit b user=1001
+        submit c user=1000 salloc
+        submit d user=1001 array=0-5 begin=60
+        submit e user=1000 array=0-5%2
+        pass
+        submit f user=1001 interactive begin=60
+    )") == "");
+    Cluster& cluster = scenario.cluster();
+    for (int step = 0; step < 12; ++step) {
+        (void)cluster.take_changes();
+        const UserId user{*rc::gen::element(1000u, 1001u)};
+        const JobId job{*rc::gen::inRange(1u, 12u)};
+        Effects effects;
+        apply(cluster, scenario.now(), random_request(job, {user, GroupId{1}}), effects);
+        apply(cluster, scenario.now(), RequestDropped{RequestId{7}}, effects);
+        for (const auto& changed : cluster.take_changes().jobs) RC_ASSERT(changed->user == user);
+        for (const Effect& effect : effects) {
+            if (const auto* order = std::get_if<TerminateJob>(&effect))
+                RC_ASSERT(cluster.job(order->run.job).user == user);
+            if (const auto* order = std::get_if<SignalJob>(&effect))
+                RC_ASSERT(cluster.job(order->run.job).user == user);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace sluice

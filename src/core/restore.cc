@@ -223,6 +223,8 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
     cluster.jobs().for_each([&](const Job& job) {
         if (is_finished(job.state) && !job.end_time)
             broken = fmt::format("job {} ended without a time", job.id.value);
+        if (job.admin_hold && job.priority != 0)
+            broken = fmt::format("job {} is held and may start", job.id.value);
         bool running = is_live(job);
         if (running && !job.allocation) broken = fmt::format("job {} runs nowhere", job.id.value);
         if (!job.allocation) return;

@@ -66,6 +66,16 @@ struct SwitchConfig {
     std::vector<std::string> switches;
 };
 
+// PrivateData: what users without a right of their own do not see. Accounts, users, usage and
+// events are not here: nothing shows them.
+struct PrivateData {
+    bool jobs = false;  // and steps, of other users
+    bool nodes = false;
+    bool partitions = false;
+    bool reservations = false;  // that they may not use
+    bool any() const { return jobs || nodes || partitions || reservations; }
+};
+
 struct Settings {
     std::string cluster_name = "cluster";
     std::vector<NodeConfig> nodes;
@@ -104,6 +114,8 @@ struct Settings {
     bool enforce_part_limits = false;      // of one of a job's partitions, at least
     bool enforce_all_part_limits = false;  // of all of them
     bool disable_root_jobs = false;
+    bool allow_spec_resources = false;  // --core-spec and --thread-spec
+    PrivateData private_data;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
     std::optional<Megabytes> def_mem_per_gpu;

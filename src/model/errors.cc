@@ -94,6 +94,7 @@ constexpr Row kRows[] = {
     {ErrorCode::UnknownField,          "Update of this parameter is not supported"},
     {ErrorCode::QosPolicy,             "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"},
     {ErrorCode::NodeUnable,            "Job launch failure"},
+    {ErrorCode::RateLimited,           "Too many requests, try again later"},
 };
 // clang-format on
 
@@ -101,7 +102,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::NodeUnable) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::RateLimited) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

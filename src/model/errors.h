@@ -93,6 +93,7 @@ enum class ErrorCode : unsigned short {
     UnknownField,           // scontrol update of a field that is not there; detail is "key=value"
     QosPolicy,              // a limit of a QOS; detail is the reason's word
     NodeUnable,             // the node cannot launch any job as it is: full disk, no cgroups, ...
+    RateLimited,            // the user asks too often or too much at once: ask again after a pause
 };
 
 // Of a launch that failed: is the node to blame, so that the job may well run on another one? All

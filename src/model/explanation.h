@@ -20,7 +20,7 @@ namespace sluice {
 struct Explanation {
     // A job that has, or is promised, what this one wants.
     struct Holder {
-        std::string job;  // as printed
+        std::string job;  // as printed; empty: the viewer may not see it (PrivateData)
         UserId user;
         std::string partition;
         std::string nodes;               // compact list

@@ -218,6 +218,7 @@ struct Job {
     std::string partition;          // the one in use, or the list while pending
     TimeLimit time_limit;           // in force
     std::uint32_t priority = 0;     // 0: held
+    bool admin_hold = false;        // held, and not by its owner: only some roles may release it
     bool priority_by_hand = false;  // set with --priority or scontrol: not calculated any more
     std::int32_t site_factor = 0;   // scontrol update SiteFactor=
     double priority_base = 0;  // derived, not stored: what of the priority follows from the wishes

@@ -253,6 +253,19 @@ std::string peer_address(const Fd& fd) {
     return fmt::format("{}:{}", host, port);
 }
 
+std::vector<std::string> addresses_of(const std::string& host) {
+    std::vector<std::string> found;
+    Result<std::vector<Address>> addresses = resolve(host, 0, 0);
+    if (!addresses) return found;
+    for (const Address& address : *addresses) {
+        char text[NI_MAXHOST];
+        const auto* raw = reinterpret_cast<const sockaddr*>(&address.storage);
+        if (getnameinfo(raw, address.length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+            found.emplace_back(text);
+    }
+    return found;
+}
+
 std::string own_address(const Connection& connection, const std::string& address) {
     Address own;
     own.length = sizeof own.storage;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/check.h"
@@ -45,7 +46,9 @@ void FrameReader::feed(std::string_view bytes) {
         buffer_.erase(0, start_);
         start_ = 0;
     }
-    buffer_.append(bytes);
+    const std::size_t dropped = std::min(skip_, bytes.size());
+    skip_ -= dropped;
+    buffer_.append(bytes.substr(dropped));
 }
 
 Result<std::optional<std::string_view>> FrameReader::next() {
@@ -67,6 +70,17 @@ std::size_t FrameReader::missing() const {
     if (waiting.size() < kFrameHeaderSize) return kFrameHeaderSize - waiting.size();
     const std::size_t whole = kFrameHeaderSize + get_length(waiting.data());
     return whole > waiting.size() ? whole - waiting.size() : 0;
+}
+
+std::optional<std::size_t> FrameReader::announced() const {
+    if (buffer_.size() - start_ < kFrameHeaderSize) return std::nullopt;
+    return get_length(buffer_.data() + start_);
+}
+
+void FrameReader::skip() {
+    skip_ = missing();
+    buffer_.clear();
+    start_ = 0;
 }
 
 void FrameReader::make_room() {

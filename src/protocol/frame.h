@@ -41,6 +41,11 @@ public:
     // So many bytes, and perhaps more, are missing from the message that has begun: who takes no
     // more at a time leaves those of the next message in the stream.
     std::size_t missing() const;
+    // The length of the message that has begun, once it was announced.
+    std::optional<std::size_t> announced() const;
+    // That message is not wanted: what is here of it is dropped, and the rest as it arrives.
+    void skip();
+    bool is_skipping() const { return skip_ > 0; }
     // For all that is missing, at once: only where the sender is trusted to mean the length it
     // announced.
     void make_room();
@@ -49,6 +54,7 @@ private:
     std::size_t size_max_;
     std::string buffer_;
     std::size_t start_ = 0;  // of what has not been given out
+    std::size_t skip_ = 0;   // bytes still to come that nobody wants
 };
 
 Error malformed_message();

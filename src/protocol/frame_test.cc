@@ -84,5 +84,29 @@ TEST(Frame, TextsNeedNotBeUtf8) {
     EXPECT_EQ(decode<wire::Text>(std::string_view(stream).substr(4))->text(), "caf\xe9");
 }
 
+TEST(Frame, AMessageThatIsNotWantedIsDroppedAsItArrives) {
+    wire::Hello large, small;
+    large.set_program(std::string(1000, 'x'));
+    small.set_program("next");
+    std::string bytes, next;
+    append_frame(bytes, large);
+    append_frame(next, small);
+    const std::size_t length = bytes.size() - kFrameHeaderSize;
+    for (std::size_t cut : {std::size_t{4}, std::size_t{5}, bytes.size() - 1}) {
+        FrameReader reader;
+        reader.feed(bytes.substr(0, 3));
+        EXPECT_EQ(reader.announced(), std::nullopt);
+        reader.feed(bytes.substr(3, cut - 3));
+        EXPECT_EQ(reader.announced(), length);
+        reader.skip();
+        EXPECT_TRUE(reader.is_skipping());
+        reader.feed(bytes.substr(cut) + next);
+        EXPECT_FALSE(reader.is_skipping());
+        const auto message = reader.next();
+        ASSERT_TRUE(message && *message);
+        EXPECT_EQ(decode<wire::Hello>(**message)->program(), "next");
+    }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -111,6 +111,7 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     out.set_priority(job.priority);
     out.set_priority_by_hand(job.priority_by_hand);
     out.set_site_factor(job.site_factor);
+    out.set_admin_hold(job.admin_hold);
     out.set_restarts(job.restarts);
     out.set_idempotency_key(job.idempotency_key);
     out.set_admin_comment(job.admin_comment);

@@ -147,6 +147,7 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.priority = wire.priority();
     job.priority_by_hand = wire.priority_by_hand();
     job.site_factor = wire.site_factor();
+    job.admin_hold = wire.admin_hold();
     job.restarts = wire.restarts();
     job.idempotency_key = wire.idempotency_key();
     job.admin_comment = wire.admin_comment();

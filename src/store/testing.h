@@ -39,6 +39,7 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.priority = *rc::gen::arbitrary<std::uint32_t>();
     job.priority_by_hand = coin();
     job.site_factor = *rc::gen::arbitrary<std::int32_t>();
+    job.admin_hold = *rc::gen::arbitrary<bool>();
     job.restarts = number(10);
     if (coin()) job.array_job = JobId{number(1000)};
     job.array_task = maybe_number();

@@ -67,7 +67,9 @@ std::string amounts_text(const Tres& amounts) {
 }
 
 std::string holder_text(const Explanation::Holder& holder, Time now) {
-    std::string text = fmt::format("job {} ({})", holder.job, user_name(holder.user.value));
+    std::string text = holder.job.empty()
+                           ? "a job of another user"
+                           : fmt::format("job {} ({})", holder.job, user_name(holder.user.value));
     const std::string amounts = amounts_text(holder.amounts);
     if (!amounts.empty()) text += " " + amounts;
     if (!holder.nodes.empty()) text += " on " + holder.nodes;
@@ -186,7 +188,8 @@ void add_rules(const Explanation& explanation, Time now, Lines& lines) {
         add_holders(lines, "held by", license.holders, 0, now);
         for (const auto& kept : license.kept) {
             add(lines, "kept by",
-                fmt::format("reservation {}: {} {}{}", kept.reservation, kept.count, license.name,
+                fmt::format("reservation{}{}: {} {}{}", kept.reservation.empty() ? "" : " ",
+                            kept.reservation, kept.count, license.name,
                             span_text(kept.start, kept.end, now)));
         }
     }
@@ -229,8 +232,8 @@ void add_unusable(const Explanation::Place& place, Time now, Lines& lines) {
     topic = "kept by";
     for (const Explanation::ReservedNodes& nodes : place.reserved) {
         add(lines, topic,
-            fmt::format("reservation {}{}: {}{}", nodes.reservation,
-                        nodes.maintenance ? " (maintenance)" : "", nodes.nodes,
+            fmt::format("reservation{}{}{}: {}{}", nodes.reservation.empty() ? "" : " ",
+                        nodes.reservation, nodes.maintenance ? " (maintenance)" : "", nodes.nodes,
                         span_text(nodes.start, nodes.end, now)));
         topic = "";
     }
@@ -292,7 +295,7 @@ void write_holders(Json& json, const std::vector<Explanation::Holder>& holders) 
     for (const Explanation::Holder& holder : holders) {
         json.open_object();
         json.text("job_id", holder.job);
-        json.text("user_name", user_name(holder.user.value));
+        json.text("user_name", holder.job.empty() ? "" : user_name(holder.user.value));
         json.text("partition", holder.partition);
         json.text("nodes", holder.nodes);
         write_amounts(json, "tres", holder.amounts);
@@ -439,9 +442,12 @@ std::vector<std::string> explanation_lines(const Explanation& explanation, Time 
     add_room_now(explanation, lines);
     if (explanation.ahead > 0) {
         const bool many = explanation.ahead >= Explanation::kAheadMost;
-        std::string text = (many ? "at least " : "") + plural(explanation.ahead, "job") +
-                           " with higher priority: " + join(explanation.first_ahead, ", ");
-        if (explanation.ahead > explanation.first_ahead.size()) text += ", ...";
+        std::string text =
+            (many ? "at least " : "") + plural(explanation.ahead, "job") + " with higher priority";
+        if (!explanation.first_ahead.empty()) {
+            text += ": " + join(explanation.first_ahead, ", ");
+            if (explanation.ahead > explanation.first_ahead.size()) text += ", ...";
+        }
         add(lines, "behind", text);
     }
     if (explanation.start) {

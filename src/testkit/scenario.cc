@@ -255,6 +255,7 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->submit_host = option(options, "host", "login");
     Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100},
                   list_in(options, "groups")};
+    caller.hosts = {wish->submit_host};
     caller.sent_by_root = caller.user.value == 0 || options.contains("asroot");
     std::size_t before = effects_.size();
     apply_event(SubmitJob{RequestId{next_request_++}, caller, wish, option(options, "key"), false});
@@ -374,11 +375,13 @@ std::string Scenario::update(const std::string& name, const std::vector<std::str
     Words options = options_in(words, 2);
     const std::string wanted = option(options, "refused");
     options.erase("refused");
+    const UserId user{as_number(option(options, "by", "0"))};
+    options.erase("by");
     Changes changes;
     for (const auto& [key, value] : options)
         changes.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
     JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
-    apply_event(UpdateJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, ref, changes});
+    apply_event(UpdateJob{RequestId{next_request_++}, {user, GroupId{0}}, ref, changes});
     const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
     if (!error) return wanted.empty() ? "" : "was accepted";
     bool right =

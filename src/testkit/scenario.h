@@ -15,13 +15,13 @@
 //             [mail=TYPES] [mailuser=..]
 //   pass      starts what can start        at MIN         the clock moves, due timers fire
 //   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume
-//   NAME update    NAME KEY=VALUE [refused]          names in the value of Dependency= become ids
-//   settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
-//   [enforceqos] [limits]  before nodes are used; later: a reconfiguration restart   the controller
-//   comes back with what was in its records depends   NAME TEXT|none                    what squeue
-//   shows of its dependency down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE
-//   is STATE rebooted  NODE                              back, with a new boot reboot    NODE
-//   [asap] [next=resume|down] [reason=..] [refused] shows     NODE [state=IDLE+DRAIN] [reason=..]
+//   NAME update    NAME KEY=VALUE [by=UID] [refused]          names in the value of Dependency=
+//   become ids settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion]
+//   [epilog] [enforceqos] [limits]  before nodes are used; later: a reconfiguration restart   the
+//   controller comes back with what was in its records depends   NAME TEXT|none what squeue shows
+//   of its dependency down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is
+//   STATE rebooted  NODE                              back, with a new boot reboot    NODE [asap]
+//   [next=resume|down] [reason=..] [refused] shows     NODE [state=IDLE+DRAIN] [reason=..]
 //   "_" is a blank in reasons nodes     ... [gpucores=0-3|4-7]            which cores its GPUs are
 //   close to, as many for each list submit    ... [nodetasks=N] [mincpus=N] [sockets=N]
 //   [socketcores=N] [corethreads=N] [socketgpus=..] [bind] nodes     ... [cores=PER SOCKET]
@@ -55,6 +55,7 @@ namespace sluice {
 
 class Scenario {
 public:
+    Scenario() { settings_.allow_spec_resources = true; }
     // Runs the text; the answer is empty, or says which line failed and why.
     std::string run(std::string_view text);
 

@@ -30,7 +30,8 @@ constexpr std::chrono::microseconds kAnswerSoon{600};
 // A long answer takes its time anyhow: whoever only wants to send a job goes first.
 constexpr std::size_t kLongAnswer = 16 * 1024;
 constexpr int kGiveWay = 10;
-constexpr int kSendsMax = 3;  // of a request that may be repeated, when answers get lost
+constexpr milliseconds kBackOff{1000};  // when the controller says that we ask too often
+constexpr int kSendsMax = 3;            // of a request that may be repeated, when answers get lost
 
 // Answers that come when something has happened in the cluster, not within a time.
 bool is_answered_late(const wire::Request& request) {
@@ -61,6 +62,10 @@ bool may_be_repeated(const wire::Request& request) {
 
 bool is_connection_error(const Error& error) {
     return error.code == ErrorCode::ControllerUnreachable || error.code == ErrorCode::Timeout;
+}
+
+bool is_rate_limited(const wire::Reply& reply) {
+    return reply.has_error() && from_wire(reply.error()).code == ErrorCode::RateLimited;
 }
 
 milliseconds left_until(std::chrono::steady_clock::time_point moment) {
@@ -154,6 +159,13 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
     bool told = false;
     for (int sends = 1;; ++sends) {
         Result<wire::Reply> reply = exchange(request, waiting, told);
+        if (reply && is_rate_limited(*reply) && !waiting.give_up_after) {
+            pollfd wake{waiting.wake_fd, POLLIN, 0};
+            if (poll(&wake, 1, static_cast<int>(kBackOff.count())) > 0)
+                return Error{ErrorCode::None, "interrupted"};
+            --sends;
+            continue;
+        }
         if (reply && reply->has_error()) return from_wire(reply->error());
         if (reply) return reply;
         connection_.fd.reset();  // an answer that comes late would be taken for the next one

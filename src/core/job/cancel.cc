@@ -5,6 +5,7 @@
 #include "core/job/mail.h"
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/permission.h"
 #include "core/query/match.h"
 #include "core/schedule/scheduler.h"
 #include "model/errors.h"
@@ -25,10 +26,14 @@ void signal_running(const Job& job, const CancelJobs& event, Effects& effects) {
     }
 }
 
+Result<void> may_cancel(const Cluster& cluster, const CancelJobs& event, const Job& job) {
+    return permit(role_in(cluster, event.caller, job), Action::CancelJob);
+}
+
 std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& event, JobId id,
                                 Effects& effects) {
     auto job = cluster.find_job(id);
-    if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
+    if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
     if (event.signal != 0) {
         if (!is_live(*job) && !is_completing(*job)) return Error{ErrorCode::JobNotRunning, {}};
@@ -46,7 +51,7 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
 std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobId id, StepId step,
                                  Effects& effects) {
     auto job = cluster.find_job(id);
-    if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
+    if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
     if (!is_live(*job)) return Error{ErrorCode::JobFinished, {}};
     if (step == kBatchStep && job->request->kind == JobKind::Batch) {
         NodeIndex head = job->allocation->nodes.front().node;
@@ -97,7 +102,7 @@ void cut_waiting(Cluster& cluster, const CancelJobs& event, const JobMatcher& ma
                  const JobRef& ref) {
     auto record = cluster.find_job(ref.job);
     if (!ref.tasks || ref.step || event.signal != 0 || !record || !is_array_record(*record)) return;
-    if (record->state != JobState::Pending || !may_change(cluster, event.caller, *record)) return;
+    if (record->state != JobState::Pending || !may_cancel(cluster, event, *record)) return;
     if (!has_criteria(event.filter) || matcher.matches(*record))
         cut_off(cluster, ref.job, *ref.tasks);
 }
@@ -155,7 +160,7 @@ void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& eff
     if (event.filter.jobs.empty() && has_criteria(event.filter)) {
         for (JobId id : search(cluster, matcher)) {
             const Job& job = cluster.job(id);
-            if (!may_change(cluster, event.caller, job) || is_finished(job.state)) continue;
+            if (!may_cancel(cluster, event, job) || is_finished(job.state)) continue;
             std::string name = print_job_id(job);
             results.push_back({std::move(name), cancel_job(cluster, now, event, id, effects)});
         }

@@ -1,4 +1,4 @@
-// core/job/find.cc: which jobs somebody means, and what they may do to them.
+// core/job/find.cc: the jobs that a reference means.
 #include <algorithm>
 
 #include "core/job/deadline.h"
@@ -7,14 +7,6 @@
 #include "core/schedule/scheduler.h"
 
 namespace sluice {
-
-bool is_privileged(const Cluster& cluster, const Caller& caller) {
-    return caller.user.value == 0 || caller.user == cluster.settings().slurm_user;
-}
-
-bool may_change(const Cluster& cluster, const Caller& caller, const Job& job) {
-    return job.user == caller.user || is_privileged(cluster, caller);
-}
 
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
     std::vector<JobId> found;

@@ -15,6 +15,7 @@
 #include "core/limits/licenses.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/permission.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -373,8 +374,9 @@ void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effec
         effects.push_back(Reply{event.request, Error{ErrorCode::InvalidJobId, {}}});
         return;
     }
-    if (!may_change(cluster, event.caller, *found)) {
-        effects.push_back(Reply{event.request, Error{ErrorCode::AccessDenied, {}}});
+    const Role role = role_in(cluster, event.caller, *found);
+    if (auto allowed = permit(role, Action::CompleteJob); !allowed) {
+        effects.push_back(Reply{event.request, allowed.error()});
         return;
     }
     if (found->state == JobState::Pending) {

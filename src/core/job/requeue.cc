@@ -15,7 +15,6 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     Job& job = cluster.edit_job(id);
     CHECK(!is_completing(job));
     const bool was_held = job.priority == 0;
-    const bool by_operator = job.reason == Reason::JobHeldAdmin;
     const bool launch_failed =
         job.kill_reason == KillReason::RequeueHold &&
         (job.reason == Reason::JobLaunchFailure || job.reason == Reason::UserUnknown);
@@ -52,13 +51,13 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     if (hold) {
         job.priority = 0;
         job.priority_by_hand = false;
-        job.reason = Reason::JobHeldUser;
+        job.reason = reason_of_hold(job);
         job.reason_detail =
             launch_failed ? "launch failed requeued held" : "job requeued in held state";
         if (launch_failed && !job.refused_by.empty()) job.reason_detail += ": " + cause;
         job.refused_by.clear();
     } else if (was_held) {
-        job.reason = by_operator ? Reason::JobHeldAdmin : Reason::JobHeldUser;
+        job.reason = reason_of_hold(job);
     } else if (!job.priority_by_hand) {
         calculate_priority(cluster, job);
     }

@@ -6,6 +6,7 @@
 
 #include "core/job/step_plan.h"
 #include "core/job/verbs.h"
+#include "core/permission.h"
 #include "model/errors.h"
 #include "model/sizes.h"
 #include "model/validate.h"
@@ -55,7 +56,8 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return true;
     };
     if (!job) return refuse(ErrorCode::InvalidJobId);
-    if (!may_change(cluster, caller, *job)) return refuse(ErrorCode::AccessDenied);
+    if (auto allowed = permit(role_in(cluster, caller, *job), Action::CreateStep); !allowed)
+        return refuse(allowed.error().code);
     if (job->state == JobState::Pending) return refuse(ErrorCode::JobPending);
     if (!is_live(*job)) return refuse(ErrorCode::JobFinished);
     if (auto known = step_of_key(*job, wish.key)) {

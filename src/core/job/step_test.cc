@@ -279,8 +279,9 @@ TEST(Steps, ListingsSayWhatOneAskedForOnEachNode) {
         "expect a running n1");
     world.ask("one", [](StepWish& wish) { wish.gres_per_node = {{"gpu", "", 1}}; });
     Cluster& cluster = world.scenario.cluster();
-    auto table = list_rows(*cluster.take_snapshot(world.scenario.now()), TableKind::Steps,
-                           {static_cast<ColumnId>(StepColumn::TresPerNode)}, {});
+    auto table =
+        list_rows(*cluster.take_snapshot(world.scenario.now()), TableKind::Steps,
+                  {static_cast<ColumnId>(StepColumn::TresPerNode)}, {}, Viewer({}, UserId{0}));
     ASSERT_TRUE(table);
     std::set<std::string> shown;
     for (std::size_t row = 0; row < table->rows(); ++row)

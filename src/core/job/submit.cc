@@ -20,6 +20,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
+#include "core/permission.h"
 #include "core/place/place.h"
 #include "core/schedule/estimate.h"
 #include "core/schedule/priority.h"
@@ -104,6 +105,7 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     job.partition = TRY(partition_wanted(cluster, event.caller, wish));
     TRY(check_numbers(cluster, wish));
     TRY(check_names(cluster, wish.shape));
+    TRY(check_spec_resources(cluster, wish.shape));
     if (!wish.mail_user.empty() && !is_mail_address(wish.mail_user)) {
         return refuse(ErrorCode::BadArgument, "--mail-user=" + wish.mail_user);
     }
@@ -121,10 +123,11 @@ Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
     TRY(check_reservations(cluster, event.caller.user, wish));
     bool full = cluster.jobs().size() >= cluster.settings().max_job_count;
     if (full && !event.test_only) return refuse(ErrorCode::QueueFull);
-    if (wish.priority && *wish.priority > 0 && !is_privileged(cluster, event.caller)) {
+    const bool may_raise = may(role_in(cluster, event.caller), Action::RaisePriority);
+    if (wish.priority && *wish.priority > 0 && !may_raise) {
         return refuse(ErrorCode::AccessDenied, "--priority is for operators");
     }
-    if (wish.nice < 0 && !is_privileged(cluster, event.caller)) {
+    if (wish.nice < 0 && !may_raise) {
         return refuse(ErrorCode::AccessDenied, "a negative --nice is for operators");
     }
     job.submit_time = now;

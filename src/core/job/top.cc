@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/permission.h"
 #include "core/schedule/priority.h"
 #include "model/errors.h"
 
@@ -11,15 +12,11 @@ namespace sluice {
 
 namespace {
 
-bool may_reorder(const Cluster& cluster, const Caller& caller, const Job& job) {
-    if (is_privileged(cluster, caller)) return true;
-    return cluster.settings().priority.user_top && job.user == caller.user;
-}
-
 Result<JobId> job_to_move(const Cluster& cluster, const Caller& caller, const JobRef& ref) {
     auto job = cluster.find_job(ref.job);
     if (!job || ref.tasks) return Error{ErrorCode::InvalidJobId, {}};
-    if (!may_reorder(cluster, caller, *job)) return Error{ErrorCode::AccessDenied, {}};
+    const bool by_users = cluster.settings().priority.user_top;
+    TRY(permit(role_in(cluster, caller, *job), by_users ? Action::TopOwnJob : Action::TopJob));
     if (job->state != JobState::Pending)
         return Error{ErrorCode::JobFinished, "only a pending job can be moved"};
     if (job->priority == 0) return Error{ErrorCode::JobHeld, {}};

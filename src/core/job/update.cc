@@ -10,6 +10,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
 #include "core/limits/allowance.h"
+#include "core/permission.h"
 #include "core/place/place.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -21,11 +22,23 @@ namespace sluice {
 
 namespace {
 
-// Only to where the owner could have sent it.
-Result<void> check_move(const Cluster& cluster, const Caller& caller, JobDraft& draft) {
-    if (draft.privileged) return {};
-    draft.job.partition =
-        TRY(partitions_taking(cluster, draft.job.partition, caller, draft.request));
+// The partitions must take the job as it is after the change, as they would at submission.
+Result<void> check_access(const Cluster& cluster, const Caller& caller, const Job& before,
+                          JobDraft& draft) {
+    if (may(draft.role, Action::UseAnyPartition)) return {};
+    if (draft.job.partition != before.partition) {
+        draft.job.partition =
+            TRY(partitions_taking(cluster, draft.job.partition, caller, draft.request));
+        return {};
+    }
+    const JobTerms &asked = *before.request, &asks = draft.request;
+    const bool same_terms = asks.account == asked.account && asks.qos == asked.qos &&
+                            asks.reservation == asked.reservation;
+    if (same_terms) return {};
+    for (const std::string& name : partitions_of(draft.job)) {
+        const Partition* partition = cluster.find_partition(name);
+        if (partition) TRY(takes_terms(partition->config, asks));
+    }
     return {};
 }
 
@@ -54,26 +67,36 @@ void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t li
     }
 }
 
-Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id,
-                        Effects& effects) {
-    auto job = cluster.find_job(id);
-    if (!may_change(cluster, event.caller, *job)) return Error{ErrorCode::AccessDenied, {}};
-    if (is_finished(job->state)) return Error{ErrorCode::JobIsOver, {}};
-    JobDraft draft{*job, request_of(*job), is_privileged(cluster, event.caller), now, cluster};
-    draft.job.priority = cluster.priority(id);
+// The job as it would be after the change, with all checks passed.
+Result<JobDraft> checked_draft(Cluster& cluster, Time now, const UpdateJob& event, const Job& job) {
+    const Role role = role_in(cluster, event.caller, job);
+    TRY(permit(role, Action::UpdateJob));
+    if (is_finished(job.state)) return Error{ErrorCode::JobIsOver, {}};
+    JobDraft draft{job, request_of(job), role, now, cluster};
+    draft.job.priority = cluster.priority(job.id);
     for (const auto& [key, value] : event.changes) TRY(set_job_field(draft, key, value));
     TRY(validate(draft.job));
     TRY(validate(draft.request));
-    if (draft.job.partition != job->partition) TRY(check_move(cluster, event.caller, draft));
+    TRY(check_access(cluster, event.caller, job, draft));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));
-    bool asks_for_the_same =
-        draft.job.request->shape == job->request->shape && draft.job.partition == job->partition;
-    if (draft.job.request->shape != job->request->shape)
-        TRY(check_names(cluster, draft.job.request->shape));
-    if (!asks_for_the_same) TRY(check_draft(cluster, draft));
+    const Shape &before = job.request->shape, &after = draft.job.request->shape;
+    if (after != before) {
+        TRY(check_names(cluster, after));
+        if (after.core_spec != before.core_spec || after.thread_spec != before.thread_spec)
+            TRY(check_spec_resources(cluster, after));
+    }
+    if (after != before || draft.job.partition != job.partition) TRY(check_draft(cluster, draft));
+    return draft;
+}
+
+Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobId id,
+                        Effects& effects) {
+    auto job = cluster.find_job(id);
+    JobDraft draft = TRY(checked_draft(cluster, now, event, *job));
     // Compat: one that was held because no nodes would do is looked at anew after any change.
-    bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints;
+    bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints &&
+                     !draft.job.admin_hold;
     if (is_let_go) draft.job.reason = reason_to_wait(draft.job, now);
     dequeue(cluster, *job);
     std::vector<JobId> alone = job_is_gone(cluster, *job);  // perhaps it has another name now
@@ -100,26 +123,44 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     return {};
 }
 
-Error update_too_large(std::size_t bytes, std::size_t tasks) {
-    return {
+// What the change costs grows with its values and with the tasks that become jobs of their own.
+Result<void> check_size(const Cluster& cluster, const UpdateJob& event,
+                        const std::vector<JobId>& ids) {
+    std::size_t bytes = 0, count = 0;
+    for (const auto& [key, value] : event.changes) bytes += value.size();
+    for (JobId id : ids) {
+        const Job& job = cluster.job(id);
+        const bool splits = event.job.tasks && job.tasks;
+        count += splits ? std::min(event.job.tasks->size(), job.tasks->size()) : 1;
+    }
+    if (bytes * count <= sizes::kUpdateWork) return {};
+    return Error{
         ErrorCode::BadArgument,
         fmt::format("values of {} bytes for {} array tasks: the limit is {} bytes in all, change "
                     "fewer tasks at a time",
-                    bytes, tasks, sizes::kUpdateWork)};
+                    bytes, count, sizes::kUpdateWork)};
+}
+
+// Asked before tasks are split off their array: a refused request changes nothing.
+Result<void> check_any(Cluster& cluster, Time now, const UpdateJob& event,
+                       const std::vector<JobId>& ids) {
+    Result<void> outcome = Error{ErrorCode::InvalidJobId, {}};
+    for (JobId id : ids) {
+        auto job = cluster.find_job(id);
+        Result<JobDraft> draft = checked_draft(cluster, now, event, *job);
+        if (draft) return {};
+        outcome = draft.error();
+    }
+    return outcome;
 }
 
 }  // namespace
 
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects) {
-    std::vector<JobId> ids = split_off(cluster, event.job);
-    Result<void> outcome =
-        ids.empty() ? Result<void>(Error{ErrorCode::InvalidJobId, {}}) : Result<void>();
-    std::size_t bytes = 0;
-    for (const auto& [key, value] : event.changes) bytes += value.size();
-    if (bytes * ids.size() > sizes::kUpdateWork) {
-        effects.push_back(Reply{event.request, update_too_large(bytes, ids.size())});
-        return;
-    }
+    std::vector<JobId> ids = find_jobs(cluster, event.job);
+    Result<void> outcome = check_size(cluster, event, ids);
+    if (outcome && (ids.empty() || event.job.tasks)) outcome = check_any(cluster, now, event, ids);
+    ids = outcome ? split_off(cluster, event.job) : std::vector<JobId>{};
     bool any = false;
     for (JobId id : ids) {
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;

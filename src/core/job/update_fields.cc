@@ -8,6 +8,7 @@
 #include "core/job/dependency.h"
 #include "core/job/resize.h"
 #include "core/job/update_shape.h"
+#include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
@@ -79,9 +80,7 @@ Result<void> set_shape_text(JobDraft& draft, const std::string&, const std::stri
 
 Result<void> change_limit(JobDraft& draft, TimeLimit limit) {
     bool longer = limit > draft.job.time_limit;
-    if (longer && is_live(draft.job) && !draft.privileged) {
-        return Error{ErrorCode::AccessDenied, "only an operator can give a running job more time"};
-    }
+    if (longer && is_live(draft.job)) TRY(permit(draft.role, Action::LengthenRunningJob));
     draft.job.time_limit = limit;
     draft.request.time_limit = limit;
     return {};
@@ -116,27 +115,27 @@ Result<void> set_end_time(JobDraft& draft, const std::string& key, const std::st
 Result<void> set_priority(JobDraft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
     std::uint32_t priority = TRY(number(key, value));
-    if (!draft.privileged && priority > draft.job.priority)
-        return Error{ErrorCode::AccessDenied, {}};
+    if (priority > draft.job.priority) TRY(permit(draft.role, Action::RaisePriority));
     draft.job.priority = priority;
     // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
     draft.job.priority_by_hand = priority > 0;
     draft.request.nice = 0;
+    // The owner does not weaken the hold of an administrator.
+    const bool stays = draft.job.admin_hold && !may(draft.role, Action::ReleaseAdminHold);
+    draft.job.admin_hold = priority == 0 && (stays || may(draft.role, Action::HoldAsAdmin));
     Reason before = draft.job.reason;
     bool was_held = before == Reason::JobHeldAdmin || before == Reason::JobHeldUser ||
                     before == Reason::ReservationDeleted || before == Reason::BadConstraints;
     if (priority > 0 && !was_held) return {};
     draft.job.reason_detail.clear();
-    draft.job.reason = Reason::None;
-    if (priority == 0)
-        draft.job.reason = draft.privileged ? Reason::JobHeldAdmin : Reason::JobHeldUser;
+    draft.job.reason = priority == 0 ? reason_of_hold(draft.job) : Reason::None;
     return {};
 }
 
 Result<void> set_nice(JobDraft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
     std::int32_t nice = TRY(adjustment(key, value));
-    if (nice < 0 && !draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    if (nice < 0) TRY(permit(draft.role, Action::RaisePriority));
     std::int64_t priority = std::int64_t{draft.job.priority} + draft.request.nice - nice;
     draft.request.nice = nice;
     if (draft.job.priority_by_hand) {
@@ -149,7 +148,7 @@ Result<void> set_nice(JobDraft& draft, const std::string& key, const std::string
 // What an administrator adds to the calculated priority.
 Result<void> set_site_factor(JobDraft& draft, const std::string& key, const std::string& value) {
     TRY(only_pending(draft));
-    if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    TRY(permit(draft.role, Action::SetSiteFactor));
     draft.job.site_factor = TRY(adjustment(key, value));
     return {};
 }
@@ -267,7 +266,7 @@ Result<void> set_reservation(JobDraft& draft, const std::string&, const std::str
 }
 
 Result<void> set_admin_comment(JobDraft& draft, const std::string&, const std::string& value) {
-    if (!draft.privileged) return Error{ErrorCode::AccessDenied, {}};
+    TRY(permit(draft.role, Action::SetAdminComment));
     draft.job.admin_comment = value;
     return {};
 }

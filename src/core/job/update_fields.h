@@ -8,13 +8,14 @@
 #include <string>
 
 #include "core/cluster.h"
+#include "core/permission.h"
 
 namespace sluice {
 
 struct JobDraft {
     Job job;
     JobRequest request;
-    bool privileged = false;
+    Role role = Role::Other;  // of the caller
     Time now;
     const Cluster& cluster;
     std::optional<JobId> handed_to = {};  // the job that gets all its nodes

@@ -55,6 +55,7 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
 void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects);
 
 // control.cc
+Reason reason_of_hold(const Job& job);  // of a job whose priority is 0
 void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& effects);
 
 // top.cc
@@ -106,8 +107,6 @@ bool may_be_requeued(const Job& job);  // without anybody asking for it
 
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);
-bool may_change(const Cluster& cluster, const Caller& caller, const Job& job);
-bool is_privileged(const Cluster& cluster, const Caller& caller);
 // Array tasks named by `ref` become jobs of their own, so that they can be changed apart. Returns
 // the jobs that `ref` means then.
 std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref);

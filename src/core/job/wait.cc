@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/job/verbs.h"
+#include "core/permission.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -71,6 +72,11 @@ void on_wait(Cluster& cluster, Time, const WaitJob& event, Effects& effects) {
         effects.push_back(Reply{event.request, Error{ErrorCode::InvalidJobId, {}}});
         return;
     }
+    const Role role = role_in(cluster, event.caller, *job);
+    if (auto allowed = permit(role, Action::WaitForJob); !allowed) {
+        effects.push_back(Reply{event.request, allowed.error()});
+        return;
+    }
     cluster.waiters[event.job.value].push_back({event.request, event.until, event.caller.user});
     if (event.until == WaitFor::Ended) cluster.deserted.erase(event.job.value);
     answer_waiters(cluster, event.job, event.until, effects);
@@ -80,25 +86,30 @@ void on_show_allocation(Cluster& cluster, Time, const ShowAllocation& event, Eff
     auto job = cluster.find_job(event.job);
     if (!job) {
         effects.push_back(Reply{event.request, Error{ErrorCode::InvalidJobId, {}}});
-    } else if (!may_change(cluster, event.caller, *job)) {
-        effects.push_back(Reply{event.request, Error{ErrorCode::AccessDenied, {}}});
-    } else {
-        effects.push_back(Reply{event.request, AllocationShown{job}});
+        return;
     }
+    const Role role = role_in(cluster, event.caller, *job);
+    auto allowed = permit(role, Action::ShowAllocation);
+    effects.push_back(
+        Reply{event.request, allowed ? Answer{AllocationShown{job}} : Answer{allowed.error()}});
 }
 
 void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event, Effects& effects) {
     std::vector<JobId> abandoned, left;
     for (auto& [id, waiting] : cluster.waiters) {
-        auto count = std::erase_if(
-            waiting, [&](const Waiter& waiter) { return waiter.request == event.request; });
         auto job = cluster.find_job(JobId{id});
-        if (count > 0 && job && job->state == JobState::Pending &&
-            job->request->kind != JobKind::Batch) {
+        bool by_owner = false;
+        auto count = std::erase_if(waiting, [&](const Waiter& waiter) {
+            if (waiter.request != event.request) return false;
+            by_owner = job && waiter.user == job->user;
+            return true;
+        });
+        if (count == 0 || !job) continue;
+        bool waits = job->state == JobState::Pending && job->request->kind != JobKind::Batch;
+        if (waits && by_owner)
             abandoned.push_back(job->id);
-        } else if (count > 0 && job) {
+        else
             left.push_back(job->id);
-        }
     }
     std::erase_if(cluster.waiters, [](const auto& entry) { return entry.second.empty(); });
     for (auto& [id, waiting] : cluster.step_waiters) {

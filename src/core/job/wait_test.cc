@@ -2,6 +2,7 @@
 // that comes back in time, or has not been listened to, keeps it.
 #include <gtest/gtest.h>
 
+#include "model/errors.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -116,6 +117,58 @@ TEST(JobOfSalloc, StaysWithoutItWhenMadeForThat) {
     ASSERT_EQ(job.scenario.run("restart"), "");
     job.pass_time(Seconds{60});
     EXPECT_EQ(job.state(), JobState::Running);
+}
+
+constexpr Caller kOther{UserId{1001}, GroupId{100}};
+
+struct PendingWorld {
+    Scenario scenario;
+    Effects effects = {};
+
+    PendingWorld() {
+        EXPECT_EQ(scenario.run("nodes n1 cpus=4\nsubmit a cpus=4 time=600 salloc begin=60"), "");
+    }
+    JobId job() const { return scenario.job("a"); }
+    const Job& record() { return scenario.cluster().job(job()); }
+    void apply_event(const Event& event) {
+        effects.clear();
+        apply(scenario.cluster(), scenario.now(), event, effects);
+    }
+};
+
+TEST(WaitForJob, AnotherUserIsRefusedAndItsConnectionCancelsNothing) {
+    PendingWorld world;
+    for (WaitFor until : {WaitFor::Allocated, WaitFor::Ended}) {
+        world.apply_event(WaitJob{kSalloc, kOther, world.job(), until});
+        ASSERT_EQ(world.effects.size(), 1u);
+        const auto* error = std::get_if<Error>(&std::get<Reply>(world.effects[0]).answer);
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->code, ErrorCode::AccessDenied);
+        world.apply_event(RequestDropped{kSalloc});
+        EXPECT_EQ(world.record().state, JobState::Pending);
+    }
+}
+
+// An administrator may look on; only the owner's connection carries the job.
+TEST(WaitForJob, OnlyTheOwnersConnectionCancelsAPendingJob) {
+    PendingWorld world;
+    world.apply_event(WaitJob{kSalloc, kRoot, world.job(), WaitFor::Allocated});
+    EXPECT_TRUE(world.effects.empty());
+    world.apply_event(RequestDropped{kSalloc});
+    EXPECT_EQ(world.record().state, JobState::Pending);
+    world.apply_event(WaitJob{kAgain, kOwner, world.job(), WaitFor::Allocated});
+    world.apply_event(RequestDropped{kAgain});
+    EXPECT_EQ(world.record().state, JobState::Cancelled);
+}
+
+TEST(WaitForJob, AnotherUserDoesNotKeepADesertedJobAlive) {
+    AllocatedWorld job;
+    job.wait(kSalloc);
+    job.apply_event(RequestDropped{kSalloc});
+    job.pass_time(Seconds{59});
+    job.apply_event(WaitJob{kAgain, kOther, job.scenario.job("a"), WaitFor::Ended});
+    job.pass_time(Seconds{1});
+    EXPECT_EQ(job.state(), JobState::Cancelled);
 }
 
 }  // namespace

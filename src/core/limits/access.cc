@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/permission.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -27,10 +28,12 @@ bool takes_jobs(const PartitionConfig& partition) {
     return partition.state != "DRAIN" && partition.state != "INACTIVE";
 }
 
-// Hosts are known by their short names; a client may give the long one.
-bool host_allowed(const PartitionConfig& partition, const std::string& host) {
-    return allows(partition.allow_alloc_nodes, host) ||
-           allows(partition.allow_alloc_nodes, host.substr(0, host.find('.')));
+// AllocNodes, by the host that the request came from; what the client says of itself is only shown.
+bool host_allowed(const PartitionConfig& partition, const Caller& caller) {
+    return allows(partition.allow_alloc_nodes, "") ||
+           std::any_of(caller.hosts.begin(), caller.hosts.end(), [&](const std::string& host) {
+               return contains(partition.allow_alloc_nodes, host);
+           });
 }
 
 Error denied(const PartitionConfig& partition, std::string_view why) {
@@ -56,10 +59,14 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
                      fmt::format("partition {} has AllowGroups={}", partition.name,
                                  join(partition.allow_groups, ","))};
     }
-    if (!host_allowed(partition, wish.submit_host)) {
+    if (!host_allowed(partition, caller)) {
         return denied(partition,
                       fmt::format("takes no jobs from host {} (AllocNodes)", wish.submit_host));
     }
+    return takes_terms(partition, wish);
+}
+
+Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& wish) {
     if (partition.req_resv && wish.reservation.empty()) {
         return Error{ErrorCode::InvalidReservation,
                      fmt::format("partition {} needs --reservation", partition.name)};
@@ -72,6 +79,13 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
     }
     if (!takes_qos(partition, wish.qos)) return Error{ErrorCode::InvalidQos, {}};
     return {};
+}
+
+Result<void> check_spec_resources(const Cluster& cluster, const Shape& shape) {
+    if (cluster.settings().allow_spec_resources) return {};
+    if (!shape.core_spec && !shape.thread_spec) return {};
+    return Error{ErrorCode::NotSupported, fmt::format("--{}-spec needs AllowSpecResourcesUsage=yes",
+                                                      shape.core_spec ? "core" : "thread")};
 }
 
 Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names,
@@ -94,7 +108,7 @@ Result<std::string> partitions_taking(const Cluster& cluster, std::string_view n
 }
 
 bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller) {
-    if (caller.user.value == 0 || caller.user == cluster.settings().slurm_user) return true;
+    if (may(role_in(cluster, caller), Action::UseAnyPartition)) return true;
     if (allows(partition.allow_groups, "")) return true;
     return std::any_of(caller.groups.begin(), caller.groups.end(), [&](const std::string& group) {
         return contains(partition.allow_groups, group);

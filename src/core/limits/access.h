@@ -1,7 +1,8 @@
 // core/limits/access.h
 //
 // Who may send jobs to a partition: state, groups, accounts, QOS, hosts and reservations, as the
-// administrator has it. Asked at submission; a job that was let in stays.
+// administrator has it. Asked at submission and when the owner changes one of these; a job that was
+// accepted stays when the partition changes.
 #pragma once
 
 #include "core/cluster.h"
@@ -12,6 +13,12 @@ namespace sluice {
 // The error says what stands in the way.
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
                      const JobTerms& wish);
+
+// The part of it that depends on what the job asks for: ReqResv, accounts and QOS.
+Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& wish);
+
+// --core-spec and --thread-spec need AllowSpecResourcesUsage.
+Result<void> check_spec_resources(const Cluster& cluster, const Shape& shape);
 
 // Of the partitions that are named ("a,b"), those that take the job; the others are not tried later
 // either. The first one's error if none does, or if one does not and EnforcePartLimits=ALL.

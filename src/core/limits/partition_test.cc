@@ -350,5 +350,63 @@ TEST(DefMemPerGpu, OfThePartitionComesBeforeTheClusters) {
     )");
 }
 
+// What was asked at submission is asked again when the owner changes it.
+TEST(PartitionAccess, IsAskedAgainWhenTheOwnerChangesTheJob) {
+    EXPECT_SCENARIO(R"(
+        nodes     n[1-2] cpus=4
+        partition all default
+        partition paid accounts=grant,other
+        partition unpaid denyaccounts=grant
+        partition own groups=staff
+        partition near hosts=login
+        partition kept reqresv
+        submit    a partition=paid account=grant hold
+        update    a by=1000 Account=free refused=account
+        update    a by=1000 Account=other
+        update    a by=1000 Partition=unpaid
+        update    a by=1000 Account=grant refused=account
+        update    a by=1000 Account=free
+        update    a by=1000 Partition=paid refused=account
+        update    a by=1000 Partition=own refused=group
+        update    a by=1000 Partition=near refused=AllocNodes
+        update    a by=1000 Partition=kept refused=reservation
+        update    a by=0 Account=grant                          # an administrator may
+        submit    b partition=paid account=grant
+        pass
+        expect    b running n1
+        update    b by=1000 Account=free refused=account         # and while it runs
+    )");
+}
+
+TEST(PartitionAccess, AllocNodesIsAboutTheHostOfTheConnection) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1 cpus=4\npartition near hosts=login1,login2 default\n"
+                           "submit a host=login2"),
+              "");
+    auto wish = std::make_shared<JobRequest>();
+    wish->submit_host = "login1";  // as the client says
+    Caller caller{UserId{1000}, GroupId{100}};
+    caller.hosts = {"desk"};
+    Effects effects;
+    apply(scenario.cluster(), scenario.now(), SubmitJob{RequestId{9}, caller, wish, "", false},
+          effects);
+    EXPECT_TRUE(std::holds_alternative<Error>(std::get<Reply>(effects.at(0)).answer));
+}
+
+TEST(SpecResources, AreForClustersThatAllowThem) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2] cpus=4\nsubmit a corespec=1 hold\nsubmit b hold\n"
+                           "update b CoreSpec=1"),
+              "");
+    Settings settings = scenario.cluster().settings();
+    settings.allow_spec_resources = false;
+    scenario.cluster().apply_settings(std::make_shared<const Settings>(settings), scenario.now());
+    EXPECT_EQ(scenario.run("submit c corespec=1 refused=AllowSpecResourcesUsage\n"
+                           "submit d threadspec=1 refused=AllowSpecResourcesUsage\n"
+                           "update b CoreSpec=2 refused=AllowSpecResourcesUsage\n"
+                           "update b TimeLimit=5"),
+              "");
+}
+
 }  // namespace
 }  // namespace sluice

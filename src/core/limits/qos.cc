@@ -9,6 +9,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/limit_book.h"
 #include "core/limits/qos_fields.h"
+#include "core/permission.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -125,7 +126,8 @@ Result<void> check_qos(const Cluster& cluster, const JobTerms& wish) {
 
 void on_update_qos(Cluster& cluster, Time now, const UpdateQos& event, Effects& effects) {
     auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
-    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    auto allowed = permit(role_in(cluster, event.caller), Action::UpdateQos);
+    if (!allowed) return answer(allowed.error());
     Result<std::vector<Qos>> table = changed_qos(cluster, event);
     if (!table) return answer(std::move(table).error());
     for (const Qos& qos : *table) {

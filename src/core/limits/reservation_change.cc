@@ -10,6 +10,7 @@
 #include "core/limits/licenses.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
+#include "core/permission.h"
 #include "model/errors.h"
 #include "model/validate.h"
 
@@ -206,9 +207,9 @@ bool may_delete(const Reservation* reservation, const ChangeReservation& event) 
 Result<std::string> perform(Cluster& cluster, Time now, const ChangeReservation& event) {
     const ReservationChange& change = event.change;
     const Reservation* known = find_reservation(cluster, change.name);
-    // Compat: that is how somebody without the right is told.
-    if (!is_privileged(cluster, event.caller) && !may_delete(known, event))
-        return Error{ErrorCode::UserUnknown, {}};
+    const bool is_open_delete = may_delete(known, event);
+    TRY(permit(role_in(cluster, event.caller),
+               is_open_delete ? Action::DeleteOpenReservation : Action::ChangeReservation));
     const Reservation* before = nullptr;
     if (change.verb != ReservationChange::Verb::Create) {
         before = known;

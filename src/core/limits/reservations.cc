@@ -162,9 +162,13 @@ bool names_reservation(const JobTerms& wish, const std::string& name) {
     return contains(names, std::string_view(name));
 }
 
-bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish) {
+bool is_open_to(const Reservation& reservation, UserId user) {
     return allows(reservation.users, reservation.users_denied, user) &&
-           in_groups(reservation, user) &&
+           in_groups(reservation, user);
+}
+
+bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish) {
+    return is_open_to(reservation, user) &&
            allows(reservation.accounts, reservation.accounts_denied, wish.account) &&
            allows(reservation.qos, reservation.qos_denied, wish.qos);
 }

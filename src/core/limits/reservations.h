@@ -21,6 +21,8 @@ void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name);
 // By user, group, account and QOS.
 bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish);
+// Its users and groups alone; which accounts and QOS a user has is not known here.
+bool is_open_to(const Reservation& reservation, UserId user);
 bool takes_jobs_of(const Reservation& reservation,
                    const std::string& partition);  // AllowedPartitions
 // --reservation=a,b: all of them are known, and the user may use them.

@@ -7,6 +7,7 @@
 
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/permission.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 
@@ -81,7 +82,8 @@ void finish_reboot(Cluster& cluster, Time now, NodeIndex index) {
 
 void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects) {
     auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
-    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    auto allowed = permit(role_in(cluster, event.caller), Action::RebootNodes);
+    if (!allowed) return answer(allowed.error());
     if (cluster.settings().reboot_program.empty()) {
         return answer(Error{ErrorCode::ConfigInvalid, "RebootProgram isn't defined"});
     }

@@ -8,6 +8,7 @@
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/permission.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/sizes.h"
@@ -148,7 +149,8 @@ Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster,
 
 void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects& effects) {
     auto answer = [&](Answer what) { effects.push_back(Reply{event.request, std::move(what)}); };
-    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    auto allowed = permit(role_in(cluster, event.caller), Action::UpdateNode);
+    if (!allowed) return answer(allowed.error());
     Result<NodeChange> change = node_change(event.changes);
     if (!change) return answer(change.error());
     Result<std::vector<NodeIndex>> meant = nodes_named(cluster, event.nodes);

@@ -11,6 +11,7 @@
 #include "core/limits/reservations.h"
 #include "core/node/partition_fields.h"
 #include "core/node/verbs.h"
+#include "core/permission.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
@@ -139,7 +140,8 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
     auto answer = [&](Answer what) {
         if (event.request.value != 0) effects.push_back(Reply{event.request, std::move(what)});
     };
-    if (!is_privileged(cluster, event.caller)) return answer(Error{ErrorCode::AccessDenied, {}});
+    auto allowed = permit(role_in(cluster, event.caller), Action::UpdatePartition);
+    if (!allowed) return answer(allowed.error());
     Result<void> changed = change(cluster, event);
     if (!changed) return answer(changed.error());
     cluster.nodes_were_reweighted();  // and what jobs need there is worked out anew

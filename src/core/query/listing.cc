@@ -123,11 +123,16 @@ Error unknown_job(const Snapshot& snapshot, JobId id) {
 
 // Jobs named by id: looked up, not searched for, unless arrays or unknown jobs are meant.
 Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snapshot,
-                                                           const Filter& filter) {
+                                                           const Filter& filter,
+                                                           const Viewer& viewer) {
     std::vector<std::shared_ptr<const Job>> jobs;
+    auto find = [&](JobId id) {
+        auto job = snapshot.jobs.find(id.value);
+        return job && viewer.sees_jobs_of(job->user) ? job : nullptr;
+    };
     std::vector<JobRef> others;
     for (const JobRef& ref : filter.jobs) {
-        auto record = snapshot.jobs.find(ref.job.value);
+        auto record = find(ref.job);
         if (record && !record->array_job && !ref.tasks)
             jobs.push_back(std::move(record));
         else
@@ -137,14 +142,15 @@ Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snaps
     // An array's tasks have later ids than the array itself.
     if (!others.empty()) {
         snapshot.jobs.for_each([&](const Job& job) {
-            if (named.contain(job)) jobs.push_back(snapshot.jobs.find(job.id.value));
+            if (named.contain(job) && viewer.sees_jobs_of(job.user))
+                jobs.push_back(snapshot.jobs.find(job.id.value));
         });
     }
     std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
     jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
     bool one = filter.jobs.size() == 1;
     // Compat: a task that does not exist, of an array that does, is no error.
-    bool known = one && snapshot.jobs.find(filter.jobs.front().job.value);
+    bool known = one && find(filter.jobs.front().job);
     if (jobs.empty() && one && !known) return unknown_job(snapshot, filter.jobs.front().job);
     return jobs;
 }
@@ -161,27 +167,27 @@ std::vector<NodeIndex> filtered_nodes(const Snapshot& snapshot, const Filter& fi
 }
 
 Result<std::vector<std::shared_ptr<const Job>>> select_jobs(const Snapshot& snapshot,
-                                                            const Filter& filter) {
+                                                            const Filter& filter,
+                                                            const Viewer& viewer) {
     JobMatcher matcher(filter, filtered_nodes(snapshot, filter));
     std::vector<std::shared_ptr<const Job>> jobs;
     if (!filter.jobs.empty()) {
-        jobs = TRY(named_jobs(snapshot, filter));
+        jobs = TRY(named_jobs(snapshot, filter, viewer));
         std::erase_if(jobs, [&](const auto& job) { return !matcher.matches(*job); });
         return jobs;
     }
     snapshot.jobs.for_each_record(
         [&](const ChunkSummary<Job>& summary) { return matcher.wants(summary); },
         [&](const std::shared_ptr<Job>& job) {
-            if (matcher.matches(*job) && !is_hidden(snapshot, *job, filter)) {
-                jobs.push_back(job);
-            }
+            if (!matcher.matches(*job) || !viewer.sees_jobs_of(job->user)) return;
+            if (!is_hidden(snapshot, *job, filter)) jobs.push_back(job);
         });
     return jobs;
 }
 
 Result<Table> list_jobs(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
-                        const Filter& filter) {
-    auto jobs = TRY(select_jobs(snapshot, filter));
+                        const Filter& filter, const Viewer& viewer) {
+    auto jobs = TRY(select_jobs(snapshot, filter, viewer));
     std::vector<const Job*> rows;
     rows.reserve(jobs.size());
     for (const auto& job : jobs) rows.push_back(job.get());
@@ -216,8 +222,8 @@ Result<Table> list_partitions(const Snapshot& snapshot, const std::vector<Column
 }
 
 Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
-                         const Filter& filter) {
-    auto jobs = TRY(select_jobs(snapshot, filter));
+                         const Filter& filter, const Viewer& viewer) {
+    auto jobs = TRY(select_jobs(snapshot, filter, viewer));
     std::vector<StepRow> steps;
     const NamedJobs named(filter.jobs);
     for (const auto& job : jobs) {
@@ -302,21 +308,24 @@ std::vector<const Record*> named_in(const Filter& filter, const std::vector<Reco
 }  // namespace
 
 Result<Table> list_rows(const Snapshot& snapshot, TableKind kind,
-                        const std::vector<ColumnId>& columns, const Filter& filter) {
+                        const std::vector<ColumnId>& columns, const Filter& filter,
+                        const Viewer& viewer) {
+    TRY(viewer.may_list(kind));
     switch (kind) {
         case TableKind::Jobs:
-            return list_jobs(snapshot, columns, filter);
+            return list_jobs(snapshot, columns, filter, viewer);
         case TableKind::Nodes:
             return list_nodes(snapshot, columns, filter);
         case TableKind::Partitions:
             return list_partitions(snapshot, columns, filter);
         case TableKind::Steps:
-            return list_steps(snapshot, columns, filter);
+            return list_steps(snapshot, columns, filter, viewer);
         case TableKind::Licenses:
             return list_licenses(snapshot, columns, filter);
         case TableKind::Reservations: {
-            return fill(snapshot, named_in(filter, *snapshot.reservations), reservation_columns(),
-                        columns);
+            auto rows = named_in(filter, *snapshot.reservations);
+            std::erase_if(rows, [&](const Reservation* each) { return !viewer.sees(*each); });
+            return fill(snapshot, rows, reservation_columns(), columns);
         }
         case TableKind::Qos:
             return fill(snapshot, named_in(filter, *snapshot.qos), qos_columns(), columns);

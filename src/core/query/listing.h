@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cluster.h"
+#include "core/query/viewer.h"
 #include "model/columns.h"
 #include "model/filter.h"
 #include "model/table.h"
@@ -14,9 +15,11 @@
 namespace sluice {
 
 // Unknown column ids are an error that names them. A single job id that does not exist is an error
-// too (InvalidJobId); in a list it is passed over, as Slurm does.
+// too (InvalidJobId); in a list it is passed over, as Slurm does. What PrivateData hides from the
+// viewer is as if it did not exist.
 Result<Table> list_rows(const Snapshot& snapshot, TableKind kind,
-                        const std::vector<ColumnId>& columns, const Filter& filter);
+                        const std::vector<ColumnId>& columns, const Filter& filter,
+                        const Viewer& viewer);
 
 // The memory in force, per CPU or per node: as asked for, else by default of its partition or the
 // cluster.

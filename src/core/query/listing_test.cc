@@ -15,7 +15,7 @@ namespace {
 template <typename Enum>
 std::vector<std::string> texts_of(Scenario& world, TableKind kind, Enum column) {
     auto table = list_rows(*world.cluster().take_snapshot(world.now()), kind,
-                           {static_cast<ColumnId>(column)}, {});
+                           {static_cast<ColumnId>(column)}, {}, Viewer({}, UserId{0}));
     if (!table) return {table.error().detail};
     std::vector<std::string> texts;
     for (std::size_t row = 0; row < table->rows(); ++row) {
@@ -60,7 +60,7 @@ TEST(Listing, WhoIsExpectedToStartIsExpectedToEnd) {
     )"),
               "");
     auto table = list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
-                           {static_cast<ColumnId>(JobColumn::EndTime)}, {});
+                           {static_cast<ColumnId>(JobColumn::EndTime)}, {}, Viewer({}, UserId{0}));
     ASSERT_TRUE(table);
     EXPECT_EQ(table->number(0, JobColumn::EndTime), to_unix(world.now()) + 40 * 60);
 }
@@ -82,8 +82,9 @@ TEST(Listing, WhoWaitsInTheQueueWasLookedAtByTheLastPass) {
         pass
     )"),
               "");
-    auto table = list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
-                           {static_cast<ColumnId>(JobColumn::LastSchedEval)}, {});
+    auto table =
+        list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
+                  {static_cast<ColumnId>(JobColumn::LastSchedEval)}, {}, Viewer({}, UserId{0}));
     ASSERT_TRUE(table);
     ASSERT_EQ(table->rows(), 5u);
     const std::int64_t now = to_unix(world.now());
@@ -205,6 +206,98 @@ TEST(Listing, ReservationsOfFirstCoresSayWhich) {
               "");
     EXPECT_EQ(texts_of(world, TableKind::Reservations, ReservationColumn::CoreIds),
               (std::vector<std::string>{"NodeName=n1 CoreIDs=0\nNodeName=n2 CoreIDs=0-2", ""}));
+}
+
+constexpr UserId kAnn{1000}, kBob{1001}, kSlurm{500};
+
+// Two jobs of two users, and a reservation of each.
+struct PrivateWorld {
+    Scenario scenario;
+    std::shared_ptr<const Snapshot> snapshot;
+
+    explicit PrivateWorld(PrivateData hidden) {
+        EXPECT_EQ(scenario.run(R"(
+            nodes     n[1-2] cpus=4
+            partition p default
+            submit    ann user=1000 cpus=4 time=30
+            submit    bob user=1001 cpus=4 time=30
+            pass
+            submit    late user=1001 cpus=4 time=30
+            pass
+            reserve   for_ann start=100 length=30 nodes=n1 users=1000
+            reserve   for_bob start=100 length=30 nodes=n2 users=1001
+        )"),
+                  "");
+        Settings settings = scenario.cluster().settings();
+        settings.private_data = hidden;
+        settings.slurm_user = kSlurm;
+        scenario.cluster().apply_settings(std::make_shared<const Settings>(settings),
+                                          scenario.now());
+        snapshot = scenario.cluster().take_snapshot(scenario.now());
+    }
+    // How many rows; -1: refused.
+    int rows(TableKind kind, UserId viewer, const Filter& filter = {}) const {
+        auto table = list_rows(*snapshot, kind, {0}, filter, Viewer(*snapshot->settings, viewer));
+        return table ? static_cast<int>(table->rows()) : -1;
+    }
+};
+
+TEST(PrivateData, JobsAndStepsAreForTheirOwner) {
+    const PrivateWorld open({}), hidden({.jobs = true});
+    for (TableKind kind : {TableKind::Jobs, TableKind::Steps}) {
+        const bool jobs = kind == TableKind::Jobs;
+        EXPECT_EQ(open.rows(kind, kAnn), jobs ? 3 : 2);
+        EXPECT_EQ(hidden.rows(kind, kAnn), 1);
+        EXPECT_EQ(hidden.rows(kind, kBob), jobs ? 2 : 1);
+        EXPECT_EQ(hidden.rows(kind, UserId{7}), 0);
+        EXPECT_EQ(hidden.rows(kind, kSlurm), jobs ? 3 : 2);
+        EXPECT_EQ(hidden.rows(kind, UserId{0}), jobs ? 3 : 2);
+    }
+    Filter one;
+    one.jobs = {{.job = hidden.scenario.job("bob"), .tasks = {}, .het_component = {}, .step = {}}};
+    EXPECT_EQ(hidden.rows(TableKind::Jobs, kBob, one), 1);
+    EXPECT_EQ(hidden.rows(TableKind::Jobs, kAnn, one), -1);  // as if it did not exist
+    EXPECT_EQ(hidden.rows(TableKind::Nodes, kAnn), 2);
+}
+
+TEST(PrivateData, NodesAndPartitionsAreForAdministrators) {
+    const PrivateWorld nodes({.nodes = true}), partitions({.partitions = true});
+    EXPECT_EQ(nodes.rows(TableKind::Nodes, kAnn), -1);
+    EXPECT_EQ(nodes.rows(TableKind::Partitions, kAnn), 1);
+    EXPECT_EQ(nodes.rows(TableKind::Nodes, kSlurm), 2);
+    EXPECT_EQ(partitions.rows(TableKind::Partitions, kAnn), -1);
+    EXPECT_EQ(partitions.rows(TableKind::Nodes, kAnn), 2);
+    EXPECT_EQ(partitions.rows(TableKind::Partitions, UserId{0}), 1);
+}
+
+TEST(PrivateData, ReservationsAreForTheirUsers) {
+    const PrivateWorld open({}), hidden({.reservations = true});
+    EXPECT_EQ(open.rows(TableKind::Reservations, kAnn), 2);
+    EXPECT_EQ(hidden.rows(TableKind::Reservations, kAnn), 1);
+    EXPECT_EQ(hidden.rows(TableKind::Reservations, UserId{7}), 0);
+    EXPECT_EQ(hidden.rows(TableKind::Reservations, UserId{0}), 2);
+}
+
+TEST(PrivateData, AnExplanationNamesNoJobOfOthers) {
+    PrivateWorld world({.jobs = true});
+    auto ask = [&](const std::string& job, UserId user) {
+        Effects effects;
+        JobRef ref{.job = world.scenario.job(job), .tasks = {}, .het_component = {}, .step = {}};
+        apply(world.scenario.cluster(), world.scenario.now(),
+              ExplainJob{RequestId{1}, {user, GroupId{1}}, ref}, effects);
+        return std::get<Reply>(effects.at(0)).answer;
+    };
+    EXPECT_TRUE(std::holds_alternative<Error>(ask("late", kAnn)));
+    const auto all = std::get<std::vector<Explanation>>(ask("late", kBob));
+    int own = 0, hidden = 0;
+    for (const Explanation::Place& place : all.at(0).places) {
+        for (const Explanation::Holder& holder : place.holders) {
+            own += holder.job == std::to_string(world.scenario.job("bob").value);
+            hidden += holder.job.empty();
+        }
+    }
+    EXPECT_EQ(own, 1);
+    EXPECT_EQ(hidden, 1);
 }
 
 }  // namespace

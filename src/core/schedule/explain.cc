@@ -89,7 +89,10 @@ void add_ahead(const Question& question, Explanation& out) {
     std::sort(first.begin(), first.end());
     if (first.size() > kNamedMost) first.resize(kNamedMost);
     out.ahead = std::min(out.ahead, kAheadMost);
-    for (const QueueKey& key : first) out.first_ahead.push_back(print_job_id(cluster.job(key.job)));
+    for (const QueueKey& key : first) {
+        const Job& job = cluster.job(key.job);
+        if (question.viewer.sees_jobs_of(job.user)) out.first_ahead.push_back(print_job_id(job));
+    }
 }
 
 // When the plan has it start; without a place in the plan, when it would find one.
@@ -184,8 +187,9 @@ std::string tres_name(const GresCount& wish) {
 }
 
 Explanation::Holder holder_of(const Question& question, const Job& holder) {
-    return {.job = print_job_id(holder),
-            .user = holder.user,
+    const bool is_seen = question.viewer.sees_jobs_of(holder.user);
+    return {.job = is_seen ? print_job_id(holder) : "",
+            .user = is_seen ? holder.user : UserId{},
             .partition = holder.partition,
             .nodes = {},
             .amounts = {},
@@ -194,7 +198,23 @@ Explanation::Holder holder_of(const Question& question, const Job& holder) {
             .end = expected_end(question.cluster, holder, question.now)};
 }
 
-Explanation explain(Cluster& cluster, Time now, JobId id) {
+// Reservations that the viewer may not see have no name, nodes no reason.
+static void hide_names(const Question& question, Explanation& out) {
+    auto hide = [&](std::string& name) {
+        const Reservation* reservation = find_reservation(question.cluster, name);
+        if (reservation && !question.viewer.sees(*reservation)) name.clear();
+    };
+    for (Explanation::LicenseShortage& license : out.licenses) {
+        for (auto& kept : license.kept) hide(kept.reservation);
+    }
+    for (Explanation::Place& place : out.places) {
+        for (auto& nodes : place.reserved) hide(nodes.reservation);
+        if (question.viewer.sees_nodes()) continue;
+        for (auto& nodes : place.unusable) nodes.reason.clear();
+    }
+}
+
+Explanation explain(Cluster& cluster, Time now, JobId id, const Viewer& viewer) {
     std::shared_ptr<const Job> kept = cluster.find_job(id);
     const Job& job = *kept;
     Explanation out{.job = print_job_id(job),
@@ -211,7 +231,7 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
     cluster.refresh_layout();
     Scheduler& scheduler = cluster.scheduler();
     if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
-    Question question{cluster, now, job, highest_tier(cluster, job)};
+    Question question{cluster, now, job, highest_tier(cluster, job), viewer};
     explain_rules(question, out);
     std::vector<const Partition*> open = open_partitions(question, out);
     const std::vector<std::string> names = partitions_of(job);
@@ -221,16 +241,22 @@ Explanation explain(Cluster& cluster, Time now, JobId id) {
         if (Result<Need> need = need_of(cluster, job, *sample))
             out.needs = total_of(*need, scheduler.layout);
     }
-    if (!job.dependency.empty()) return out;
+    if (!job.dependency.empty()) {
+        hide_names(question, out);
+        return out;
+    }
     if (scheduler.queue.contains(id)) add_ahead(question, out);
     const bool is_foretold = cluster.plan() && cluster.plan()->find(id);
     if (out.hold == Reason::None && (!open.empty() || is_foretold)) add_start(question, out);
     add_room(question, open, out);
+    hide_names(question, out);
     return out;
 }
 
 void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects& effects) {
+    const Viewer viewer(cluster.settings(), event.caller.user);
     std::vector<JobId> jobs = find_jobs(cluster, event.job);
+    std::erase_if(jobs, [&](JobId id) { return !viewer.sees_jobs_of(cluster.job(id).user); });
     if (jobs.empty()) {
         effects.push_back(Reply{event.request, Error{ErrorCode::InvalidJobId, {}}});
         return;
@@ -243,7 +269,7 @@ void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects
         if (!answer.empty() &&
             (cluster.job(id).state != JobState::Pending || answer.size() >= kExplanationsMost))
             break;
-        answer.push_back(explain(cluster, now, id));
+        answer.push_back(explain(cluster, now, id, viewer));
     }
     effects.push_back(Reply{event.request, std::move(answer)});
 }

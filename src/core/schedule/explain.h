@@ -6,13 +6,15 @@
 // bounded.
 #pragma once
 
+#include "core/query/viewer.h"
 #include "core/schedule/pass.h"
 #include "core/schedule/spot.h"
 #include "model/explanation.h"
 
 namespace sluice {
 
-Explanation explain(Cluster& cluster, Time now, JobId id);
+// As far as the viewer may see the other jobs, the nodes and the reservations in it.
+Explanation explain(Cluster& cluster, Time now, JobId id, const Viewer& viewer);
 void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects& effects);
 
 // ---- its parts
@@ -24,7 +26,8 @@ struct Question {
     Cluster& cluster;
     Time now;
     const Job& job;
-    std::uint32_t tier = 0;  // the highest of its partitions
+    std::uint32_t tier;  // the highest of its partitions
+    const Viewer& viewer;
 };
 
 // explain_rules.cc: all that keeps it and is no question of room. Which of its partitions let it

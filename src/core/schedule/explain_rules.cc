@@ -22,6 +22,10 @@ namespace {
 
 Explanation::Awaited awaited_job(const Question& question, const Job& job, std::string condition) {
     Explanation::Awaited awaited{.condition = std::move(condition), .job = print_job_id(job)};
+    if (!question.viewer.sees_jobs_of(job.user)) {
+        awaited.state = "private";
+        return awaited;
+    }
     awaited.state = state_name(shown_state(job));
     if (is_live(job)) awaited.due = expected_end(question.cluster, job, question.now);
     return awaited;

@@ -14,9 +14,10 @@ namespace {
 
 Explanation explained(Scenario& scenario, const std::string& name) {
     std::shared_ptr<const PlanView> before = scenario.cluster().plan();
-    Explanation first = explain(scenario.cluster(), scenario.now(), scenario.job(name));
-    EXPECT_EQ(first,
-              explain(scenario.cluster(), scenario.now(), scenario.job(name)));  // changes nothing
+    const Viewer root(scenario.cluster().settings(), UserId{0});
+    Explanation first = explain(scenario.cluster(), scenario.now(), scenario.job(name), root);
+    EXPECT_EQ(first, explain(scenario.cluster(), scenario.now(), scenario.job(name),
+                             root));  // changes nothing
     EXPECT_EQ(before, scenario.cluster().plan());
     return first;
 }

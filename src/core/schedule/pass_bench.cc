@@ -161,7 +161,8 @@ void Explain(benchmark::State& state) {
     std::size_t next = 0;
     for (auto _ : state) {
         JobId id = waiting[next++ * 7919 % waiting.size()];
-        benchmark::DoNotOptimize(explain(busy.cluster, busy.now, id));
+        benchmark::DoNotOptimize(
+            explain(busy.cluster, busy.now, id, Viewer(busy.cluster.settings(), UserId{0})));
     }
 }
 

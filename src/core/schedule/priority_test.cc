@@ -254,8 +254,9 @@ TEST(Priority, OfSeveralPartitionsTheHighestCountsAndEachIsListed) {
     JobId job = site.submit(asks("long,debug"));
     EXPECT_EQ(site.priority(job), 1000u);
     EXPECT_EQ(priority_in(site.cluster.priority_scale(), site.cluster.job(job), "long"), 100u);
-    auto table = list_rows(*site.cluster.take_snapshot(site.now), TableKind::Jobs,
-                           {static_cast<ColumnId>(JobColumn::PriorityFactors)}, {});
+    auto table =
+        list_rows(*site.cluster.take_snapshot(site.now), TableKind::Jobs,
+                  {static_cast<ColumnId>(JobColumn::PriorityFactors)}, {}, Viewer({}, UserId{0}));
     ASSERT_TRUE(table);
     auto lines = parse_priority_lines(table->text(0, JobColumn::PriorityFactors));
     ASSERT_TRUE(lines);
@@ -276,7 +277,8 @@ TEST(Priority, WhoWaitsForOthersIsListedOnlyWithAccrueAlways) {
         later.dependency = fmt::format("afterok:{}", site.submit(asks("long")).value);
         site.submit(later);
         auto table = list_rows(*site.cluster.take_snapshot(site.now), TableKind::Jobs,
-                               {static_cast<ColumnId>(JobColumn::PriorityFactors)}, {});
+                               {static_cast<ColumnId>(JobColumn::PriorityFactors)}, {},
+                               Viewer({}, UserId{0}));
         ASSERT_TRUE(table);
         EXPECT_NE(table->text(0, JobColumn::PriorityFactors), "");
         EXPECT_EQ(!table->text(1, JobColumn::PriorityFactors).empty(), always);

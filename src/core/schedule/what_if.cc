@@ -216,6 +216,7 @@ void WhatIf::add_dropped() {
 void WhatIf::add_partitions() {
     std::vector<std::string> own = partitions_of(question_.job);
     Caller caller{question_.job.user, question_.job.group};
+    caller.hosts = {question_.job.request->submit_host};  // the host it would be sent from again
     for (const Partition& partition : question_.cluster.partitions()) {
         const std::string& name = partition.config.name;
         if (std::find(own.begin(), own.end(), name) != own.end() || partition.config.hidden)

@@ -197,6 +197,7 @@ void FaultWorld::decide() {
     auto due = cluster_->next_timer();
     if (due && std::max(*due, timers_from_) <= time) apply_one(Tick{});
     check_lost_nodes(were_down);
+    if (auto broken = stranger_.ask(*cluster_, time)) fail(*broken);
     if (options_.wide) rules_.note_queue(*cluster_);
     schedule(*cluster_, time, decided.effects);
     check_invariants("pass");

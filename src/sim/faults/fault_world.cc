@@ -20,7 +20,8 @@ FaultWorld::FaultWorld(FaultOptions options)
       random_(options_.seed),
       now_(kStart),
       calm_from_(kStart + kFaultyTime),
-      clock_(Seconds{0}) {
+      clock_(Seconds{0}),
+      stranger_(options_.seed) {
     Settings settings = random_settings(random_, options_.nodes, options_.with_preemption);
     if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
     settings.enforce_limits = settings.enforce_qos = options_.by_qos;
@@ -59,6 +60,7 @@ FaultResult FaultWorld::run() {
         ++result_.events;
     }
     if (!result_.failure) check_the_end();
+    result_.strangers_refused = stranger_.refusals();
     return result_;
 }
 

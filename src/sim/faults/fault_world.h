@@ -22,6 +22,7 @@
 #include "sim/faults/machine.h"
 #include "sim/faults/rows.h"
 #include "sim/faults/rules.h"
+#include "sim/faults/stranger.h"
 #include "sim/random.h"
 
 namespace sluice {
@@ -40,6 +41,7 @@ struct FaultResult {
     std::optional<std::string> failure;
     std::uint64_t hash = 0;  // of all that happened, in order
     std::size_t events = 0, faults = 0, crashes = 0, accepted = 0, ended = 0, steps = 0;
+    std::size_t strangers_refused = 0;  // requests about the jobs of others
     std::map<std::string, std::size_t>
         answers;  // of users and administrators: how many of each kind
 };
@@ -249,6 +251,7 @@ private:
     std::vector<Time> reachable_from_;
 
     Rules rules_;
+    Stranger stranger_;
     std::map<RunKey, Execution> executions_;  // the last of each script
     std::map<JobKey, RunStart> starts_;       // when the controller let them start
     std::vector<Time> said_;                  // by node: when it last said something that arrived

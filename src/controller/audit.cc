@@ -1,0 +1,157 @@
+// controller/audit.cc
+#include "controller/audit.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace sluice {
+namespace {
+
+std::string values_of(const Changes& changes) {
+    std::string text;
+    for (const auto& [key, value] : changes) text += fmt::format(" {}={}", key, value);
+    return text;
+}
+
+std::string_view word_for(UpdatePartition::Verb verb) {
+    switch (verb) {
+        case UpdatePartition::Verb::Create:
+            return "create";
+        case UpdatePartition::Verb::Delete:
+            return "delete";
+        case UpdatePartition::Verb::Update:
+            break;
+    }
+    return "update";
+}
+
+std::string_view word_for(ReservationChange::Verb verb) {
+    switch (verb) {
+        case ReservationChange::Verb::Create:
+            return "create";
+        case ReservationChange::Verb::Delete:
+            return "delete";
+        case ReservationChange::Verb::Update:
+            break;
+    }
+    return "update";
+}
+
+std::string_view word_for(JobVerb verb) {
+    constexpr std::string_view kWords[] = {"hold",         "uhold",   "release", "requeue",
+                                           "requeue-hold", "suspend", "resume",  "top"};
+    return kWords[static_cast<std::size_t>(verb)];
+}
+
+// Those of the jobs for which it was done.
+std::string jobs_done(const Answer& answer) {
+    std::string text;
+    const auto* results = std::get_if<std::vector<JobResult>>(&answer);
+    if (!results) return text;
+    for (const JobResult& result : *results) {
+        if (!result.error) text += (text.empty() ? "" : ",") + result.job;
+    }
+    return text;
+}
+
+std::string values_of(const ReservationChange& change) {
+    std::string text;
+    auto add = [&](std::string_view key, const auto& value) {
+        if (value) text += fmt::format(" {}={}", key, *value);
+    };
+    auto add_time = [&](std::string_view key, const std::optional<Time>& value) {
+        if (value) text += fmt::format(" {}={}", key, to_unix(*value));
+    };
+    add_time("StartTime", change.start);
+    add_time("EndTime", change.end);
+    if (change.duration) text += fmt::format(" Duration={}", change.duration->count());
+    if (change.nodes) text += " Nodes=" + join(change.nodes->items, ",");
+    add("NodeCnt", change.node_count);
+    add("PartitionName", change.partition);
+    add("Features", change.features);
+    add("Licenses", change.licenses);
+    add("Comment", change.comment);
+    if (change.users) {
+        text += " Users=";
+        for (UserId user : change.users->items) text += fmt::format("{},", user.value);
+        if (text.ends_with(',')) text.pop_back();
+    }
+    if (change.accounts) text += " Accounts=" + join(change.accounts->items, ",");
+    if (change.groups) {
+        text += " Groups=";
+        for (const GroupMembers& group : change.groups->items) text += group.name + ",";
+        if (text.ends_with(',')) text.pop_back();
+    }
+    if (change.skip) text += " SKIP";
+    if (change.flags_set != 0) text += fmt::format(" FlagsSet={:#x}", change.flags_set);
+    if (change.flags_cleared != 0) text += fmt::format(" FlagsCleared={:#x}", change.flags_cleared);
+    return text;
+}
+
+struct Describe {
+    const Answer& answer;
+
+    std::string operator()(const ControlJobs& e) const {
+        const std::string jobs = jobs_done(answer);
+        return jobs.empty() ? "" : fmt::format("{} job {}", word_for(e.verb), jobs);
+    }
+    std::string operator()(const UpdateJob& e) const {
+        return fmt::format("update job {}:{}", to_string(e.job), values_of(e.changes));
+    }
+    std::string operator()(const UpdateNode& e) const {
+        return fmt::format("update node {}:{}", join(e.nodes, ","), values_of(e.changes));
+    }
+    std::string operator()(const UpdatePartition& e) const {
+        if (e.request.value == 0) return {};  // the controller itself, after a look at the groups
+        return fmt::format("{} partition {}:{}", word_for(e.verb), e.partition,
+                           values_of(e.changes));
+    }
+    std::string operator()(const UpdateQos& e) const {
+        return fmt::format("{} QOS {}:{}", word_for(e.verb), join(e.names, ","),
+                           values_of(e.changes));
+    }
+    std::string operator()(const ChangeReservation& e) const {
+        const auto* named = std::get_if<ReservationNamed>(&answer);
+        return fmt::format("{} reservation {}:{}", word_for(e.change.verb),
+                           named ? named->name : e.change.name, values_of(e.change));
+    }
+    std::string operator()(const RebootNodes& e) const {
+        return fmt::format("reboot node {}:{} Reason={}", join(e.nodes, ","), e.asap ? " ASAP" : "",
+                           e.reason);
+    }
+    std::string operator()(const Reconfigure&) const { return "reconfigure"; }
+    std::string operator()(const SubmitJob& e) const {
+        const auto* accepted = std::get_if<Submitted>(&answer);
+        if (!accepted || e.test_only || !e.caller.sent_by) return {};
+        return fmt::format("submit job {} as uid {}", accepted->job.value, e.caller.user.value);
+    }
+    template <typename Other>
+    std::string operator()(const Other&) const {
+        return {};
+    }
+};
+
+struct CallerOf {
+    std::optional<UserId> operator()(const SubmitJob& e) const { return e.caller.sent_by; }
+    template <typename Other>
+    std::optional<UserId> operator()(const Other& e) const {
+        if constexpr (requires { e.caller; })
+            return e.caller.user;
+        else
+            return {};
+    }
+};
+
+}  // namespace
+
+std::optional<std::string> audit_line(const Event& event, const Answer& answer) {
+    const std::optional<UserId> user = std::visit(CallerOf{}, event);
+    if (!user || std::holds_alternative<Error>(answer)) return {};
+    std::string what = std::visit(Describe{answer}, event);
+    while (what.ends_with(':')) what.pop_back();
+    if (what.empty()) return {};
+    return fmt::format("audit: uid {}: {}", user->value, what);
+}
+
+}  // namespace sluice

@@ -1,0 +1,67 @@
+// controller/audit_test.cc
+#include "controller/audit.h"
+
+#include <gtest/gtest.h>
+
+#include "model/errors.h"
+
+namespace sluice {
+namespace {
+
+constexpr Caller kAdmin{UserId{500}, GroupId{500}};
+constexpr RequestId kId{3};
+
+std::string line(const Event& event, const Answer& answer = Done{}) {
+    return audit_line(event, answer).value_or("none");
+}
+
+JobRef job_ref(std::uint32_t id) {
+    return {.job = JobId{id}, .tasks = {}, .het_component = {}, .step = {}};
+}
+
+TEST(Audit, AChangeIsToldWithItsUserItsObjectAndItsValues) {
+    EXPECT_EQ(line(UpdatePartition{kId, kAdmin, "debug", {{"State", "DOWN"}, {"MaxTime", "5"}}}),
+              "audit: uid 500: update partition debug: State=DOWN MaxTime=5");
+    EXPECT_EQ(line(UpdatePartition{kId, kAdmin, "new", {}, UpdatePartition::Verb::Create}),
+              "audit: uid 500: create partition new");
+    EXPECT_EQ(line(UpdateQos{kId, kAdmin, {"a", "b"}, {{"Priority", "9"}}}),
+              "audit: uid 500: update QOS a,b: Priority=9");
+    EXPECT_EQ(line(UpdateNode{kId, kAdmin, {"n1"}, {{"State", "DRAIN"}, {"Reason", "fan"}}}),
+              "audit: uid 500: update node n1: State=DRAIN Reason=fan");
+    EXPECT_EQ(line(UpdateJob{kId, kAdmin, job_ref(12), {{"Priority", "7"}}}),
+              "audit: uid 500: update job 12: Priority=7");
+    EXPECT_EQ(line(Reconfigure{kId, kAdmin, nullptr}), "audit: uid 500: reconfigure");
+    EXPECT_EQ(
+        line(RebootNodes{.request = kId, .caller = kAdmin, .nodes = {"n1"}, .reason = "kernel"}),
+        "audit: uid 500: reboot node n1: Reason=kernel");
+}
+
+TEST(Audit, OfSeveralJobsThoseAreNamedForWhichItWasDone) {
+    const ControlJobs hold{kId, kAdmin, JobVerb::Hold, {job_ref(1), job_ref(2), job_ref(3)}};
+    const std::vector<JobResult> results{
+        {"1", {}}, {"2", Error{ErrorCode::AccessDenied, {}}}, {"3", {}}};
+    EXPECT_EQ(line(hold, results), "audit: uid 500: hold job 1,3");
+    EXPECT_EQ(line(hold, std::vector<JobResult>{results[1]}), "none");
+}
+
+TEST(Audit, AReservationIsToldWithItsName) {
+    ReservationChange change{.name_base = "x"};
+    change.users.emplace().items = {UserId{7}, UserId{8}};
+    change.nodes.emplace().items = {"n1"};
+    EXPECT_EQ(line(ChangeReservation{kId, kAdmin, change}, ReservationNamed{"x_1"}),
+              "audit: uid 500: create reservation x_1: Nodes=n1 Users=7,8");
+}
+
+TEST(Audit, NothingIsSaidOfWhatWasRefusedOrIsNoAdministration) {
+    EXPECT_EQ(line(UpdateNode{kId, kAdmin, {"n1"}, {}}, Error{ErrorCode::AccessDenied, {}}),
+              "none");
+    EXPECT_EQ(line(WaitJob{kId, kAdmin, JobId{1}}), "none");
+    SubmitJob submission{kId, kAdmin, nullptr, "", false};
+    EXPECT_EQ(line(submission, Submitted{.job = JobId{5}}), "none");
+    submission.caller.sent_by = UserId{0};
+    EXPECT_EQ(line(submission, Submitted{.job = JobId{5}}),
+              "audit: uid 0: submit job 5 as uid 500");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,62 @@
+// controller/in_flight.h
+//
+// How many bytes of requests each user has in our memory that are not decided yet. A user with too
+// many is refused more until some are decided; other users do not notice. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "model/job.h"
+
+namespace sluice {
+
+class InFlight {
+    struct Sums {
+        std::mutex mutex;
+        std::unordered_map<std::uint32_t, std::size_t> bytes;  // by user
+    };
+
+public:
+    explicit InFlight(std::size_t most_per_user) : most_(most_per_user) {}
+
+    // Counts for as long as it exists.
+    class Charge {
+    public:
+        Charge(std::shared_ptr<Sums> sums, UserId user, std::size_t size)
+            : sums_(std::move(sums)), user_(user), size_(size) {}
+        ~Charge() {
+            if (size_ == 0) return;
+            const std::lock_guard guard(sums_->mutex);
+            auto found = sums_->bytes.find(user_.value);
+            found->second -= size_;
+            if (found->second == 0) sums_->bytes.erase(found);
+        }
+        Charge(const Charge&) = delete;
+        Charge& operator=(const Charge&) = delete;
+
+    private:
+        std::shared_ptr<Sums> sums_;
+        UserId user_;
+        std::size_t size_;
+    };
+
+    // Null: the user has too much already.
+    std::shared_ptr<const Charge> charge(UserId user, std::size_t size) {
+        const std::lock_guard guard(sums_->mutex);
+        auto found = sums_->bytes.find(user.value);
+        const std::size_t sum = found == sums_->bytes.end() ? 0 : found->second;
+        if (sum > 0 && sum + size > most_) return nullptr;
+        if (size > 0) sums_->bytes[user.value] = sum + size;
+        return std::make_shared<const Charge>(sums_, user, size);
+    }
+    std::size_t most() const { return most_; }
+
+private:
+    const std::size_t most_;
+    std::shared_ptr<Sums> sums_ = std::make_shared<Sums>();  // charges may be in the inbox
+};
+
+}  // namespace sluice

@@ -1,0 +1,78 @@
+// core/permission.h
+//
+// Which role may do what: one table for all requests (permission.cc). Every handler asks it before
+// it changes anything. docs/security.md shows the table to administrators.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/cluster.h"
+
+namespace sluice {
+
+// What a caller is to the object of its request. Nothing makes a caller a coordinator or an
+// operator yet: accounts and administrator levels come with accounting.
+enum class Role : std::uint8_t { Other, Owner, Coordinator, Operator, SlurmUser, Root };
+inline constexpr std::size_t kRoleCount = 6;
+
+// A request, or a part of one that needs a right of its own.
+enum class Action : std::uint8_t {
+    // jobs
+    SubmitJob,
+    SubmitForOther,      // --uid and --gid
+    CancelJob,           // and signals, to the job or to one step
+    HoldJob,             // hold, uhold, update Priority=0
+    HoldAsAdmin,         // such a hold counts as an administrator's
+    ReleaseJob,          // from a hold of the owner's
+    ReleaseAdminHold,    // or weaken it
+    RequeueJob,          // and requeuehold
+    SuspendJob,          // and resume
+    TopJob,              // scontrol top
+    TopOwnJob,           // the same with SchedulerParameters=enable_user_top
+    UpdateJob,           // scontrol update JobId=
+    RaisePriority,       // --priority, a higher Priority=, a negative nice value
+    SetSiteFactor,       // SiteFactor=
+    SetAdminComment,     // AdminComment=
+    LengthenRunningJob,  // TimeLimit= or EndTime= of a running job
+    UseAnyPartition,     // update without the partition's access rules
+    CreateStep,
+    WaitForJob,
+    CompleteJob,  // give an interactive allocation back
+    ShowAllocation,
+    ReadScript,
+    ExplainJob,  // swhy
+    // what PrivateData hides
+    SeePrivateJob,
+    SeePrivateNodes,
+    SeePrivatePartitions,
+    SeePrivateReservation,
+    // the cluster
+    UpdateNode,
+    RebootNodes,
+    UpdatePartition,  // and create, delete
+    UpdateQos,        // and create, delete
+    ChangeReservation,
+    DeleteOpenReservation,  // with the flag USER_DELETE, by a user who may use it
+    Reconfigure,
+    Shutdown,
+    SpeakForNode,  // register as slurmd
+    ExceedRateLimit,
+};
+inline constexpr std::size_t kActionCount = static_cast<std::size_t>(Action::ExceedRateLimit) + 1;
+
+std::string_view name_of(Action action);
+bool may(Role role, Action action);
+Result<void> permit(Role role, Action action);  // else the error that the table has for it
+
+// `owner`: of the job that is asked for.
+Role role_of(UserId caller, UserId slurm_user, std::optional<UserId> owner = {});
+inline Role role_in(const Cluster& cluster, const Caller& caller) {
+    return role_of(caller.user, cluster.settings().slurm_user);
+}
+inline Role role_in(const Cluster& cluster, const Caller& caller, const Job& job) {
+    return role_of(caller.user, cluster.settings().slurm_user, job.user);
+}
+
+}  // namespace sluice

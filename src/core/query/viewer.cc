@@ -1,0 +1,40 @@
+#include "core/query/viewer.h"
+
+#include "core/limits/reservations.h"
+
+namespace sluice {
+
+Viewer::Viewer(const Settings& settings, UserId user)
+    : private_(settings.private_data),
+      user_(user),
+      slurm_user_(settings.slurm_user),
+      role_(role_of(user, settings.slurm_user)) {}
+
+bool Viewer::sees_jobs_of(UserId owner) const {
+    return !private_.jobs || may(role_of(user_, slurm_user_, owner), Action::SeePrivateJob);
+}
+
+bool Viewer::sees(const Reservation& reservation) const {
+    return !private_.reservations || may(role_, Action::SeePrivateReservation) ||
+           is_open_to(reservation, user_);
+}
+
+bool Viewer::sees_nodes() const {
+    return !private_.nodes || may(role_, Action::SeePrivateNodes);
+}
+
+Result<void> Viewer::may_list(TableKind kind) const {
+    if (kind == TableKind::Nodes && private_.nodes) return permit(role_, Action::SeePrivateNodes);
+    if (kind == TableKind::Partitions && private_.partitions)
+        return permit(role_, Action::SeePrivatePartitions);
+    return {};
+}
+
+bool Viewer::sees_everything() const {
+    const bool by_role = may(role_, Action::SeePrivateJob) && may(role_, Action::SeePrivateNodes) &&
+                         may(role_, Action::SeePrivatePartitions) &&
+                         may(role_, Action::SeePrivateReservation);
+    return by_role || !private_.any();
+}
+
+}  // namespace sluice

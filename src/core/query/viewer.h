@@ -1,0 +1,29 @@
+// core/query/viewer.h
+//
+// What of the cluster a user may see: PrivateData, and the roles that see everything.
+#pragma once
+
+#include "core/permission.h"
+#include "model/columns.h"
+
+namespace sluice {
+
+class Viewer {
+public:
+    Viewer(const Settings& settings, UserId user);
+
+    bool sees_jobs_of(UserId owner) const;  // and their steps
+    bool sees(const Reservation& reservation) const;
+    bool sees_nodes() const;
+    Result<void> may_list(TableKind kind) const;  // at all
+    // Whether answers are the same for every viewer of whom this is true.
+    bool sees_everything() const;
+
+private:
+    PrivateData private_;
+    UserId user_;
+    UserId slurm_user_;
+    Role role_;  // towards what belongs to others
+};
+
+}  // namespace sluice
