@@ -93,6 +93,7 @@ struct Settings {
     bool kill_invalid_depend = false;
     bool hold_on_prolog_failure = true;  // a requeued job waits for somebody to look at it
     bool config_overrides = false;       // trust slurm.conf over what nodes report
+    std::vector<std::uint8_t> requeue_exit, requeue_exit_hold;  // exit codes of batch jobs
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
     Seconds cred_expire{120};  // an srun that brings a step later is refused by its nodes

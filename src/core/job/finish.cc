@@ -56,6 +56,18 @@ JobState ending_of(const ExitStatus& exit) {
     return exit.failed() ? JobState::Failed : JobState::Completed;
 }
 
+// RequeueExit and RequeueExitHold: a batch job that ends with one of these codes runs again.
+std::optional<KillReason> reason_after_exit(const Cluster& cluster, const Job& job,
+                                            const JobEnded& event) {
+    const auto has = [&](const std::vector<std::uint8_t>& codes) {
+        return std::find(codes.begin(), codes.end(), event.exit.code) != codes.end();
+    };
+    if (!may_be_requeued(job) || event.launch_error || event.exit.signal != 0) return {};
+    if (has(cluster.settings().requeue_exit_hold)) return KillReason::RequeueHold;
+    if (has(cluster.settings().requeue_exit)) return KillReason::Requeue;
+    return {};
+}
+
 Reason reason_of(JobState state, const ExitStatus& exit) {
     if (state == JobState::OutOfMemory) return Reason::OutOfMemory;
     if (exit.signal != 0) return Reason::RaisedSignal;
@@ -280,6 +292,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
             if (after != job.state) move_to(job, after);
         } else if (bad_prolog && may_be_requeued(job)) {
             job.kill_reason = reason_after_prolog(cluster);
+        } else if (auto again = reason_after_exit(cluster, job, event)) {
+            job.kill_reason = again;
         } else {
             move_to(job, event.launch_error ? JobState::Failed : ending_of(event.exit));
         }
