@@ -29,6 +29,13 @@ Time now() {
     return from_unix(std::time(nullptr));
 }
 
+// slurmctld refuses what is not supported; a node only says that it has no effect here.
+void log_warnings(const Config& config, const Config* before) {
+    for (const std::string& warning : new_warnings(config, before)) {
+        log_info("warning: {}", warning);
+    }
+}
+
 class Agent {
 public:
     Agent(SiteWish wish, std::shared_ptr<const Site> site, std::shared_ptr<Credentials> credentials)
@@ -131,6 +138,7 @@ private:
 
     void take_over(Site fresh) {
         fresh.spool = site_->spool;  // what runs is found there
+        log_warnings(fresh.config, &site_->config);
         site_ = std::make_shared<const Site>(std::move(fresh));
         set_log_level(site_->config.slurmd_debug);
         jobs_.replace_site(site_);
@@ -183,7 +191,7 @@ void begin_log(const Site& site, const SlurmdOptions& options) {
     setup.stderr_level = options.foreground ? setup.file_level : LogLevel::Error;
     setup.syslog_level = site.config.slurmd_syslog_debug;
     start_log(setup);
-    for (const std::string& warning : site.config.warnings) log_info("{}", warning);
+    log_warnings(site.config, nullptr);
     if (!site.cgroups) log_info("steps are tracked by their descent: no cgroups, no limits");
 }
 

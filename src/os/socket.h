@@ -70,6 +70,8 @@ std::string own_address(const Connection& connection, const std::string& address
 void set_blocking(const Fd& fd, bool blocking);
 
 bool is_local_address(std::string_view address);
+// The same for a name that may have to be looked up: this may take long.
+bool is_own_host(const std::string& name);
 std::string host_name();  // as the kernel has it, up to the first dot
 
 // All of it, to a connected socket; false when the other end is gone (never by SIGPIPE).
