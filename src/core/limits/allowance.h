@@ -58,6 +58,8 @@ std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job,
 // were alone.
 Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint64_t tasks);
 Result<void> check_limits(const Cluster& cluster, const Job& job);
+// A limit that the job breaks by itself in each of its partitions: it can never run. Empty: none.
+std::string never_allowed(const Cluster& cluster, const Job& job);
 
 // What the partition itself has to say; flags of QOS lift that.
 struct PartitionBounds {
