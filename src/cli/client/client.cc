@@ -26,6 +26,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRetryDelayMin{50};
 constexpr milliseconds kRetryDelayMax{1000};
+// A person is told what the command waits for, and can start it again; a script waits longer.
+constexpr milliseconds kRetryTold{1000};
+constexpr Seconds kPatienceAtTerminal{5};
 // Most answers are there by then: to sleep and be woken takes as long as the answer itself.
 constexpr std::chrono::microseconds kAnswerSoon{600};
 // A long answer takes its time anyhow: whoever only wants to send a job goes first.
@@ -81,6 +84,20 @@ bool is_connection_error(const Error& error) {
 milliseconds left_until(std::chrono::steady_clock::time_point moment) {
     auto left = std::chrono::ceil<milliseconds>(moment - std::chrono::steady_clock::now());
     return std::max(left, milliseconds{0});
+}
+
+milliseconds patience_of(const Config& config) {
+    const bool at_terminal = isatty(STDERR_FILENO) == 1;
+    return at_terminal ? std::min(config.message_timeout, kPatienceAtTerminal)
+                       : config.message_timeout;
+}
+
+// On standard error, whatever the tool itself prints.
+void say_retrying(const std::string& tool, std::optional<milliseconds> patience) {
+    const std::string how_long =
+        patience ? fmt::format(" for {} s", std::chrono::ceil<Seconds>(*patience).count()) : "";
+    write_all(STDERR_FILENO,
+              fmt::format("{}: slurmctld does not answer, retrying{}\n", tool, how_long));
 }
 
 std::string munge_socket(const Config& config) {
@@ -173,9 +190,10 @@ Result<Connection> ClusterClient::connect_node(const wire::NodeAddress& node,
 // to hear first. Who asks whether it is there wants to know now; who waits for a job has time.
 Result<void> ClusterClient::connect_controller(const wire::Request& request, const Waiting& waiting,
                                                std::string& hello) {
-    const milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
+    const milliseconds patience = request.has_ping() ? milliseconds{0} : patience_of(*config_);
     const bool stays = request.has_wait_job() && !waiting.give_up_after;
-    const auto deadline = Clock::now() + patience;
+    const auto start = Clock::now();
+    const auto deadline = start + patience;
     milliseconds delay = kRetryDelayMin;
     for (;;) {
         for (const ControllerHost& controller : config_->controllers) {
@@ -196,6 +214,10 @@ Result<void> ClusterClient::connect_controller(const wire::Request& request, con
         }
         if (!stays && left_until(deadline) < delay) {
             return Error{ErrorCode::ControllerUnreachable, ""};
+        }
+        if (!told_of_retry_ && Clock::now() - start >= kRetryTold) {
+            told_of_retry_ = true;
+            say_retrying(invocation_.tool, stays ? std::nullopt : std::optional(patience));
         }
         pollfd wake{waiting.wake_fd, POLLIN, 0};
         if (poll(&wake, 1, static_cast<int>(delay.count())) > 0) {
