@@ -9,7 +9,7 @@ all:
 # What a change needs while it grows: unit and golden tests, rules of the rooms.
 test: all
 	ctest --test-dir build --output-on-failure -j 2
-	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/test_rooms.py
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/test_*.py
 
 # Everything, as continuous integration does.
 ci:

@@ -53,6 +53,7 @@ Shape shape_from(const std::map<std::string, std::string>& options) {
     if (options.contains("tasks")) shape.ntasks = as_number(options.at("tasks"));
     if (options.contains("cpus")) shape.cpus_per_task = as_number(options.at("cpus"));
     shape.mem_per_node = options.contains("mem") ? as_number(options.at("mem")) : 1;
+    if (options.contains("nomem")) shape.mem_per_node.reset();
     if (options.contains("gres")) shape.gres_per_node = parse_gres(options.at("gres")).value();
     if (options.contains("gpus")) shape.gpus = parse_gpus(options.at("gpus")).value();
     if (options.contains("exclusive")) {
