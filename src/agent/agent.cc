@@ -40,6 +40,13 @@ void log_findings(const Site& site) {
     if (!site.problem.empty()) log_error("this node must not run jobs: {}", site.problem);
 }
 
+// slurmctld refuses what is not supported; a node only says that it has no effect here.
+void log_warnings(const Config& config, const Config* before) {
+    for (const std::string& warning : new_warnings(config, before)) {
+        log_info("warning: {}", warning);
+    }
+}
+
 class Agent {
 public:
     Agent(SiteWish wish, std::shared_ptr<const Site> site,
@@ -157,6 +164,7 @@ private:
 
     void take_over(Site fresh) {
         fresh.spool = site_->spool;  // what runs is found there
+        log_warnings(fresh.config, &site_->config);
         set_log_level(fresh.config.slurmd_debug);
         look_again_ = true;
         replace_site(std::move(fresh));
@@ -227,7 +235,7 @@ void begin_log(const Site& site, const SlurmdOptions& options) {
     setup.stderr_level = options.foreground ? setup.file_level : LogLevel::Error;
     setup.syslog_level = site.config.slurmd_syslog_debug;
     start_log(setup);
-    for (const std::string& warning : site.config.warnings) log_info("{}", warning);
+    log_warnings(site.config, nullptr);
     if (!site.cgroups) log_info("steps are tracked by their descent: no cgroups, no limits");
     log_findings(site);
 }

@@ -12,6 +12,7 @@ namespace {
 constexpr option kLongOptions[] = {
     {"conf-server", required_argument, nullptr, 's'},
     {"help", no_argument, nullptr, 'h'},
+    {"usage", no_argument, nullptr, 'h'},
     {"systemd", no_argument, nullptr, 'D'},
     {"version", no_argument, nullptr, 'V'},
     {nullptr, 0, nullptr, 0},

@@ -25,6 +25,7 @@ namespace {
 //   < submitted 12            sbatch got its job
 //   < error 1 detail          a refusal, by the number of its ErrorCode
 //   < ended 5                 the job waited for ended with code 5
+//   < cancelled               the job waited for was cancelled before it ran
 //   < done / < results        nothing to say
 //   < failed 99 3             the result for job 99 is ErrorCode 3
 class FakeClient : public Client {
@@ -46,6 +47,8 @@ public:
             reply.mutable_allocation()->mutable_exit()->set_code(number);
             reply.mutable_allocation()->set_state(
                 static_cast<std::uint32_t>(number ? JobState::Failed : JobState::Completed));
+        } else if (words[0] == "cancelled") {
+            reply.mutable_allocation()->set_state(static_cast<std::uint32_t>(JobState::Cancelled));
         } else if (words[0] == "failed") {
             wire::JobResult& result = *reply.mutable_results()->add_results();
             result.set_job(std::string(words[1]));

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/draft.h"
+#include "config/values.h"
 
 namespace sluice {
 
@@ -116,6 +117,16 @@ Result<std::vector<std::pair<std::string, std::uint32_t>>> parse_license_totals(
         licenses.emplace_back(name, static_cast<std::uint32_t>(*count));
     }
     return licenses;
+}
+
+Result<std::vector<std::uint8_t>> parse_exit_codes(std::string_view text) {
+    constexpr std::uint32_t kCodeMax = 255;
+    if (text.empty()) return std::vector<std::uint8_t>{};
+    auto numbers = parse_numbers(text, kCodeMax + 1);
+    if (!numbers || *std::max_element(numbers->begin(), numbers->end()) > kCodeMax) {
+        return Error{ErrorCode::ConfigInvalid, "expected exit codes from 0 to 255 such as 1-9,18"};
+    }
+    return std::vector<std::uint8_t>(numbers->begin(), numbers->end());
 }
 
 }  // namespace sluice

@@ -76,7 +76,6 @@ struct Config {
     std::uint16_t slurmctld_port = 6817;
     std::uint16_t slurmd_port = 6818;
     std::string slurm_user = "root";
-    std::string slurmd_user = "root";
     std::string state_save_location = "/var/spool";
     std::string slurmd_spool_dir = "/var/spool/slurmd";  // %n, %h
     std::string slurmctld_pid_file = "/var/run/slurmctld.pid";
@@ -105,12 +104,12 @@ struct Config {
     std::string gpu_freq_def;  // as --gpu-freq
     std::string topology_plugin = "topology/flat";
     bool allow_spec_resources = false;
-    std::string slurmd_parameters;  // config_overrides
-    std::string slurmctld_parameters;
-    RateLimits rate_limits;  // out of it
-    std::string launch_parameters;
+    std::string slurmd_parameters;     // config_overrides
+    std::string slurmctld_parameters;  // ignore_unsupported
+    RateLimits rate_limits;            // out of it
+    std::string launch_parameters;     // use_interactive_step
+    std::string interactive_step_options = "--interactive --preserve-env --pty $SHELL";
     std::string proctrack_type = "proctrack/cgroup";
-    std::string task_plugin;
     std::string prolog, epilog;            // on the nodes; run as root
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun
@@ -122,12 +121,14 @@ struct Config {
     std::uint32_t max_array_size = 1001;
     std::uint32_t max_script_size = 4u << 20;  // SchedulerParameters=max_script_size=
     bool job_requeue = true;
+    std::string requeue_exit, requeue_exit_hold;  // exit codes: "1-9,12"
+    bool job_file_append = false;                 // what --open-mode is when it is not given
+    bool kill_on_bad_exit = false;                // likewise, of srun
+    Seconds wait_time{0};                         // srun --wait when it is not given; 0: never
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
-    Seconds slurmctld_timeout{120};
-    Seconds inactive_limit{0};
     Seconds message_timeout{10};
     Seconds batch_start_timeout{10};
     Seconds unkillable_step_timeout{60};
@@ -171,6 +172,7 @@ struct Config {
     // Every key that was set in slurm.conf, by its canonical spelling, as written.
     std::map<std::string, std::string> as_written;
     std::vector<std::string> warnings;         // "slurm.conf line 12: ...": printed once by daemons
+    std::vector<std::string> unsupported;      // likewise: slurmctld does not start with these
     std::vector<std::uint32_t> nodes_by_name;  // indices into `nodes`, for find_node
 
     const NodeConfig* find_node(std::string_view name) const;
@@ -228,6 +230,15 @@ struct ControllerFacts {
 // `scontrol show config`, without its first line and the state of the controllers at the end:
 // every key in Slurm's order and layout, then the cgroup part.
 std::string print_config(const Config& config, const ControllerFacts& facts = {});
+
+// Keys that change what happens to jobs and that Sluice does not act on: slurmctld must not run
+// without them, unless SlurmctldParameters=ignore_unsupported. The error has a line for each.
+Result<void> check_supported(const Config& config);
+// The warnings of `config`, and what it has that is not supported, as far as `before` had not.
+std::vector<std::string> new_warnings(const Config& config, const Config* before);
+
+// "1-9,12": exit codes from 0 to 255.
+Result<std::vector<std::uint8_t>> parse_exit_codes(std::string_view text);
 
 // "%n" and "%h" in SlurmdSpoolDir, SlurmdLogFile, SlurmdPidFile.
 std::string expand_node_path(std::string_view pattern, std::string_view node,

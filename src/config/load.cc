@@ -6,6 +6,7 @@
 #include "config/keys.h"
 #include "config/scheduler_options.h"
 #include "config/setters.h"
+#include "config/unsupported.h"
 #include "config/values.h"
 #include "core/settings.h"
 #include "model/gpu_freq.h"
@@ -66,8 +67,11 @@ Result<void> note_written(Config& config, const Key<Config>& key, const Line& li
 Result<void> take_key_line(Draft& draft, const Line& line) {
     Config& config = draft.config;
     const Setting& setting = line.settings.front();
+    TRY(check_obsolete(line));
+    const std::size_t warnings_before = config.warnings.size();
     const Key<Config>* key =
         TRY(apply<Config>(config, slurm_conf_keys(), line, setting, config.warnings));
+    note_unsupported(config, *key, line, config.warnings.size() > warnings_before);
     if (line.settings.size() > 1) {
         return error_at(line, "'{}' after {}={}: put each key on a line of its own",
                         line.settings[1].key, key->name, setting.value);
@@ -109,6 +113,7 @@ Result<void> settle_controllers(Config& config) {
     if (config.controllers.empty()) {
         return refuse(config, "no SlurmctldHost: name the host that runs slurmctld");
     }
+    note_backup_controllers(config);
     return {};
 }
 
@@ -253,13 +258,11 @@ Result<void> check_scheduling(Config& config) {
         config.warnings.push_back(fmt::format("{}: SelectTypeParameters={} has no effect in Sluice",
                                               base_name(config.path), word));
     }
-    for (std::string_view word : split(config.accounting_enforce, ',')) {
-        auto is = [&](std::string_view known) { return equals_ignoring_case(word, known); };
-        if (word.empty() || is("none") || is("qos") || is("limits")) continue;
-        const std::string_view effect =
-            is("all") || is("safe") ? "has the effect of limits" : "has no effect";
-        config.warnings.push_back(fmt::format("{}: AccountingStorageEnforce={} {} in Sluice",
-                                              base_name(config.path), word, effect));
+    for (std::string_view word : {"all", "safe"}) {
+        if (!config.has_flag(config.accounting_enforce, word)) continue;
+        config.warnings.push_back(
+            fmt::format("{}: AccountingStorageEnforce={} has the effect of limits in Sluice",
+                        base_name(config.path), word));
     }
     auto licenses = parse_license_totals(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);
@@ -302,6 +305,16 @@ Result<void> check_shared_gres(const Config& config) {
     return {};
 }
 
+Result<void> check_exit_codes(const Config& config) {
+    for (const auto& [key, text] : {std::pair{"RequeueExit", config.requeue_exit},
+                                    std::pair{"RequeueExitHold", config.requeue_exit_hold}}) {
+        if (Result<std::vector<std::uint8_t>> codes = parse_exit_codes(text); !codes) {
+            return refuse(config, fmt::format("{}={}: {}", key, text, codes.error().detail));
+        }
+    }
+    return {};
+}
+
 // What the tools read of it, or all.
 enum class Part { Settings, Everything };
 
@@ -320,6 +333,8 @@ Result<void> finish(Draft& draft, Part part) {
     TRY(settle_priority(config));
     TRY(check_numbers(config));
     TRY(check_scheduling(config));
+    TRY(check_exit_codes(config));
+    settle_unsupported(config);
     if (!written(config, "UnkillableStepTimeout")) {
         config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);
     }

@@ -21,7 +21,6 @@ TEST(Load, ASiteWithGpusAndPartitions) {
     EXPECT_EQ(config.cred_expire, Seconds{120});
     EXPECT_EQ(config.kill_wait, Seconds{5});
     EXPECT_EQ(config.slurmctld_debug, LogLevel::Verbose);
-    EXPECT_EQ(config.task_plugin, "");
     EXPECT_EQ(config.return_to_service, 2);
     EXPECT_EQ(config.def_mem_per_cpu, 1000u);
     EXPECT_EQ(config.max_job_count, 50000u);
@@ -42,13 +41,12 @@ TEST(Load, ASiteWithGpusAndPartitions) {
 
 TEST(Load, OldSitesFilesStillWork) {
     Config config = must_parse(
-        "ClusterName=Old\nControlMachine=head\nControlAddr=10.0.0.1\nBackupController=tail\n"
+        "ClusterName=Old\nControlMachine=head\nControlAddr=10.0.0.1\n"
         "FastSchedule=1\nCryptoType=crypto/munge\nGetEnvTimeout=2\nTopologyPlugin=topology/none\n"
         "SelectType=select/cons_res\nSwitchType=switch/none\nTaskPlugin=task/none\n"
         "NodeName=n1 Procs=4 State=IDLE\nPartitionName=p Nodes=n1 Shared=YES Priority=7\n");
     EXPECT_EQ(config.cluster_name, "old");
-    EXPECT_EQ(config.controllers,
-              (std::vector<ControllerHost>{{"head", "10.0.0.1"}, {"tail", "tail"}}));
+    EXPECT_EQ(config.controllers, (std::vector<ControllerHost>{{"head", "10.0.0.1"}}));
     EXPECT_EQ(config.select_type, "select/cons_tres");
     EXPECT_EQ(config.nodes[0].cpus, 4u);
     EXPECT_EQ(config.nodes[0].state, "UNKNOWN");
@@ -67,14 +65,15 @@ TEST(Load, OldNamesBesideTheNewOneAreIgnoredWithAWarning) {
 
 TEST(Load, WhatHasNoEffectIsSaid) {
     Config config = small_with(
-        "JobSubmitPlugins=lua\nSwitchType=switch/none\nTreeWidth=16\n"
+        "JobCompType=jobcomp/filetxt\nSwitchType=switch/none\nTreeWidth=16\n"
         "SuspendTime=-1\nBurstBufferType=none\nKillWait=9\nkillwait=8");
     EXPECT_EQ(config.warnings,
               (std::vector<std::string>{
-                  "slurm.conf line 5: JobSubmitPlugins=lua has no effect in Sluice",
+                  "slurm.conf line 5: JobCompType=jobcomp/filetxt has no effect in Sluice",
                   "slurm.conf line 11: KillWait=8: given more than once, the last one counts"}));
     EXPECT_EQ(config.kill_wait, Seconds{8});
-    EXPECT_EQ(config.as_written.at("JobSubmitPlugins"), "lua");
+    EXPECT_EQ(config.as_written.at("JobCompType"), "jobcomp/filetxt");
+    EXPECT_TRUE(config.unsupported.empty());
 }
 
 TEST(Load, TlsIsRefusedByName) {
@@ -109,10 +108,10 @@ TEST(Load, MailGoesWhereItIsSaid) {
 
 TEST(Load, OfWhatAccountingEnforcesQosAndLimitsHaveAnEffect) {
     EXPECT_TRUE(small_with("AccountingStorageEnforce=limits,qos").warnings.empty());
-    EXPECT_EQ(small_with("AccountingStorageEnforce=safe,wckeys").warnings,
+    EXPECT_EQ(small_with("AccountingStorageEnforce=safe,nosteps").warnings,
               (std::vector<std::string>{
-                  "slurm.conf: AccountingStorageEnforce=safe has the effect of limits in Sluice",
-                  "slurm.conf: AccountingStorageEnforce=wckeys has no effect in Sluice"}));
+                  "slurm.conf line 5: AccountingStorageEnforce=nosteps has no effect in Sluice",
+                  "slurm.conf: AccountingStorageEnforce=safe has the effect of limits in Sluice"}));
 }
 
 TEST(Load, UnknownKeysAreErrors) {

@@ -83,7 +83,7 @@ constexpr Key<PartitionConfig> kPartitionKeys[] = {
     {"MinNodes",             Number,         "",  set<&P::min_nodes>},
     {"OverSubscribe",        OverSubscribe,  "NO", set_oversubscribe},
     {"Shared",               OverSubscribe,  "NO", set_oversubscribe},
-    {"OverTimeLimit",        Minutes,        "0", set_over_time_limit, {}, true},
+    {"OverTimeLimit",        Minutes,        "0", set_over_time_limit},
     {"PreemptMode",          Words,          "OFF", set_preempt_mode<P>, "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY"},
     {"Priority",             Priority,       "",  set_priority},
     {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>},

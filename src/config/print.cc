@@ -23,6 +23,11 @@ const std::string* find_written(const Written& written, std::string_view name) {
     return found == written.end() ? nullptr : &found->second;
 }
 
+std::string written_or(const Config& config, std::string_view name, std::string_view unset) {
+    const std::string* text = find_written(config.as_written, name);
+    return text ? *text : std::string(unset);
+}
+
 // "slurm(64030)": root's number is known, another's only where there is a user database.
 std::string user_with_id(const std::string& name, std::optional<std::uint32_t> id) {
     if (!id && name == "root") id = 0;
@@ -105,7 +110,8 @@ constexpr SpecialLine kSpecialLines[] = {
      }},
     {"SlurmdUser",
      [](const Config& c, const ControllerFacts& facts) {
-         return std::optional(user_with_id(c.slurmd_user, facts.slurmd_user_id));
+         return std::optional(
+             user_with_id(written_or(c, "SlurmdUser", "root"), facts.slurmd_user_id));
      }},
     {"SLURM_CONF", [](const Config& c, const ControllerFacts&) { return std::optional(c.path); }},
     {"UnkillableStepTimeout",
@@ -157,11 +163,10 @@ void put_key(std::string& out, const Key<Config>& key, const Config& config,
 }
 
 bool uses_cgroups(const Config& config) {
-    const std::string* gather = find_written(config.as_written, "JobAcctGatherType");
+    const std::string task_plugin = written_or(config, "TaskPlugin", "");
     return config.proctrack_type == "proctrack/cgroup" ||
-           config.has_flag(config.task_plugin, "task/cgroup") ||
-           config.has_flag(config.task_plugin, "cgroup") ||
-           (gather && *gather == "jobacct_gather/cgroup");
+           config.has_flag(task_plugin, "task/cgroup") || config.has_flag(task_plugin, "cgroup") ||
+           written_or(config, "JobAcctGatherType", "") == "jobacct_gather/cgroup";
 }
 
 // The keys after the last printed one are settings that Slurm shows elsewhere or not at all.

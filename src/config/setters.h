@@ -45,11 +45,6 @@ inline void set_preempt_type(Config& config, const Value& value) {
     if (config.preempt_type == "preempt/none") config.preempt_type.clear();
 }
 
-inline void set_task_plugin(Config& config, const Value& value) {
-    bool none = equals_ignoring_case(value.text, "task/none");
-    config.task_plugin = none ? std::string_view{} : value.text;
-}
-
 // A default per CPU and one per node exclude each other, for the cluster and for a partition: the
 // later one counts.
 template <typename Target>

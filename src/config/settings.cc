@@ -127,6 +127,8 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     take_select(config, settings);
     TRY(take_scheduling(config, settings));
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");
+    settings.requeue_exit = TRY(parse_exit_codes(config.requeue_exit));
+    settings.requeue_exit_hold = TRY(parse_exit_codes(config.requeue_exit_hold));
     settings.return_to_service = config.return_to_service;
     settings.kill_wait = config.kill_wait;
     // The script starts after the Prolog, which may have no limit of its own.

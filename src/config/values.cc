@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/closest.h"
 #include "model/hostlist.h"
 #include "model/times.h"
 
@@ -316,6 +317,11 @@ std::optional<std::vector<std::uint32_t>> parse_numbers(std::string_view text, s
         }
     }
     return numbers;
+}
+
+std::string suggestion(std::string_view key, std::span<const std::string_view> names) {
+    std::optional<std::string_view> found = closest_word(key, names);
+    return found ? fmt::format(" (did you mean '{}'?)", *found) : std::string{};
 }
 
 bool asks_for_nothing(std::string_view text, std::string_view printed, std::string_view unset) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "controller/controller.h"
 #include "controller/options.h"
 #include "controller/reconfigure.h"
@@ -18,6 +19,7 @@
 #include "os/daemonize.h"
 #include "os/files.h"
 #include "os/self.h"
+#include "os/socket.h"
 
 namespace sluice {
 namespace {
@@ -44,6 +46,15 @@ void open_log(const Options& options, const Config& config, const std::string& f
     setup.syslog_level =
         file.empty() && !options.foreground ? level : config.slurmctld_syslog_debug;
     start_log(setup);
+}
+
+// A second controller beside the one that the nodes know would start jobs of its own.
+Result<void> check_host(const Config& config) {
+    const ControllerHost& host = config.controllers.front();
+    if (is_own_host(host.name)) return {};
+    return about_start(
+        fmt::format("this host ({}) is not the controller: {} names SlurmctldHost={}", host_name(),
+                    config.path, host.name));
 }
 
 Result<User> user_to_run_as(const LiveConfig& live) {
@@ -99,6 +110,7 @@ Result<void> run(const Options& options) {
         config_path(options.config, slurm_conf ? slurm_conf : "", own_program_path()));
     const auto live = TRY(load_live_config(path));
     const Config& config = live->config;
+    TRY(check_host(config));
     const std::string log_file =
         options.log_file.empty() ? config.slurmctld_log_file : options.log_file;
     const User user = TRY(user_to_run_as(*live));
@@ -149,7 +161,8 @@ int main_of(int argc, char** argv) {
     const auto done = run(*options);
     if (done) return 0;
     const std::string& detail = done.error().detail;
-    log(LogLevel::Fatal, "{}", detail.empty() ? to_string(done.error()) : detail);
+    const std::string text = detail.empty() ? to_string(done.error()) : detail;
+    for (std::string_view line : split(text, '\n')) log(LogLevel::Fatal, "{}", line);
     return 1;
 }
 

@@ -13,6 +13,7 @@ namespace sluice {
 namespace {
 
 constexpr option kLong[] = {{"help", no_argument, nullptr, 'h'},
+                            {"usage", no_argument, nullptr, 'h'},
                             {"version", no_argument, nullptr, 'V'},
                             {"systemd", no_argument, nullptr, 'D'},
                             {nullptr, 0, nullptr, 0}};

@@ -29,6 +29,7 @@ std::vector<std::string> busy_nodes(const Snapshot& snapshot) {
 Result<std::shared_ptr<const LiveConfig>> load_live_config(const std::string& path) {
     auto live = std::make_shared<LiveConfig>();
     live->config = TRY(load_config(path));
+    TRY(check_supported(live->config));
     const auto user = find_user(live->config.slurm_user);
     if (!user) {
         return Error{ErrorCode::ConfigInvalid,
@@ -53,7 +54,10 @@ void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot) {
 // The core has taken it over.
 static void put_in_force(Services& services, std::shared_ptr<const LiveConfig> next,
                          const Settings& settings) {
-    for (const std::string& warning : next->config.warnings) log_info("warning: {}", warning);
+    const auto current = services.published.config.get();
+    for (const std::string& warning : new_warnings(next->config, &current->config)) {
+        log_info("warning: {}", warning);
+    }
     warn_of_unknown_qos(settings, *services.published.snapshot.get());
     set_log_level(next->config.slurmctld_debug);
     services.published.config.set(std::move(next));

@@ -45,10 +45,13 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             enqueue(cluster, cluster.job(job->id), now);
             return;
         case TimerKind::TimeLimit: {
-            // Requeued or given more time since: another timer is set for that.
             if (!running || job->time_limit.unlimited()) return;
-            Time end = limit_end(*job) + cluster.settings().over_time_limit;
-            if (now >= end) end_running(cluster, now, job->id, KillReason::TimeLimit, effects);
+            Time end = end_by_limit(cluster, *job);
+            if (now >= end) {
+                end_running(cluster, now, job->id, KillReason::TimeLimit, effects);
+            } else {  // requeued or given more time since
+                cluster.add_timer({end, TimerKind::TimeLimit, job->id.value});
+            }
             return;
         }
         case TimerKind::Warn:

@@ -103,6 +103,7 @@ struct Settings {
     bool kill_invalid_depend = false;
     bool hold_on_prolog_failure = true;  // a requeued job waits for somebody to look at it
     bool config_overrides = false;       // trust slurm.conf over what nodes report
+    std::vector<std::uint8_t> requeue_exit, requeue_exit_hold;  // exit codes of batch jobs
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
     Seconds batch_start_timeout{0};  // what a launched script may take to start; 0: no limit

@@ -79,7 +79,9 @@ Result<PidFile> PidFile::create(const std::string& path) {
 }
 
 void PidFile::remove() {
-    if (file_) unlink(path_.c_str());
+    // A daemon that is no longer root cannot remove a file from /run: an empty one names no
+    // process.
+    if (file_ && unlink(path_.c_str()) != 0) (void)!ftruncate(file_.get(), 0);
     file_.reset();
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -364,6 +365,24 @@ TEST(PidFile, IsNotWrittenThroughALink) {
     ASSERT_FALSE(file);
     EXPECT_NE(file.error().detail.find(path), std::string::npos);
     EXPECT_EQ(*read_file(other), "data");
+}
+
+TEST(PidFile, NamesNoProcessWhereItCannotBeRemoved) {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    TemporaryDirectory directory;
+    ASSERT_EQ(chmod(directory.path.c_str(), 0755), 0);
+    const std::string path = directory.path + "/pid";
+    const pid_t child = fork();
+    if (child == 0) {  // root makes the file, another user cannot remove it
+        Result<PidFile> file = PidFile::create(path);
+        if (!file || read_file(path)->empty() || setuid(65534) != 0) _exit(1);
+        file->remove();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(read_file(path).value(), "");
 }
 
 TEST(Busy, MoreWantToRunThanThereAreCores) {

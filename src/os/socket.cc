@@ -327,6 +327,12 @@ bool is_local_address(std::string_view address) {
     return numeric && !numeric->empty() && is_own_interface(numeric->front());
 }
 
+bool is_own_host(const std::string& name) {
+    if (is_local_address(name)) return true;
+    Result<std::vector<Address>> found = resolve(name, 0, 0);
+    return found && std::any_of(found->begin(), found->end(), is_own_interface);
+}
+
 std::string host_name() {
     char name[256] = {};
     gethostname(name, sizeof name - 1);

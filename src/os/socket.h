@@ -76,6 +76,8 @@ void set_blocking(const Fd& fd, bool blocking);
 
 bool is_local_address(std::string_view address);
 std::vector<std::string> addresses_of(const std::string& host);  // "10.0.0.7"; none: unknown
+// The same for a name that may have to be looked up: this may take long.
+bool is_own_host(const std::string& name);
 std::string host_name();  // as the kernel has it, up to the first dot
 
 // All of it, to a connected socket; false when the other end is gone (never by SIGPIPE).

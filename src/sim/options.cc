@@ -212,7 +212,7 @@ Result<SimOptions> parse_sim_options(const std::vector<std::string>& args) {
     const CommandWord* command = nullptr;
     for (std::size_t i = 0; i < args.size(); ++i) {
         const std::string& word = args[i];
-        if (word == "-h" || word == "--help") {
+        if (word == "-h" || word == "--help" || word == "--usage") {
             options.help = true;
             return options;
         }

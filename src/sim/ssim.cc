@@ -37,7 +37,7 @@ Result<void> write_file(const std::string& path, const std::string& text) {
 
 Result<Settings> settings_in(const std::string& path) {
     Config config = TRY(load_config(path));
-    for (const std::string& warning : config.warnings)
+    for (const std::string& warning : new_warnings(config, nullptr))
         fmt::print(stderr, "ssim: warning: {}\n", warning);
     return settings_from(config, UserId{0});
 }

@@ -360,12 +360,14 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
     Result<Hostlist> step_nodes = Hostlist::parse(launch.step_nodes());
     std::size_t node_count = step_nodes ? step_nodes->size() : 1;
     set_number(environment, "SLURM_STEP_NUM_NODES", node_count);
-    set_number(environment, "SLURM_NNODES", node_count);
     environment.set("SLURM_STEP_TASKS_PER_NODE", launch.tasks_per_node());
-    environment.set("SLURM_TASKS_PER_NODE", launch.tasks_per_node());
     set_number(environment, "SLURM_STEP_NUM_TASKS", launch.total_tasks());
-    set_number(environment, "SLURM_NTASKS", launch.total_tasks());
-    set_number(environment, "SLURM_NPROCS", launch.total_tasks());
+    if (!launch.spec().preserve_env()) {
+        set_number(environment, "SLURM_NNODES", node_count);
+        environment.set("SLURM_TASKS_PER_NODE", launch.tasks_per_node());
+        set_number(environment, "SLURM_NTASKS", launch.total_tasks());
+        set_number(environment, "SLURM_NPROCS", launch.total_tasks());
+    }
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
     environment.set("SLURM_JOB_GROUP", user.group_name);
     // Our srun listens on no port: there is no SLURM_SRUN_COMM_PORT to tell.

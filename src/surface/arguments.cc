@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/closest.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -19,6 +20,27 @@ class Complaint {
 public:
     Complaint(std::span<const OptionSpelling> spellings, const std::string& word)
         : spellings_(spellings), word_(word) {}
+
+    // The long option that was mistyped, or written with one dash.
+    std::string hint() const {
+        if (std::optional<std::string> dashes = one_dash_hint()) return *dashes;
+        if (!word_.starts_with("--")) return {};
+        std::string_view name = std::string_view(word_).substr(2);
+        std::vector<std::string_view> names;
+        for (const OptionSpelling& each : spellings_) names.emplace_back(each.name);
+        std::optional<std::string_view> found = closest_word(name.substr(0, name.find('=')), names);
+        return found ? fmt::format("did you mean --{}?", *found) : "";
+    }
+    // "-ntasks=2" for "--ntasks=2"
+    std::optional<std::string> one_dash_hint() const {
+        if (word_.size() < 3 || word_[0] != '-' || word_[1] == '-') return {};
+        std::string_view name = std::string_view(word_).substr(1);
+        name = name.substr(0, name.find('='));
+        for (const OptionSpelling& each : spellings_) {
+            if (name == each.name) return fmt::format("did you mean -{}?", word_);
+        }
+        return {};
+    }
 
     std::string missing_argument(int optopt_value) const {
         if (optopt_value < kLongBase) {
@@ -111,10 +133,17 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& args,
                                 tables.longs.data(), nullptr);
         if (value == -1) break;
         if (value == ':' || value == '?') {
-            std::string word = optind > 0 ? argv[static_cast<std::size_t>(optind) - 1] : "";
+            // A letter that is not the last of its word: getopt has not gone on to the next one.
+            const auto next = static_cast<std::size_t>(optind);
+            const std::string current = next < copy.size() ? argv[next] : "";
+            const bool is_inside = optopt != 0 && optopt < kLongBase &&
+                                   current.find(static_cast<char>(optopt)) != std::string::npos;
+            const std::string word = is_inside ? current : next > 0 ? argv[next - 1] : "";
             Complaint complaint(spellings, word);
-            return Error{ErrorCode::NotFound, value == ':' ? complaint.missing_argument(optopt)
-                                                           : complaint.not_understood(optopt)};
+            return Error{ErrorCode::NotFound,
+                         value == ':' ? complaint.missing_argument(optopt)
+                                      : complaint.not_understood(optopt),
+                         complaint.hint()};
         }
         auto given =
             value >= kLongBase
@@ -123,6 +152,14 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& args,
                                [&](const OptionSpelling& each) { return each.letter == value; });
         GivenOption option{given->id, {}};
         if (optarg) option.value = optarg;
+        // A letter with its value in the same word.
+        const std::string word = argv[static_cast<std::size_t>(optind) - 1];
+        if (value < kLongBase && optarg && word.ends_with(optarg) && word != optarg) {
+            if (auto hint = Complaint(spellings, word).one_dash_hint()) {
+                result.hints.push_back(fmt::format("{} is -{} with the value {}; {}", word,
+                                                   given->letter, optarg, *hint));
+            }
+        }
         result.options.push_back(std::move(option));
     }
     for (auto i = static_cast<std::size_t>(optind); i < copy.size(); ++i) {

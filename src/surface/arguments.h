@@ -31,6 +31,8 @@ struct GivenOption {
 struct Arguments {
     std::vector<GivenOption> options;  // in the order given
     std::vector<std::string> operands;
+    // Words such as -ntasks=2, which is -n with the value "tasks=2".
+    std::vector<std::string> hints;
 };
 
 // Where options may stand: before the first operand only (the rest belongs to a program that the
@@ -38,7 +40,7 @@ struct Arguments {
 enum class OptionsEnd : unsigned char { AtFirstOperand, Nowhere };
 
 // An error's detail is what follows "sbatch: ": "unrecognized option '--foo'"; its code is
-// NotFound.
+// NotFound. Its hint names the option that was meant, if that can be guessed.
 Result<Arguments> parse_arguments(const std::vector<std::string>& args,
                                   std::span<const OptionSpelling> spellings, OptionsEnd end);
 

@@ -50,7 +50,9 @@ struct JobOptions {
 
     std::string job_id;  // srun: --jobid
     bool exact = false, overlap = false, whole = false, label = false, unbuffered = false;
-    bool pty = false, disable_status = false, quit_on_interrupt = false, no_container = false;
+    bool pty = false, disable_status = false, quit_on_interrupt = false;
+    bool interactive = false;   // the step that salloc runs a shell in
+    bool preserve_env = false;  // the task gets the node and task counts of the environment
     std::optional<bool> kill_on_bad_exit;
     std::optional<Seconds> wait_after_first_exit;
     std::string cpu_bind;
@@ -62,6 +64,8 @@ struct JobOptions {
 
     std::vector<Source> sources;        // per row of the table
     std::vector<std::string> warnings;  // what was corrected, for the user
+
+    bool operator==(const JobOptions&) const = default;
 };
 
 struct JobOption;

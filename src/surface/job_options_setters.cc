@@ -12,6 +12,8 @@ namespace sluice::job_option {
 
 namespace {
 
+constexpr std::string_view kTimes = "minutes, minutes:seconds, hours:minutes:seconds or days-hours";
+
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return equals_ignoring_case(text, word); });
@@ -24,7 +26,7 @@ Error refused(ErrorCode code) {
 
 Result<Megabytes> memory_in(const OptionUse& use) {
     Result<Megabytes> memory = parse_memory(use.value);
-    if (!memory) return invalid(use);
+    if (!memory) return invalid(use, "megabytes, or a number with K, M, G or T after it");
     return memory;
 }
 
@@ -40,8 +42,11 @@ std::string_view without_prefix(std::string_view text, std::string_view prefix) 
 
 }  // namespace
 
-Error invalid(const OptionUse& use) {
-    return {ErrorCode::BadArgument, fmt::format("Invalid --{} specification", use.option.name)};
+Error invalid(const OptionUse& use, std::string_view expected) {
+    Error error{ErrorCode::BadArgument, fmt::format("Invalid --{} specification", use.option.name)};
+    if (use.has_value) error.hint = fmt::format("--{}={}", use.option.name, use.value);
+    if (!expected.empty()) error.hint += fmt::format(": expected {}", expected);
+    return error;
 }
 
 Error invalid_number(const OptionUse& use) {
@@ -77,7 +82,9 @@ Result<void> set_moment(JobOptions& options, const OptionUse& use) {
     Result<Time> time = parse_moment(use.value, use.now);
     if (!time && use.value.empty()) return invalid(use);
     if (!time) {
-        return Error{ErrorCode::BadArgument, time.error().detail + "\n" + invalid(use).detail};
+        Error error = invalid(use);
+        error.detail = time.error().detail + "\n" + error.detail;
+        return error;
     }
     options.request.*Member = *time;
     return {};
@@ -348,7 +355,7 @@ Result<void> set_signal(JobOptions& options, const OptionUse& use) {
 
 Result<void> set_time(JobOptions& options, const OptionUse& use) {
     Result<TimeLimit> limit = parse_job_time_limit(use.value);
-    if (!limit) return invalid(use);
+    if (!limit) return invalid(use, kTimes);
     bool is_zero = !limit->unlimited() && limit->length() == Seconds{0};
     options.request.time_limit = is_zero ? TimeLimit() : *limit;  // Compat: --time=0 is unlimited
     return {};
@@ -356,7 +363,7 @@ Result<void> set_time(JobOptions& options, const OptionUse& use) {
 
 Result<void> set_time_min(JobOptions& options, const OptionUse& use) {
     Result<TimeLimit> limit = parse_job_time_limit(use.value);
-    if (!limit) return invalid(use);
+    if (!limit) return invalid(use, kTimes);
     options.request.time_min = *limit;
     return {};
 }

@@ -14,7 +14,8 @@
 
 namespace sluice::job_option {
 
-Error invalid(const OptionUse& use);         // "Invalid --time specification"
+// "Invalid --time specification"; the hint shows the value, and what was expected.
+Error invalid(const OptionUse& use, std::string_view expected = "");
 Error invalid_number(const OptionUse& use);  // "Invalid numeric value "x" for --ntasks."
 Error unsupported(const OptionUse& use);     // "--foo=bar is not supported by Sluice yet"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "model/errors.h"
 
@@ -87,15 +89,22 @@ Result<std::vector<std::string>> words_of(std::string_view text, std::string_vie
     return words;
 }
 
+std::string_view marker_of(Directive::Kind kind) {
+    for (const Marker& marker : kMarkers) {
+        if (marker.kind == kind) return marker.text;
+    }
+    return {};
+}
+
 GivenOption given(const char* option, std::string_view value) {
     return {option_index(option), std::string(value)};
 }
 
 Error foreign_problem(const Directive& directive, std::string_view word) {
-    return problem(fmt::format(
-        "{} {} in line {} is not supported by Sluice; use --ignore-pbs to "
-        "ignore such lines",
-        directive.kind == Directive::Kind::Pbs ? "#PBS" : "#BSUB", word, directive.line));
+    return problem(
+        fmt::format("{} {} in line {} is not supported by Sluice; use --ignore-pbs to "
+                    "ignore such lines",
+                    marker_of(directive.kind), word, directive.line));
 }
 
 Result<void> add_pbs_resources(const Directive& directive, std::string_view list,
@@ -143,7 +152,7 @@ Result<std::vector<GivenOption>> foreign_options(const Directive& directive) {
     return options;
 }
 
-Result<std::vector<GivenOption>> sbatch_options(const Directive& directive) {
+Result<Arguments> sbatch_options(const Directive& directive) {
     for (std::string_view word : {"hetjob", "packjob"}) {
         if (!directive.words.empty() && directive.words[0] == word) {
             return problem(fmt::format("#SBATCH {} is not supported by Sluice yet", word));
@@ -155,7 +164,48 @@ Result<std::vector<GivenOption>> sbatch_options(const Directive& directive) {
             ErrorCode::BadArgument,
             fmt::format("Invalid directive found in batch script: {}", arguments.operands[0])};
     }
-    return std::move(arguments.options);
+    return arguments;
+}
+
+// A directive that was refused: where it is. What was meant by it comes after that.
+Error at_line(Error error, const Directive& directive, std::string_view name) {
+    constexpr std::size_t kShownMax = 200;
+    const std::string place =
+        fmt::format("{} line {}: {} {}", name, directive.line, marker_of(directive.kind),
+                    join(directive.words, " ").substr(0, kShownMax));
+    error.hint = error.hint.empty() ? place : fmt::format("{}\n{}", place, error.hint);
+    return error;
+}
+
+// Why a file that may be meant as a script does not begin with #!.
+std::string missing_shebang_hint(std::string_view script) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (script.starts_with(kByteOrderMark)) {
+        return "the file begins with a UTF-8 byte order mark: save it without";
+    }
+    const std::string_view text = trim(script);
+    if (!text.starts_with("#!")) return {};
+    const auto before = script.substr(0, static_cast<std::size_t>(text.data() - script.data()));
+    const auto lines = std::count(before.begin(), before.end(), '\n');
+    if (lines == 0) return "there are blanks before #!";
+    return fmt::format("#! is in line {}: remove the empty lines before it", lines + 1);
+}
+
+Result<void> apply_directive(JobOptions& options, const Directive& directive, Time now) {
+    if (directive.kind != Directive::Kind::Sbatch) {
+        std::vector<GivenOption> given = TRY(foreign_options(directive));
+        return apply_options(options, given, Source::Directive, kSbatch, now);
+    }
+    Arguments arguments = TRY(sbatch_options(directive));
+    Result<void> applied =
+        apply_options(options, arguments.options, Source::Directive, kSbatch, now);
+    for (const std::string& hint : arguments.hints) {
+        options.warnings.push_back(fmt::format("line {}: {}", directive.line, hint));
+    }
+    if (applied || arguments.hints.empty()) return applied;
+    Error error = applied.error();
+    error.hint = arguments.hints.front();
+    return error;
 }
 
 }  // namespace
@@ -164,10 +214,12 @@ Result<void> check_script(std::string_view script) {
     if (script.empty()) return problem("Batch script is empty!");
     if (trim(script).empty()) return problem("Batch script contains only whitespace!");
     if (!script.starts_with("#!")) {
-        return problem(
+        Error error = problem(
             "This does not look like a batch script.  The first\n"
             "line must start with #! followed by the path to an interpreter.\n"
             "For instance: #!/bin/sh");
+        error.hint = missing_shebang_hint(script);
+        return error;
     }
     if (script.find('\0') != std::string_view::npos) {
         return problem(
@@ -202,11 +254,9 @@ Result<void> apply_directives(JobOptions& options, std::string_view script, std:
                               bool ignore_pbs, Time now) {
     std::vector<Directive> directives = TRY(directives_in(script, name));
     for (const Directive& directive : directives) {
-        bool is_foreign = directive.kind != Directive::Kind::Sbatch;
-        if (is_foreign && ignore_pbs) continue;
-        std::vector<GivenOption> given =
-            is_foreign ? TRY(foreign_options(directive)) : TRY(sbatch_options(directive));
-        TRY(apply_options(options, given, Source::Directive, kSbatch, now));
+        if (directive.kind != Directive::Kind::Sbatch && ignore_pbs) continue;
+        Result<void> applied = apply_directive(options, directive, now);
+        if (!applied) return at_line(applied.error(), directive, name);
     }
     return {};
 }

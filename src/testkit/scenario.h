@@ -30,9 +30,9 @@
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N]
 //             [maxsocketcpus=N] [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
 //   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB]
-//   [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [refused=PART OF THE TEXT] holds
-//   NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node expect    NAME pending [REASON]
-//   [starts=MIN] | running [NODES] | completing | STATE
+//   [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [nomem] [refused=PART OF THE
+//   TEXT] holds NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node expect    NAME pending
+//   [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 //   clock     +180 | -180    sets the controller's clock, in minutes; `at` goes on as before
 //
@@ -56,6 +56,9 @@ namespace sluice {
 class Scenario {
 public:
     Scenario() { settings_.allow_spec_resources = true; }
+    // A cluster as configured, in which the text defines no nodes and partitions of its own.
+    explicit Scenario(Settings settings) : settings_(std::move(settings)) {}
+
     // Runs the text; the answer is empty, or says which line failed and why.
     std::string run(std::string_view text);
 

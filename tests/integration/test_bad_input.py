@@ -16,6 +16,10 @@ BAD_VALUES = [
     (["--array=5-1"], 1, "Invalid job array specification"),
     (["--array=1-100000000"], 1, "Invalid job array specification"),
     (["--array=x"], 1, "Invalid job array specification"),
+    (["--mem=4X"], 255, "sbatch: --mem=4X: expected megabytes"),
+    (["--time=abc"], 255, "sbatch: --time=abc: expected minutes"),
+    (["-ntasks=2"], 1, "-ntasks=2 is -n with the value tasks=2; did you mean --ntasks=2?"),
+    (["--dependency=afterok:99999"], 1, "job 99999 is not known"),
     (["--no-such-option"], 255, "unrecognized option '--no-such-option'"),
     (["--nice=10000000000000"], None, "nice"),
     (["--signal=NOSUCH"], None, "signal"),
@@ -43,6 +47,9 @@ BAD_SCRIPTS = [
     (bytes(range(256)) * 100, "sbatch: error:"),
     (b"#!/bin/sh\n#SBATCH --no-such-option\n", "unrecognized option '--no-such-option'"),
     (b"#!/bin/sh\n#SBATCH --time=abc\n", "Invalid --time specification"),
+    (b"#!/bin/sh\n\n#SBATCH --gress=gpu:1\n", "bad.sh line 3: #SBATCH --gress=gpu:1\nsbatch: did you mean --gres?"),
+    (b"\n#!/bin/sh\n", "#! is in line 2: remove the empty lines before it"),
+    (b"\xef\xbb\xbf#!/bin/sh\n", "begins with a UTF-8 byte order mark"),
     (b"#!/bin/sh\n" + b"# a long line\n" * 7_700_000, "sbatch: error:"),  # more than 100 MB
 ]
 
@@ -60,6 +67,8 @@ def test_bad_scripts(shared, script, words):
 def test_a_script_that_is_not_there(shared):
     result = shared.run("sbatch", "/no/such/script", check=False)
     assert result.returncode == 1 and "Unable to open file /no/such/script" in result.stderr
+    assert "sbatch: /no/such/script: No such file or directory\n" in result.stderr
+    assert "sbatch: /tmp: Is a directory\n" in shared.run("sbatch", "/tmp", check=False).stderr
 
 
 def test_an_interpreter_that_is_not_there_fails_the_job(shared):
@@ -143,6 +152,23 @@ def test_an_unknown_user_is_named(shared):
                                   "scontrol", "slurmctld", "slurmd"])
 def test_version(shared, tool):
     assert shared.run(tool, "-V").stdout == "slurm 26.05.3\n"
+
+
+@pytest.mark.parametrize("option", ["--help", "--usage"])
+@pytest.mark.parametrize("tool", ["sbatch", "srun", "salloc", "scancel", "squeue", "sinfo", "sprio", "scontrol",
+                                  "sacctmgr", "swhy", "sluice", "ssim", "slurmctld", "slurmd"])
+def test_help_and_usage(shared, tool, option):
+    assert tool in shared.run(tool, option).stdout
+
+
+@pytest.mark.parametrize("config, words", [
+    ("/no/such.conf", "fatal: /no/such.conf: No such file or directory\n"),
+    ("bad.conf", "fatal: bad.conf line 2: unrecognized key 'FooBar'\n")])
+@pytest.mark.parametrize("command", [["sbatch", "--wrap", "true"], ["srun", "true"], ["squeue"], ["sinfo"]])
+def test_all_commands_name_the_configuration_alike(shared, config, words, command):
+    (shared.dir / "work" / "bad.conf").write_text("ClusterName=x\nFooBar=1\n")
+    result = shared.run(*command, check=False, env={"SLURM_CONF": str(shared.dir / "work" / config)})
+    assert result.stderr == f"{command[0]}: {words}"
 
 
 @pytest.mark.parametrize("line, words", [

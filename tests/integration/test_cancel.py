@@ -15,6 +15,14 @@ def test_a_waiting_job(shared):
     assert shared.wait_end(job)["JobState"] == "CANCELLED"
 
 
+def test_sbatch_wait_of_a_job_that_never_ran_fails(shared):
+    waiting = shared.popen("sbatch", "--parsable", "--wait", "--hold", "--wrap", "true")
+    job = waiting.stdout.readline().strip()
+    shared.run("scancel", job)
+    assert waiting.wait(timeout=60) == 1
+    waiting.communicate()
+
+
 def test_a_running_job_and_its_children(shared):
     job = shared.submit("sleep 1000 & echo $! >child.pid; wait")
     pid = int(shared.wait_file("child.pid"))

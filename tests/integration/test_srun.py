@@ -176,6 +176,17 @@ def test_a_program_that_is_not_there(shared):
     assert "execve(): no-such-program: No such file or directory" in result.stderr
 
 
+def test_a_program_that_is_not_found_without_path(shared):
+    result = shared.run("srun", "--export=lr=1e-4", "hostname", check=False)
+    assert result.returncode == 2
+    assert "execve(): hostname: No such file or directory" in result.stderr
+    assert "srun: hostname was looked for without PATH, which --export=lr=1e-4" in result.stderr
+    # The variable of a batch script that was submitted so.
+    record, output = shared.run_job("srun hostname", "--export=lr=1e-4", env={})
+    assert "looked for without PATH" in output
+    assert "PATH" not in shared.run("srun", "no-such-program", check=False).stderr
+
+
 def test_kill_on_bad_exit(shared):
     result = shared.run("srun", "-n2", "-K", "sh", "-c",
                         "[ $SLURM_PROCID = 0 ] && exit 5; sleep 1000", check=False)

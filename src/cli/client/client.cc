@@ -25,6 +25,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRetryDelayMin{50};
 constexpr milliseconds kRetryDelayMax{1000};
+// A person is told what the command waits for, and can start it again; a script waits longer.
+constexpr milliseconds kRetryTold{1000};
+constexpr Seconds kPatienceAtTerminal{5};
 // Most answers are there by then: to sleep and be woken takes as long as the answer itself.
 constexpr std::chrono::microseconds kAnswerSoon{600};
 // A long answer takes its time anyhow: whoever only wants to send a job goes first.
@@ -71,6 +74,20 @@ bool is_rate_limited(const wire::Reply& reply) {
 milliseconds left_until(std::chrono::steady_clock::time_point moment) {
     auto left = std::chrono::ceil<milliseconds>(moment - std::chrono::steady_clock::now());
     return std::max(left, milliseconds{0});
+}
+
+milliseconds patience_of(const Config& config) {
+    const bool at_terminal = isatty(STDERR_FILENO) == 1;
+    return at_terminal ? std::min(config.message_timeout, kPatienceAtTerminal)
+                       : config.message_timeout;
+}
+
+// On standard error, whatever the tool itself prints.
+void say_retrying(const std::string& tool, std::optional<milliseconds> patience) {
+    const std::string how_long =
+        patience ? fmt::format(" for {} s", std::chrono::ceil<Seconds>(*patience).count()) : "";
+    write_all(STDERR_FILENO,
+              fmt::format("{}: slurmctld does not answer, retrying{}\n", tool, how_long));
 }
 
 }  // namespace
@@ -129,9 +146,10 @@ Result<std::string> ClusterClient::open_to(const ControllerHost& controller,
 // wait for a job has no limit.
 Result<std::string> ClusterClient::connect_controller(const wire::Request& request,
                                                       const Waiting& waiting) {
-    const milliseconds patience = request.has_ping() ? milliseconds{0} : config_->message_timeout;
+    const milliseconds patience = request.has_ping() ? milliseconds{0} : patience_of(*config_);
     const bool stays = request.has_wait_job() && !waiting.give_up_after;
-    const auto deadline = Clock::now() + patience;
+    const auto start = Clock::now();
+    const auto deadline = start + patience;
     milliseconds delay = kRetryDelayMin;
     for (;;) {
         std::optional<Error> refusal;  // of a server that is there, or by us of a false one
@@ -145,6 +163,10 @@ Result<std::string> ClusterClient::connect_controller(const wire::Request& reque
         if (refusal) return *refusal;
         if (!stays && left_until(deadline) < delay) {
             return Error{ErrorCode::ControllerUnreachable, ""};
+        }
+        if (!told_of_retry_ && Clock::now() - start >= kRetryTold) {
+            told_of_retry_ = true;
+            say_retrying(invocation_.tool, stays ? std::nullopt : std::optional(patience));
         }
         pollfd wake{waiting.wake_fd, POLLIN, 0};
         if (poll(&wake, 1, static_cast<int>(delay.count())) > 0) {

@@ -78,6 +78,7 @@ private:
     Connection connection_;
     FrameReader reader_{kReplySizeMax};
     bool welcomed_ = false;
+    bool told_of_retry_ = false;
     bool gave_way_ = false;  // is nicer than it was started
 };
 

@@ -140,7 +140,7 @@ int refuse_options(const Error& error, std::string_view submitting, const Invoca
                    Streams& streams) {
     constexpr std::string_view kFatal = "fatal: ";
     if (error.code == ErrorCode::NotFound) {
-        print_usage_error(streams, invocation, error.detail);
+        print_usage_error(streams, invocation, error);
         return exit_code_for_error(invocation, kUsageExitCode);
     }
     bool is_controllers_word =
@@ -155,6 +155,7 @@ int refuse_options(const Error& error, std::string_view submitting, const Invoca
     } else {
         print_error(streams, invocation, error.detail);
     }
+    if (!error.hint.empty()) print_info(streams, invocation, error.hint);
     return exit_code_for_error(invocation,
                                error.code == ErrorCode::BadArgument ? kUsageExitCode : 1);
 }
@@ -211,6 +212,11 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
     request.submit_line = fmt::format("{} {}", invocation.tool, join(invocation.args, " "));
     request.submit_line.resize(std::min(request.submit_line.size(), sizes::kSubmitLine));
     if (!request.requeue_set) request.requeue = config.job_requeue;
+    if (request.open_mode == OpenMode::Default && config.job_file_append) {
+        request.open_mode = OpenMode::Append;
+    }
+    if (!options.kill_on_bad_exit) options.kill_on_bad_exit = config.kill_on_bad_exit;
+    if (!options.wait_after_first_exit) options.wait_after_first_exit = config.wait_time;
     if (request.shape.core_spec && !config.allow_spec_resources) {
         options.warnings.emplace_back(
             "Ignoring -S since it's not allowed by configuration (AllowSpecResourcesUsage = No)");
@@ -251,6 +257,10 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
     }
     environment.unset("SLURM_JWT");  // a secret of the submitting process
     return environment;
+}
+
+void print_hints(const Arguments& arguments, const Invocation& invocation, Streams& streams) {
+    for (const std::string& hint : arguments.hints) print_warning(streams, invocation, hint);
 }
 
 void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams) {

@@ -40,6 +40,8 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
 Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
                                         Tool tool);
 
+// What was probably not meant so: -ntasks=2.
+void print_hints(const Arguments& arguments, const Invocation& invocation, Streams& streams);
 void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams);
 
 std::string idempotency_key();  // 15 random bytes

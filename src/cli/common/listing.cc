@@ -71,7 +71,7 @@ Looks looks_for(const Invocation& invocation, Client& client, Time now) {
 
 bool has_configuration(const Invocation& invocation, Client& client, Streams& streams) {
     Result<const Config*> config = client.config();
-    if (!config) print_fatal(streams, invocation, to_string(config.error()));
+    if (!config) print_fatal(streams, invocation, config.error().detail);
     return config.has_value();
 }
 

@@ -130,9 +130,10 @@ void print_refusal(Streams& streams, const Invocation& invocation, std::string_v
     if (!error.hint.empty()) print_info(streams, invocation, error.hint);
 }
 
-void print_usage_error(Streams& streams, const Invocation& invocation, std::string_view text) {
-    streams.err(
-        fmt::format("{0}: {1}\nTry \"{0} --help\" for more information\n", invocation.tool, text));
+void print_usage_error(Streams& streams, const Invocation& invocation, const Error& error) {
+    streams.err(fmt::format("{0}: {1}\nTry \"{0} --help\" for more information\n", invocation.tool,
+                            error.detail));
+    if (!error.hint.empty()) print_info(streams, invocation, error.hint);
 }
 
 void print_version(Streams& streams) {

@@ -49,7 +49,7 @@ void print_info(Streams& streams, const Invocation& invocation, std::string_view
 void print_refusal(Streams& streams, const Invocation& invocation, std::string_view what,
                    const Error& error);
 // A mistake on the command line that getopt would report, with the hint to --help.
-void print_usage_error(Streams& streams, const Invocation& invocation, std::string_view text);
+void print_usage_error(Streams& streams, const Invocation& invocation, const Error& error);
 void print_version(Streams& streams);
 
 // The code for "something of Slurm's went wrong": SLURM_EXIT_ERROR, else `code`.

@@ -69,6 +69,7 @@ constexpr OptionSpelling kOptions[] = {
     {"oneliner", 'o', Argument::None, kOneLine},    {"parsable", 'p', Argument::None, kParsable},
     {"parsable2", 'P', Argument::None, kParsable2}, {"quiet", 'Q', Argument::None, kQuiet},
     {"version", 'V', Argument::None, kVersion},     {"help", 'h', Argument::None, kHelpOption},
+    {"usage", 0, Argument::None, kHelpOption},
 };
 
 int run_command(AccountingCommand& command, const std::vector<std::string>& words) {
@@ -82,8 +83,11 @@ int run_command(AccountingCommand& command, const std::vector<std::string>& word
     }
     if (words.size() < 2 || !equals_ignoring_case(words[1], "qos")) {
         print_error(command.streams, command.invocation,
-                    fmt::format("{} {}: not supported, qos is", words[0],
-                                words.size() < 2 ? "" : words[1]));
+                    words.size() < 2
+                        ? fmt::format("{}: what? Try \"sacctmgr {} qos\"", words[0], words[0])
+                        : fmt::format("{} {} is not supported: this version keeps QOS only, no "
+                                      "accounts, users or associations",
+                                      words[0], words[1]));
         return 1;
     }
     command.words.assign(words.begin() + 2, words.end());
@@ -95,7 +99,7 @@ int run_command(AccountingCommand& command, const std::vector<std::string>& word
 int run_sacctmgr(const Invocation& invocation, Client& client, Streams& streams) {
     Result<Arguments> given = parse_arguments(invocation.args, kOptions, OptionsEnd::Nowhere);
     if (!given) {
-        print_usage_error(streams, invocation, given.error().detail);
+        print_usage_error(streams, invocation, given.error());
         return 1;
     }
     AccountingCommand command{invocation, client, streams};

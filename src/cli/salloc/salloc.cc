@@ -13,6 +13,7 @@
 #include "cli/common/job_variables.h"
 #include "model/errors.h"
 #include "model/states.h"
+#include "os/files.h"
 #include "os/user.h"
 
 namespace sluice {
@@ -39,13 +40,21 @@ Result<JobOptions> read_options(const Arguments& arguments, const Invocation& in
     return options;
 }
 
-std::vector<std::string> command_or_shell(const std::vector<std::string>& operands,
-                                          const Environment& environment) {
-    if (!operands.empty()) return operands;
-    if (std::optional<std::string_view> shell = environment.find("SHELL"))
-        return {std::string(*shell)};
+std::string user_shell() {
     std::optional<User> user = find_user(getuid());
-    return {user && !user->shell.empty() ? user->shell : "/bin/sh"};
+    return user && !user->shell.empty() ? user->shell : "/bin/sh";
+}
+
+// Without a command: the user's shell here, or in a step on the first node of the job. sh puts the
+// value of $SHELL into InteractiveStepOptions.
+std::vector<std::string> command_or_shell(const std::vector<std::string>& operands,
+                                          const Environment& environment, const Config& config) {
+    if (!operands.empty()) return operands;
+    if (config.has_flag(config.launch_parameters, "use_interactive_step")) {
+        return {"/bin/sh", "-c", "exec \"$0\" " + config.interactive_step_options,
+                directory_of(own_program_path()) + "/srun"};
+    }
+    return {std::string(*environment.find("SHELL"))};
 }
 
 // The command in the foreground of our terminal, with every signal as it was before us.
@@ -181,10 +190,11 @@ private:
 
 int run_command(const wire::JobAllocation& allocation, const JobOptions& options,
                 const std::vector<std::string>& operands, const Invocation& invocation,
-                Client& client, Streams& streams) {
+                const Config& config, Client& client, Streams& streams) {
     const std::uint32_t job = allocation.job();
     Environment environment = invocation.environment;
     set_job_variables(environment, allocation);
+    if (!environment.find("SHELL")) environment.set("SHELL", user_shell());
     environment.set("SLURM_SUBMIT_DIR", invocation.directory);
     if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
@@ -194,7 +204,7 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
                     fmt::format("Unable to change to directory {}", options.request.work_dir));
     }
     CommandRun command(job, options, invocation, client, streams);
-    int code = command.run(command_or_shell(operands, invocation.environment), environment);
+    int code = command.run(command_or_shell(operands, environment, config), environment);
     if (command.job_ended()) return code;
     if (!options.quiet) {
         print_info(streams, invocation, fmt::format("Relinquishing job allocation {}", job));
@@ -211,6 +221,7 @@ int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     if (Result<void> ok = refuse_components(*arguments, kSalloc); !ok) {
         return refuse_options(ok.error(), kTexts.failed, invocation, streams);
     }
+    print_hints(*arguments, invocation, streams);
     JobOptions command_line;
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSalloc, current_time());
@@ -243,7 +254,8 @@ int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     }
     if (options.bell && !options.no_bell && streams.out_is_terminal()) streams.err("\a");
     if (options.no_shell) return 0;
-    return run_command(allocation, options, arguments->operands, invocation, client, streams);
+    return run_command(allocation, options, arguments->operands, invocation, **config, client,
+                       streams);
 }
 
 }  // namespace sluice

@@ -41,7 +41,9 @@ Result<Script> read_script(const JobOptions& options, const std::vector<std::str
     std::string path = absolute_path(operands[0], invocation.directory);
     Result<std::string> text = read_file(path);
     if (!text) {
-        return Error{ErrorCode::ScriptMissing, fmt::format("Unable to open file {}", operands[0])};
+        const std::string reason = text.error().detail.substr(path.size());  // ": Is a directory"
+        return Error{ErrorCode::ScriptMissing, fmt::format("Unable to open file {}", operands[0]),
+                     operands[0] + reason};
     }
     return Script{std::move(*text), base_name(path), path};
 }
@@ -205,6 +207,7 @@ int run_sbatch(const Invocation& invocation, Client& client, Streams& streams) {
     if (Result<void> ok = refuse_components(*arguments, kSbatch); !ok) {
         return refuse_options(ok.error(), kSubmitting, invocation, streams);
     }
+    print_hints(*arguments, invocation, streams);
     JobOptions command_line;
     Result<void> applied = apply_options(command_line, arguments->options, Source::CommandLine,
                                          kSbatch, current_time());

@@ -19,7 +19,7 @@ namespace {
 
 int refuse(const Error& error, const Invocation& invocation, Streams& streams) {
     if (error.code == ErrorCode::NotFound) {
-        print_usage_error(streams, invocation, error.detail);
+        print_usage_error(streams, invocation, error);
     } else if (error.code == ErrorCode::BadArgument) {
         streams.err(error.detail + "\n");
     } else {

@@ -238,6 +238,7 @@ constexpr OptionSpelling kSpellings[] = {
     {"federation", 0, Argument::None, kFederation},
     {"future", 'F', Argument::None, kFuture},
     {"help", 'h', Argument::None, kHelp},
+    {"usage", 0, Argument::None, kHelp},
     {"hide", 0, Argument::None, kHide},
     {"json", 0, Argument::Optional, kJson},
     {"local", 0, Argument::None, kLocal},
@@ -304,7 +305,7 @@ int run_scontrol_at(Time now, const Invocation& invocation, Client& client, Stre
     if (auto all = invocation.environment.find("SCONTROL_ALL")) session.all = true;
     Result<Arguments> given = parse_arguments(invocation.args, kSpellings, OptionsEnd::Nowhere);
     if (!given) {
-        print_usage_error(streams, invocation, given.error().detail);
+        print_usage_error(streams, invocation, given.error());
         return 1;
     }
     for (const GivenOption& option : given->options) {

@@ -155,7 +155,7 @@ std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, St
     Result<Arguments> given =
         parse_arguments(invocation.args, spellings_of(kOptions), OptionsEnd::Nowhere);
     if (!given) {
-        print_usage_error(streams, invocation, given.error().detail);
+        print_usage_error(streams, invocation, given.error());
         return {};
     }
     for (const GivenOption& option : given->options) {

@@ -25,7 +25,7 @@ int run_sluice(const Invocation& invocation, Client&, Streams& streams) {
         print_version(streams);
         return 0;
     }
-    if (command == "help" || command == "--help" || command == "-h") {
+    if (command == "help" || command == "--help" || command == "-h" || command == "--usage") {
         streams.out(kHelp);
         return 0;
     }

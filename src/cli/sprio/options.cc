@@ -166,7 +166,7 @@ std::optional<SprioOptions> parse_sprio_options(const Invocation& invocation, St
     Result<Arguments> given = parse_arguments(join_optional_values(invocation.args),
                                               all_spellings(), OptionsEnd::Nowhere);
     if (!given) {
-        print_usage_error(streams, invocation, given.error().detail);
+        print_usage_error(streams, invocation, given.error());
         return {};
     }
     for (const GivenOption& option : given->options) {

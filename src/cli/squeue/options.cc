@@ -317,7 +317,7 @@ std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, 
     Result<Arguments> given = parse_arguments(join_optional_values(invocation.args),
                                               spellings_of(kOptions), OptionsEnd::Nowhere);
     if (!given) {
-        print_usage_error(streams, invocation, given.error().detail);
+        print_usage_error(streams, invocation, given.error());
         return {};
     }
     for (const GivenOption& option : given->options) {

@@ -14,6 +14,7 @@
 #include "cli/srun/terminal.h"
 #include "model/columns.h"
 #include "model/errors.h"
+#include "model/hostlist.h"
 #include "model/table.h"
 #include "model/times.h"
 #include "os/files.h"
@@ -28,6 +29,7 @@ constexpr AllocationTexts kTexts{.failed = "Unable to allocate resources",
                                  .revoked_end = "",
                                  .on_signal = "Force Terminated JobId={}"};
 constexpr std::chrono::milliseconds kStepBusyAfter{500};
+constexpr int kNoSuchProgram = 2;  // exit code of a task whose program cannot be executed
 
 struct Run {
     JobOptions options;
@@ -45,6 +47,19 @@ void settle_tasks_per_node(JobOptions& options) {
         "the number of requested nodes {}. Ignoring --ntasks-per-node.",
         *shape.ntasks_per_node, *shape.ntasks, nodes));
     shape.ntasks_per_node.reset();
+}
+
+// The step of a shell that salloc starts: one task on the first node, beside all other steps. What
+// the environment says of the job's size is for them.
+void become_interactive(JobOptions& options, const FindVariable& find) {
+    Shape& shape = options.request.shape;
+    Result<Hostlist> nodes = Hostlist::parse(find("SLURM_JOB_NODELIST").value_or(""));
+    shape = {.nodes_max = 1, .ntasks = 1};
+    if (nodes && nodes->size() > 0) shape.nodelist = nodes->names().front();
+    options.nodes_given = 1;
+    options.sources.clear();
+    options.overlap = true;
+    options.whole = true;
 }
 
 Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
@@ -65,6 +80,7 @@ Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
         return Error{ErrorCode::ScriptMissing, "fatal: No command given to execute."};
     }
     if (is_in_job) settle_tasks_per_node(options);
+    if (options.interactive) become_interactive(options, find);
     run.command = arguments.operands;
     if (options.request.name.empty()) options.request.name = base_name(run.command[0]);
     if (options.pty) options.unbuffered = true;
@@ -264,8 +280,20 @@ private:
             drop_step(*step, own_job);
             return exit_code_for_error(invocation_);
         }
-        return run_with_hooks(*step, own_job,
-                              [&] { return launch(*step, spec, std::move(*files), own_job); });
+        const int code = run_with_hooks(
+            *step, own_job, [&] { return launch(*step, spec, std::move(*files), own_job); });
+        if (code == kNoSuchProgram) hint_at_path(*environment);
+        return code;
+    }
+
+    // Compat: --export without ALL leaves PATH out, also where the batch script was given it.
+    void hint_at_path(const Environment& environment) {
+        const bool needs_path = run_.command[0].find('/') == std::string::npos;
+        if (!needs_path || environment.find("PATH")) return;
+        print_info(streams_, invocation_,
+                   fmt::format("{} was looked for without PATH, which --export={} (or "
+                               "SLURM_EXPORT_ENV) leaves out; --export=ALL,... keeps it",
+                               run_.command[0], options_.export_list));
     }
 
     // Compat: the epilog runs also after a prolog that failed, and its failure changes nothing.
@@ -333,6 +361,7 @@ private:
         spec.set_label(options_.label);
         spec.set_unbuffered(options_.unbuffered);
         spec.set_umask(request.umask);
+        spec.set_preserve_env(options_.preserve_env);
         spec.set_kill_on_bad_exit(options_.kill_on_bad_exit.value_or(false));
         spec.set_cpu_bind(options_.cpu_bind);
         spec.set_tres_bind(step_binding(options_));
@@ -370,6 +399,7 @@ int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
     if (Result<void> ok = refuse_components(*arguments, kSrun); !ok) {
         return refuse_options(ok.error(), kTexts.failed, invocation, streams);
     }
+    print_hints(*arguments, invocation, streams);
     JobOptions command_line;
     Result<void> applied =
         apply_options(command_line, arguments->options, Source::CommandLine, kSrun, current_time());

@@ -29,6 +29,7 @@ Without a job: one line for each of your own jobs that wait.
 enum Option : std::size_t { kJson, kHelpOption, kVersionOption };
 constexpr OptionSpelling kSpellings[] = {{"json", 0, Argument::None, kJson},
                                          {"help", 0, Argument::None, kHelpOption},
+                                         {"usage", 0, Argument::None, kHelpOption},
                                          {"version", 'V', Argument::None, kVersionOption}};
 
 struct Found {
@@ -137,7 +138,7 @@ int run_swhy(const Invocation& invocation, Client& client, Streams& streams) {
 int run_swhy_at(Time now, const Invocation& invocation, Client& client, Streams& streams) {
     Result<Arguments> given = parse_arguments(invocation.args, kSpellings, OptionsEnd::Nowhere);
     if (!given) {
-        print_usage_error(streams, invocation, given.error().detail);
+        print_usage_error(streams, invocation, given.error());
         return 1;
     }
     bool json = false;

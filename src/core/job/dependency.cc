@@ -345,8 +345,15 @@ Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view t
                              condition.kind == DependencyKind::AfterCorr;
         bool forgotten =
             job && condition.task && !look_at_task(cluster, condition.job, *condition.task).known;
-        if (must_be_known && (!job || forgotten)) return problem;
-        if (self.value != 0 && condition.job == self) return problem;
+        if (must_be_known && (!job || forgotten)) {
+            problem.hint = fmt::format("job {}{} is not known (any more)", condition.job.value,
+                                       condition.task ? fmt::format("_{}", *condition.task) : "");
+            return problem;
+        }
+        if (self.value != 0 && condition.job == self) {
+            problem.hint = fmt::format("job {} cannot wait for itself", self.value);
+            return problem;
+        }
     }
     if (self.value != 0 && TRY(leads_to(cluster, dependency, self))) {
         return Error{ErrorCode::CircularDependency, fmt::format("--dependency={}", text)};

@@ -65,6 +65,18 @@ bool had_step_without_memory(const Job& job) {
 
 constexpr ExitStatus kOutOfMemoryExit{.code = 0, .signal = 125, .oom_killed = true};
 
+// RequeueExit and RequeueExitHold: a batch job that ends with one of these codes runs again.
+std::optional<KillReason> reason_after_exit(const Cluster& cluster, const Job& job,
+                                            const JobEnded& event) {
+    const auto has = [&](const std::vector<std::uint8_t>& codes) {
+        return std::find(codes.begin(), codes.end(), event.exit.code) != codes.end();
+    };
+    if (!may_be_requeued(job) || event.launch_error || event.exit.signal != 0) return {};
+    if (has(cluster.settings().requeue_exit_hold)) return KillReason::RequeueHold;
+    if (has(cluster.settings().requeue_exit)) return KillReason::Requeue;
+    return {};
+}
+
 Reason reason_of(JobState state, const ExitStatus& exit) {
     if (state == JobState::OutOfMemory) return Reason::OutOfMemory;
     if (exit.signal != 0) return Reason::RaisedSignal;
@@ -296,6 +308,8 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
             if (after != job.state) move_to(job, after);
         } else if (refused && may_be_requeued(job)) {
             job.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
+        } else if (auto again = reason_after_exit(cluster, job, event)) {
+            job.kill_reason = again;
         } else {
             move_to(job, event.launch_error ? JobState::Failed : ending_of(job.exit));
         }

@@ -11,11 +11,19 @@
 
 namespace sluice {
 
+Time end_by_limit(const Cluster& cluster, const Job& job) {
+    constexpr std::uint32_t kUnlimited = 0xffffffff;
+    constexpr Seconds kCentury{3'155'760'000};
+    const Partition* partition = cluster.find_partition(job.partition);
+    const std::uint32_t minutes = partition ? partition->config.over_time_limit : 0;
+    if (minutes == 0) return limit_end(job) + cluster.settings().over_time_limit;
+    return limit_end(job) + (minutes == kUnlimited ? kCentury : Seconds{Minutes{minutes}});
+}
+
 void set_clocks(Cluster& cluster, const Job& job) {
     if (job.time_limit.unlimited()) return;
     Time end = limit_end(job);
-    cluster.add_timer(
-        {end + cluster.settings().over_time_limit, TimerKind::TimeLimit, job.id.value});
+    cluster.add_timer({end_by_limit(cluster, job), TimerKind::TimeLimit, job.id.value});
     if (job.request->warn_signal && !job.warned) {
         cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
     }

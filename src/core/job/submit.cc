@@ -232,7 +232,11 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         effects.push_back(Reply{event.request, refuse(ErrorCode::NodesBusy)});
         return;
     }
-    effects.push_back(Reply{event.request, Submitted{.job = id}});
+    Submitted answer{.job = id};
+    if (std::string never = never_allowed(cluster, cluster.job(id)); !never.empty()) {
+        answer.warnings.push_back(std::move(never));
+    }
+    effects.push_back(Reply{event.request, std::move(answer)});
 }
 
 }  // namespace sluice

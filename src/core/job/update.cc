@@ -130,8 +130,8 @@ Result<void> check_size(const Cluster& cluster, const UpdateJob& event,
     for (const auto& [key, value] : event.changes) bytes += value.size();
     for (JobId id : ids) {
         const Job& job = cluster.job(id);
-        const bool splits = event.job.tasks && job.tasks;
-        count += splits ? std::min(event.job.tasks->size(), job.tasks->size()) : 1;
+        const bool splits = event.job.tasks && !job.array_task;
+        count += splits ? std::min(event.job.tasks->size(), job.array_tasks.size()) : 1;
     }
     if (bytes * count <= sizes::kUpdateWork) return {};
     return Error{

@@ -21,6 +21,8 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);
+// When its time limit, and OverTimeLimit of its partition or the cluster, are over; it has started.
+Time end_by_limit(const Cluster& cluster, const Job& job);
 
 // finish.cc
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects);

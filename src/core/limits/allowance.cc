@@ -263,6 +263,30 @@ Error policy_error(const LimitCheck& check) {
     return error;
 }
 
+struct Refused {
+    LimitCheck limit;     // the first that it breaks
+    bool denied = false;  // DenyOnLimit, in each of its partitions
+};
+
+// What keeps the job from running though it were alone; nothing if one of its partitions lets it.
+std::optional<Refused> refused_alone(const Cluster& cluster, const Job& job) {
+    if (!cluster.settings().enforce_limits) return {};
+    std::optional<Refused> refused;
+    for (const std::string& name : partitions_of(job)) {
+        Limits limits(cluster, job, *cluster.find_partition(name));
+        const bool denies = std::any_of(limits.qos().begin(), limits.qos().end(),
+                                        [](const Qos* qos) { return qos->has(kQosDenyOnLimit); });
+        limits.of_job();
+        limits.of_groups(true);
+        auto broken = std::find_if(limits.found().begin(), limits.found().end(),
+                                   [](const LimitCheck& check) { return check.is_broken(); });
+        if (broken == limits.found().end()) return {};
+        if (!refused) refused = Refused{*broken, true};
+        refused->denied = refused->denied && denies;
+    }
+    return refused;
+}
+
 bool limits_any(const Cluster& cluster, const Allotment Qos::*of) {
     if (!cluster.settings().enforce_limits) return false;
     return std::any_of(cluster.qos().begin(), cluster.qos().end(), [&](const Qos& qos) {
@@ -335,30 +359,27 @@ Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint6
 }
 
 // One of its partitions that lets it in is enough.
-static Result<void> check_alone(const Cluster& cluster, const Job& job, bool if_denied) {
-    if (!cluster.settings().enforce_limits) return {};
-    std::optional<Error> problem;
-    for (const std::string& name : partitions_of(job)) {
-        Limits limits(cluster, job, *cluster.find_partition(name));
-        const bool denies = std::any_of(limits.qos().begin(), limits.qos().end(),
-                                        [](const Qos* qos) { return qos->has(kQosDenyOnLimit); });
-        limits.of_job();
-        limits.of_groups(true);
-        auto broken = std::find_if(limits.found().begin(), limits.found().end(),
-                                   [](const LimitCheck& check) { return check.is_broken(); });
-        if ((if_denied && !denies) || broken == limits.found().end()) return {};
-        if (!problem) problem = policy_error(*broken);
-    }
-    if (problem) return *std::move(problem);
-    return {};
+Result<void> check_limits(const Cluster& cluster, const Job& job) {
+    const std::optional<Refused> refused = refused_alone(cluster, job);
+    if (!refused || !refused->denied) return {};
+    return policy_error(refused->limit);
 }
 
-Result<void> check_limits(const Cluster& cluster, const Job& job) {
-    return check_alone(cluster, job, true);
+std::string never_allowed(const Cluster& cluster, const Job& job) {
+    const std::optional<Refused> refused = refused_alone(cluster, job);
+    if (!refused) return {};
+    const LimitCheck& limit = refused->limit;
+    const std::string wanted = limit.wanted == ~std::uint64_t{0}
+                                   ? std::string("no limit")
+                                   : fmt::format("{}", limit.amount(limit.wanted));
+    return fmt::format("the job can never run: QOS {} has {}, it asks for {} ({})", limit.qos->name,
+                       limit.text(), wanted, reason_name(limit.reason));
 }
 
 Result<void> check_limits_alone(const Cluster& cluster, const Job& job) {
-    return check_alone(cluster, job, false);
+    const std::optional<Refused> refused = refused_alone(cluster, job);
+    if (!refused) return {};
+    return policy_error(refused->limit);
 }
 
 TimeLimit wall_limit(const Cluster& cluster, const JobTerms& wish,

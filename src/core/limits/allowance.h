@@ -63,6 +63,8 @@ Result<void> check_limits_alone(const Cluster& cluster, const Job& job);
 // MaxWall of the QOS that count, which a job without a time limit of its own gets.
 TimeLimit wall_limit(const Cluster& cluster, const JobTerms& wish,
                      const PartitionConfig& partition);
+// A limit that the job breaks by itself in each of its partitions: it can never run. Empty: none.
+std::string never_allowed(const Cluster& cluster, const Job& job);
 
 // What the partition itself has to say; flags of QOS lift that.
 struct PartitionBounds {

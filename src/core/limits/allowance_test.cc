@@ -140,6 +140,35 @@ TEST(QosLimits, FlagsLiftBoundsOfThePartition) {
     )");
 }
 
+// What the last submission was warned of.
+std::string warning_of(const Scenario& scenario) {
+    const auto& answer = std::get<Reply>(scenario.effects().back()).answer;
+    const auto& warnings = std::get<Submitted>(answer).warnings;
+    return warnings.empty() ? "" : warnings.front();
+}
+
+TEST(QosLimits, AJobThatCanNeverRunIsWarnedOf) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run(R"(
+        settings  limits
+        qos       lim MaxTRESPerUser=cpu=4
+        nodes     n[1-4] cpus=8
+        partition main default
+        partition lab qos=lim
+        submit    a qos=lim cpus=5
+    )"),
+              "");
+    EXPECT_EQ(warning_of(scenario),
+              "the job can never run: QOS lim has MaxTRESPerUser=cpu=4, it asks for 5 "
+              "(QOSMaxCpuPerUserLimit)");
+    ASSERT_EQ(scenario.run("submit b qos=lim cpus=4"), "");  // it can, when others have ended
+    EXPECT_EQ(warning_of(scenario), "");
+    ASSERT_EQ(scenario.run("submit c partition=lab,main cpus=5"), "");  // in one of them
+    EXPECT_EQ(warning_of(scenario), "");
+    ASSERT_EQ(scenario.run("submit d partition=lab cpus=5"), "");
+    EXPECT_NE(warning_of(scenario), "");
+}
+
 TEST(QosLimits, RefuseAtSubmissionByNumberAndWhereTheySaySo) {
     EXPECT_SCENARIO(R"(
         settings  limits

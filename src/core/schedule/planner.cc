@@ -5,6 +5,7 @@
 
 #include "core/cluster.h"
 #include "core/job/preempt.h"
+#include "core/job/verbs.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
 #include "core/node/use.h"
@@ -21,7 +22,7 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
     constexpr Seconds kYear{365 * 24 *
                             3600};  // Compat: what a job without a limit is taken to last
     Time end = *job.start_time + kYear;
-    if (!job.time_limit.unlimited()) end = limit_end(job) + cluster.settings().over_time_limit;
+    if (!job.time_limit.unlimited()) end = end_by_limit(cluster, job);
     return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
 }
 

@@ -1,14 +1,16 @@
-// Did you mean: the known key that is the fewest edits away from a mistyped one.
+#include "base/closest.h"
+
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
-#include "config/values.h"
+#include "base/text.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr std::size_t kKeyLengthMax = 64;  // a longer "key" is not a typing mistake
+constexpr std::size_t kWordLengthMax = 64;  // a longer one is not a typing mistake
 
 // Insertions, deletions and replacements between two words, ignoring case.
 std::size_t edits_between(std::string_view a, std::string_view b) {
@@ -29,18 +31,19 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string suggestion(std::string_view key, std::span<const std::string_view> names) {
-    if (key.size() > kKeyLengthMax) return {};
-    std::size_t best = 1 + std::min(std::max<std::size_t>(2, key.size() / 4), key.size() / 2);
-    std::string_view found;
-    for (std::string_view name : names) {
-        std::size_t edits = edits_between(key, name);
+std::optional<std::string_view> closest_word(std::string_view word,
+                                             std::span<const std::string_view> known) {
+    if (word.size() > kWordLengthMax) return {};
+    std::size_t best = 1 + std::min(std::max<std::size_t>(2, word.size() / 4), word.size() / 2);
+    std::optional<std::string_view> found;
+    for (std::string_view each : known) {
+        std::size_t edits = edits_between(word, each);
         if (edits < best) {
             best = edits;
-            found = name;
+            found = each;
         }
     }
-    return found.empty() ? std::string{} : fmt::format(" (did you mean '{}'?)", found);
+    return found;
 }
 
 }  // namespace sluice

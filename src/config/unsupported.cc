@@ -1,0 +1,147 @@
+#include "config/unsupported.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+namespace {
+
+struct RefusedKey {
+    std::string_view key;
+    std::string_view hint;  // what is missing, and what to do about it
+};
+
+// clang-format off
+constexpr RefusedKey kRefusedKeys[] = {
+    {"CliFilterPlugins",         "the commands run no filter plugins"},
+    {"EpilogSlurmctld",          "slurmctld runs no programs for jobs; use Epilog, which runs on the nodes"},
+    {"HealthCheckProgram",       "slurmd checks no health; run the program from cron or a systemd timer"},
+    {"InactiveLimit",            "inactive jobs are not ended"},
+    {"JobContainerType",         "jobs share /tmp and /dev/shm of their node"},
+    {"JobSubmitPlugins",         "slurmctld runs no submit plugins; limits of partitions and QOS are enforced"},
+    {"MCSPlugin",                "there are no MCS labels"},
+    {"MpiDefault",               "srun starts no MPI (PMI-2, PMIx); use mpirun, or MpiDefault=none"},
+    {"NamespaceType",            "jobs share /tmp and /dev/shm of their node"},
+    {"PlugStackConfig",          "there are no SPANK plugins"},
+    {"PrEpPlugins",              "only prep/script is available"},
+    {"PrioritySiteFactorPlugin", "there are no site factor plugins; scontrol update SiteFactor= is available"},
+    {"PriorityWeightAssoc",      "there are no associations"},
+    {"PriorityWeightFairShare",  "past use is not recorded, so there is no fair share"},
+    {"PrologSlurmctld",          "slurmctld runs no programs for jobs; use Prolog, which runs on the nodes"},
+    {"ResvEpilog",               "no program runs when a reservation ends"},
+    {"ResvProlog",               "no program runs when a reservation starts"},
+    {"UsePam",                   "jobs start without a PAM session"},
+};
+
+// Lists of which some words have an effect. A word that is in none of the columns gives a warning.
+struct WordRule {
+    std::string_view key;
+    std::string_view acted_on;
+    std::string_view refused;
+    std::string_view hint;  // for the refused ones
+};
+constexpr WordRule kWordRules[] = {
+    {"AccountingStorageEnforce", "none|qos|limits|safe|all", "associations|wckeys",
+     "there are no associations: any user may use any account"},
+    {"LaunchParameters",         "use_interactive_step", "", ""},
+    {"SlurmctldParameters",      "ignore_unsupported",   "", ""},
+    {"TaskPlugin",               "task/none|none|task/cgroup|cgroup", "task/affinity|affinity",
+     "tasks are not bound to cores; use TaskPlugin=task/cgroup"},
+};
+
+struct ObsoleteKey {
+    std::string_view key;
+    std::string_view value;  // empty: any
+    std::string_view hint;
+};
+constexpr ObsoleteKey kObsoleteKeys[] = {
+    {"AccountingStoreJobComment", "", "use AccountingStoreFlags=job_comment"},
+    {"CacheGroups",               "", "remove it; see GroupUpdateTime"},
+    {"FastSchedule",              "2", "use SlurmdParameters=config_overrides"},
+};
+// clang-format on
+
+bool is_among(std::string_view words, std::string_view word) {
+    for (std::string_view each : split(words, '|')) {
+        if (equals_ignoring_case(each, word)) return true;
+    }
+    return false;
+}
+
+void note_words(Config& config, const WordRule& rule, const Line& line) {
+    for (std::string_view word : split(line.settings.front().value, ',')) {
+        word = trim(word);
+        const std::string_view name = word.substr(0, word.find('='));
+        if (name.empty() || is_among(rule.acted_on, name)) continue;
+        if (is_among(rule.refused, name)) {
+            config.unsupported.push_back(
+                note_at(line, "{}={} is not supported: {}", rule.key, word, rule.hint));
+        } else {
+            config.warnings.push_back(
+                note_at(line, "{}={} has no effect in Sluice", rule.key, word));
+        }
+    }
+}
+
+}  // namespace
+
+void note_unsupported(Config& config, const Key<Config>& key, const Line& line, bool warned) {
+    for (const WordRule& rule : kWordRules) {
+        if (rule.key == key.name) return note_words(config, rule, line);
+    }
+    for (const RefusedKey& refused : kRefusedKeys) {
+        if (refused.key != key.name || !warned) continue;
+        config.warnings.pop_back();
+        config.unsupported.push_back(note_at(line, "{}={} is not supported: {}", key.name,
+                                             line.settings.front().value, refused.hint));
+    }
+}
+
+Result<void> check_obsolete(const Line& line) {
+    const Setting& setting = line.settings.front();
+    for (const ObsoleteKey& obsolete : kObsoleteKeys) {
+        if (!equals_ignoring_case(obsolete.key, setting.key)) continue;
+        if (!obsolete.value.empty() && obsolete.value != setting.value) continue;
+        return error_at(line, "{}={} is no longer valid: {}", obsolete.key, setting.value,
+                        obsolete.hint);
+    }
+    return {};
+}
+
+void note_backup_controllers(Config& config) {
+    for (std::size_t i = 1; i < config.controllers.size(); ++i) {
+        config.unsupported.push_back(fmt::format(
+            "{}: backup controller {} is not supported: this version has one controller, {}",
+            base_name(config.path), config.controllers[i].name, config.controllers[0].name));
+    }
+}
+
+void settle_unsupported(Config& config) {
+    if (!config.has_flag(config.slurmctld_parameters, "ignore_unsupported")) return;
+    std::move(config.unsupported.begin(), config.unsupported.end(),
+              std::back_inserter(config.warnings));
+    config.unsupported.clear();
+}
+
+Result<void> check_supported(const Config& config) {
+    if (config.unsupported.empty()) return {};
+    return Error{ErrorCode::ConfigInvalid,
+                 fmt::format("{}\n{}", fmt::join(config.unsupported, "\n"),
+                             "take these out, or set SlurmctldParameters=ignore_unsupported to "
+                             "run without what they ask for")};
+}
+
+std::vector<std::string> new_warnings(const Config& config, const Config* before) {
+    std::vector<std::string> added;
+    auto add = [&](const std::vector<std::string>& notes, const std::vector<std::string>& old) {
+        for (const std::string& note : notes) {
+            if (std::find(old.begin(), old.end(), note) == old.end()) added.push_back(note);
+        }
+    };
+    const Config none;
+    add(config.warnings, (before ? *before : none).warnings);
+    add(config.unsupported, (before ? *before : none).unsupported);
+    return added;
+}
+
+}  // namespace sluice

@@ -1,0 +1,130 @@
+"""Every key of slurm.conf, every word of SchedulerParameters and every variable with an effect has a test of that
+effect, not only of its parsing. A test TEST(ConfigEffects, <key>) is found by its name; the others are listed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# key: the test that fails when the key has no effect.
+TESTS = {
+    "AccountingStorageEnforce": "integration/test_qos.py::test_the_qos_of_a_partition_caps_what_runs_there",
+    "AllowSpecResourcesUsage": "integration/test_place.py::test_threads_are_not_left_to_the_system_unless_allowed",
+    "AuthInfo": "integration/test_auth.py::test_munge",
+    "AuthType": "integration/test_auth.py::test_shared_key",
+    "Epilog": "integration/test_prolog.py::test_the_programs_are_told_of_the_job",
+    "EpilogTimeout": "integration/test_config_effects.py::test_programs_that_take_too_long",
+    "GpuFreqDef": "integration/test_gpu_freq.py::test_slurm_conf_says_what_those_get_who_do_not_ask",
+    "GresTypes": "integration/test_gres.py",
+    "GroupUpdateTime": "integration/test_reconfigure.py::test_groups_are_asked_for_again_by_and_by",
+    "InteractiveStepOptions": "integration/test_config_effects.py::test_salloc_runs_its_shell_on_the_first_node",
+    "JobFileAppend": "integration/test_config_effects.py::test_job_file_append",
+    "JobRequeue": "integration/test_config_effects.py::test_job_requeue",
+    "KillOnBadExit": "integration/test_config_effects.py::test_kill_on_bad_exit",
+    "LaunchParameters": "integration/test_config_effects.py::test_salloc_runs_its_shell_on_the_first_node",
+    "MailDomain": "integration/test_mail.py::test_addresses_are_qualified_unless_they_were_given",
+    "MailProg": "integration/test_mail.py::test_a_job_tells_of_its_start_and_its_end",
+    "MessageTimeout": "integration/test_config_effects.py::test_commands_say_that_they_retry",
+    "PreemptExemptTime": "integration/test_qos.py",
+    "PreemptMode": "integration/test_gang.py::test_a_job_that_makes_room_is_stopped_and_goes_on",
+    "PreemptType": "integration/test_gang.py::test_a_job_that_makes_room_is_stopped_and_goes_on",
+    "PriorityCalcPeriod": "integration/test_priority.py",
+    "PriorityFlags": "integration/test_priority.py",
+    "PriorityMaxAge": "integration/test_priority.py",
+    "PriorityType": "integration/test_qos.py::test_the_priority_of_a_qos_counts",
+    "PriorityWeightAge": "integration/test_priority.py",
+    "PriorityWeightJobSize": "integration/test_priority.py",
+    "PriorityWeightPartition": "integration/test_priority.py",
+    "PriorityWeightTRES": "integration/test_priority.py",
+    "Prolog": "integration/test_prolog.py::test_the_programs_are_told_of_the_job",
+    "PrologEpilogTimeout": "integration/test_config_effects.py::test_programs_that_take_too_long",
+    "PrologTimeout": "integration/test_config_effects.py::test_programs_that_take_too_long",
+    "PropagateResourceLimits": "integration/test_config_effects.py::test_propagated_limits",
+    "PropagateResourceLimitsExcept": "integration/test_config_effects.py::test_propagated_limits",
+    "SchedulerParameters": "integration/test_config_effects.py::test_requeue_exit",
+    "SlurmctldHost": "integration/test_config_effects.py::test_only_the_controllers_host_runs_it",
+    "SlurmctldParameters": "integration/test_config_effects.py::test_what_changes_the_fate_of_jobs_is_refused",
+    "SrunEpilog": "integration/test_config_effects.py::test_srun_epilog",
+    "SrunProlog": "integration/test_task_prolog.py::test_the_site_names_programs_around_all_steps",
+    "TaskEpilog": "integration/test_task_prolog.py",
+    "TaskPlugin": "integration/test_config_effects.py::test_what_changes_the_fate_of_jobs_is_refused",
+    "TaskProlog": "integration/test_task_prolog.py::test_the_prolog_changes_the_environment_of_a_task_and_prints",
+    "TopologyPlugin": "integration/test_options.py::test_switches_come_from_topology_conf",
+    "WaitTime": "integration/test_config_effects.py::test_wait_time",
+    # Every cluster of the integration tests is made with these: none would start or be found without them.
+    **dict.fromkeys(["ClusterName", "NodeName", "PartitionName", "ProctrackType", "SlurmUser", "SlurmctldDebug",
+                     "SlurmctldLogFile", "SlurmctldPidFile", "SlurmctldPort", "SlurmdDebug", "SlurmdLogFile",
+                     "SlurmdParameters", "SlurmdPidFile", "SlurmdSpoolDir", "StateSaveLocation"],
+                    "../tools/cluster.py"),
+    # Other names of SlurmctldHost.
+    **dict.fromkeys(["BackupAddr", "BackupController", "ControlAddr", "ControlMachine"],
+                    "../src/config/load_test.cc"),
+    "nohold_on_prolog_fail": "integration/test_prolog.py::test_with_nohold_a_job_whose_prolog_failed_runs_elsewhere",
+    "permit_job_expansion": "integration/test_resize.py::test_a_job_takes_over_the_nodes_of_another",
+    "youngest_first": "../src/config/effects_test.cc",
+}
+
+# What no test can see from outside, or none has been written for: with the reason.
+UNTESTED = {
+    "SlurmctldSyslogDebug": "writes to the syslog of the machine",
+    "SlurmdSyslogDebug": "writes to the syslog of the machine",
+    "SlurmdPort": "test clusters run several slurmd on a host, each with the Port of its NodeName line",
+    "TmpFS": "only shown, as TmpDisk of the node",
+    "bf_interval": "changes when a plan is made, not what is in it",
+    "preempt_send_user_signal": "the old name of PreemptParameters=send_user_signal",
+    "send_user_signal": "not yet",
+}
+
+
+def read(path):
+    return (ROOT / path).read_text()
+
+
+def keys_with_effect():
+    """Rows of the table that have a setter, unless that only serves `scontrol show config`."""
+    rows = re.findall(r'^    \{"(\w+)",(.*)\},$', read("src/config/keys.cc"), re.M)
+    return {name for name, rest in rows if re.search(r"\bset(_\w+|<)", rest) and not rest.endswith(", true")}
+
+
+def words_with_effect():
+    return set(re.findall(r'^    \{"(\w+)",\s+Set,', read("src/config/scheduler_options.cc"), re.M))
+
+
+def effects_tests():
+    return set(re.findall(r"^TEST\(ConfigEffects, (\w+)\)", read("src/config/effects_test.cc"), re.M))
+
+
+@pytest.mark.parametrize("name", sorted(keys_with_effect() | words_with_effect()))
+def test_has_a_test_of_its_effect(name):
+    if name in effects_tests():
+        assert name not in TESTS and name not in UNTESTED, "it has a test of its name"
+        return
+    if name in UNTESTED:
+        return
+    assert name in TESTS, "write TEST(ConfigEffects, ...) or name the test of its effect here"
+    file, _, function = TESTS[name].partition("::")
+    text = read(Path("tests") / file)
+    assert not function or re.search(rf"^def {function}\(", text, re.M), "there is no such test"
+
+
+def test_nothing_is_listed_that_is_gone():
+    known = keys_with_effect() | words_with_effect()
+    assert set(TESTS) | set(UNTESTED) <= known, "no key or word with an effect"
+
+
+VARIABLE = re.compile(r'"((?:SQUEUE|SINFO|SPRIO|SCONTROL|SCANCEL|SBATCH|SALLOC|SRUN)_[A-Z0-9_]+)"')
+
+
+def test_variables_of_the_commands_are_used_in_tests():
+    """The SBATCH_, SALLOC_ and SLURM_ variables of options are walked by JobVariables.DoWhatTheirOptionsDo."""
+    used = set()
+    for path in (ROOT / "src").rglob("*.cc"):
+        if not path.name.endswith("_test.cc") and path.is_relative_to(ROOT / "src/cli"):
+            used |= set(VARIABLE.findall(path.read_text()))
+    tests = [*(ROOT / "tests/golden").rglob("*.golden"), *(ROOT / "tests/integration").glob("*.py"),
+             *(ROOT / "src").rglob("*_test.cc")]
+    text = "\n".join(path.read_text() for path in tests)
+    used -= {"SRUN_DEBUG"}  # set for tasks, not read
+    assert {name for name in used if name not in text} == set()

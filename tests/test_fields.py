@@ -1,0 +1,99 @@
+"""Nothing is parsed, sent and stored without an effect: each member of the structs below must be read by code that
+acts on it. Parsers, printers, codecs and the copies between them do not count.
+
+Members are found by their name alone, so a common name (`name`, `state`) can hide a missing reader."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".h", ".cc")
+           and not path.name.endswith(("_test.cc", "_bench.cc")) and path.parts[-2] != "testkit"
+           and path.name not in ("arbitrary.h", "testing.h", "test_files.h", "fake_cluster.h")]
+
+# What only carries job requests: command line, messages, rows, listings, packed forms.
+JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(record|json|fields)\.cc$"
+                r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/job(_hash|_details)?\.(h|cc)$")
+NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/(partition_fields|update)\.cc$"
+                 r"|^protocol/|^store/|^model/node\.h$|^surface/")
+
+STRUCTS = {  # name: (file, the files that do not count)
+    "Config": ("config/config.h", r"^config/(keys|print)\.cc$|^config/(setters|config)\.h$"),
+    "Settings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "PrioritySettings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "BackfillSettings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "PreemptSettings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
+    "SchedulerOptions": ("config/scheduler_options.h", r"^config/scheduler_options\.(h|cc)$"),
+    "CgroupConfig": ("config/config.h", r"^config/cgroup_conf\.cc$|^config/(config\.h|print\.cc)$"),
+    "JobOptions": ("surface/job_options.h", r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$"),
+    "JobTerms": ("model/job.h", JOB_CARRIERS),
+    "JobDetails": ("model/job_details.h", JOB_CARRIERS),
+    "Shape": ("model/job.h", JOB_CARRIERS),
+    "NodeConfig": ("model/node.h", NODE_CARRIERS),
+    "PartitionConfig": ("model/node.h", NODE_CARRIERS),
+    "Qos": ("model/qos.h", r"^core/limits/qos_fields\.cc$|^core/query/|^protocol/|^store/|^model/qos\.h$|^surface/"),
+}
+
+# Each with the reason why nothing has to act on it.
+WITHOUT_READER = {
+    "JobTerms.wckey": "a label for reports, which is shown",
+    "JobDetails.submit_sid": "shown as AllocNode:Sid",
+    "JobDetails.submit_line": "shown as SubmitLine",
+    "NodeConfig.gres_text": "Gres= as written, shown; `gres` has the counts",
+    "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",
+    "PartitionConfig.node_sets": "shown; `nodes` has the names",
+    "Qos.description": "a text for sacctmgr show qos",
+    "CgroupConfig.ignore_systemd": "slurmd makes its cgroups itself, as IgnoreSystemd=yes asks",
+    "CgroupConfig.max_swap_percent": "the kernel's limit is AllowedSwapSpace; shown",
+    # Taken up elsewhere: to be removed from here when they are read.
+    "Config.batch_start_timeout": "gives a warning",
+    "Config.private_data": "gives a warning",
+    "Config.unkillable_step_timeout": "gives a warning",
+    "JobTerms.kill_on_node_fail": "shown",
+    "JobTerms.wait_all_nodes": "shown",
+}
+
+
+def code_of(path):
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    return re.sub(r"//.*", "", text)
+
+
+def members_of(struct, file):
+    code = code_of(ROOT / "src" / file)
+    body = re.search(rf"\bstruct {struct}\b[^;{{]*\{{(.*?)^\}};", code, re.S | re.M).group(1)
+    body = re.sub(r"\{[^{}]*\}", "", re.sub(r"\{[^{}]*\}", "", body))  # initializers, functions, nested types
+    names = []
+    for statement in body.split(";"):
+        if "(" in statement or re.search(r"\b(using|enum|struct|friend|operator)\b", statement):
+            continue
+        declared = re.sub(r"<[^;]*>", "", statement)
+        words = re.sub(r"=[^,]*", "", declared).split(",")
+        names += [re.findall(r"\w+", word)[-1] for word in words if re.findall(r"\w+", word)]
+    return names
+
+
+def readers():
+    """name -> files that read a member of that name; an assignment is no reading."""
+    found = {}
+    for path in SOURCES:
+        where = str(path.relative_to(ROOT / "src"))
+        for name in set(re.findall(r"(?:\.|->|::)(\w+)\b(?!\s*=[^=])(?!\.(?:reset|emplace|clear)\b)", code_of(path))):
+            found.setdefault(name, []).append(where)
+    return found
+
+
+READERS = readers()
+
+
+@pytest.mark.parametrize("struct", STRUCTS)
+def test_every_member_is_read_by_code_that_acts_on_it(struct):
+    file, carriers = STRUCTS[struct]
+    members = members_of(struct, file)
+    assert len(members) > 3, "the struct was not understood"
+    unread = {f"{struct}.{name}" for name in members
+              if not any(not re.search(carriers, where) for where in READERS.get(name, []))}
+    excused = {name for name in WITHOUT_READER if name.startswith(struct + ".")}
+    assert unread == excused, "implement it, refuse it by name, or give the reason in WITHOUT_READER"
