@@ -77,7 +77,7 @@ protected:
 
     // The supervisor's program: a shell script. How often it was started is in the file "started".
     void supervise_with(const std::string& script) {
-        site_->stepd_path = site_->stepd_twin = directory_ + "/supervisor";
+        site_->stepd_path = directory_ + "/supervisor";
         ASSERT_TRUE(write_file_atomically(
             site_->stepd_path,
             fmt::format("#!/bin/sh\necho >>{}/started\n{}\n", directory_, script), {.mode = 0755}));

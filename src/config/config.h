@@ -67,6 +67,7 @@ struct RateLimits {
     Seconds refill_period{1};                      // rl_refill_period
     std::uint32_t table_size = 8192;               // rl_table_size: users that are remembered
     std::optional<Seconds> log_every{Seconds{0}};  // rl_log_freq: 0: always; absent (-1): never
+    bool operator==(const RateLimits&) const = default;
 };
 
 struct Config {

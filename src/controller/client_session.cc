@@ -17,8 +17,8 @@
 #include "controller/replies.h"
 #include "controller/requests.h"
 #include "model/errors.h"
-#include "os/user.h"
 #include "os/socket.h"
+#include "os/user.h"
 #include "protocol/frame.h"
 
 namespace sluice {
@@ -232,7 +232,8 @@ asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
 // Groups of a reservation. The core refuses others than administrators: nothing is looked up for
 // them. False: a group is unknown.
 asio::awaitable<bool> ClientSession::add_group_members(ChangeReservation& event) {
-    if (!event.change.groups || !services_.privileged(caller_.user)) co_return true;
+    if (!event.change.groups || !may(services_.role(caller_.user), Action::ChangeReservation))
+        co_return true;
     const auto look_up = [&] {
         for (GroupMembers& group : event.change.groups->items) {
             const std::optional<std::vector<uid_t>> members = group_members(group.name);
@@ -362,9 +363,9 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
         case wire::Request::kPing:
             co_return pong(services_);
         case wire::Request::kShowDamaged:
-            if (!services_.privileged(caller_.user)) {
-                co_return refusal(ErrorCode::AccessDenied,
-                                  "only root and SlurmUser may see damaged records");
+            if (auto allowed = permit(services_.role(caller_.user), Action::SeeDamagedRecords);
+                !allowed) {
+                co_return refusal(allowed.error().code, allowed.error().detail);
             }
             co_return text_reply(damaged_text(*services_.published.snapshot.get()));
         case wire::Request::kShowConfig:

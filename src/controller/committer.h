@@ -44,7 +44,7 @@ struct Decided {
     std::vector<NodeOrder> orders;
     std::vector<Ack> acks;
     std::vector<SendMail> mails;
-    std::vector<std::function<void()>> then;                    // before anybody is answered
+    std::vector<std::function<void()>> then;  // before anybody is answered
     std::vector<std::string> audit_lines;
     std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // given up when all is done
 };

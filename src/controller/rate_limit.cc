@@ -23,10 +23,9 @@ void RateLimiter::refill(Bucket& bucket, const RateLimits& limits, Time now) {
 // Users whose buckets are full again are forgotten; if there are none, the one that was silent for
 // the longest time is.
 void RateLimiter::make_room(const RateLimits& limits, Time now) {
-    std::erase_if(buckets_, [&](auto& entry) {
-        refill(entry.second, limits, now);
-        return entry.second.tokens >= limits.bucket_size;
-    });
+    for (auto& [user, bucket] : buckets_) refill(bucket, limits, now);
+    std::erase_if(buckets_,
+                  [&](const auto& entry) { return entry.second.tokens >= limits.bucket_size; });
     if (buckets_.size() < limits.table_size) return;
     buckets_.erase(std::min_element(
         buckets_.begin(), buckets_.end(),

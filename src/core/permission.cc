@@ -52,6 +52,8 @@ constexpr Permission kPermissions[] = {
     {Action::SeePrivateNodes,       "see private nodes",      "-     -     -     y     y     y"},
     {Action::SeePrivatePartitions,  "see private partitions", "-     -     -     y     y     y"},
     {Action::SeePrivateReservation, "see private reservation","-     -     -     y     y     y"},
+    {Action::SeeDamagedRecords,     "see damaged records",    "-     -     -     y     y     y",
+        ErrorCode::AccessDenied, "only root and SlurmUser may see damaged records"},
     {Action::UpdateNode,            "update node",            "-     -     -     -     y     y"},
     {Action::RebootNodes,           "reboot nodes",           "-     -     -     -     y     y"},
     {Action::UpdatePartition,       "change partition",       "-     -     -     -     y     y"},

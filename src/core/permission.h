@@ -48,6 +48,7 @@ enum class Action : std::uint8_t {
     SeePrivateNodes,
     SeePrivatePartitions,
     SeePrivateReservation,
+    SeeDamagedRecords,  // scontrol show damaged
     // the cluster
     UpdateNode,
     RebootNodes,

@@ -128,7 +128,8 @@ TEST(Listing, ThatWouldBeTooLargeIsRefused) {
     std::vector<ColumnId> all;
     for (const auto& source : job_columns()) all.push_back(source.id);
     const auto list = [&] {
-        return list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs, all, {});
+        return list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs, all, {},
+                         Viewer({}, UserId{0}));
     };
     std::uint32_t id = 1;
     for (; id <= 10; ++id) world.cluster().add_job(largest_job(id));
@@ -149,7 +150,7 @@ TEST(Listing, AColumnIsNamedOnce) {
     ASSERT_EQ(world.run("nodes n1\nsubmit j"), "");
     const auto id = static_cast<ColumnId>(JobColumn::Id);
     const auto snapshot = world.cluster().take_snapshot(world.now());
-    EXPECT_FALSE(list_rows(*snapshot, TableKind::Jobs, {id, id}, {}));
+    EXPECT_FALSE(list_rows(*snapshot, TableKind::Jobs, {id, id}, {}, Viewer({}, UserId{0})));
 }
 
 TEST(Listing, ManyNamesFindTheirJobs) {
@@ -168,8 +169,9 @@ TEST(Listing, ManyNamesFindTheirJobs) {
     const std::uint32_t array = world.job("array").value;
     filter.jobs.push_back(*parse_job_ref(std::to_string(world.job("one").value)));
     filter.jobs.push_back(*parse_job_ref(std::to_string(array) + "_[1,3]"));
-    auto table = list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
-                           {static_cast<ColumnId>(JobColumn::ArrayJobId)}, filter);
+    auto table =
+        list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
+                  {static_cast<ColumnId>(JobColumn::ArrayJobId)}, filter, Viewer({}, UserId{0}));
     ASSERT_TRUE(table);
     ASSERT_EQ(table->rows(), 3u) << "one, the task 1 that runs, and the record with the task 3";
 }
@@ -185,7 +187,7 @@ TEST(Listing, ADamagedJobIsSaidToBeDamaged) {
     const auto list = [&](std::uint32_t id) {
         Filter filter{.jobs = {*parse_job_ref(std::to_string(id))}};
         return list_rows(*world.cluster().take_snapshot(world.now()), TableKind::Jobs,
-                         {static_cast<ColumnId>(JobColumn::Id)}, filter)
+                         {static_cast<ColumnId>(JobColumn::Id)}, filter, Viewer({}, UserId{0}))
             .error()
             .detail;
     };

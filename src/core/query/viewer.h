@@ -5,6 +5,7 @@
 
 #include "core/permission.h"
 #include "model/columns.h"
+#include "model/table.h"
 
 namespace sluice {
 
