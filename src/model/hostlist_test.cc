@@ -89,12 +89,12 @@ TEST(Hostlist, RefusesWhatIsMalformedAndSaysWhich) {
 }
 
 TEST(Hostlist, RefusesHugeListsBeforeMakingThem) {
-    EXPECT_FALSE(Hostlist::parse("n[0-65536]"));
+    EXPECT_FALSE(Hostlist::parse("n[0-131072]"));
     EXPECT_FALSE(Hostlist::parse("n[0-9999]x[0-9999]"));
     EXPECT_FALSE(Hostlist::parse("n[1-999999999999999999]"));
     EXPECT_FALSE(Hostlist::parse("n[1-99999999999999999999999]"));
     EXPECT_FALSE(Hostlist::parse(std::string(300, 'n') + "[1-2]"));
-    EXPECT_EQ(Hostlist::parse("n[0-65535]")->size(), kHostlistSizeMax);
+    EXPECT_EQ(Hostlist::parse("n[0-131071]")->size(), kHostlistSizeMax);
 }
 
 TEST(Hostlist, NumbersTooLongToCountStayNames) {

@@ -79,7 +79,7 @@ TEST(TaskSets, OverlappingRangesAreJoined) {
               (std::vector<TaskSet::Range>{{0, 3'999'999, 1}}));
     EXPECT_EQ(TaskSet::parse("5-9,0-6,20")->to_string(), "0-9,20");
     EXPECT_EQ(TaskSet::parse("0-8:2,1,3")->to_string(), "0-4,6,8");
-    EXPECT_EQ(TaskSet::parse("0-3999999,1-3:2")->size(), 4'000'000u);
+    EXPECT_EQ(TaskSet::parse("0-3999998,1-3:2")->size(), 3'999'999u);
 }
 
 TEST(TaskSets, OfOneRequestHaveABudgetForRangesWithAStep) {

@@ -258,7 +258,7 @@ Result<void> validate(const Job& job) {
     for (const auto& step : job.steps) TRY(validate(*step));
     const bool has_nodes = job.allocation && !job.allocation->nodes.empty() && job.start_time;
     if (is_live(job) && !has_nodes) return invalid_value("state", "running", "it has no nodes");
-    if (job.state == JobState::Suspended && !job.suspend_time)
+    if (is_live(job) && job.state == JobState::Suspended && !job.suspend_time)
         return invalid_value("state", "suspended", "since when is missing");
     if (is_finished(job.state) && !job.end_time)
         return invalid_value("state", "finished", "its end time is missing");

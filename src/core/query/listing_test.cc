@@ -124,7 +124,7 @@ Job largest_job(std::uint32_t id) {
 
 TEST(Listing, ThatWouldBeTooLargeIsRefused) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1"), "");
+    ASSERT_EQ(world.run("nodes n1\npass"), "");
     std::vector<ColumnId> all;
     for (const auto& source : job_columns()) all.push_back(source.id);
     const auto list = [&] {
@@ -178,7 +178,7 @@ TEST(Listing, ManyNamesFindTheirJobs) {
 
 TEST(Listing, ADamagedJobIsSaidToBeDamaged) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n[1-2]"), "");
+    ASSERT_EQ(world.run("nodes n[1-2]\npass"), "");
     StoredState stored;
     stored.damaged = {{"job", "7", "noise"}, {"node", "n2", "noise"}, {"qos", "1", "noise"}};
     stored.qos = {Qos{.id = 2, .name = "high"}};
