@@ -17,6 +17,7 @@ constexpr std::size_t kRecordSize = 4096;  // of a job without its script, rough
 constexpr Seconds kWaitMost{1};
 // After a standstill, until what has arrived meanwhile is read: no timer fires before.
 constexpr Seconds kCatchUp{2};
+constexpr Seconds kToldFrom{5};  // shorter standstills are not logged
 constexpr auto kCompanyMost =
     std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
 
@@ -36,7 +37,7 @@ LoopClock::Turn next_turn(LoopClock& clock) {
         log_error("the clock was set by {} s; time limits and timeouts go on as before",
                   turn.step.count());
     }
-    if (turn.deaf != Seconds{0})
+    if (turn.deaf >= kToldFrom)
         log_info("no node could be heard for {} s: that does not count as silence",
                  turn.deaf.count());
     return turn;
