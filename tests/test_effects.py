@@ -53,7 +53,6 @@ TESTS = {
     "TaskProlog": "integration/test_task_prolog.py::test_the_prolog_changes_the_environment_of_a_task_and_prints",
     "TopologyPlugin": "integration/test_options.py::test_switches_come_from_topology_conf",
     "WaitTime": "integration/test_config_effects.py::test_wait_time",
-    "BatchStartTimeout": "../src/core/job/launch_test.cc",
     "CommunicationParameters":
         "integration/test_handshake.py::test_daemons_listen_on_all_addresses_unless_told_otherwise",
     "PrivateData": "integration/test_authorization.py::test_private_data_is_hidden_in_every_listing",

@@ -13,6 +13,7 @@ namespace {
 Scenario cluster_with(std::string_view lines) {
     const Config config = must_parse(
         "ClusterName=c\nSlurmctldHost=ctl\nSlurmdParameters=config_overrides\n"
+        "BatchStartTimeout=100000\n"
         "GresTypes=gpu\nNodeName=n[1-4] CPUs=4 RealMemory=1000\n"
         "NodeName=g1 CPUs=8 RealMemory=1000 Gres=gpu:2\n"
         "PartitionName=all Nodes=n[1-4] Default=YES\nPartitionName=gpu Nodes=g1\n" +
@@ -148,6 +149,12 @@ TEST(ConfigEffects, RequeueExitHold) {
                    "submit a\npass\nend a code=3\nexpect a pending JobHeldUser\nat 9\n"
                    "expect a pending JobHeldUser\nrelease a\nat 10\nexpect a running",
                    "submit a\npass\nend a code=3\nexpect a failed"});
+}
+
+TEST(ConfigEffects, BatchStartTimeout) {
+    // Nobody confirms a launch in these scenarios.
+    expect_effect({"BatchStartTimeout=60", "submit a norequeue\npass\nat 20\nexpect a completing",
+                   "submit a norequeue\npass\nat 20\nexpect a running"});
 }
 
 TEST(ConfigEffects, EnforcePartLimits) {
