@@ -53,6 +53,16 @@ TESTS = {
     "TaskProlog": "integration/test_task_prolog.py::test_the_prolog_changes_the_environment_of_a_task_and_prints",
     "TopologyPlugin": "integration/test_options.py::test_switches_come_from_topology_conf",
     "WaitTime": "integration/test_config_effects.py::test_wait_time",
+    "CommunicationParameters":
+        "integration/test_handshake.py::test_daemons_listen_on_all_addresses_unless_told_otherwise",
+    "PrivateData": "integration/test_authorization.py::test_private_data_is_hidden_in_every_listing",
+    "UnkillableStepProgram":
+        "integration/test_kill.py::test_a_supervisor_that_does_not_answer_is_given_up_and_its_node_drained",
+    "UnkillableStepTimeout":
+        "integration/test_kill.py::test_a_supervisor_that_does_not_answer_is_given_up_and_its_node_drained",
+    # Refused by name.
+    **dict.fromkeys(["CertgenParameters", "CertgenType", "CertmgrParameters", "CertmgrType", "TLSParameters", "TLSType"],
+                    "integration/test_handshake.py::test_tls_is_refused_by_name"),
     # Every cluster of the integration tests is made with these: none would start or be found without them.
     **dict.fromkeys(["ClusterName", "NodeName", "PartitionName", "ProctrackType", "SlurmUser", "SlurmctldDebug",
                      "SlurmctldLogFile", "SlurmctldPidFile", "SlurmctldPort", "SlurmdDebug", "SlurmdLogFile",

@@ -15,7 +15,7 @@ SOURCES = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in 
 
 # What only carries job requests: command line, messages, rows, listings, packed forms.
 JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(record|json|fields)\.cc$"
-                r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/job(_hash|_details)?\.(h|cc)$")
+                r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/(job(_hash|_details)?\.(h|cc)|validate\.cc)$")
 NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/(partition_fields|update)\.cc$"
                  r"|^protocol/|^store/|^model/node\.h$|^surface/")
 
@@ -33,26 +33,17 @@ STRUCTS = {  # name: (file, the files that do not count)
     "Shape": ("model/job.h", JOB_CARRIERS),
     "NodeConfig": ("model/node.h", NODE_CARRIERS),
     "PartitionConfig": ("model/node.h", NODE_CARRIERS),
-    "Qos": ("model/qos.h", r"^core/limits/qos_fields\.cc$|^core/query/|^protocol/|^store/|^model/qos\.h$|^surface/"),
+    "Qos": ("model/qos.h", r"^core/limits/qos_fields\.cc$|^core/query/|^protocol/|^store/|^surface/"
+            r"|^model/(qos\.h|validate\.cc)$"),
 }
 
 # Each with the reason why nothing has to act on it.
 WITHOUT_READER = {
     "JobTerms.wckey": "a label for reports, which is shown",
     "JobDetails.submit_sid": "shown as AllocNode:Sid",
-    "JobDetails.submit_line": "shown as SubmitLine",
-    "NodeConfig.gres_text": "Gres= as written, shown; `gres` has the counts",
     "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",
     "PartitionConfig.node_sets": "shown; `nodes` has the names",
     "Qos.description": "a text for sacctmgr show qos",
-    "CgroupConfig.ignore_systemd": "slurmd makes its cgroups itself, as IgnoreSystemd=yes asks",
-    "CgroupConfig.max_swap_percent": "the kernel's limit is AllowedSwapSpace; shown",
-    # Taken up elsewhere: to be removed from here when they are read.
-    "Config.batch_start_timeout": "gives a warning",
-    "Config.private_data": "gives a warning",
-    "Config.unkillable_step_timeout": "gives a warning",
-    "JobTerms.kill_on_node_fail": "shown",
-    "JobTerms.wait_all_nodes": "shown",
 }
 
 

@@ -13,6 +13,7 @@ namespace {
 Scenario cluster_with(std::string_view lines) {
     const Config config = must_parse(
         "ClusterName=c\nSlurmctldHost=ctl\nSlurmdParameters=config_overrides\n"
+        "BatchStartTimeout=100000\n"
         "GresTypes=gpu\nNodeName=n[1-4] CPUs=4 RealMemory=1000\n"
         "NodeName=g1 CPUs=8 RealMemory=1000 Gres=gpu:2\n"
         "PartitionName=all Nodes=n[1-4] Default=YES\nPartitionName=gpu Nodes=g1\n" +
@@ -57,8 +58,9 @@ TEST(ConfigEffects, MaxMemPerCPU) {
 }
 
 TEST(ConfigEffects, MaxMemPerNode) {
-    expect_effect(
-        {"MaxMemPerNode=500", "submit a mem=501 refused\nsubmit b mem=500", "submit a mem=501"});
+    expect_effect({"MaxMemPerNode=500",
+                   "submit a mem=501\nsubmit b mem=500\npass\nexpect a pending\nexpect b running",
+                   "submit a mem=501\npass\nexpect a running"});
 }
 
 TEST(ConfigEffects, DefCpuPerGPU) {
@@ -147,6 +149,12 @@ TEST(ConfigEffects, RequeueExitHold) {
                    "submit a\npass\nend a code=3\nexpect a pending JobHeldUser\nat 9\n"
                    "expect a pending JobHeldUser\nrelease a\nat 10\nexpect a running",
                    "submit a\npass\nend a code=3\nexpect a failed"});
+}
+
+TEST(ConfigEffects, BatchStartTimeout) {
+    // Nobody confirms a launch in these scenarios.
+    expect_effect({"BatchStartTimeout=60", "submit a norequeue\npass\nat 20\nexpect a completing",
+                   "submit a norequeue\npass\nat 20\nexpect a running"});
 }
 
 TEST(ConfigEffects, EnforcePartLimits) {
@@ -273,10 +281,11 @@ TEST(ConfigEffects, requeue_delay) {
                    "submit a\npass\nrequeue a\nclean a n1\nat 4\nexpect a running"});
 }
 
-// A running job on all nodes; two of one user wait for it.
+// A running job on all nodes; two of one user wait for it. They differ: what waits for the same is
+// estimated together.
 constexpr std::string_view kTwoWait =
     "submit a nodes=4 exclusive mem=1 time=60\npass\n"
-    "submit b nodes=4 exclusive mem=1 time=60\nsubmit c nodes=4 exclusive mem=1 time=60\npass\n";
+    "submit b nodes=4 exclusive mem=1 time=60\nsubmit c nodes=4 exclusive mem=1 time=61\npass\n";
 
 struct BookedCase {
     std::string_view word;

@@ -277,7 +277,7 @@ constexpr Key<Config> kKeys[] = {
     {"ExtSensorsType",                Removed},
     {"FastSchedule",                  Removed},
     {"GetEnvTimeout",                 Removed},
-        {"JobCredentialPrivateKey",       Removed},
+    {"JobCredentialPrivateKey",       Removed},
     {"JobCredentialPublicCertificate", Removed},
     {"LaunchType",                    Removed},
     {"PowerParameters",               Removed},

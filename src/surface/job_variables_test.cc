@@ -71,12 +71,12 @@ const std::map<std::string_view, Samples> kSamples = {
     {"tres-bind", {"gres/gpu:single:1", "gres/gpu:single:2"}},
     {"tres-per-task", {"cpu=2", "cpu=3"}},
     {"wait", {"5", "7"}},
-    {"wait-all-nodes", {"1", "0"}},
     {"wckey", {"a", "b"}},
 };
 // Their only accepted values ask for what happens anyway.
 bool has_nothing_to_do(std::string_view name) {
-    constexpr std::string_view kNames[] = {"mem-bind", "mpi", "profile", "send-libs", "threads"};
+    constexpr std::string_view kNames[] = {"mem-bind",  "mpi",     "profile",
+                                           "send-libs", "threads", "wait-all-nodes"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -104,6 +104,24 @@ def test_salloc_without_the_parameter_stays(site):
     assert result.stdout == "at home\n"
 
 
+def test_variables_that_no_option_table_walks(shared):
+    record, output = shared.run_job("umask", env={"SLURM_UMASK": "0077"})
+    assert output == "0077\n"
+    shared.run("scontrol", "create", "PartitionName=secret", "Nodes=n1", "Hidden=YES")
+    try:
+        for command, variable in ((["sinfo", "-h", "-o", "%R"], "SINFO_ALL"),
+                                  (["scontrol", "show", "partitions"], "SCONTROL_ALL")):
+            assert "secret" not in shared.run(*command).stdout
+            assert "secret" in shared.run(*command, env={variable: "1"}).stdout
+        job = shared.submit("true", "--hold", "-p", "secret")
+        assert shared.run("squeue", "-h", "-o", "%i").stdout == ""
+        assert shared.run("squeue", "-h", "-o", "%i", env={"SQUEUE_ALL": "1"}).stdout == f"{job}\n"
+        shared.run("scancel", job)
+        shared.wait_end(job)
+    finally:
+        shared.run("scontrol", "delete", "PartitionName=secret", check=False)
+
+
 # ---- keys that daemons act on
 
 def test_requeue_exit(make_cluster):
