@@ -72,8 +72,6 @@ def test_no_library_is_looked_for_in_a_directory_of_the_build(program):
 def test_overwritten_stacks_are_noticed(program):
     if cached("SLUICE_SANITIZE"):
         pytest.skip("a sanitizer looks after that")
-    if program.name == "slurmdbd":
-        pytest.skip("it has no buffer")
     assert "__stack_chk_fail" in imports(program)
 
 
