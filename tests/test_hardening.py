@@ -20,7 +20,14 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
-PROGRAMS = sorted(path for path in PREFIX.rglob("*") if path.is_file() and os.access(path, os.X_OK) and is_elf(path))
+def installed():
+    """What the last installation has written: PREFIX may also hold programs of an older version."""
+    manifest = PREFIX.parent / "install_manifest.txt"
+    files = [Path(line) for line in manifest.read_text().splitlines()] if manifest.exists() else PREFIX.rglob("*")
+    return sorted(path for path in files if path.is_file() and os.access(path, os.X_OK) and is_elf(path))
+
+
+PROGRAMS = installed()
 
 
 def readelf(path, *options):
@@ -70,10 +77,8 @@ def test_no_library_is_looked_for_in_a_directory_of_the_build(program):
 
 
 def test_overwritten_stacks_are_noticed(program):
-    if cached("SLUICE_SANITIZE"):
+    if cached("SLUICE_SANITIZE") not in ("", "OFF"):
         pytest.skip("a sanitizer looks after that")
-    if program.name == "slurmdbd":
-        pytest.skip("it has no buffer")
     assert "__stack_chk_fail" in imports(program)
 
 

@@ -156,8 +156,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
         std::move(incoming.blobs.begin(), incoming.blobs.end(),
                   std::back_inserter(decided.batch.blobs));
     }
-    if (incoming.then && !is_refused)
-        decided.then.push_back(std::move(incoming.then));
+    if (incoming.then && !is_refused) decided.then.push_back(std::move(incoming.then));
     if (incoming.ack) decided.acks.push_back(std::move(*incoming.ack));
     if (incoming.mark) decided.marks.push_back(std::move(incoming.mark));
 }

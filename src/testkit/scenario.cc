@@ -549,6 +549,16 @@ void Scenario::restart() {
     apply_event(Tick{});
 }
 
+// Nodes that are connected say so, and a pass follows.
+void Scenario::wait_until(Time moment) {
+    now_ = moment;
+    for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+        if (cluster_->node(NodeIndex{i}).connected) apply_event(NodeHeartbeat{NodeIndex{i}, 0, 0});
+    }
+    apply_event(Tick{});
+    schedule(*cluster_, now_, effects_);
+}
+
 std::string Scenario::run_line(const std::string& verb, const std::vector<std::string>& words) {
     if (verb == "nodes") return add_nodes(words.at(1), options_in(words, 2)), "";
     if (verb == "partition") return add_partition(words.at(1), options_in(words, 2)), "";
@@ -569,15 +579,7 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         start_ += step;
         return apply_event(ClockStepped{step}), "";
     }
-    if (verb == "at") {
-        now_ = start_ + Minutes{as_number(words.at(1))};
-        for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
-            if (cluster_->node(NodeIndex{i}).connected)
-                apply_event(NodeHeartbeat{NodeIndex{i}, 0, 0});
-        }
-        apply_event(Tick{});
-        return schedule(*cluster_, now_, effects_), "";
-    }
+    if (verb == "at") return wait_until(start_ + Minutes{as_number(words.at(1))}), "";
     const std::string& name = words.at(1);
     if (verb == "submit") return submit(name, options_in(words, 2));
     if (verb == "expect") return expect(name, words);

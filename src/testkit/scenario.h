@@ -86,6 +86,7 @@ private:
     std::string update(const std::string& name, const std::vector<std::string>& words);
     std::string depends(const std::string& name, const std::string& wanted);
     std::string control(const std::string& verb, const std::string& name);
+    void wait_until(Time moment);
     void restart();
     std::string reserve(ReservationChange::Verb verb, const std::string& name,
                         const Words& options);

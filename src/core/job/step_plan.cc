@@ -286,6 +286,16 @@ std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, con
     return offers;
 }
 
+void set_step_terms(Step& step, const StepWish& wish, std::uint32_t tasks) {
+    step.tasks = tasks;
+    step.cpus_per_task = cpus_each(wish);
+    step.tres_bind = wish.tres_bind;
+    step.tres_per_node = print_tres_per(wish.gres_per_node);
+    step.overlap = wish.overlap;
+    step.holds_memory = asks_for_memory(wish);
+    step.time_limit = wish.time_limit;
+}
+
 }  // namespace
 
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
@@ -348,13 +358,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
         step.nodes.push_back(std::move(share));
     }
     step.node_names = Hostlist(std::move(names)).to_string();
-    step.tasks = tasks;
-    step.cpus_per_task = cpus_each(wish);
-    step.tres_bind = wish.tres_bind;
-    step.tres_per_node = print_tres_per(wish.gres_per_node);
-    step.overlap = wish.overlap;
-    step.holds_memory = asks_for_memory(wish);
-    step.time_limit = wish.time_limit;
+    set_step_terms(step, wish, tasks);
     return StepPlan{std::move(step)};
 }
 
