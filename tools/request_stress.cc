@@ -1,7 +1,7 @@
 // tools/request_stress.cc
 //
-// Sends random, valid and expensive requests to a running slurmctld and says which took longest.
-// The same seed sends the same requests.
+// Sends random, valid and expensive requests to a running slurmctld and says which of each kind
+// took longest. The same seed sends the same requests.
 //
 //   sluice-request-stress [-n requests] [-s seed] [-m milliseconds]
 //
@@ -12,6 +12,8 @@
 #include <array>
 #include <chrono>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/text.h"
@@ -239,8 +241,9 @@ Result<Stress> parse(const Invocation& invocation) {
 bool report(const Stress& stress, std::vector<Taken> taken, Streams& streams) {
     std::sort(taken.begin(), taken.end(),
               [](const Taken& a, const Taken& b) { return a.milliseconds > b.milliseconds; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(taken.size(), 5); ++i) {
-        const Taken& slow = taken[i];
+    std::set<std::string> reported;
+    for (const Taken& slow : taken) {
+        if (!reported.insert(slow.kind).second) continue;
         streams.out(fmt::format("{:.1f} ms: request {}, {} of {} bytes: {}\n", slow.milliseconds,
                                 slow.number, slow.kind, slow.bytes, slow.answer));
     }

@@ -28,6 +28,7 @@ constexpr std::size_t kPipelineMost = 256;  // requests without an answer
 constexpr std::size_t kLongListing = 16 * 1024;
 constexpr std::size_t kLargeMessage = 256 * 1024;
 constexpr int kFewJobs = 16;
+constexpr std::size_t kSmallQuestion = 4 * 1024;
 constexpr auto kIdleMost = std::chrono::seconds(60);  // without a request
 
 Bytes refusal(ErrorCode code, std::string detail) {
@@ -392,7 +393,8 @@ std::string ClientSession::config_text() const {
 
 // A few jobs by their ids are found at once; the rest is work for the reader.
 asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
-    if (question.filter().jobs_size() > 0 && question.filter().jobs_size() <= kFewJobs) {
+    const int jobs = question.filter().jobs_size();
+    if (jobs > 0 && jobs <= kFewJobs && question.ByteSizeLong() <= kSmallQuestion) {
         co_return listings_.answer(*services_.published.snapshot.get(), question, caller_.user);
     }
     const auto read = [&] {

@@ -21,10 +21,10 @@ bool allows(const std::vector<T>& list, const Value& value) {
 }  // namespace
 
 JobMatcher::JobMatcher(const Filter& filter, std::vector<NodeIndex> nodes)
-    : nodes_(std::move(nodes)) {
+    : nodes_(std::move(nodes)), is_anywhere_(filter.nodes.empty()) {
     for (std::vector<std::string> Filter::*list :
          {&Filter::partitions, &Filter::names, &Filter::accounts, &Filter::qos,
-          &Filter::reservations, &Filter::nodes}) {
+          &Filter::reservations}) {
         filter_.*list = filter.*list;
         std::sort((filter_.*list).begin(), (filter_.*list).end());
     }
@@ -66,7 +66,7 @@ bool JobMatcher::matches(const Job& job) const {
         });
         if (!any) return false;
     }
-    if (filter_.nodes.empty()) return true;
+    if (is_anywhere_) return true;
     if (!job.allocation) return false;
     return std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
                        [&](const NodeShare& share) {

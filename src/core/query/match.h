@@ -20,8 +20,9 @@ public:
     bool wants(const ChunkSummary<Job>& summary) const;
 
 private:
-    Filter filter_;  // without its jobs
+    Filter filter_;  // without its jobs and nodes
     std::vector<NodeIndex> nodes_;
+    bool is_anywhere_ = true;   // no nodes are named
     std::uint32_t states_ = 0;  // bit per ShownState
 };
 
