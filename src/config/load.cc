@@ -235,10 +235,6 @@ Result<void> take_slurmctld_parameters(Config& config) {
         } else if (std::find(std::begin(kRateLimitKeys), end, name) != end) {
             const auto taken = take_rate_limit(config.rate_limits, name, value);
             if (!taken) return refuse(config, taken.error().detail);
-        } else {
-            config.warnings.push_back(
-                fmt::format("{}: SlurmctldParameters={} has no effect in Sluice",
-                            base_name(config.path), word));
         }
     }
     return {};

@@ -272,8 +272,8 @@ TEST(Load, TheRateOfRequestsIsLimitedAsAsked) {
     EXPECT_EQ(config.rate_limits.table_size, 8192u);
     EXPECT_EQ(config.rate_limits.log_every, Seconds{0});
     EXPECT_EQ(config.warnings,
-              (std::vector<std::string>{"slurm.conf: SlurmctldParameters=idle_on_node_suspend has "
-                                        "no effect in Sluice"}));
+              (std::vector<std::string>{"slurm.conf line 5: SlurmctldParameters="
+                                        "idle_on_node_suspend has no effect in Sluice"}));
     config = small_with(
         "SlurmctldParameters=RL_ENABLE,rl_bucket_size=5,rl_refill_rate=1,rl_refill_period=60,"
         "rl_table_size=7,rl_log_freq=-1");

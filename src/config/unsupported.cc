@@ -44,7 +44,8 @@ constexpr WordRule kWordRules[] = {
     {"AccountingStorageEnforce", "none|qos|limits|safe|all", "associations|wckeys",
      "there are no associations: any user may use any account"},
     {"LaunchParameters",         "use_interactive_step", "", ""},
-    {"SlurmctldParameters",      "ignore_unsupported",   "", ""},
+    {"SlurmctldParameters",      "ignore_unsupported|rl_enable|rl_bucket_size|rl_refill_rate|"
+                                 "rl_refill_period|rl_table_size|rl_log_freq", "", ""},
     {"TaskPlugin",               "task/none|none|task/cgroup|cgroup", "task/affinity|affinity",
      "tasks are not bound to cores; use TaskPlugin=task/cgroup"},
 };
