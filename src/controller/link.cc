@@ -50,10 +50,7 @@ asio::awaitable<std::optional<std::string_view>> Link::read(bool flush_first) {
         if (announced && !is_admitted_) {
             was_refused_ = admit_ && !admit_(*announced);
             if (was_refused_ && !is_whole) reader_.skip();
-            if (was_refused_) {
-                expected_hash_.reset();
-                continue;
-            }
+            if (was_refused_) continue;  // sent again, it must still be the message that was proven
         }
         is_admitted_ = announced && !is_whole;
         if (is_whole && !is_expected(**message)) break;

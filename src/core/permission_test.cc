@@ -102,7 +102,7 @@ Event reservation(const Site& site, const Caller& caller, ReservationChange::Ver
     return ChangeReservation{kAsk, caller, change};
 }
 Event priority_raise(const Site& site, const Caller& caller) {
-    return update_of(site, caller, "waits", {{"Priority", "4000000000"}});
+    return update_of(site, caller, "waits", {{"Priority", "4294967294"}});
 }
 
 // The request that needs the right. What is not here is no request to the core.

@@ -181,28 +181,27 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
 
 // Of two users each asks for anything about any job, with ranges of array tasks: what changes is
 // the caller's own.
-Event random_request(JobId job, const Caller& caller) {
-    constexpr RequestId kAsked{7};
+Event random_request(JobId job, const Caller& caller, RequestId request) {
     JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
     if (*rc::gen::arbitrary<bool>()) ref.tasks = TaskSet::parse("1-2").value();
     auto verb = static_cast<JobVerb>(*rc::gen::inRange(0, 8));
     switch (*rc::gen::inRange(0, 6)) {
         case 0:
-            return ControlJobs{kAsked, caller, verb, {ref}};
+            return ControlJobs{request, caller, verb, {ref}};
         case 1: {
-            CancelJobs cancel{.request = kAsked, .caller = caller, .filter = {}};
+            CancelJobs cancel{.request = request, .caller = caller, .filter = {}};
             cancel.filter.jobs = {ref};
             cancel.signal = *rc::gen::element(0, 10);
             return cancel;
         }
         case 2:
-            return UpdateJob{kAsked, caller, ref, {{"Priority", "0"}}};
+            return UpdateJob{request, caller, ref, {{"Priority", "0"}}};
         case 3:
-            return WaitJob{kAsked, caller, job, WaitFor::Allocated};
+            return WaitJob{request, caller, job, WaitFor::Allocated};
         case 4:
-            return CompleteJob{kAsked, caller, job, {}};
+            return CompleteJob{request, caller, job, {}};
         default:
-            return CreateStep{kAsked, caller, StepWish{.job = job}};
+            return CreateStep{request, caller, StepWish{.job = job}};
     }
 }
 
@@ -224,8 +223,9 @@ RC_GTEST_PROP(RandomUsers, NoRequestChangesTheJobOfAnotherUser, ()) {
         const UserId user{*rc::gen::element(1000u, 1001u)};
         const JobId job{*rc::gen::inRange(1u, 12u)};
         Effects effects;
-        apply(cluster, scenario.now(), random_request(job, {user, GroupId{1}}), effects);
-        apply(cluster, scenario.now(), RequestDropped{RequestId{7}}, effects);
+        const RequestId request{100u + static_cast<std::uint32_t>(step)};
+        apply(cluster, scenario.now(), random_request(job, {user, GroupId{1}}, request), effects);
+        apply(cluster, scenario.now(), RequestDropped{request}, effects);
         for (const auto& changed : cluster.take_changes().jobs) RC_ASSERT(changed->user == user);
         for (const Effect& effect : effects) {
             if (const auto* order = std::get_if<TerminateJob>(&effect))

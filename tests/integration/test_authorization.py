@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("as_root")
 USER, UID = "nobody", 65534
 OTHER = "daemon"
 FRAME_H = Path(__file__).resolve().parents[2] / "src" / "protocol" / "frame.h"
-VERSION = int(re.search(r"kProtocolVersion = (\d+)", FRAME_H.read_text())[1])
+VERSION = int(re.search(r"kProtocolVersionMax = (\d+)", FRAME_H.read_text())[1])
 
 
 def log_of(cluster):
@@ -124,7 +124,7 @@ def test_access_to_a_partition_is_asked_again(make_cluster):
 
 
 def test_private_data_is_hidden_in_every_listing(make_cluster):
-    cluster = make_cluster(extra="PrivateData=jobs,nodes,partitions,reservations")
+    cluster = make_cluster(extra="PrivateData=jobs,nodes,partitions,reservations\nFirstJobId=70001")
     cluster.run("scontrol", "create", "reservation", "ReservationName=secret", "StartTime=now+1hour",
                 "Duration=10", "Nodes=n1", "Users=root")
     mine = cluster.submit("sleep 1000", "-J", "hers", user=USER)
