@@ -78,7 +78,7 @@ def test_srun_tells_of_a_step_that_is_out_of_memory(limited):
     assert done.returncode == 253
     assert "srun: error: n2: task 0: Out Of Memory\n" in done.stderr
     assert "Force Terminated" not in done.stderr
-    job = re.search(r"^slurmstepd: error: Detected 1 oom_kill event in StepId=(\d+)\.0\. "
+    job = re.search(r"^\[\S+\] error: Detected 1 oom_kill event in StepId=(\d+)\.0\. "
                     r"Some of the step tasks have been OOM Killed\.$", done.stderr, re.M)[1]
     record = limited.wait_end(job)
     assert (record["JobState"], record["Reason"], record["ExitCode"]) == ("OUT_OF_MEMORY", "OutOfMemory", "0:125")

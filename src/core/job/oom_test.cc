@@ -79,6 +79,7 @@ TEST(OutOfMemory, AlsoIfTheStepsEndIsHeardAfterTheScripts) {
     EXPECT_EQ(world.record().state, JobState::Completed);
     world.end_step(1, kOomExit);
     world.expect_out_of_memory();
+    EXPECT_EQ(world.record().steps[0]->state, StepState::OutOfMemory);
 }
 
 TEST(OutOfMemory, ACancelledJobStaysCancelled) {

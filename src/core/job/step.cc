@@ -187,6 +187,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         if (changed->nodes_left.empty() && changed->state == StepState::Running) {
             changed->state = step_state_of(changed->exit);
             changed->end_time = now;
+        } else if (event.exit.oom_killed && changed->state == StepState::Completed) {
+            changed->state = StepState::OutOfMemory;  // it was ended with its job before
         }
         // Also of a step that was ended with its job.
         if (changed->nodes_left.empty() && severity(changed->exit) > severity(job.derived_exit)) {
