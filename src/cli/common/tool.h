@@ -31,7 +31,9 @@ class Streams {
 public:
     virtual ~Streams() = default;
     virtual void out(std::string_view text) = 0;
-    virtual void out_long(std::string text) { out(text); }  // the same, without a copy
+    // The same, without a copy where the stream keeps the text.
+    // NOLINTNEXTLINE(performance-unnecessary-value-param)
+    virtual void out_long(std::string text) { out(text); }
     virtual void err(std::string_view text) = 0;    // goes out at once, after what out() was given
     virtual Result<std::string> read_all() = 0;     // standard input to its end
     virtual bool read_line(std::string& line) = 0;  // false: end of input
