@@ -10,6 +10,7 @@
 #include "auth/sha256.h"
 #include "auth/validity.h"
 #include "model/errors.h"
+#include "protocol/convert.h"
 #include "protocol/frame.h"
 
 namespace sluice {
@@ -154,8 +155,8 @@ TEST(Handshake, AServerWithoutACredentialIsRefused) {
     EXPECT_FALSE(check_welcome(talk.welcome));
     talk.welcome.set_version(kProtocolVersionMax + 1);
     EXPECT_EQ(check_welcome(talk.welcome).error().code, ErrorCode::ProtocolVersion);
-    talk.welcome.mutable_error()->set_detail("no");
-    EXPECT_EQ(check_welcome(talk.welcome).error().detail, "no");
+    *talk.welcome.mutable_error() = to_wire({ErrorCode::AccessDenied, "no"});
+    EXPECT_EQ(check_welcome(talk.welcome).error(), (Error{ErrorCode::AccessDenied, "no"}));
 }
 
 TEST(Handshake, AServerRunsAsRootOrSlurmUser) {

@@ -91,7 +91,7 @@ TEST(Load, TlsIsRefusedByName) {
 
 TEST(Load, WordsOfCommunicationParametersWithoutEffectAreSaid) {
     Config config =
-        small_with("CommunicationParameters=NoCtldInAddrAny, noinaddrany,block_null_hash");
+        small_with("CommunicationParameters=NoCtldInAddrAny,noinaddrany,block_null_hash");
     EXPECT_EQ(config.warnings,
               (std::vector<std::string>{
                   "slurm.conf: CommunicationParameters=block_null_hash has no effect in Sluice"}));
