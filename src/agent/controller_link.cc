@@ -82,7 +82,7 @@ void ControllerLink::on_connected(Connection connection) {
         address_hello(hello_, controller_destination(host().name));
     }
     timer_ = loop_.after(kWelcomeTimeout, [this] { retry("no answer to the greeting"); });
-    reader_ = FrameReader();
+    reader_ = FrameReader(kHelloSizeMax);
     auto is_current = [this, number = ++connections_] { return number == connections_; };
     auto on_bytes = [this, is_current](std::string_view bytes) {
         if (is_current()) on_data(bytes);
@@ -113,6 +113,7 @@ Result<void> ControllerLink::on_welcome(std::string_view frame) {
     if (!proven_) return prove(welcome);
     if (!welcome.launch_key().empty()) handlers_.on_launch_key(welcome.launch_key());
     loop_.cancel(timer_);
+    reader_.set_size_max(kFrameSizeMax);
     welcomed_ = true;
     return {};
 }
