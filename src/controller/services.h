@@ -46,7 +46,7 @@ struct Services {
     std::atomic<bool> stopping{false};
     Undecided undecided;
     // What may take long or hang happens here, never on an I/O thread.
-    asio::thread_pool identify_pool{4};  // of two questions to munged per connection
+    asio::thread_pool identify_pool{4};  // a TCP connection asks munged twice
     asio::thread_pool slow_pool{1};
     // Listings of everything, one after the other: those who ask while one is being made share the
     // next, and the I/O threads go on taking submissions meanwhile.
