@@ -61,7 +61,7 @@ TEST_F(LifeLines, TellForWhichJobAnotherIsPreempted) {
         pass
     )");
     const Lines told = of("submit boss nodes=2 tasks=8 partition=high\n pass");
-    EXPECT_EQ(told.back(), "preempted JobId=2 has been requeued to reclaim resources for JobId=3");
+    EXPECT_EQ(told.front(), "preempted JobId=2 has been requeued to reclaim resources for JobId=3");
     // One that ends by itself in its grace time.
     const Lines ended = of("end a");
     ASSERT_FALSE(ended.empty());

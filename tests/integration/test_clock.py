@@ -54,6 +54,11 @@ def test_a_node_that_cannot_launch_is_drained_and_the_job_runs_elsewhere(cluster
     reason = cluster.run("sinfo", "-h", "-R", "-o", "%E %N").stdout
     assert re.fullmatch(r"batch job launch failure: .*n1\n", reason), reason
     assert cluster.node_state("n1") == "drain"
+    # slurmd keeps what was in the way as a spare directory.
+    kept = wait_for(lambda: [path for path in (cluster.dir / "spool" / "n1").glob("spare.*") if path.is_file()],
+                    what="the file to be put aside")
+    for path in kept:
+        path.unlink()
     cluster.run("scontrol", "update", "NodeName=n1", "State=RESUME")
     assert cluster.run_job("true", "-w", "n1")[0]["JobState"] == "COMPLETED"
 

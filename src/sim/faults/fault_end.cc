@@ -108,7 +108,6 @@ void FaultWorld::check_machines() {
 void FaultWorld::check_steps() {
     constexpr Seconds kLongEnough{300};  // its srun may be dead: see core/job/launch.cc
     std::map<RunKey, Time> lost;
-    Time now = controller_now();  // which may stand still for long after its clock was set back
     cluster_->jobs().for_each([&](const Job& job) {
         if (!is_live(job) || job.state == JobState::Suspended) return;
         for (const auto& step : job.steps) {
@@ -117,9 +116,11 @@ void FaultWorld::check_steps() {
             bool somewhere = std::any_of(machines_.begin(), machines_.end(),
                                          [&](const auto& machine) { return machine->runs(run); });
             if (somewhere) continue;
-            Time since = lost_steps_.contains(run) ? lost_steps_.at(run) : now;
+            // While the controller stands still it cannot notice.
+            Time since =
+                std::max(lost_steps_.contains(run) ? lost_steps_.at(run) : now_, stalled_until_);
             lost[run] = since;
-            if (now >= since + kLongEnough)
+            if (now_ >= since + kLongEnough)
                 fail(fmt::format("step {} runs nowhere", to_string(run)));
         }
     });

@@ -12,6 +12,7 @@ constexpr std::size_t kEachMost = 12;  // of each kind, in worlds that have that
 constexpr std::int64_t kSlowDisk = 8;  // seconds that a commit may take
 constexpr std::int64_t kClockStepMost = 3 * 3600;
 constexpr std::int64_t kCorrectedWithin = 120;
+constexpr Seconds kUnseenMost{300};  // jobs are remembered for longer than this
 constexpr std::int64_t kStallMost = 600;
 
 }  // namespace
@@ -54,8 +55,13 @@ void FaultWorld::crash() {
     if (!cluster_) return;
     ++result_.crashes;
     log(fmt::format("the controller crashes with {} batches unwritten", writing_.size()));
-    steps_unseen_ += clock_offset_ - seen_offset_;
-    for (const Decided& lost : writing_) steps_unseen_ += lost.step;
+    Seconds unseen = clock_offset_ - seen_offset_;
+    for (const Decided& lost : writing_) unseen += lost.step;
+    if (unseen > kUnseenMost || unseen < -kUnseenMost) {
+        clock_offset_ -= unseen;
+    } else {
+        steps_unseen_ += unseen;
+    }
     cluster_.reset();
     inbox_.clear();
     writing_.clear();
@@ -111,9 +117,13 @@ void FaultWorld::step_clock() {
     });
 }
 
+// Steps of hours happen while the controller runs, as it notices no others.
 void FaultWorld::set_clock(Seconds offset) {
-    log(fmt::format("the controller's clock is set by {} s", (offset - clock_offset_).count()));
-    if (!cluster_) steps_unseen_ += offset - clock_offset_;
+    const Seconds step = offset - clock_offset_;
+    if (!cluster_ && (step > kUnseenMost || step < -kUnseenMost))
+        return later(Seconds{5}, [this, offset] { set_clock(offset); });
+    log(fmt::format("the controller's clock is set by {} s", step.count()));
+    if (!cluster_) steps_unseen_ += step;
     clock_offset_ = offset;
 }
 
