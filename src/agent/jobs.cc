@@ -178,13 +178,6 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
             std::move(caller.connection),
             {ErrorCode::LaunchFailed, fmt::format("step {} was launched before", print_run(key))});
     }
-    const wire::NodeShare& share = *share_of(*credential, site_->node.name);
-    if (static_cast<std::uint32_t>(launch.task_ids_size()) > share.tasks()) {
-        return caller.refuse(std::move(caller.connection),
-                             {ErrorCode::LaunchFailed,
-                              fmt::format("step {} has {} tasks on this node, not {}",
-                                          print_run(key), share.tasks(), launch.task_ids_size())});
-    }
     log_info("launch task StepId={} request from UID:{} GID:{}", print_run(key),
              caller.identity.user.value, caller.identity.group.value);
     wire::StepOrder order = make_order(*credential);

@@ -55,6 +55,7 @@ protected:
         launch.set_node("n1");
         launch.mutable_job()->set_partition("what the user says");
         launch.mutable_task_ids()->Add(tasks.begin(), tasks.end());
+        launch.set_total_tasks(1);
         const Time issued = from_unix(std::time(nullptr)) + from_now;
         launch.set_credential(signer_->sign(credential, issued, Seconds{60}));
         refusal_.clear();
@@ -308,7 +309,7 @@ TEST_F(JobsHere, AStepIsLaunchedByItsOwnerOrRootAlone) {
 TEST_F(JobsHere, AStepHasNoMoreTasksThanTheControllerSigned) {
     supervise_with("exit 0");
     launch_as(getuid(), {0, 1});
-    EXPECT_EQ(refusal_, "step 12.0 has 1 tasks on this node, not 2");
+    EXPECT_EQ(refusal_, "the launch names 2 tasks for node n1, the credential 1");
     EXPECT_TRUE(jobs_->known().empty());
     launch_as(getuid(), {0});
     EXPECT_EQ(refusal_, "");
