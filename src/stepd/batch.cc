@@ -68,11 +68,11 @@ FileWishes BatchWork::files() const {
     std::string err = request.std_err().empty() ? out : path_of(request.std_err());
     const std::string& here = request.work_dir();
     FileWishes wishes;
-    wishes.out = {"stdout", out, here, append};
+    wishes.out = OpenWish{"stdout", out, here, append};
     wishes.err_is_out = err == out;
-    if (!wishes.err_is_out) wishes.err = {"stderr", err, here, append};
+    if (!wishes.err_is_out) wishes.err = OpenWish{"stderr", err, here, append};
     if (!request.std_in().empty()) {
-        wishes.in = {"stdin", path_of(request.std_in()), here, false, true};
+        wishes.in = OpenWish{"stdin", path_of(request.std_in()), here, false, true};
     }
     return wishes;
 }

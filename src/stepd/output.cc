@@ -61,10 +61,9 @@ Result<void> open_all(const FileWishes& wishes) {
     return {};
 }
 
-// A text is an error; without one, the descriptor of standard error comes along.
-void send_answer(const std::string& error) {
-    char kind = error.empty() ? 'F' : 'E';
-    iovec parts[] = {{&kind, 1}, {const_cast<char*>(error.data()), error.size()}};
+// The code and the text of an error; with an empty text, the descriptor of standard error.
+void send_answer(ErrorCode code, const std::string& error) {
+    iovec parts[] = {{&code, sizeof code}, {const_cast<char*>(error.data()), error.size()}};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
     message.msg_iov = parts;
@@ -84,8 +83,8 @@ void send_answer(const std::string& error) {
 
 struct Answer {
     bool is_there = false;  // or the process has ended
-    std::string error;
-    Fd fd;
+    std::optional<Error> error = {};
+    Fd fd = {};
 };
 
 Answer receive_answer(const Fd& socket) {
@@ -98,15 +97,17 @@ Answer receive_answer(const Fd& socket) {
     message.msg_control = control;
     message.msg_controllen = sizeof control;
     const ssize_t count = recvmsg(socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (count < 0) return {errno != EAGAIN && errno != EINTR, {}, {}};
-    Answer answer{true, {}, {}};
+    if (count < 0) return {.is_there = errno != EAGAIN && errno != EINTR};
+    Answer answer{.is_there = true};
     const cmsghdr* header = CMSG_FIRSTHDR(&message);
     if (header && header->cmsg_type == SCM_RIGHTS) {
         int fd = -1;
         std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
         answer.fd.reset(fd);
-    } else if (count > 1) {
-        answer.error.assign(text + 1, static_cast<std::size_t>(count) - 1);
+    } else if (const auto size = static_cast<std::size_t>(count); size > sizeof(ErrorCode)) {
+        answer.error.emplace();
+        std::memcpy(&answer.error->code, text, sizeof(ErrorCode));
+        answer.error->detail.assign(text + sizeof(ErrorCode), size - sizeof(ErrorCode));
     }
     return answer;
 }
@@ -125,10 +126,10 @@ Result<std::unique_ptr<FileOpening>> FileOpening::prepare(EventLoop& loop, Proce
         return Error{ErrorCode::LaunchFailed, os_error("socketpair").detail};
     }
     spec.kept = pair[1];
-    spec.on_failure = send_answer;
+    spec.on_failure = [](const std::string& what) { send_answer(ErrorCode::NodeUnable, what); };
     spec.open_files = [wishes = std::move(wishes)] {
         const Result<void> opened = open_all(wishes);
-        send_answer(opened ? "" : opened.error().detail);
+        send_answer(ErrorCode::LaunchFailed, opened ? "" : opened.error().detail);
         return static_cast<bool>(opened);
     };
     return std::unique_ptr<FileOpening>(
@@ -144,8 +145,8 @@ void FileOpening::take_answer() {
     const Done done = std::move(done_);  // it may destroy us
     if (answer.fd) {
         done(std::move(answer.fd));
-    } else if (!answer.error.empty()) {
-        done(Error{ErrorCode::LaunchFailed, answer.error});
+    } else if (answer.error) {
+        done(*answer.error);
     }
 }
 

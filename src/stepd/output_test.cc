@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "model/errors.h"
 #include "os/files.h"
 
 namespace sluice {
@@ -47,8 +48,9 @@ protected:
     }
     void TearDown() override { remove_tree(directory_); }
 
-    void start(FileWishes wishes) {
+    void start(FileWishes wishes, std::vector<int> cgroups = {}) {
         ProcessSpec spec;
+        spec.cgroups = std::move(cgroups);
         spec.program = "/bin/sh";
         spec.argv = {"sh", "-c", "echo out; echo err >&2; exit 3"};
         opening_ = FileOpening::prepare(loop_, spec, std::move(wishes), [this](Result<Fd> err) {
@@ -88,9 +90,21 @@ TEST_F(OpenedByTheTask, WhyItCouldNotNamesTheFile) {
     EXPECT_EQ(WEXITSTATUS(status()), 1);
     opening_->take_answer();  // as its end is handled, before the loop comes to it
     ASSERT_TRUE(answer_ && !*answer_);
+    EXPECT_EQ(answer_->error().code, ErrorCode::LaunchFailed);
     EXPECT_NE(answer_->error().detail.find("could not open stdout file " + directory_),
               std::string::npos)
         << answer_->error().detail;
+}
+
+// What fails before the user's files is not the job's fault.
+TEST_F(OpenedByTheTask, ACgroupThatCannotBeJoinedIsAnErrorOfTheNode) {
+    const Fd no_cgroup(open("/dev/full", O_WRONLY | O_CLOEXEC));
+    start({.out = output("file")}, {no_cgroup.get()});
+    status();
+    opening_->take_answer();
+    ASSERT_TRUE(answer_ && !*answer_);
+    EXPECT_EQ(answer_->error().code, ErrorCode::NodeUnable);
+    EXPECT_EQ(answer_->error().detail, "cannot join the job's cgroup: No space left on device");
 }
 
 TEST_F(OpenedByTheTask, AFifoWithoutAReaderHoldsNobodyUp) {

@@ -215,8 +215,9 @@ Result<void> TaskWork::open_input(Task& task, Ends& ends) {
     if (!wish.empty() && !only) {
         FilenameContext context = filename_context(order_, *user_);
         context.task = task.id;
-        ends.files.in = {"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
-                         spec_.work_dir(), false, true};
+        ends.files.in =
+            OpenWish{"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
+                     spec_.work_dir(), false, true};
         return {};
     }
     int pair[2];
@@ -248,9 +249,13 @@ Result<void> TaskWork::open_output(Task& task, int stream, Ends& ends) {
     context.task = task.id;
     const bool append = spec_.open_mode() == static_cast<std::uint32_t>(OpenMode::Append) ||
                         !may_empty(order_.tasks(), task.id, wish) || (stream == 2 && own.empty());
-    (stream == 1 ? ends.files.out : ends.files.err) = {
-        stream == 1 ? "stdout" : "stderr",
-        absolute_path(expand_filename(wish, context), spec_.work_dir()), spec_.work_dir(), append};
+    OpenWish file;
+    file.stream = stream == 1 ? "stdout" : "stderr";
+    file.path = absolute_path(expand_filename(wish, context), spec_.work_dir());
+    file.work_dir = spec_.work_dir();
+    file.append = append;
+    std::optional<OpenWish>& opened = stream == 1 ? ends.files.out : ends.files.err;
+    opened = std::move(file);
     return {};
 }
 

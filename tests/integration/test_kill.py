@@ -20,8 +20,8 @@ def fifo(cluster, name):
     return path
 
 
-def supervisors(cluster):
-    return [pid for pid, line in cluster.processes().items() if line.startswith("slurmstepd: [")]
+def supervisors(cluster, job):
+    return [pid for pid, line in cluster.processes().items() if line.startswith(f"slurmstepd: [{job}.")]
 
 
 def is_free(cluster, *nodes):
@@ -33,7 +33,7 @@ def test_a_job_whose_file_is_a_fifo_without_a_peer_can_be_cancelled(shared, opti
     path = fifo(shared, f"lonely{option}")
     job = shared.submit("echo ran >ran", option, path)
     shared.wait_state(job, "RUNNING")
-    shared.wait_for(lambda: supervisors(shared), what="its supervisor")
+    shared.wait_for(lambda: supervisors(shared, job), what="its supervisor")
     shared.run("scancel", job)
     assert shared.wait_end(job)["JobState"] == "CANCELLED"
     shared.wait_for(lambda: is_free(shared, *shared.nodes), what="free nodes")
@@ -64,11 +64,12 @@ def test_a_full_fifo_does_not_keep_a_job_alive(shared):
 
 
 def test_a_step_whose_output_is_a_fifo_without_a_reader_can_be_cancelled(shared):
-    path = fifo(shared, "step-fifo")
-    srun = shared.popen("srun", "-N2", "-o", path, "echo", "never")
+    for task in range(2):
+        fifo(shared, f"step-fifo.{task}")
+    srun = shared.popen("srun", "-N2", "-o", "step-fifo.%t", "echo", "never")
     job = shared.wait_for(lambda: shared.run("squeue", "-h", "-t", "R", "-o", "%A").stdout.strip(),
                           what="the job")
-    shared.wait_for(lambda: len(supervisors(shared)) == 2, what="both supervisors")
+    shared.wait_for(lambda: len(supervisors(shared, job)) == 2, what="both supervisors")
     shared.run("scancel", job)
     srun.communicate(timeout=PATIENCE)
     assert srun.returncode != 0
@@ -81,7 +82,7 @@ def test_a_start_that_is_stopped_by_its_user_can_be_cancelled(shared):
     path = fifo(shared, "stopped-start")
     job = shared.submit("true", "-o", path)
     shared.wait_state(job, "RUNNING")
-    [supervisor] = shared.wait_for(lambda: supervisors(shared), what="its supervisor")
+    [supervisor] = shared.wait_for(lambda: supervisors(shared, job), what="its supervisor")
     children = Path(f"/proc/{supervisor}/task/{supervisor}/children")
     child = int(shared.wait_for(lambda: children.read_text().strip(), what="its child"))
     os.kill(child, signal.SIGSTOP)
@@ -147,10 +148,10 @@ def test_what_a_login_shell_leaves_behind_is_in_the_job_and_ends_with_it(cluster
     if profile.exists() or pwd.getpwnam("root").pw_shell != "/bin/bash":
         pytest.skip("root has a profile of its own, or another shell")
     work = cluster.dir / "work"
-    profile.write_text(f"case $PWD$SLUICE_PROBE in *) setsid sh -c 'echo $$ >{work}/agent.pid; "
-                       "exec sleep 1000' </dev/null >/dev/null 2>&1 & export FROM_PROFILE=yes;; esac\n")
+    profile.write_text(f"setsid sh -c 'echo $$ >{work}/agent.pid; exec sleep 1000' </dev/null >/dev/null 2>&1 &\n"
+                       "export FROM_PROFILE=yes\n")
     try:
-        job = cluster.submit("cp /proc/$(cat agent.pid)/cgroup agent.cgroup; cp /proc/$$/cgroup own.cgroup;"
+        job = cluster.submit("while [ ! -s agent.pid ]; do sleep 0.05; done; cp /proc/$(cat agent.pid)/cgroup agent.cgroup; cp /proc/$$/cgroup own.cgroup;"
                              " echo $FROM_PROFILE", "--get-user-env", "--export=NONE")
         record = cluster.wait_end(job)
     finally:
@@ -180,8 +181,7 @@ def test_a_supervisor_that_does_not_answer_is_given_up_and_its_node_drained(impa
     child = int(cluster.wait_file("child.pid"))
     other = cluster.submit("sleep 1000", "-w", "n2")
     cluster.wait_state(other, "RUNNING")
-    [supervisor] = [pid for pid, line in cluster.processes().items()
-                    if line.startswith(f"slurmstepd: [{job}.batch]")]
+    [supervisor] = supervisors(cluster, job)
     os.kill(supervisor, signal.SIGSTOP)
     cluster.run("scancel", job)
     record = cluster.wait_end(job)
