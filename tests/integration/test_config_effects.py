@@ -107,6 +107,13 @@ def test_salloc_without_the_parameter_stays(site):
 def test_variables_that_no_option_table_walks(shared):
     record, output = shared.run_job("umask", env={"SLURM_UMASK": "0077"})
     assert output == "0077\n"
+    assert shared.run("squeue", "--json", env={"SLURM_JSON": "compact"}).stdout.count("\n") <= 1
+    assert shared.run("squeue", "--json").stdout.count("\n") > 1
+    job = shared.submit("true", "--hold", "--qos=lab")
+    for qos, found in (("lab", f"{job}\n"), ("other", "")):
+        assert shared.run("squeue", "-h", "-o", "%i", env={"SQUEUE_QOS": qos}).stdout == found
+    shared.run("scancel", job)
+    shared.wait_end(job)
     shared.run("scontrol", "create", "PartitionName=secret", "Nodes=n1", "Hidden=YES")
     try:
         for command, variable in ((["sinfo", "-h", "-o", "%R"], "SINFO_ALL"),
