@@ -153,8 +153,8 @@ TEST(ConfigEffects, RequeueExitHold) {
 
 TEST(ConfigEffects, BatchStartTimeout) {
     // Nobody confirms a launch in these scenarios.
-    expect_effect({"BatchStartTimeout=60", "submit a norequeue\npass\nat 20\nexpect a completing",
-                   "submit a norequeue\npass\nat 20\nexpect a running"});
+    expect_effect({"BatchStartTimeout=60", "submit a\npass\nat 20\nexpect a completing",
+                   "submit a\npass\nat 20\nexpect a running"});
 }
 
 TEST(ConfigEffects, EnforcePartLimits) {
@@ -325,7 +325,7 @@ TEST(ConfigEffects, SchedulerTimeSlice) {
         "PreemptMode=GANG\nPartitionName=turns Nodes=n1 OverSubscribe=FORCE:2\n";
     const std::string_view jobs =
         "submit a partition=turns cpus=4\npass\n"
-        "submit b partition=turns cpus=4\npass\nexpect a suspended\nat 2\n";
+        "submit b partition=turns cpus=4\npass\nexpect a suspended\nat 1\n";
     EXPECT_EQ(
         cluster_with(gang + "SchedulerTimeSlice=60").run(std::string(jobs) + "expect a running"),
         "");

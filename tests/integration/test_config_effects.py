@@ -38,7 +38,7 @@ def test_kill_on_bad_exit(site):
     rewrite(site, "")
     step = site.popen("srun", "-n2", "-K0", "sh", "-c", f"echo up; {body}")
     assert step.stdout.readline() and step.stdout.readline()
-    site.run("scancel", "-s", "KILL", "-u", "root")
+    site.run("scancel", "-u", "root")
     step.communicate(timeout=60)
 
 
@@ -107,6 +107,13 @@ def test_salloc_without_the_parameter_stays(site):
 def test_variables_that_no_option_table_walks(shared):
     record, output = shared.run_job("umask", env={"SLURM_UMASK": "0077"})
     assert output == "0077\n"
+    assert shared.run("squeue", "--json", env={"SLURM_JSON": "compact"}).stdout.count("\n") <= 1
+    assert shared.run("squeue", "--json").stdout.count("\n") > 1
+    job = shared.submit("true", "--hold", "--qos=lab")
+    for qos, found in (("lab", f"{job}\n"), ("other", "")):
+        assert shared.run("squeue", "-h", "-o", "%i", env={"SQUEUE_QOS": qos}).stdout == found
+    shared.run("scancel", job)
+    shared.wait_end(job)
     shared.run("scontrol", "create", "PartitionName=secret", "Nodes=n1", "Hidden=YES")
     try:
         for command, variable in ((["sinfo", "-h", "-o", "%R"], "SINFO_ALL"),
@@ -155,6 +162,7 @@ def test_programs_that_take_too_long(make_cluster, as_root, kind, key):
 
 def start_controller(cluster):
     """What slurmctld says when it refuses to start."""
+    cluster.checked = False
     result = subprocess.run([f"{cluster.prefix}/sbin/slurmctld", "-D"], env=cluster.environment(), timeout=60,
                             capture_output=True, text=True)
     assert result.returncode == 1
@@ -167,6 +175,7 @@ def test_what_changes_the_fate_of_jobs_is_refused(make_cluster):
     assert "JobSubmitPlugins=lua is not supported: " in said and "TaskPlugin=task/affinity is not supported: " in said
     assert "slurm.conf line " in said and "SlurmctldParameters=ignore_unsupported" in said
     rewrite(cluster, cluster.extra + "\nSlurmctldParameters=ignore_unsupported")
+    cluster.checked = True
     cluster.start()
     assert cluster.run("srun", "echo", "runs").stdout == "runs\n"
     for name in ("slurmctld", "n1"):

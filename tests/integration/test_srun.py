@@ -177,12 +177,18 @@ def test_a_program_that_is_not_there(shared):
 
 
 def test_a_program_that_is_not_found_without_path(shared):
-    result = shared.run("srun", "--export=lr=1e-4", "hostname", check=False)
+    tool = shared.dir / "work" / "bin" / "mytool"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho found\n")
+    tool.chmod(0o755)
+    path = f"{tool.parent}:{shared.environment()['PATH']}"
+    assert shared.run("srun", "mytool", env={"PATH": path}).stdout == "found\n"
+    result = shared.run("srun", "--export=lr=1e-4", "mytool", check=False, env={"PATH": path})
     assert result.returncode == 2
-    assert "execve(): hostname: No such file or directory" in result.stderr
-    assert "srun: hostname was looked for without PATH, which --export=lr=1e-4" in result.stderr
+    assert "execve(): mytool: No such file or directory" in result.stderr
+    assert "srun: mytool was looked for without PATH, which --export=lr=1e-4" in result.stderr
     # The variable of a batch script that was submitted so.
-    record, output = shared.run_job("srun hostname", "--export=lr=1e-4", env={})
+    record, output = shared.run_job(f"PATH={path}; export PATH; srun mytool", "--export=lr=1e-4")
     assert "looked for without PATH" in output
     assert "PATH" not in shared.run("srun", "no-such-program", check=False).stderr
 

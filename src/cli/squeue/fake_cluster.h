@@ -132,7 +132,6 @@ private:
         }
         return any(filter.states, state) && any(filter.partitions, job.text(C::Partition)) &&
                any(filter.names, job.text(C::Name)) && any(filter.accounts, job.text(C::Account)) &&
-               any(filter.qos, job.text(C::Qos)) &&
                any(filter.users, UserId{static_cast<std::uint32_t>(job.number(C::UserId))});
     }
 
