@@ -56,7 +56,6 @@ protected:
         launch.set_total_tasks(1);
         launch.mutable_job()->set_partition("what the user says");
         launch.mutable_task_ids()->Add(tasks.begin(), tasks.end());
-        launch.set_total_tasks(1);
         const Time issued = from_unix(std::time(nullptr)) + from_now;
         launch.set_credential(signer_->sign(credential, issued, Seconds{60}));
         refusal_.clear();
