@@ -68,7 +68,7 @@ def is_frozen(pid):
         return True
     for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
         _, kind, path = line.split(":", 2)
-        if kind == "freezer":
+        if kind == "freezer" and path != "/":
             return Path(f"/sys/fs/cgroup/freezer{path}/freezer.state").read_text() == "FROZEN\n"
         events = Path(f"/sys/fs/cgroup{path}/cgroup.events")
         if not kind and events.exists():

@@ -96,9 +96,9 @@ Result<void> TaskWork::start_tasks() {
             starting_ = false;
             return started;
         }
+        starting_ = tasks_.size() < count;
         if (tasks_.back()->opening) return {};
     }
-    starting_ = false;
     return {};
 }
 

@@ -20,8 +20,14 @@ def fifo(cluster, name):
     return path
 
 
+def parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
 def supervisors(cluster, job):
-    return [pid for pid, line in cluster.processes().items() if line.startswith(f"slurmstepd: [{job}.")]
+    """Without the copies of them that are still to become a script or a task."""
+    found = {pid for pid, line in cluster.processes().items() if line.startswith(f"slurmstepd: [{job}.")}
+    return [pid for pid in found if parent(pid) not in found]
 
 
 def is_free(cluster, *nodes):

@@ -73,10 +73,9 @@ def test_a_full_disk_does_not_make_a_success_look_like_a_kill(small_spool):
     cluster = small_spool
     job = running_job(cluster, "go")
     cluster.kill("n1")
-    with open(cluster.dir / "spool" / "n1" / "ballast", "wb") as ballast, contextlib.suppress(OSError):
+    with open(cluster.dir / "spool" / "n1" / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
         while True:
             ballast.write(bytes(4096))
-            ballast.flush()
     finish(cluster, "go")
     cluster.wait_for(lambda: finished(cluster, job), what="the script to finish")
     cluster.start_node("n1", wait=False)
