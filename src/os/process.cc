@@ -167,9 +167,9 @@ int run_child(const ProcessSpec& spec) {
     if (!spec.preface.empty()) write_all(STDERR_FILENO, spec.preface);
     if (!enter_directory(spec)) return complain("chdir");
 
-    const std::string program = spec.search_path.empty()
+    const std::string program = !spec.search_path
                                     ? spec.program
-                                    : find_program(spec.program, spec.search_path, spec.directory);
+                                    : find_program(spec.program, *spec.search_path, spec.directory);
     run_program(spec, program);
     int number = errno;
     std::string culprit = spec.argv.empty() ? spec.program : spec.argv[0];

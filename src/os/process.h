@@ -20,8 +20,9 @@
 namespace sluice {
 
 struct ProcessSpec {
-    std::string program;      // a path, or a name that is looked up in `search_path`
-    std::string search_path;  // as PATH; looked up by the new process, with its rights
+    std::string program;  // a path, or a name that is looked up in `search_path`
+    // As PATH; looked up by the new process, with its rights. Absent: not looked up.
+    std::optional<std::string> search_path;
     std::vector<std::string> argv;
     std::vector<std::string> environment;  // "NAME=value"
     std::string pid_variable;              // set in the environment to the new process's pid

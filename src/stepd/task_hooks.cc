@@ -163,7 +163,7 @@ std::optional<pid_t> TaskEpilogs::next(int wait_status) {
 
 std::optional<pid_t> TaskEpilogs::start(const TaskHook& epilog) {
     spec_.program = epilog.program;
-    spec_.search_path.clear();
+    spec_.search_path.reset();
     spec_.argv = {epilog.program};
     Result<pid_t> pid = spawn(spec_);
     if (!pid) {

@@ -155,9 +155,9 @@ def test_what_a_login_shell_leaves_behind_is_in_the_job_and_ends_with_it(cluster
         pytest.skip("root has a profile of its own, or another shell")
     work = cluster.dir / "work"
     profile.write_text(f"setsid sh -c 'echo $$ >{work}/agent.pid; exec sleep 1000' </dev/null >/dev/null 2>&1 &\n"
-                       "export FROM_PROFILE=yes\n")
+                       f"while [ ! -s {work}/agent.pid ]; do sleep 0.01; done\nexport FROM_PROFILE=yes\n")
     try:
-        job = cluster.submit("while [ ! -s agent.pid ]; do sleep 0.05; done; cp /proc/$(cat agent.pid)/cgroup agent.cgroup; cp /proc/$$/cgroup own.cgroup;"
+        job = cluster.submit("cp /proc/$(cat agent.pid)/cgroup agent.cgroup; cp /proc/$$/cgroup own.cgroup;"
                              " echo $FROM_PROFILE", "--get-user-env", "--export=NONE")
         record = cluster.wait_end(job)
     finally:
@@ -219,8 +219,8 @@ def test_nobody_else_gives_orders_to_a_supervisor(cluster, as_root):
     terminate = bytes([0x12, 0x04, 0x0a, 0x02, 0x08, int(job)])
     frame = len(terminate).to_bytes(4, "little") + terminate
     client = ("import socket\ns = socket.socket(socket.AF_UNIX)\n"
-              f"s.connect('\\0sluice.step.{place}')\ns.sendall({frame!r})\n"
-              "try:\n    print(len(s.recv(1000)))\nexcept ConnectionError:\n    print(0)\n")
+              f"s.connect('\\0sluice.step.{place}')\n"
+              f"try:\n    s.sendall({frame!r})\n    print(len(s.recv(1000)))\nexcept ConnectionError:\n    print(0)\n")
 
     def call(user):
         return cluster.run(sys.executable, "-c", client, user=user).stdout.strip()
