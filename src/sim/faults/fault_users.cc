@@ -79,6 +79,7 @@ void FaultWorld::submit(std::size_t index) {
         client.request = widened(random_, *client.request, known);
     }
     client.asked = true;
+    const std::uint32_t attempt = ++client.tries;
     Caller caller{client.user, GroupId{client.user.value}};
     ask(
         "submit",
@@ -86,7 +87,10 @@ void FaultWorld::submit(std::size_t index) {
             return SubmitJob{request, caller, clients_[index].request, fmt::format("key{}", index),
                              false};
         },
-        [this, index](const Answer& answer) { on_answer(index, answer); }, kLostMessage);
+        [this, index, attempt](const Answer& answer) {
+            if (attempt == clients_[index].tries) on_answer(index, answer);
+        },
+        kLostMessage);
     later(kClientTimeout, [this, index] { submit(index); });
 }
 

@@ -81,6 +81,7 @@ private:
         RequestId waits;     // for its allocation
         bool gone = false;   // of an interactive job: it is over, or somebody pulled the plug
         std::optional<JobKey> has;  // the allocation, while it has one
+        std::uint32_t tries = 0;    // it hears the answer to the last one only
     };
     // A question, and who wants the answer.
     struct Question {
