@@ -374,6 +374,11 @@ TEST(JobLife, ARefusedImmediateJobTakesNothingFromOthers) {
     }
     EXPECT_EQ(launches, 1u);
     EXPECT_EQ(answers, 1u);
+
+    Effects again;  // the answer was lost, and the client asks once more
+    apply(scenario.cluster(), scenario.now(), event, again);
+    ASSERT_EQ(again.size(), 1u);
+    EXPECT_TRUE(std::holds_alternative<Error>(std::get<Reply>(again[0]).answer));
 }
 
 TEST(JobUpdate, NamesThatNothingHasAreRefusedAsAtSubmission) {

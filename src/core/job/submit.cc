@@ -177,6 +177,15 @@ bool waits_for_itself(const Job& job) {
                        });
 }
 
+// What the first of several submissions with one key was answered.
+Answer answer_again(const Cluster& cluster, const SubmitJob& event, JobId id) {
+    const auto job = cluster.find_job(id);
+    const bool was_refused = event.wish->immediate && job && job->state == JobState::Cancelled &&
+                             !job->allocation && job->restarts == 0;
+    if (was_refused) return refuse(ErrorCode::NodesBusy);
+    return Submitted{.job = id};
+}
+
 SubmitJob with_qos(SubmitJob event, std::string qos) {
     JobRequest wish = *event.wish;
     wish.qos = std::move(qos);
@@ -189,7 +198,7 @@ SubmitJob with_qos(SubmitJob event, std::string qos) {
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
     if (auto known = cluster.submissions.find(event.idempotency_key);
         !event.idempotency_key.empty() && known != cluster.submissions.end()) {
-        effects.push_back(Reply{event.request, Submitted{.job = known->second}});
+        effects.push_back(Reply{event.request, answer_again(cluster, event, known->second)});
         return;
     }
     if (std::string qos = qos_in_force(cluster, event.wish->qos); qos != event.wish->qos) {
