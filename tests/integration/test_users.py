@@ -81,13 +81,17 @@ def test_a_user_who_may_not_raise_priority(shared):
     shared.run("scancel", job, user=USER)
 
 
-def test_a_user_unknown_to_the_node_gets_nothing_to_run(shared):
+def test_a_user_unknown_to_the_nodes_gets_nothing_to_run(shared):
+    """Each node that refuses the job is drained; after three of them the job is held."""
     shared.run("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "sbatch", "-o",
-               "/dev/null", "-J", "ghost", "--wrap", "true", check=False)
-    listed = shared.run("squeue", "-h", "-t", "all", "-n", "ghost", "-o", "%A").stdout.split()
-    for job in listed:
-        shared.wait_for(lambda: shared.job(job)["Reason"] not in ("None", "Resources", "Priority"),
-                        what="the refusal of the node")
-        assert shared.state(job) != "COMPLETED"
-        shared.run("scancel", job, check=False)
-    assert shared.run("sinfo", "-h", "-N", "-t", "drain,down", "-o", "%t").stdout.strip("n/a\n") == ""
+               "/dev/null", "-J", "ghost", "--wrap", "touch ran")
+    job = shared.run("squeue", "-h", "-n", "ghost", "-o", "%A").stdout.strip()
+    shared.wait_for(lambda: shared.job(job)["Priority"] == "0", what="the job to be held")
+    assert shared.state(job) == "PENDING"
+    drained = [node for node, state in shared.node_states().items() if state.startswith("drain")]
+    assert len(drained) == 3
+    for node in drained:
+        assert "user" in shared.run("sinfo", "-h", "-n", node, "-R", "-o", "%E").stdout
+        shared.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    shared.run("scancel", job)
+    assert not (shared.dir / "work" / "ran").exists()
