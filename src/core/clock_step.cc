@@ -4,6 +4,8 @@
 // the new one, so that every duration goes on as if nothing had happened: time limits, grace times,
 // the silence of nodes, ages. A second step that corrects the first one restores them all. What was
 // asked for by the wall clock stays: begin times, deadlines, reservations.
+#include <algorithm>
+
 #include "core/cluster.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
@@ -29,6 +31,12 @@ void shift_steps(Job& job, Seconds by) {
         shift_time(shifted->end_time, by);
         step = std::move(shifted);
     }
+}
+
+// Its time may have come just now: the timer that would have said so is by the old clock.
+bool awaits_its_time(const Cluster& cluster, const Job& job) {
+    return job.state == JobState::Pending && job.priority > 0 && job.dependency.empty() &&
+           !cluster.parked.contains(job.id) && !cluster.scheduler().queue.contains(job.id);
 }
 
 // `before`: the time by the old clock.
@@ -63,8 +71,8 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
     for (JobId id : jobs) {
         Job& job = cluster.edit_job(id);
         shift_job(job, event.by, now - event.by);
-        if (job.state == JobState::Pending && job.eligible_time > now)
-            cluster.add_timer({job.eligible_time, TimerKind::Begin, id.value});
+        if (awaits_its_time(cluster, job))
+            cluster.add_timer({std::max(job.eligible_time, now), TimerKind::Begin, id.value});
     }
     for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
         Node& node = cluster.edit_node(index);

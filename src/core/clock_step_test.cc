@@ -152,6 +152,19 @@ TEST(ClockStep, WhatBeganStaysBegun) {
     )");
 }
 
+// It is requeued and may start after a second; the clock is set back before anybody has looked.
+TEST(ClockStep, AJobWhoseTimeHasJustComeStarts) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n[1-2]\n submit a\n pass\n requeue a\n clean a n1"), "");
+    Effects effects;
+    const Time now = world.now() + Seconds{5} - Minutes{60};
+    apply(world.cluster(), now, ClockStepped{-Minutes{60}}, effects);
+    apply(world.cluster(), now, NodeRegistered{"n1", {}, {}}, effects);
+    apply(world.cluster(), now, Tick{}, effects);
+    schedule(world.cluster(), now, effects);
+    EXPECT_EQ(world.run("expect a running n1"), "");
+}
+
 TEST(ClockStep, ARestartKnowsTheNewTimes) {
     EXPECT_SCENARIO(R"(
         nodes   n1

@@ -122,6 +122,9 @@ void FaultWorld::look_after_jobs() {
         if (job.state == JobState::Suspended) suspended.push_back(ref_to(JobId{id}));
         // sched/builtin does not say whom it cannot place.
         bool nowhere = !first_settings_->backfill.enabled && now_ > calm_from_ + Seconds{3 * 3600};
+        // Nor does anybody, where a reservation has become too small for the jobs that wait for it.
+        nowhere =
+            nowhere || (!job.request->reservation.empty() && now_ > calm_from_ + Seconds{3 * 3600});
         bool never = job.dependency.never() || job.reason == Reason::BadConstraints || nowhere;
         if (job.state == JobState::Pending && never) hopeless.push_back(ref_to(JobId{id}));
         if (job.reason == Reason::PartitionTimeLimit) too_long.push_back(ref_to(JobId{id}));
