@@ -100,6 +100,7 @@ def test_a_suspended_job_is_frozen_and_hears_of_its_end(cluster, as_root):
     job = cluster.submit("trap 'echo heard; exit 0' TERM; echo $$ >shell.pid; echo up; "
                          "while :; do sleep 0.05; echo beat >>beats; done", user="nobody")
     pid = int(cluster.wait_file("shell.pid"))
+    cluster.wait_file("beats")
     cluster.run("scontrol", "suspend", job)
     cluster.wait_for(lambda: is_frozen(pid), what="the job to be frozen")
     cluster.run("kill", "-CONT", str(pid), user="nobody")  # another process of the user
