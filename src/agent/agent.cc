@@ -78,7 +78,7 @@ private:
     wire::Register registration() {
         wire::Register message;
         message.set_node(site_->node.name);
-        *message.mutable_facts() = to_wire(facts_of(*site_, started_));
+        message.set_facts(encode(facts_of(*site_, started_)));
         for (const wire::RunId& run : jobs_.known()) *message.add_running() = run;
         message.set_clock(to_unix(now()));
         registered_offset_ = clock_offset();

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "os/process.h"
 #include "os/user.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -25,6 +26,7 @@ std::vector<std::string> own_variables(const Site& site) {
 
 // What the batch job's own environment says under the same names.
 std::vector<std::string> facts_of(const wire::JobAllocation& job) {
+    const JobRequest request = request_of(job);
     std::vector<std::string> facts;
     auto add = [&](std::string_view name, const auto& value) {
         std::string text = fmt::format("{}", value);
@@ -32,9 +34,9 @@ std::vector<std::string> facts_of(const wire::JobAllocation& job) {
     };
     add("SLURM_JOB_PARTITION", job.partition());
     add("SLURM_JOB_NODELIST", job.node_names());
-    add("SLURM_JOB_ACCOUNT", job.request().account());
-    add("SLURM_JOB_QOS", job.request().qos());
-    add("SLURM_JOB_LICENSES", job.request().licenses());
+    add("SLURM_JOB_ACCOUNT", request.account);
+    add("SLURM_JOB_QOS", request.qos);
+    add("SLURM_JOB_LICENSES", request.licenses);
     add("SLURM_JOB_SLUID", job.sluid());
     if (job.start_time() != 0) add("SLURM_JOB_START_TIME", job.start_time());
     if (job.start_time() != 0 && job.time_limit().has_seconds()) {

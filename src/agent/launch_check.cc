@@ -7,6 +7,7 @@
 
 #include "model/errors.h"
 #include "model/job.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -52,6 +53,7 @@ Result<void> check_launch(const wire::LaunchTasks& launch, const wire::LaunchCre
         return not_signed(
             fmt::format("the task numbers of the launch must ascend, all below {}", total));
     }
+    TRY(decode_request(launch.job().request()));
     const auto rank = static_cast<int>(launch.node_rank());
     if (rank < 0 || rank >= credential.nodes_size() || credential.nodes(rank).name() != node) {
         return not_signed(

@@ -104,7 +104,7 @@ TEST(Settings, NameTheParameterThatIsWrong) {
 
 wire::Request submission(std::string script) {
     wire::Request request;
-    *request.mutable_submit()->mutable_request() = to_wire(JobRequest{{}, {.name = "j"}});
+    request.mutable_submit()->set_request(encode(JobRequest{{}, {.name = "j"}}));
     request.mutable_submit()->set_script(std::move(script));
     request.mutable_submit()->set_environment(std::string("A=1\0", 4));
     return request;
@@ -227,7 +227,9 @@ TEST(Requests, EnvironmentsAreBounded) {
 // Members are looked up later, on another thread, and only for administrators.
 TEST(Requests, GroupsOfAReservationAreNotLookedUpHere) {
     wire::Request request;
-    request.mutable_change_reservation()->mutable_groups()->add_items()->set_name("no such group");
+    ReservationChange change;
+    change.groups.emplace().items.push_back({"no such group", {}});
+    request.set_change_reservation(encode(change));
     const auto incoming = incoming_from(request, kUser, kRequest, kLimits);
     ASSERT_TRUE(incoming);
     EXPECT_TRUE(std::get<ChangeReservation>(incoming->event).change.groups->items[0].users.empty());
@@ -264,7 +266,7 @@ TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {
 TEST(Requests, ARegistrationTellsHowFarTheNodesClockIsAhead) {
     wire::Register message;
     message.set_node("n1");
-    message.mutable_facts();
+    message.set_facts(encode(NodeFacts{}));
     for (const auto& [clock, ahead] : {std::pair{1000L, 100L}, std::pair{800L, -100L}}) {
         message.set_clock(clock);
         const auto event = registration_from(message, from_unix(900));
@@ -388,7 +390,9 @@ protected:
     std::shared_ptr<Answers> submit(RequestId id, const std::string& key = "") {
         wire::Request request = submission("#!/bin/sh\n");
         request.mutable_submit()->set_idempotency_key(key);
-        request.mutable_submit()->mutable_request()->set_hold(true);
+        JobRequest held{{}, {.name = "j"}};
+        held.hold = true;
+        request.mutable_submit()->set_request(encode(held));
         auto incoming = incoming_from(request, kUser, id, kLimits);
         auto answers = std::make_shared<Answers>();
         incoming->asker = answers;

@@ -100,10 +100,11 @@ void describe_facts(const Job& job, wire::JobAllocation& message) {
 
 // That little of the request.
 void describe_wishes(const Job& job, wire::JobAllocation& message) {
-    wire::JobRequest& request = *message.mutable_request();
-    request.set_account(job.request->account);
-    request.set_qos(job.request->qos);
-    request.set_licenses(job.request->licenses);
+    JobRequest part;
+    part.account = job.request->account;
+    part.qos = job.request->qos;
+    part.licenses = job.request->licenses;
+    message.set_request(encode(part));
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
         describe_addresses(job.allocation->nodes, snapshot, *message.mutable_addresses());
     }
     describe_facts(job, message);
-    *message.mutable_request() = to_wire(*job.request, *job.details);
+    message.set_request(encode(*job.request, job.details->unpacked()));
     message.set_user(job.user.value);
     message.set_group(job.group.value);
     *message.mutable_exit() = to_wire(job.exit);

@@ -74,7 +74,7 @@ Result<Incoming> submission(wire::SubmitJob& message, const Caller& caller, Requ
                     .test_only = message.test_only()};
     TRY(check_key(event.idempotency_key));
     TRY(check_environment(message));
-    auto wish = std::make_shared<JobRequest>(TRY(from_wire(message.request())));
+    auto wish = std::make_shared<JobRequest>(TRY(decode_request(message.request())));
     TRY(check_script(*wish, message, limits.script_size_max));
     wish->script_hash = keep_blob(std::move(*message.mutable_script()), incoming.blobs);
     wish->environment_hash = keep_blob(std::move(*message.mutable_environment()), incoming.blobs);
@@ -210,9 +210,8 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
 }
 
 // The members of groups are added by the session: to look them up may take long.
-Result<Event> reservation_change(const wire::ChangeReservation& message, const Caller& caller,
-                                 RequestId id) {
-    ReservationChange change = TRY(from_wire(message));
+Result<Event> reservation_change(std::string_view message, const Caller& caller, RequestId id) {
+    ReservationChange change = TRY(decode_reservation_change(message));
     return Event{ChangeReservation{id, caller, std::move(change)}};
 }
 
@@ -386,7 +385,7 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
 
 Result<NodeRegistered> registration_from(const wire::Register& message, Time now) {
     NodeRegistered event{.node = message.node()};
-    event.facts = TRY(from_wire(message.facts()));
+    event.facts = TRY(decode_facts(message.facts()));
     for (const wire::RunId& run : message.running()) event.running.push_back(from_wire(run));
     constexpr std::int64_t kClockMost = 1L << 40;  // far ahead of any clock
     const std::int64_t clock = std::clamp(message.clock(), std::int64_t{0}, kClockMost);

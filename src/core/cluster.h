@@ -143,18 +143,6 @@ struct ChangedRecords {
 // What the store gives back at start.
 struct StoredState {
     std::vector<Job> jobs;
-    struct StoredNode {
-        std::string name;
-        std::uint32_t admin_flags = 0;
-        bool down = false;
-        std::string reason;
-        std::optional<Time> reason_time;
-        UserId reason_user;
-        std::string comment;
-        std::optional<std::uint32_t> weight;
-        std::optional<std::vector<std::string>> features;
-        std::optional<Reboot> reboot;
-    };
     std::vector<StoredNode> nodes;
     std::uint32_t next_job_id = 0;
     // Allocations name nodes in the store; the cluster resolves them to its own indexes.

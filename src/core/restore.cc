@@ -155,7 +155,7 @@ void Cluster::set_restored_qos(std::vector<Qos> table) {
 
 void Cluster::restore(const StoredState& stored, Time now) {
     next_job_id_ = std::max(next_job_id_, stored.next_job_id);
-    for (const StoredState::StoredNode& saved : stored.nodes) {
+    for (const StoredNode& saved : stored.nodes) {
         auto index = find_node(saved.name);
         if (!index) continue;
         Node& node = edit_node(*index);

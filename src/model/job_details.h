@@ -10,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/fields.h"
+#include "model/sizes.h"
+
 namespace sluice {
 
 struct JobDetails {
@@ -29,6 +32,22 @@ struct JobDetails {
 
     bool operator==(const JobDetails&) const = default;
 };
+
+template <>
+inline constexpr auto kFields<JobDetails> = fields<JobDetails>(
+    field(2, "job-name", &JobDetails::name), field(7, "comment", &JobDetails::comment),
+    field(10, "dependency", &JobDetails::dependency, bytes_at_most(sizes::kDependency)),
+    field(11, "chdir", &JobDetails::work_dir, bytes_at_most(sizes::kPath)),
+    field(12, "input", &JobDetails::std_in, bytes_at_most(sizes::kPath)),
+    field(13, "output", &JobDetails::std_out, bytes_at_most(sizes::kPath)),
+    field(14, "error", &JobDetails::std_err, bytes_at_most(sizes::kPath)),
+    field(16, "script", &JobDetails::command, bytes_at_most(sizes::kPath)),
+    field(18, "script arguments", &JobDetails::script_args,
+          entries_at_most(sizes::kArgumentCount, sizes::kArgument)),
+    field(17, "submit line", &JobDetails::submit_line, bytes_at_most(sizes::kSubmitLine)),
+    field(22, "submit_sid", &JobDetails::submit_sid),
+    field(41, "script hash", &JobDetails::script_hash, bytes_at_most(sizes::kKey)),
+    field(42, "environment hash", &JobDetails::environment_hash, bytes_at_most(sizes::kKey)));
 
 class PackedDetails {
 public:
@@ -53,13 +72,8 @@ public:
 
 private:
     // In the order in which they lie in memory; the arguments of the script follow.
-    static constexpr Text kTexts[] = {
-        &JobDetails::name,        &JobDetails::comment,          &JobDetails::dependency,
-        &JobDetails::work_dir,    &JobDetails::std_in,           &JobDetails::std_out,
-        &JobDetails::std_err,     &JobDetails::command,          &JobDetails::submit_line,
-        &JobDetails::script_hash, &JobDetails::environment_hash,
-    };
-    static constexpr std::size_t kTextCount = std::size(kTexts);
+    static constexpr auto kTexts = members_of_type<JobDetails, std::string>();
+    static constexpr std::size_t kTextCount = kTexts.size();
     using Offset = std::uint32_t;
 
     static constexpr std::size_t place_of(Text member) {

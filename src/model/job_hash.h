@@ -1,22 +1,27 @@
 // model/job_hash.h
 //
-// Hashes of what jobs ask for, to find equal ones. A member that is left out costs no more than a
-// comparison.
+// Hashes of what jobs ask for, to find equal ones. All members of the lists (fields.h) count.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "model/fields.h"
 #include "model/job.h"
 
 namespace sluice {
 
 class Hash {
 public:
-    Hash& add(std::uint64_t value) {
+    template <typename Value>
+    requires std::integral<Value> || std::is_enum_v<Value> Hash& add(Value number) {
+        const auto value = static_cast<std::uint64_t>(number);
         value_ = (value_ ^ value) * 0x9e3779b97f4a7c15ull;
         value_ ^= value_ >> 32;
         return *this;
@@ -26,7 +31,22 @@ public:
         return add(limit.unlimited() ? ~0ull : static_cast<std::uint64_t>(limit.length().count()));
     }
     Hash& add(Time time) { return add(static_cast<std::uint64_t>(to_unix(time))); }
-    Hash& add(const GresCount& wish) { return add(wish.name).add(wish.type).add(wish.count); }
+    Hash& add(Seconds length) { return add(length.count()); }
+    Hash& add(const TaskSet& tasks) {
+        for (const TaskSet::Range& range : tasks.ranges()) {
+            add(range.first).add(range.last).add(range.step);
+        }
+        return add(tasks.ranges().size());
+    }
+    template <typename First, typename Second>
+    Hash& add(const std::pair<First, Second>& both) {
+        return add(both.first).add(both.second);
+    }
+    template <HasFields Owner>
+    Hash& add(const Owner& owner) {
+        for_each_field<Owner>([&](const auto& each) { add(owner.*each.member); });
+        return *this;
+    }
     template <typename T>
     Hash& add(const std::optional<T>& value) {
         return value ? add(1u).add(*value) : add(0u);

@@ -89,6 +89,21 @@ struct Reboot {
     bool operator==(const Reboot&) const = default;
 };
 
+// What is stored of a node: all that was changed since slurm.conf was read.
+struct StoredNode {
+    std::string name;
+    std::uint32_t admin_flags = 0;
+    bool down = false;
+    std::string reason;
+    std::optional<Time> reason_time;
+    UserId reason_user;
+    std::string comment;
+    std::optional<std::uint32_t> weight;
+    std::optional<std::vector<std::string>> features;
+    std::optional<Reboot> reboot;
+    bool operator==(const StoredNode&) const = default;
+};
+
 struct PartitionConfig {
     std::string name;
     std::string nodes_text;          // as written: "ALL", "n[1-4]"

@@ -23,6 +23,8 @@ enum QosFlag : std::uint32_t {
     kQosRequiresReservation = 1 << 5,
 };
 
+constexpr std::uint32_t kQosFlagsAll = (1u << 6) - 1;
+
 // What jobs may have together; absent: as much as there is.
 struct Allotment {
     Tres tres;  // of those that run

@@ -194,6 +194,17 @@ Result<std::vector<GresCount>> parse_gpus(std::string_view text) {
     return list;
 }
 
+std::string print_gpus(const std::vector<GresCount>& gres) {
+    std::string text;
+    for (const GresCount& each : gres) {
+        if (each.name != "gpu") continue;
+        if (!text.empty()) text += ',';
+        text += each.type.empty() ? fmt::format("{}", each.count)
+                                  : fmt::format("{}:{}", each.type, each.count);
+    }
+    return text;
+}
+
 std::string print_gres(const std::vector<GresCount>& gres) {
     std::vector<std::string> items;
     for (const GresCount& one : gres) items.push_back(print_one(one));

@@ -60,6 +60,7 @@ constexpr std::uint32_t kCount = 1u << 30;                 // nodes, tasks, CPUs
 
 // ---- messages
 
+constexpr std::size_t kFrame = 32u << 20;  // requests, reports and orders
 // A listing above this is refused. It has to fit into a frame that clients accept
 // (protocol/frame.h).
 constexpr std::size_t kListing = 256u << 20;

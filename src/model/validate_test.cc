@@ -41,7 +41,7 @@ TEST(Validate, NumbersHaveTheirLimits) {
     shape.mem_per_node = sizes::kAmount;
     EXPECT_TRUE(validate(shape));
     shape.ntasks = sizes::kCount + 1;
-    EXPECT_EQ(validate(shape).error().detail, "ntasks=1073741825: not between 0 and 1073741824");
+    EXPECT_EQ(validate(shape).error().detail, "ntasks=1073741825: the limit is 1073741824");
     shape.ntasks = 1;
     shape.mem_per_node = sizes::kAmount + 1;
     EXPECT_FALSE(validate(shape));

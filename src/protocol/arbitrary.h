@@ -1,17 +1,20 @@
 // protocol/arbitrary.h
 //
-// RapidCheck generators of the values that cross the wire, for tests here and in store/.
+// RapidCheck generators of the values that are sent and stored, for tests here and in store/.
 #pragma once
 
 #include <rapidcheck.h>
 
+#include <concepts>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/filter.h"
 #include "model/job.h"
-#include "model/node.h"
+#include "model/node_fields.h"
+#include "model/reservation_fields.h"
 
 namespace sluice::arbitrary {
 
@@ -66,89 +69,78 @@ inline TaskSet task_set() {
     return set;
 }
 
-inline std::vector<GresCount> gres() {
-    return list([] { return GresCount{text(), text(), number(1000)}; });
+// ---- a value of each type that a field may have, within the limits of the field
+
+template <typename Value>
+Value value_of(const FieldLimits& limits);
+
+template <HasFields Owner>
+Owner fields() {
+    Owner owner;
+    for_each_field<Owner>([&]<typename Value>(const Field<Owner, Value>& each) {
+        owner.*each.member = value_of<Value>(each.limits);
+    });
+    return owner;
 }
 
-inline Shape shape() {
-    Shape shape;
-    shape.nodes_min = number(1000);
-    shape.nodes_max = maybe_number();
-    shape.ntasks = maybe_number();
-    shape.ntasks_per_node = maybe_number();
-    shape.cpus_per_task = number(1000);
-    shape.cpus_per_task_set = coin();
-    shape.mem_per_node = maybe_number();
-    shape.mem_per_cpu = maybe_number();
-    shape.gres_per_node = gres();
-    shape.gpus = gres();
-    shape.gpus_per_task = gres();
-    shape.constraint = text();
-    shape.nodelist = text();
-    shape.exclude = text();
-    shape.exclusive = one_of(Exclusive::User);
-    shape.oversubscribe = coin();
-    shape.cpus_min = maybe_number();
-    shape.cpus_min_per_node = maybe_number();
-    shape.tmp_min = maybe_number();
-    for (std::optional<std::uint32_t> Shape::*member :
-         {&Shape::ntasks_per_socket, &Shape::ntasks_per_core, &Shape::ntasks_per_gpu,
-          &Shape::cpus_per_gpu, &Shape::sockets_per_node, &Shape::cores_per_socket,
-          &Shape::threads_per_core, &Shape::core_spec, &Shape::thread_spec, &Shape::switches_max}) {
-        shape.*member = maybe_number();
+template <typename Value>
+constexpr bool kIsOptional = false;
+template <typename Value>
+constexpr bool kIsOptional<std::optional<Value>> = true;
+
+template <typename Value>
+concept ListValue = requires(Value list) {
+    list.emplace_back();
+};
+
+template <typename Value>
+Value value_of(const FieldLimits& limits) {
+    if constexpr (std::same_as<Value, bool>) {
+        return coin();
+    } else if constexpr (std::same_as<Value, std::string>) {
+        return text().substr(0, limits.bytes);
+    } else if constexpr (std::same_as<Value, double>) {
+        return number(10000) / 100.0;
+    } else if constexpr (std::same_as<Value, Time>) {
+        return time();
+    } else if constexpr (std::same_as<Value, TimeLimit>) {
+        return time_limit();
+    } else if constexpr (std::same_as<Value, TaskSet>) {
+        return task_set();
+    } else if constexpr (std::is_enum_v<Value>) {
+        return one_of(static_cast<Value>(limits.most));
+    } else if constexpr (std::unsigned_integral<Value>) {
+        const auto most = std::min<std::uint64_t>(limits.most, std::numeric_limits<Value>::max());
+        return coin() ? static_cast<Value>(most)
+                      : static_cast<Value>(number(1'000'000) % std::max<std::uint64_t>(most, 1));
+    } else if constexpr (std::signed_integral<Value>) {
+        const auto most = std::min<std::uint64_t>(limits.most, std::numeric_limits<Value>::max());
+        return static_cast<Value>(coin() ? most : number(1'000'000) % most) * (coin() ? 1 : -1);
+    } else if constexpr (std::same_as<Value, Seconds>) {
+        return Seconds{number(1u << 20)};
+    } else if constexpr (kIsOptional<Value>) {
+        return maybe([&] { return value_of<typename Value::value_type>(limits); });
+    } else if constexpr (ListValue<Value>) {
+        return list([&] { return value_of<typename Value::value_type>(limits); });
+    } else if constexpr (HasFields<Value>) {
+        return fields<Value>();
+    } else if constexpr (requires { typename Value::mapped_type; }) {
+        const auto entries = list([&] {
+            return value_of<std::pair<typename Value::key_type, typename Value::mapped_type>>(
+                limits);
+        });
+        return {entries.begin(), entries.end()};
+    } else if constexpr (requires(Value id) { id.value; }) {
+        return Value{value_of<decltype(Value::value)>(limits)};
+    } else {
+        return {value_of<typename Value::first_type>(limits),
+                value_of<typename Value::second_type>(limits)};
     }
-    for (bool Shape::*member : {&Shape::one_thread_per_core, &Shape::spread, &Shape::use_min_nodes,
-                                &Shape::contiguous, &Shape::bind_gpus_to_cores}) {
-        shape.*member = coin();
-    }
-    shape.mem_per_gpu = maybe_number();
-    shape.gpus_per_socket = gres();
-    shape.prefer = text();
-    shape.node_sizes = text();
-    shape.switches_wait = Seconds{number(1u << 20)};
-    return shape;
 }
 
 inline JobRequest request() {
-    JobRequest request;
-    for (std::string JobTerms::*member :
-         {&JobTerms::partition, &JobTerms::account, &JobTerms::qos, &JobTerms::wckey,
-          &JobTerms::reservation, &JobTerms::licenses, &JobTerms::mail_user, &JobTerms::mail_types,
-          &JobTerms::submit_host, &JobTerms::tres_bind, &JobTerms::tres_freq}) {
-        request.*member = text();
-    }
-    for (std::string JobDetails::*member :
-         {&JobDetails::name, &JobDetails::comment, &JobDetails::dependency, &JobDetails::work_dir,
-          &JobDetails::std_in, &JobDetails::std_out, &JobDetails::std_err, &JobDetails::command,
-          &JobDetails::submit_line, &JobDetails::script_hash, &JobDetails::environment_hash}) {
-        request.*member = text();
-    }
-    for (bool JobTerms::*member :
-         {&JobRequest::hold, &JobRequest::requeue, &JobRequest::requeue_set, &JobRequest::immediate,
-          &JobRequest::kill_on_node_fail, &JobRequest::get_user_env}) {
-        request.*member = coin();
-    }
-    for (std::string* hash : {&request.script_hash, &request.environment_hash})
-        hash->resize(std::min<std::size_t>(hash->size(), 64));
-    request.licenses = coin() ? "" : "matlab:2,ansys:1";
-    request.kind = one_of(JobKind::Salloc);
-    request.open_mode = one_of(OpenMode::Truncate);
-    request.script_args = texts();
-    request.submit_sid = number(1u << 30);
-    request.time_limit = maybe(time_limit);
-    request.time_min = maybe(time_limit);
-    request.begin = maybe_time();
-    request.deadline = maybe_time();
-    request.priority = maybe_number();
-    if (coin()) request.kill_on_invalid_dep = coin();
-    request.nice = *rc::gen::inRange(-2147483645, 2147483645);
-    request.warn_signal = maybe([] {
-        return WarnSignal{static_cast<int>(number(65)), Seconds{number(65536)}, coin(), coin()};
-    });
-    request.array = maybe([] { return ArraySpec{task_set(), number(100)}; });
-    request.umask = number(01000);
-    request.rlimits = list([] { return std::pair(text(), *rc::gen::arbitrary<std::uint64_t>()); });
-    request.shape = shape();
+    JobRequest request{fields<JobTerms>(), fields<JobDetails>()};
+    request.licenses = coin() ? "" : "matlab:2,ansys:1";  // they are counted
     return request;
 }
 

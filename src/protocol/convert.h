@@ -4,6 +4,7 @@
 // enums in range, ranges the right way round, sizes bounded; its errors name the field.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,23 +30,23 @@ using WireRanges = google::protobuf::RepeatedPtrField<wire::TaskRange>;
 void to_wire(const TaskSet& tasks, WireRanges& out);
 Result<TaskSet> from_wire(const WireRanges& ranges);
 
-wire::ArraySpec to_wire(const ArraySpec& spec);
-Result<ArraySpec> from_wire(const wire::ArraySpec& spec);
-
-wire::WarnSignal to_wire(const WarnSignal& warning);
-Result<WarnSignal> from_wire(const wire::WarnSignal& warning);
-
 using WireGres = google::protobuf::RepeatedPtrField<wire::Gres>;
 void to_wire(const std::vector<GresCount>& gres, WireGres& out);
 Result<std::vector<GresCount>> from_wire(const WireGres& gres);
 
-wire::Shape to_wire(const Shape& shape);
-Result<Shape> from_wire(const wire::Shape& shape);
+// ---- convert_fields.cc: values with a list of fields
 
-wire::JobRequest to_wire(const JobRequest& request);
-wire::JobRequest to_wire(const JobTerms& request,
-                         const PackedDetails& details);  // as a job keeps it
-Result<JobRequest> from_wire(const wire::JobRequest& request);
+std::string encode(const JobRequest& request);
+std::string encode(const JobTerms& terms, const JobDetails& details);  // of the same request
+Result<JobRequest> decode_request(std::string_view bytes);
+// What the job asked for. slurmd and slurmctld have refused what cannot be decoded.
+JobRequest request_of(const wire::JobAllocation& job);
+
+std::string encode(const NodeFacts& facts);
+Result<NodeFacts> decode_facts(std::string_view bytes);
+
+std::string encode(const ReservationChange& change);
+Result<ReservationChange> decode_reservation_change(std::string_view bytes);
 
 // ---- convert_run.cc: where jobs run, and what became of them
 
@@ -54,9 +55,9 @@ wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
 Result<NodeShare> from_wire(const wire::NodeShare& share);
 // What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were
 // asked for, else one for as many CPUs as a task has.
-std::uint32_t tasks_announced(const wire::NodeShare& share, const wire::Shape& shape);
+std::uint32_t tasks_announced(const wire::NodeShare& share, const Shape& shape);
 // SLURM_TRES_PER_TASK: "cpu=2,gres/gpu:a40=1"; empty: nothing was asked for by task.
-std::string tres_per_task(const wire::Shape& shape);
+std::string tres_per_task(const Shape& shape);
 
 wire::ExitStatus to_wire(const ExitStatus& exit);
 Result<ExitStatus> from_wire(const wire::ExitStatus& exit);
@@ -68,14 +69,6 @@ Result<Step> from_wire(const wire::Step& step);
 
 wire::Explanation to_wire(const Explanation& explanation);
 Result<Explanation> from_wire(const wire::Explanation& explanation);
-
-// ---- convert_node.cc: what nodes say of themselves
-
-wire::GresDevices to_wire(const GresDevices& devices);
-Result<GresDevices> from_wire(const wire::GresDevices& devices);
-
-wire::NodeFacts to_wire(const NodeFacts& facts);
-Result<NodeFacts> from_wire(const wire::NodeFacts& facts);
 
 // ---- convert_query.cc: questions and answers
 
@@ -92,13 +85,5 @@ Result<Filter> from_wire(const wire::Filter& filter);
 
 wire::Listing to_wire(const Table& table);
 Result<Table> from_wire(const wire::Listing& listing);
-
-// ---- convert_reservation.cc
-
-wire::ChangeReservation to_wire(const ReservationChange& change);
-Result<ReservationChange> from_wire(const wire::ChangeReservation& change);
-
-wire::ReservationRecord to_wire(const Reservation& reservation);
-Result<Reservation> from_wire(const wire::ReservationRecord& record);
 
 }  // namespace sluice

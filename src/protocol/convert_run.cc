@@ -46,19 +46,17 @@ wire::NodeShare to_wire(const NodeShare& share, std::string_view name) {
     return out;
 }
 
-std::uint32_t tasks_announced(const wire::NodeShare& share, const wire::Shape& shape) {
-    const bool asked =
-        shape.has_ntasks() || shape.has_ntasks_per_node() || shape.has_ntasks_per_gpu();
+std::uint32_t tasks_announced(const wire::NodeShare& share, const Shape& shape) {
+    const bool asked = shape.ntasks || shape.ntasks_per_node || shape.ntasks_per_gpu;
     const auto cpus = static_cast<std::uint32_t>(share.cpus_size());
-    return std::max({1u, share.tasks(), asked ? 0u : cpus / std::max(1u, shape.cpus_per_task())});
+    return std::max({1u, share.tasks(), asked ? 0u : cpus / std::max(1u, shape.cpus_per_task)});
 }
 
-std::string tres_per_task(const wire::Shape& shape) {
-    std::string text =
-        shape.cpus_per_task_set() ? fmt::format("cpu={}", shape.cpus_per_task()) : "";
-    for (const wire::Gres& gpus : shape.gpus_per_task()) {
+std::string tres_per_task(const Shape& shape) {
+    std::string text = shape.cpus_per_task_set ? fmt::format("cpu={}", shape.cpus_per_task) : "";
+    for (const GresCount& gpus : shape.gpus_per_task) {
         text += fmt::format("{}gres/gpu{}{}={}", text.empty() ? "" : ",",
-                            gpus.type().empty() ? "" : ":", gpus.type(), gpus.count());
+                            gpus.type.empty() ? "" : ":", gpus.type, gpus.count);
     }
     return text;
 }

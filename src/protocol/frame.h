@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/sizes.h"
 
 namespace sluice {
 
@@ -22,7 +23,7 @@ constexpr std::uint32_t kProtocolVersionMax = 2;
 constexpr std::size_t kFrameHeaderSize = 4;
 constexpr std::size_t kHelloSizeMax = 64u << 10;       // before we know who speaks
 constexpr std::size_t kStepInputSizeMax = 256u << 10;  // from srun to a step: each task gets a copy
-constexpr std::size_t kFrameSizeMax = 32u << 20;       // requests, reports and orders
+constexpr std::size_t kFrameSizeMax = sizes::kFrame;   // requests, reports and orders
 constexpr std::size_t kReplySizeMax = 512u << 20;      // listings of very large clusters
 
 void append_frame(std::string& out, const google::protobuf::MessageLite& message);

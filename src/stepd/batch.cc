@@ -53,26 +53,25 @@ Result<std::string> BatchWork::write_script() const {
 }
 
 FileWishes BatchWork::files() const {
-    const wire::JobRequest& request = order_.batch().job().request();
     FilenameContext context = filename_context(order_, user_);
-    std::string pattern = request.std_out();
+    std::string pattern = request_.std_out;
     if (pattern.empty()) {
         pattern = context.array_task ? "slurm-%A_%a.out" : "slurm-%j.out";
     }
     auto path_of = [&](const std::string& name) {
-        return absolute_path(expand_filename(name, context), request.work_dir());
+        return absolute_path(expand_filename(name, context), request_.work_dir);
     };
     // Compat: a job that was requeued overwrites its output too, unless told to append.
-    bool append = request.open_mode() == static_cast<std::uint32_t>(OpenMode::Append);
+    bool append = request_.open_mode == OpenMode::Append;
     std::string out = path_of(pattern);
-    std::string err = request.std_err().empty() ? out : path_of(request.std_err());
-    const std::string& here = request.work_dir();
+    std::string err = request_.std_err.empty() ? out : path_of(request_.std_err);
+    const std::string& here = request_.work_dir;
     FileWishes wishes;
     wishes.out = OpenWish{"stdout", out, here, append};
     wishes.err_is_out = err == out;
     if (!wishes.err_is_out) wishes.err = OpenWish{"stderr", err, here, append};
-    if (!request.std_in().empty()) {
-        wishes.in = OpenWish{"stdin", path_of(request.std_in()), here, false, true};
+    if (!request_.std_in.empty()) {
+        wishes.in = OpenWish{"stdin", path_of(request_.std_in), here, false, true};
     }
     return wishes;
 }
@@ -96,7 +95,7 @@ Environment BatchWork::make_environment() const {
 
 // The login shell is the user's program: it runs where the script runs, and ends with it.
 void BatchWork::add_login(ProcessSpec& spec) const {
-    if (!order_.batch().job().request().get_user_env()) return;
+    if (!request_.get_user_env) return;
     spec.before_program = [this](std::vector<std::string>& entries) {
         Environment environment = Environment::parse(order_.batch().environment());
         environment.add_missing(login_environment(user_, kLoginTimeout));
@@ -107,18 +106,17 @@ void BatchWork::add_login(ProcessSpec& spec) const {
 }
 
 Result<void> BatchWork::start(const std::string& preface) {
-    const wire::JobRequest& request = order_.batch().job().request();
     ProcessSpec spec;
     spec.program = TRY(write_script());
     spec.argv = {spec.program};
-    spec.argv.insert(spec.argv.end(), request.script_args().begin(), request.script_args().end());
+    spec.argv.insert(spec.argv.end(), request_.script_args.begin(), request_.script_args.end());
     spec.environment = make_environment().entries();
     spec.pid_variable = "SLURM_TASK_PID";
-    spec.directory = request.work_dir();
+    spec.directory = request_.work_dir;
     spec.directory_fallback = "/tmp";
     spec.user = &user_;
-    spec.umask = static_cast<mode_t>(request.umask() & 0777);
-    spec.limits = limits_of(request.rlimits());
+    spec.umask = static_cast<mode_t>(request_.umask & 0777);
+    spec.limits = limits_of(request_.rlimits);
     spec.preface = preface;
     spec.new_group = true;
     spec.cgroups = container_.entries();

@@ -7,6 +7,7 @@
 
 #include "os/fd.h"
 #include "os/user.h"
+#include "protocol/convert.h"
 #include "stepd/container.h"
 #include "stepd/environment.h"
 #include "stepd/output.h"
@@ -21,6 +22,7 @@ public:
               const Container& container, OnFailed on_failed)
         : loop_(loop),
           order_(order),
+          request_(request_of(order.batch().job())),
           user_(user),
           container_(container),
           on_failed_(std::move(on_failed)) {}
@@ -44,6 +46,7 @@ private:
 
     EventLoop& loop_;
     const wire::StepOrder& order_;
+    const JobRequest request_;
     const User& user_;
     const Container& container_;
     OnFailed on_failed_;

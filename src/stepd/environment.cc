@@ -119,30 +119,20 @@ void set_if(Environment& environment, std::string_view name, const std::string& 
     if (!value.empty()) environment.set(name, value);
 }
 
-// As --gpus was written: "2", "a40:2,h100:1".
-std::string print_gpus(const google::protobuf::RepeatedPtrField<wire::Gres>& wishes) {
-    std::string text;
-    for (const wire::Gres& wish : wishes) {
-        if (!text.empty()) text += ',';
-        text += wish.type().empty() ? fmt::format("{}", wish.count())
-                                    : fmt::format("{}:{}", wish.type(), wish.count());
-    }
-    return text;
-}
-
 void set_identity(Environment& environment, const wire::StepOrder& order,
-                  const wire::JobAllocation& job, std::string_view user_name) {
+                  const wire::JobAllocation& job, const JobRequest& request,
+                  std::string_view user_name) {
     set_number(environment, "SLURM_JOB_ID", order.run().job());
     set_number(environment, "SLURM_JOBID", order.run().job());
     environment.set("SLURM_JOB_USER", user_name);
     set_number(environment, "SLURM_JOB_UID", order.user());
     set_number(environment, "SLURM_JOB_GID", order.group());
-    set_if(environment, "SLURM_JOB_NAME", job.request().name());
-    set_if(environment, "SLURM_JOB_ACCOUNT", job.request().account());
-    set_if(environment, "SLURM_JOB_QOS", job.request().qos());
+    set_if(environment, "SLURM_JOB_NAME", request.name);
+    set_if(environment, "SLURM_JOB_ACCOUNT", request.account);
+    set_if(environment, "SLURM_JOB_QOS", request.qos);
     set_if(environment, "SLURM_JOB_PARTITION", job.partition());
-    set_if(environment, "SLURM_JOB_RESERVATION", job.request().reservation());
-    set_if(environment, "SLURM_JOB_LICENSES", job.request().licenses());
+    set_if(environment, "SLURM_JOB_RESERVATION", request.reservation);
+    set_if(environment, "SLURM_JOB_LICENSES", request.licenses);
     set_if(environment, "SLURM_JOB_SLUID", job.sluid());
     set_if(environment, "SLURM_CLUSTER_NAME", order.cluster_name());
     set_if(environment, "SLURM_CONF", order.slurm_conf());
@@ -166,24 +156,17 @@ void set_times(Environment& environment, const wire::JobAllocation& job) {
     }
 }
 
-void set_array(Environment& environment, const wire::JobAllocation& job) {
+void set_array(Environment& environment, const wire::JobAllocation& job,
+               const JobRequest& request) {
     if (!job.has_array_task()) return;
+    TaskSet tasks = request.array ? request.array->tasks : TaskSet{};
+    tasks.insert(job.array_task());
     set_number(environment, "SLURM_ARRAY_JOB_ID", job.array_job());
     set_number(environment, "SLURM_ARRAY_TASK_ID", job.array_task());
-    std::uint64_t count = 0;
-    std::uint32_t first = job.array_task(), last = job.array_task(), step = 1;
-    for (const wire::TaskRange& range : job.request().array().tasks()) {
-        std::uint32_t stride = std::max(1u, range.step());
-        if (range.last() < range.first()) continue;
-        if (count == 0) step = stride;
-        count += (range.last() - range.first()) / stride + 1;
-        first = std::min(first, range.first());
-        last = std::max(last, range.last());
-    }
-    set_number(environment, "SLURM_ARRAY_TASK_COUNT", std::max<std::uint64_t>(1, count));
-    set_number(environment, "SLURM_ARRAY_TASK_MIN", first);
-    set_number(environment, "SLURM_ARRAY_TASK_MAX", last);
-    set_number(environment, "SLURM_ARRAY_TASK_STEP", step);
+    set_number(environment, "SLURM_ARRAY_TASK_COUNT", tasks.size());
+    set_number(environment, "SLURM_ARRAY_TASK_MIN", tasks.first());
+    set_number(environment, "SLURM_ARRAY_TASK_MAX", tasks.last());
+    set_number(environment, "SLURM_ARRAY_TASK_STEP", tasks.ranges().front().step);
 }
 
 void set_cpus_per_node(Environment& environment, const wire::JobAllocation& job) {
@@ -194,68 +177,59 @@ void set_cpus_per_node(Environment& environment, const wire::JobAllocation& job)
     environment.set("SLURM_JOB_CPUS_PER_NODE", print_per_node(cpus));
 }
 
-void set_nodes(Environment& environment, const wire::JobAllocation& job) {
+void set_nodes(Environment& environment, const wire::JobAllocation& job, const Shape& shape) {
     environment.set("SLURM_JOB_NODELIST", job.node_names());
     environment.set("SLURM_NODELIST", job.node_names());
     set_number(environment, "SLURM_JOB_NUM_NODES", job.nodes_size());
     set_number(environment, "SLURM_NNODES", job.nodes_size());
     std::vector<std::uint32_t> tasks;
     for (const wire::NodeShare& share : job.nodes()) {
-        tasks.push_back(tasks_announced(share, job.request().shape()));
+        tasks.push_back(tasks_announced(share, shape));
     }
     set_cpus_per_node(environment, job);
     environment.set("SLURM_TASKS_PER_NODE", print_per_node(tasks));
 }
 
 // The sizes that have a variable of the same name.
-void set_sizes(Environment& environment, const wire::Shape& shape) {
-    struct Size {
-        const char* name;
-        bool given;
-        std::uint64_t value;
+void set_sizes(Environment& environment, const Shape& shape) {
+    auto set_size = [&](std::string_view name, const auto& size) {
+        if (size) set_number(environment, name, *size);
     };
-    const Size sizes[] = {
-        {"SLURM_NTASKS_PER_SOCKET", shape.has_ntasks_per_socket(), shape.ntasks_per_socket()},
-        {"SLURM_NTASKS_PER_CORE", shape.has_ntasks_per_core(), shape.ntasks_per_core()},
-        {"SLURM_NTASKS_PER_GPU", shape.has_ntasks_per_gpu(), shape.ntasks_per_gpu()},
-        {"SLURM_CPUS_PER_GPU", shape.has_cpus_per_gpu(), shape.cpus_per_gpu()},
-        {"SLURM_MEM_PER_GPU", shape.has_mem_per_gpu(), shape.mem_per_gpu()},
-        {"SLURM_THREADS_PER_CORE", shape.has_threads_per_core(), shape.threads_per_core()},
-    };
-    for (const Size& size : sizes) {
-        if (size.given) set_number(environment, size.name, size.value);
-    }
-    if (shape.gpus_per_socket_size() > 0) {
-        environment.set("SLURM_GPUS_PER_SOCKET", print_gpus(shape.gpus_per_socket()));
-    }
+    set_size("SLURM_NTASKS_PER_SOCKET", shape.ntasks_per_socket);
+    set_size("SLURM_NTASKS_PER_CORE", shape.ntasks_per_core);
+    set_size("SLURM_NTASKS_PER_GPU", shape.ntasks_per_gpu);
+    set_size("SLURM_CPUS_PER_GPU", shape.cpus_per_gpu);
+    set_size("SLURM_MEM_PER_GPU", shape.mem_per_gpu);
+    set_size("SLURM_THREADS_PER_CORE", shape.threads_per_core);
+    set_if(environment, "SLURM_GPUS_PER_SOCKET", print_gpus(shape.gpus_per_socket));
 }
 
 // What was asked for; absent when it was not, since tools inside the job read it as their options.
-void set_wishes(Environment& environment, const wire::JobAllocation& job) {
-    const wire::Shape& shape = job.request().shape();
-    if (shape.has_ntasks() || shape.has_ntasks_per_node()) {
-        std::uint32_t tasks = shape.has_ntasks() ? shape.ntasks()
-                                                 : shape.ntasks_per_node() *
-                                                       static_cast<std::uint32_t>(job.nodes_size());
+void set_wishes(Environment& environment, const wire::JobAllocation& job,
+                const JobRequest& request) {
+    const Shape& shape = request.shape;
+    if (shape.ntasks || shape.ntasks_per_node) {
+        const std::uint32_t tasks = shape.ntasks.value_or(
+            shape.ntasks_per_node.value_or(0) * static_cast<std::uint32_t>(job.nodes_size()));
         set_number(environment, "SLURM_NTASKS", tasks);
         set_number(environment, "SLURM_NPROCS", tasks);
     }
-    if (shape.has_ntasks_per_node()) {
-        set_number(environment, "SLURM_NTASKS_PER_NODE", shape.ntasks_per_node());
+    if (shape.ntasks_per_node) {
+        set_number(environment, "SLURM_NTASKS_PER_NODE", *shape.ntasks_per_node);
     }
     set_sizes(environment, shape);
-    if (shape.cpus_per_task_set()) {
-        set_number(environment, "SLURM_CPUS_PER_TASK", shape.cpus_per_task());
+    if (shape.cpus_per_task_set) {
+        set_number(environment, "SLURM_CPUS_PER_TASK", shape.cpus_per_task);
     }
-    set_if(environment, "SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task()));
+    set_if(environment, "SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task));
     set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task(shape));
-    if (shape.gpus_size() > 0) environment.set("SLURM_GPUS", print_gpus(shape.gpus()));
+    set_if(environment, "SLURM_GPUS", print_gpus(shape.gpus));
     constexpr std::string_view kGpuBind = "gres/gpu:";
-    if (const std::string& bind = job.request().tres_bind(); bind.starts_with(kGpuBind)) {
+    if (const std::string& bind = request.tres_bind; bind.starts_with(kGpuBind)) {
         environment.set("SLURM_GPU_BIND", bind.substr(kGpuBind.size()));
     }
     constexpr std::string_view kGpuFreq = "gpu:";
-    if (const std::string& freq = job.request().tres_freq(); freq.starts_with(kGpuFreq)) {
+    if (const std::string& freq = request.tres_freq; freq.starts_with(kGpuFreq)) {
         environment.set("SLURM_GPU_FREQ", freq.substr(kGpuFreq.size()));
     }
     // Compat: also where it is a default; but all of a node (--mem=0) is no number to hand on.
@@ -265,8 +239,8 @@ void set_wishes(Environment& environment, const wire::JobAllocation& job) {
         set_number(environment, "SLURM_MEM_PER_NODE", job.default_mem_per_node());
     }
     constexpr std::string_view kExclusive[] = {"NO", "NODE", "USER"};
-    environment.set("SLURM_JOB_EXCLUSIVE", kExclusive[std::min(2u, shape.exclusive())]);
-    environment.set("SLURM_JOB_OVERSUBSCRIBE", shape.oversubscribe() ? "YES" : "NO");
+    environment.set("SLURM_JOB_EXCLUSIVE", kExclusive[static_cast<std::size_t>(shape.exclusive)]);
+    environment.set("SLURM_JOB_OVERSUBSCRIBE", shape.oversubscribe ? "YES" : "NO");
     environment.set("SLURM_OOM_KILL_STEP", "0");
 }
 
@@ -289,11 +263,9 @@ void set_gpu_list(Environment& environment, std::string_view name, std::size_t o
 }
 
 // For the job's sruns, which read it as their own --open-mode.
-void set_open_mode(Environment& environment, std::uint32_t mode) {
-    if (mode == static_cast<std::uint32_t>(OpenMode::Append))
-        environment.set("SLURM_OPEN_MODE", "a");
-    if (mode == static_cast<std::uint32_t>(OpenMode::Truncate))
-        environment.set("SLURM_OPEN_MODE", "t");
+void set_open_mode(Environment& environment, OpenMode mode) {
+    if (mode == OpenMode::Append) environment.set("SLURM_OPEN_MODE", "a");
+    if (mode == OpenMode::Truncate) environment.set("SLURM_OPEN_MODE", "t");
 }
 
 // MPI launchers started in a job go through srun; this makes them do it without new steps' rules.
@@ -321,23 +293,24 @@ void set_position(Environment& environment, std::uint32_t task, std::uint32_t lo
 void set_batch_variables(Environment& environment, const wire::StepOrder& order,
                          std::string_view user_name) {
     const wire::JobAllocation& job = order.batch().job();
-    set_identity(environment, order, job, user_name);
+    const JobRequest request = request_of(job);
+    set_identity(environment, order, job, request, user_name);
     set_times(environment, job);
-    set_array(environment, job);
-    set_nodes(environment, job);
-    set_wishes(environment, job);
+    set_array(environment, job, request);
+    set_nodes(environment, job, request.shape);
+    set_wishes(environment, job, request);
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
     std::vector<std::uint32_t> gpus = gpus_of(order.share());
     set_gpu_list(environment, "SLURM_JOB_GPUS", gpus.size(), gpus);
     set_visible_gpus(environment, order, gpus);
-    set_open_mode(environment, job.request().open_mode());
+    set_open_mode(environment, request.open_mode);
     set_launchers(environment);
     set_position(environment, 0, 0, 0, "0");
     environment.set("SLURM_STEP_ID", "-5");
     environment.set("SLURM_STEPID", "-5");
     environment.set_default("SLURM_PRIO_PROCESS", "0");
-    environment.set_default("SLURM_SUBMIT_DIR", job.request().work_dir());
-    environment.set_default("SLURM_SUBMIT_HOST", job.request().submit_host());
+    environment.set_default("SLURM_SUBMIT_DIR", request.work_dir);
+    environment.set_default("SLURM_SUBMIT_HOST", request.submit_host);
     environment.set("ENVIRONMENT", "BATCH");
     environment.set("HOSTNAME", order.hostname());
     environment.set_default("TMPDIR", "/tmp");
@@ -347,9 +320,10 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
                         std::size_t local, const std::vector<std::uint32_t>& gpus) {
     const wire::LaunchTasks& launch = order.tasks();
     const wire::JobAllocation& job = launch.job();
-    set_identity(environment, order, job, user.name);
+    const JobRequest request = request_of(job);
+    set_identity(environment, order, job, request, user.name);
     set_times(environment, job);
-    set_array(environment, job);
+    set_array(environment, job, request);
     environment.set("SLURM_JOB_NODELIST", job.node_names());
     environment.set("SLURM_NODELIST", job.node_names());
     set_number(environment, "SLURM_JOB_NUM_NODES", std::max(1, job.nodes_size()));

@@ -5,6 +5,7 @@
 
 #include "model/job.h"
 #include "model/job_id.h"
+#include "protocol/convert.h"
 #include "stepd/gpus.h"
 
 namespace sluice {
@@ -19,6 +20,13 @@ wire::NodeShare share_of(int cpus, std::vector<std::uint32_t> gpus) {
     devices.set_name("gpu");
     for (std::uint32_t gpu : gpus) devices.add_indexes(gpu);
     return share;
+}
+
+JobRequest train_request() {
+    JobRequest request;
+    request.name = "train";
+    request.work_dir = "/home/u";
+    return request;
 }
 
 wire::StepOrder batch_order() {
@@ -36,8 +44,7 @@ wire::StepOrder batch_order() {
     *job.add_nodes() = share_of(2, {});
     job.set_start_time(1000);
     job.mutable_time_limit()->set_seconds(600);
-    job.mutable_request()->set_name("train");
-    job.mutable_request()->set_work_dir("/home/u");
+    job.set_request(encode(train_request()));
     return order;
 }
 
@@ -116,13 +123,11 @@ TEST(Environment, MemoryIsToldAlsoWhereItIsADefault) {
 
 TEST(Environment, SizesByTaskKeepTheTypesOfGpus) {
     wire::StepOrder order = batch_order();
-    wire::Shape& shape = *order.mutable_batch()->mutable_job()->mutable_request()->mutable_shape();
-    shape.set_cpus_per_task(2);
-    shape.set_cpus_per_task_set(true);
-    wire::Gres& gpus = *shape.add_gpus_per_task();
-    gpus.set_name("gpu");
-    gpus.set_type("a40");
-    gpus.set_count(1);
+    JobRequest request;
+    request.shape.cpus_per_task = 2;
+    request.shape.cpus_per_task_set = true;
+    request.shape.gpus_per_task = {{"gpu", "a40", 1}};
+    order.mutable_batch()->mutable_job()->set_request(encode(request));
     Environment environment;
     set_batch_variables(environment, order, "ada");
     EXPECT_EQ(environment.get("SLURM_GPUS_PER_TASK"), "a40:1");
@@ -143,10 +148,9 @@ TEST(Environment, ArrayTaskKnowsItsArray) {
     wire::JobAllocation& job = *order.mutable_batch()->mutable_job();
     job.set_array_job(10);
     job.set_array_task(4);
-    wire::TaskRange& range = *job.mutable_request()->mutable_array()->add_tasks();
-    range.set_first(0);
-    range.set_last(8);
-    range.set_step(2);
+    JobRequest request;
+    request.array = parse_array("0-8:2").value();
+    job.set_request(encode(request));
     Environment environment;
     set_batch_variables(environment, order, "ada");
     EXPECT_EQ(environment.get("SLURM_ARRAY_JOB_ID"), "10");
@@ -160,11 +164,13 @@ TEST(Environment, OpenModeIsHandedOnToTheSteps) {
     Environment plain, append, truncate;
     set_batch_variables(plain, order, "ada");
     EXPECT_FALSE(plain.has("SLURM_OPEN_MODE"));
-    wire::JobRequest& request = *order.mutable_batch()->mutable_job()->mutable_request();
-    request.set_open_mode(static_cast<std::uint32_t>(OpenMode::Append));
+    JobRequest request;
+    request.open_mode = OpenMode::Append;
+    order.mutable_batch()->mutable_job()->set_request(encode(request));
     set_batch_variables(append, order, "ada");
     EXPECT_EQ(append.get("SLURM_OPEN_MODE"), "a");
-    request.set_open_mode(static_cast<std::uint32_t>(OpenMode::Truncate));
+    request.open_mode = OpenMode::Truncate;
+    order.mutable_batch()->mutable_job()->set_request(encode(request));
     set_batch_variables(truncate, order, "ada");
     EXPECT_EQ(truncate.get("SLURM_OPEN_MODE"), "t");
 }

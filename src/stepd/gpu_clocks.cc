@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "model/job.h"
+#include "protocol/convert.h"
 #include "stepd/environment.h"
 
 namespace sluice {
@@ -20,7 +21,7 @@ Result<std::optional<GpuFreq>> wish(const std::string& asked, const wire::StepOr
 }
 
 Result<std::optional<GpuFreq>> wish_of(const wire::StepOrder& order) {
-    return wish(order.has_batch() ? order.batch().job().request().tres_freq()
+    return wish(order.has_batch() ? request_of(order.batch().job()).tres_freq
                                   : order.tasks().spec().tres_freq(),
                 order);
 }
@@ -29,10 +30,11 @@ Result<std::optional<GpuFreq>> wish_of(const wire::StepOrder& order) {
 std::optional<GpuFreq> wish_of_batch_script(const wire::StepOrder& order) {
     if (!order.has_tasks()) return {};
     const wire::JobAllocation& job = order.tasks().job();
-    bool is_batch = job.request().kind() == static_cast<std::uint32_t>(JobKind::Batch);
+    const JobRequest request = request_of(job);
+    bool is_batch = request.kind == JobKind::Batch;
     bool is_here = job.nodes_size() > 0 && job.nodes(0).name() == order.node();
     if (!is_batch || !is_here) return {};
-    Result<std::optional<GpuFreq>> asked = wish(job.request().tres_freq(), order);
+    Result<std::optional<GpuFreq>> asked = wish(request.tres_freq, order);
     return asked ? *asked : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/errors.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 namespace {
@@ -15,7 +16,9 @@ TEST(GpuFrequencies, WhoDoesNotAskOrHasNoGpusIsLeftAlone) {
     EXPECT_EQ(frequencies.set(order).value(), "");
     order.mutable_tasks()->mutable_spec()->set_tres_freq("gpu:low,verbose");
     EXPECT_EQ(frequencies.set(order).value(), "");
-    order.mutable_batch()->mutable_job()->mutable_request()->set_tres_freq("gpu:450");
+    JobRequest request;
+    request.tres_freq = "gpu:450";
+    order.mutable_batch()->mutable_job()->set_request(encode(request));
     EXPECT_EQ(frequencies.set(order).value(), "");
     frequencies.reset();
 }

@@ -11,12 +11,12 @@
 
 namespace sluice {
 
+// RLIM_INFINITY is the largest number on the wire, too.
 inline std::vector<std::pair<int, rlim_t>> limits_of(
-    const google::protobuf::RepeatedPtrField<wire::Rlimit>& limits) {
+    const std::vector<std::pair<std::string, std::uint64_t>>& limits) {
     std::vector<std::pair<int, rlim_t>> result;
-    for (const wire::Rlimit& limit : limits) {
-        // RLIM_INFINITY is the largest number on the wire, too.
-        if (auto number = limit_number(limit.name())) result.emplace_back(*number, limit.soft());
+    for (const auto& [name, soft] : limits) {
+        if (auto number = limit_number(name)) result.emplace_back(*number, soft);
     }
     return result;
 }

@@ -11,6 +11,7 @@
 #include "model/errors.h"
 #include "os/error.h"
 #include "os/files.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -168,7 +169,7 @@ FilenameContext filename_context(const wire::StepOrder& order, const User& user)
     context.restarts = order.run().restarts();
     context.node_name = order.node();
     context.user = user.name;
-    context.job_name = job.request().name();
+    context.job_name = request_of(job).name;
     context.sluid = job.sluid();
     return context;
 }

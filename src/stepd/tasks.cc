@@ -135,7 +135,11 @@ Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
     spec.directory_fallback = "/tmp";
     spec.user = user_;
     spec.umask = static_cast<mode_t>(spec_.umask() & 0777);
-    spec.limits = limits_of(spec_.rlimits());
+    std::vector<std::pair<std::string, std::uint64_t>> limits;
+    for (const wire::Rlimit& limit : spec_.rlimits()) {
+        limits.emplace_back(limit.name(), limit.soft());
+    }
+    spec.limits = limits_of(limits);
     spec.in = ends.in.get();
     spec.out = ends.out.get();
     spec.err = ends.err ? ends.err.get() : ends.out.get();

@@ -27,23 +27,23 @@ Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std:
     RowLoader loader;
     for (const auto& job : changes.jobs) {
         std::string& row = rows.jobs[job->id.value];
-        row = to_record(*job, names).SerializeAsString();
+        row = to_record(*job, names);
         TRY(loader.add_job(job->id, row));
     }
     for (const auto& node : changes.nodes) {
         std::string& row = rows.nodes[node->config.name];
-        row = to_record(*node).SerializeAsString();
+        row = to_record(*node);
         TRY(loader.add_node(node->config.name, row));
     }
     for (const Reservation& reservation : changes.reservations) {
         std::string& row = rows.reservations[reservation.name];
-        row = to_record(reservation).SerializeAsString();
+        row = to_record(reservation);
         TRY(loader.add_reservation(reservation.name, row));
     }
     if (!changes.qos) return rows;
     for (const Qos& qos : *changes.qos) {
         std::string& row = rows.qos[qos.id];
-        row = to_record(qos).SerializeAsString();
+        row = to_record(qos);
         TRY(loader.add_qos(qos.id, row));
     }
     return rows;

@@ -7,7 +7,11 @@
 
 #include "base/check.h"
 #include "model/errors.h"
+#include "model/node_fields.h"
+#include "model/qos_fields.h"
+#include "model/reservation_fields.h"
 #include "protocol/convert.h"
+#include "protocol/field_codec.h"
 
 namespace sluice {
 
@@ -96,11 +100,11 @@ void write_run(const Job& job, const std::vector<std::string>& names, wire::JobR
 
 }  // namespace
 
-wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names) {
+std::string to_record(const Job& job, const std::vector<std::string>& node_names) {
     wire::JobRecord out;
     out.set_schema(kRecordSchema);
     out.set_id(job.id.value);
-    *out.mutable_request() = to_wire(*job.request, *job.details);
+    out.set_request(encode(*job.request, job.details->unpacked()));
     out.set_user(job.user.value);
     out.set_group(job.group.value);
     out.set_state(static_cast<std::uint32_t>(job.state));
@@ -124,76 +128,40 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     write_times(job, out);
     write_array(job, out);
     write_run(job, node_names, out);
-    return out;
+    return out.SerializeAsString();
 }
 
 namespace {
 
-void write_reboot(const Reboot& reboot, wire::RebootRecord& out) {
-    out.set_next(static_cast<std::uint32_t>(reboot.next));
-    out.set_drained(reboot.drained);
-    out.set_reasoned(reboot.reasoned);
-    if (reboot.issued) out.set_issued(to_unix(*reboot.issued));
-    out.set_boot_id(reboot.boot_id);
+template <HasFields Value>
+std::string row_of(const Value& value) {
+    std::string row;
+    field_codec::put(kSchemaNumber, kRecordSchema, row);
+    field_codec::put_fields(value, row);
+    return row;
 }
 
 }  // namespace
 
-wire::NodeRecord to_record(const Node& node) {
-    wire::NodeRecord out;
-    out.set_schema(kRecordSchema);
-    out.set_name(node.config.name);
-    out.set_admin_flags(node.admin_flags);
-    out.set_down(node.down);
-    out.set_reason(node.reason);
-    if (node.reason_time) out.set_reason_time(to_unix(*node.reason_time));
-    out.set_reason_user(node.reason_user.value);
-    out.set_comment(node.comment);
-    if (node.weight_by_hand) out.set_weight(*node.weight_by_hand);
-    if (node.features_by_hand) {
-        out.set_features_set(true);
-        for (const std::string& feature : *node.features_by_hand) out.add_features(feature);
-    }
-    if (node.reboot) write_reboot(*node.reboot, *out.mutable_reboot());
-    return out;
+std::string to_record(const Node& node) {
+    return row_of(StoredNode{.name = node.config.name,
+                             .admin_flags = node.admin_flags,
+                             .down = node.down,
+                             .reason = node.reason,
+                             .reason_time = node.reason_time,
+                             .reason_user = node.reason_user,
+                             .comment = node.comment,
+                             .weight = node.weight_by_hand,
+                             .features = node.features_by_hand,
+                             .reboot = node.reboot});
 }
 
-wire::ReservationRecord to_record(const Reservation& reservation) {
-    wire::ReservationRecord out = to_wire(reservation);
-    out.set_schema(kRecordSchema);
-    return out;
+std::string to_record(const Reservation& reservation) {
+    return row_of(reservation);
 }
 
-namespace {
-
-void put_allotment(const Allotment& allotment, wire::Allotment& out) {
-    out.set_tres(print_tres(allotment.tres));
-    if (allotment.running) out.set_running(*allotment.running);
-    if (allotment.submitted) out.set_submitted(*allotment.submitted);
-}
-
-}  // namespace
-
-wire::QosRecord to_record(const Qos& qos) {
-    wire::QosRecord out;
-    out.set_schema(kRecordSchema);
-    out.set_id(qos.id);
-    out.set_name(qos.name);
-    out.set_description(qos.description);
-    out.set_priority(qos.priority);
-    for (const std::string& name : qos.preempt) out.add_preempt(name);
-    out.set_preempt_mode(qos.preempt_mode);
-    out.set_grace_time(qos.grace_time.count());
-    if (qos.exempt_time) out.set_exempt_time(qos.exempt_time->count());
-    out.set_flags(qos.flags);
-    out.set_max_per_job(print_tres(qos.max_per_job));
-    out.set_max_per_node(print_tres(qos.max_per_node));
-    out.set_min_per_job(print_tres(qos.min_per_job));
-    if (qos.max_wall) out.set_max_wall(qos.max_wall->count());
-    put_allotment(qos.of_all, *out.mutable_of_all());
-    put_allotment(qos.of_user, *out.mutable_of_user());
-    put_allotment(qos.of_account, *out.mutable_of_account());
-    return out;
+std::string to_record(const Qos& qos) {
+    return row_of(qos);
 }
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // store/records.h
 //
-// Jobs and nodes as rows: bytes of wire::JobRecord and wire::NodeRecord, each with the version of
-// its schema. The same for every kind of store.
+// Jobs, nodes, reservations and QOS as rows of bytes, each with the version of its schema. The same
+// for every kind of store.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,13 @@
 
 namespace sluice {
 
-constexpr std::uint32_t kRecordSchema = 1;
+constexpr std::uint32_t kRecordSchema = 2;
+constexpr std::uint32_t kSchemaNumber = 1;  // of its field in each row
 
-wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names);
-wire::NodeRecord to_record(const Node& node);
-wire::ReservationRecord to_record(const Reservation& reservation);
-wire::QosRecord to_record(const Qos& qos);
+std::string to_record(const Job& job, const std::vector<std::string>& node_names);
+std::string to_record(const Node& node);
+std::string to_record(const Reservation& reservation);
+std::string to_record(const Qos& qos);
 
 // Rows back into what was stored. Each comes with its key. A row that does not make sense is an
 // error of the code StoreFailed; one of a newer version of this program has the code

@@ -6,8 +6,12 @@
 
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/node_fields.h"
+#include "model/qos_fields.h"
+#include "model/reservation_fields.h"
 #include "protocol/checks.h"
 #include "protocol/convert.h"
+#include "protocol/field_codec.h"
 #include "store/records.h"
 
 namespace sluice {
@@ -46,16 +50,6 @@ Result<void> read_times(const wire::JobRecord& wire, Job& job) {
     if (wire.has_suspend_time())
         job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
     return {};
-}
-
-Result<Reboot> read_reboot(const wire::RebootRecord& wire) {
-    Reboot reboot{.next = TRY(checks::one_of("state after reboot", wire.next(), AfterReboot::Down)),
-                  .drained = wire.drained(),
-                  .reasoned = wire.reasoned(),
-                  .issued = std::nullopt,
-                  .boot_id = wire.boot_id()};
-    if (wire.has_issued()) reboot.issued = TRY(checks::moment("reboot", wire.issued()));
-    return reboot;
 }
 
 Result<void> read_dependency(const wire::Dependency& wire, Dependency& dependency) {
@@ -134,7 +128,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
 Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     Job job;
     job.id = JobId{wire.id()};
-    set_request(job, TRY(from_wire(wire.request())));
+    set_request(job, TRY(decode_request(wire.request())));
     job.user = UserId{wire.user()};
     job.group = GroupId{wire.group()};
     job.state =
@@ -168,13 +162,29 @@ Error bad_row(std::string why) {
     return {ErrorCode::StoreFailed, std::move(why)};
 }
 
-template <typename Record>
-Result<void> check_schema(const Record& record, std::string_view what) {
-    if (record.schema() <= kRecordSchema) return {};
+Result<void> check_schema(std::uint32_t schema, std::string_view what) {
+    if (schema <= kRecordSchema) return {};
     return Error{ErrorCode::ProtocolVersion,
                  fmt::format("the record of {} was written by a newer version (schema {}, this one "
                              "knows {}): upgrade, or restore an older backup",
-                             what, record.schema(), kRecordSchema)};
+                             what, schema, kRecordSchema)};
+}
+
+// A row of a value with a list of fields.
+template <HasFields Value>
+Result<Value> read_row(std::string_view bytes, std::string_view what) {
+    field_codec::Reader first(bytes);
+    if (!first.next()) return bad_row("it cannot be decoded");
+    std::uint32_t schema = 0;
+    const bool has_schema =
+        first.number() == kSchemaNumber && field_codec::get(first, FieldLimits{}, schema);
+    if (!has_schema) return bad_row("it cannot be decoded");
+    TRY(check_schema(schema, what));
+    Value value;
+    Result<void> read = field_codec::get_fields(bytes, value);
+    if (read) read = validate(value);
+    if (!read) return bad_row(to_string(read.error()));
+    return value;
 }
 
 }  // namespace
@@ -185,7 +195,7 @@ Result<void> RowLoader::add_job(JobId id, std::string_view bytes) {
         return bad_row("it cannot be decoded");
     }
     if (record_.id() != id.value) return bad_row("it is that of another job");
-    TRY(check_schema(record_, what));
+    TRY(check_schema(record_.schema(), what));
     Result<Job> job = read_job(record_, state_);
     if (!job) {
         state_.allocation_nodes.erase(id.value);
@@ -198,99 +208,25 @@ Result<void> RowLoader::add_job(JobId id, std::string_view bytes) {
 }
 
 Result<void> RowLoader::add_node(std::string_view name, std::string_view bytes) {
-    const std::string what = fmt::format("node {}", name);
-    wire::NodeRecord record;
-    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row("it cannot be decoded");
-    }
-    if (record.name() != name) return bad_row("it is that of another node");
-    TRY(check_schema(record, what));
-    StoredState::StoredNode node{.name = record.name(),
-                                 .admin_flags = record.admin_flags(),
-                                 .down = record.down(),
-                                 .reason = record.reason(),
-                                 .reason_time = std::nullopt,
-                                 .reason_user = UserId{record.reason_user()},
-                                 .comment = record.comment(),
-                                 .weight = std::nullopt,
-                                 .features = std::nullopt,
-                                 .reboot = std::nullopt};
-    if (record.has_weight()) node.weight = record.weight();
-    if (record.features_set())
-        node.features.emplace(record.features().begin(), record.features().end());
-    if (record.has_reason_time()) {
-        Result<Time> time = checks::moment("reason time", record.reason_time());
-        if (!time) return bad_row(to_string(time.error()));
-        node.reason_time = *time;
-    }
-    if (record.has_reboot()) {
-        Result<Reboot> reboot = read_reboot(record.reboot());
-        if (!reboot) return bad_row(to_string(reboot.error()));
-        node.reboot = *std::move(reboot);
-    }
+    StoredNode node = TRY(read_row<StoredNode>(bytes, fmt::format("node {}", name)));
+    if (node.name != name) return bad_row("it is that of another node");
     state_.nodes.push_back(std::move(node));
     return {};
 }
 
 Result<void> RowLoader::add_reservation(std::string_view name, std::string_view bytes) {
-    const std::string what = fmt::format("reservation {}", name);
-    wire::ReservationRecord record;
-    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row("it cannot be decoded");
-    }
-    if (record.name() != name) return bad_row("it is that of another reservation");
-    TRY(check_schema(record, what));
-    Result<Reservation> reservation = from_wire(record);
-    if (!reservation) return bad_row(to_string(reservation.error()));
-    if (!Hostlist::parse(reservation->node_names))
+    Reservation reservation =
+        TRY(read_row<Reservation>(bytes, fmt::format("reservation {}", name)));
+    if (reservation.name != name) return bad_row("it is that of another reservation");
+    if (!Hostlist::parse(reservation.node_names))
         return bad_row("its list of nodes cannot be read");
-    state_.reservations.push_back(*std::move(reservation));
+    state_.reservations.push_back(std::move(reservation));
     return {};
 }
-
-namespace {
-
-Result<Allotment> allotment_from(const wire::Allotment& record) {
-    Allotment out{.tres = TRY(parse_tres(record.tres()))};
-    if (record.has_running()) out.running = record.running();
-    if (record.has_submitted()) out.submitted = record.submitted();
-    return out;
-}
-
-Result<void> load_limits(const wire::QosRecord& record, Qos& qos) {
-    qos.flags = record.flags();
-    qos.max_per_job = TRY(parse_tres(record.max_per_job()));
-    qos.max_per_node = TRY(parse_tres(record.max_per_node()));
-    qos.min_per_job = TRY(parse_tres(record.min_per_job()));
-    if (record.has_max_wall()) qos.max_wall = Seconds{record.max_wall()};
-    qos.of_all = TRY(allotment_from(record.of_all()));
-    qos.of_user = TRY(allotment_from(record.of_user()));
-    qos.of_account = TRY(allotment_from(record.of_account()));
-    return {};
-}
-
-}  // namespace
 
 Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
-    const std::string what = fmt::format("QOS {}", id);
-    wire::QosRecord record;
-    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return bad_row("it cannot be decoded");
-    }
-    TRY(check_schema(record, what));
-    if (record.id() != id || record.name().empty()) return bad_row("it is that of another QOS");
-    Qos qos;
-    qos.id = id;
-    qos.name = record.name();
-    qos.description = record.description();
-    qos.priority = record.priority();
-    qos.preempt.assign(record.preempt().begin(), record.preempt().end());
-    qos.preempt_mode = record.preempt_mode();
-    qos.grace_time = Seconds{record.grace_time()};
-    if (record.has_exempt_time()) qos.exempt_time = Seconds{record.exempt_time()};
-    Result<void> limits = load_limits(record, qos);
-    if (limits) limits = validate(qos);
-    if (!limits) return bad_row(to_string(limits.error()));
+    Qos qos = TRY(read_row<Qos>(bytes, fmt::format("QOS {}", id)));
+    if (qos.id != id || qos.name.empty()) return bad_row("it is that of another QOS");
     state_.qos.push_back(std::move(qos));
     return {};
 }

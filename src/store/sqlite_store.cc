@@ -163,18 +163,18 @@ private:
         static const std::vector<std::string> kNoNames;
         const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
         for (const auto& job : changes.jobs) {
-            to_record(*job, names).SerializeToString(&row_);
+            row_ = to_record(*job, names);
             TRY(writer_.put_job.bind(1, std::int64_t{job->id.value}).bind_blob(2, row_).run());
         }
         for (const JobId job : changes.forgotten) {
             TRY(writer_.drop_job.bind(1, std::int64_t{job.value}).run());
         }
         for (const auto& node : changes.nodes) {
-            to_record(*node).SerializeToString(&row_);
+            row_ = to_record(*node);
             TRY(writer_.put_node.bind(1, node->config.name).bind_blob(2, row_).run());
         }
         for (const Reservation& reservation : changes.reservations) {
-            to_record(reservation).SerializeToString(&row_);
+            row_ = to_record(reservation);
             TRY(writer_.put_reservation.bind(1, reservation.name).bind_blob(2, row_).run());
         }
         for (const std::string& name : changes.reservations_gone) {
@@ -196,7 +196,7 @@ private:
     Result<void> write_qos(const std::vector<Qos>& table) {
         TRY(writer_.drop_all_qos.run());
         for (const Qos& qos : table) {
-            to_record(qos).SerializeToString(&row_);
+            row_ = to_record(qos);
             TRY(writer_.put_qos.bind(1, std::int64_t{qos.id}).bind_blob(2, row_).run());
         }
         return {};

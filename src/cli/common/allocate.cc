@@ -24,7 +24,7 @@ bool has_nodes(const wire::JobAllocation& allocation) {
 
 Result<wire::Reply> submit(const JobOptions& options, Client& client) {
     wire::Request request;
-    *request.mutable_submit()->mutable_request() = to_wire(options.request);
+    request.mutable_submit()->set_request(encode(options.request));
     request.mutable_submit()->set_idempotency_key(idempotency_key());
     return client.call(request);
 }

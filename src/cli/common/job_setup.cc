@@ -278,15 +278,6 @@ Time current_time() {
     return std::chrono::floor<Seconds>(std::chrono::system_clock::now());
 }
 
-std::string print_gpus(const std::vector<GresCount>& gpus) {
-    std::vector<std::string> words;
-    for (const GresCount& each : gpus) {
-        words.push_back(each.type.empty() ? fmt::format("{}", each.count)
-                                          : fmt::format("{}:{}", each.type, each.count));
-    }
-    return join(words, ",");
-}
-
 std::string fold_counts(const std::vector<std::uint32_t>& counts) {
     std::string text;
     for (std::size_t i = 0; i < counts.size();) {

@@ -48,9 +48,6 @@ std::string idempotency_key();  // 15 random bytes
 
 Time current_time();
 
-// As --gpus-per-node was written: "2", "a40:2,h100:1".
-std::string print_gpus(const std::vector<GresCount>& gpus);
-
 // "2", "2(x3),1": one number per node, equal neighbours folded.
 std::string fold_counts(const std::vector<std::uint32_t>& counts);
 

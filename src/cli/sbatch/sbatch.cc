@@ -119,7 +119,7 @@ Result<wire::Request> request_for(Submission& submission, const Invocation& invo
     if (environment.find("SLURM_GET_USER_ENV") == "1") options.request.get_user_env = true;
     wire::Request request;
     wire::SubmitJob& submit = *request.mutable_submit();
-    *submit.mutable_request() = to_wire(options.request);
+    submit.set_request(encode(options.request));
     submit.set_script(std::move(submission.script.text));
     submit.set_environment(environment.to_bytes());
     submit.set_idempotency_key(idempotency_key());

@@ -351,7 +351,7 @@ bool names_reservation(std::string_view word) {
 
 Result<std::string> send(Session& session, const ReservationChange& change) {
     wire::Request request;
-    *request.mutable_change_reservation() = to_wire(change);
+    request.set_change_reservation(encode(change));
     return TRY(session.client.call(request)).reservation();
 }
 

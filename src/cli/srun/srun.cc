@@ -134,7 +134,7 @@ void set_shape_variables(Environment& environment, const Shape& shape) {
     if (!shape.gpus_per_task.empty()) {
         environment.set("SLURM_GPUS_PER_TASK", print_gpus(shape.gpus_per_task));
     }
-    const std::string tres = tres_per_task(to_wire(shape));
+    const std::string tres = tres_per_task(shape);
     if (!tres.empty()) environment.set("SLURM_TRES_PER_TASK", tres);
 }
 
@@ -172,7 +172,7 @@ public:
 private:
     int test_only() {
         wire::Request request;
-        *request.mutable_submit()->mutable_request() = to_wire(options_.request);
+        request.mutable_submit()->set_request(encode(options_.request));
         request.mutable_submit()->set_test_only(true);
         Result<wire::Reply> reply = client_.call(request);
         if (!reply) {
@@ -373,7 +373,7 @@ private:
             limit.set_name(name);
             limit.set_soft(soft);
         }
-        spec.set_job_name(step.job().request().name());
+        spec.set_job_name(request_of(step.job()).name);
         if (step.job().has_array_job()) spec.set_array_job(step.job().array_job());
         if (step.job().has_array_task()) spec.set_array_task(step.job().array_task());
         wire::WindowSize window = window_size();

@@ -9,6 +9,7 @@
 #include "model/filename.h"
 #include "os/files.h"
 #include "os/user.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -24,7 +25,7 @@ std::string local_path(const std::string& pattern, const wire::StepCreated& step
     FilenameContext context{.job = JobId(job.job()),
                             .step = StepId(step.step()),
                             .restarts = job.restarts(),
-                            .job_name = job.request().name(),
+                            .job_name = request_of(job).name,
                             .sluid = job.sluid()};
     if (job.has_array_job()) context.array_job = JobId(job.array_job());
     if (job.has_array_task()) context.array_task = job.array_task();

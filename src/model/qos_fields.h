@@ -1,0 +1,39 @@
+// model/qos_fields.h
+//
+// The members of a quality of service. See fields.h. Number 1 is the schema of a row.
+#pragma once
+
+#include "model/fields.h"
+#include "model/qos.h"
+#include "model/sizes.h"
+
+namespace sluice {
+
+template <>
+inline constexpr auto kFields<Allotment> = fields<Allotment>(  //
+    field(1, "TRES", &Allotment::tres),                        //
+    field(2, "jobs", &Allotment::running),                     //
+    field(3, "submitted jobs", &Allotment::submitted));
+
+template <>
+inline constexpr auto kFields<Qos> = fields<Qos>(            //
+    field(2, "id", &Qos::id),                                //
+    field(3, "QOS name", &Qos::name),                        //
+    field(4, "Description", &Qos::description),              //
+    field(5, "Priority", &Qos::priority),                    //
+    field(6, "Preempt", &Qos::preempt),                      //
+    field(7, "PreemptMode", &Qos::preempt_mode),             //
+    field(8, "GraceTime", &Qos::grace_time),                 //
+    field(9, "PreemptExemptTime", &Qos::exempt_time),        //
+    field(10, "Flags", &Qos::flags, at_most(kQosFlagsAll)),  //
+    field(11, "MaxTRES", &Qos::max_per_job),                 //
+    field(12, "MaxTRESPerNode", &Qos::max_per_node),         //
+    field(13, "MinTRES", &Qos::min_per_job),                 //
+    field(14, "MaxWall", &Qos::max_wall),                    //
+    field(15, "GrpTRES", &Qos::of_all),                      //
+    field(16, "MaxTRESPerUser", &Qos::of_user),              //
+    field(17, "MaxTRESPerAccount", &Qos::of_account));
+
+static_assert(numbers_differ<Qos>() && numbers_differ<Allotment>());
+
+}  // namespace sluice
