@@ -188,7 +188,7 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
           [this, key, connection, refuse = std::move(caller.refuse)](const Error& error) {
               wire::StepEnd end;
               end.mutable_exit()->set_code(1);
-              if (error.code == ErrorCode::PrologFailed) report_launched(key, &error);
+              if (is_fault_of_node(error.code)) report_launched(key, &error);
               report_step_ended(key, end);
               refuse(std::move(*connection), error);
           });

@@ -104,6 +104,7 @@ private:
     void report_launch_failure(const RunKey& key, const Error& error);
     void report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed = false);
     void report_step_ended(const RunKey& key, const wire::StepEnd& end);
+    void report_refused_step(const RunKey& key, const wire::StepEnd& end);
     JobHere* find(const JobKey& key);
     Run* find(const RunKey& key);
 

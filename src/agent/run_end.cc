@@ -4,8 +4,10 @@
 
 #include "agent/jobs.h"
 #include "base/log.h"
+#include "model/errors.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -51,6 +53,13 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
     }
 }
 
+// The end of a step does not say why it could not be started, and the node may be the cause.
+void Jobs::report_refused_step(const RunKey& key, const wire::StepEnd& end) {
+    if (!end.has_launch_error()) return;
+    const Error error = from_wire(end.launch_error());
+    if (is_fault_of_node(error.code)) report_launched(key, &error);
+}
+
 void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
     user_was_asked_for(key);
     log_end(key, end);
@@ -62,6 +71,7 @@ void Jobs::on_end(const RunKey& key, const wire::StepEnd& end) {
         job->runs.erase(run);
     }
     if (key.step != kBatchStep) {
+        report_refused_step(key, end);
         report_step_ended(key, end);
     } else {
         job->batch_end = end;

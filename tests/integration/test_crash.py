@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import threading
 
 LONG = bool(os.environ.get("SLUICE_LONG"))
@@ -100,4 +101,6 @@ def test_all_daemons_die_under_load_and_every_job_runs(make_cluster):
     states = set(cluster.run("squeue", "-h", "-t", "all", "-o", "%T").stdout.split())
     assert states == {"COMPLETED"}
     jobs = sorted(job for job, _ in listed(cluster))
+    restarts = re.findall(r" Restarts=(\d+) ", cluster.run("scontrol", "-o", "show", "job").stdout)
+    assert restarts == ["0"] * len(jobs), "no daemon's death is a reason to run a job again"
     assert sorted((cluster.dir / "work" / "ran").read_text().split()) == jobs, "each ran once"

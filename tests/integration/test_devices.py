@@ -123,6 +123,19 @@ def test_limits_that_cannot_be_set_drain_the_node(make_cluster, as_root):
     wait_drained(cluster, f"Reason=slurmd: ConstrainRAMSpace=yes: controller memory is not in {mount}/cgroup.controllers")
 
 
+def test_a_launch_without_its_limits_fails_and_drains_the_node(make_cluster, as_root):
+    generation = "v1" if "v1" in mounts() else "v2"
+    cluster = gpu_cluster(make_cluster, nodes=2, cgroup=cgroup_conf(generation, "ConstrainDevices=yes")).start()
+    missing = cluster.dir / "dev" / "gpu1"
+    missing.unlink()
+    done = cluster.run("srun", "-wn1", "--gres=gpu:1", "echo", "ran", check=False)
+    assert done.returncode != 0 and done.stdout == "" and f"{missing}: No such file or directory" in done.stderr
+    wait_drained(cluster, f"Reason=step launch failure: {missing}: No such file or directory")
+    job = cluster.submit("echo ran", "-wn2", "--gres=gpu:1")
+    wait_drained(cluster, f"Reason=batch job launch failure: {missing}: No such file or directory", "n2")
+    assert cluster.wait_state(job, "PENDING")["Restarts"] == "1"
+
+
 # ---- NVML
 
 @pytest.fixture(scope="module")

@@ -132,3 +132,27 @@ def test_scontrol_sets_and_shows_what_slurm_conf_does(make_cluster):
     cluster.run("scontrol", "update", "PartitionName=made", "Nodes=")
     assert "\n   Nodes=(null)\n" in record("made") and "\n   TRES=(null)\n" in record("made")
     assert "\n   OverTimeLimit=UNLIMITED PreemptMode=REQUEUE\n" in record("debug")
+
+
+def test_jobs_behind_a_higher_tier_do_not_say_that_nodes_are_away(make_cluster):
+    """Neither while the job in front of them waits for nodes, nor while it waits for a victim's grace time."""
+    cluster = make_cluster(nodes=1, extra="PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE", partitions="""\
+PartitionName=low Nodes=ALL Default=YES PriorityTier=1 GraceTime=600
+PartitionName=high Nodes=ALL PriorityTier=2 PreemptMode=OFF""")
+    trap = "trap : TERM; touch ready; while [ ! -e go ]; do sleep 0.1; done"
+    for first in ("high", "low"):
+        holder = cluster.submit(trap, "-n4", "-t60", "-p", first)
+        cluster.wait_for((cluster.dir / "work" / "ready").exists, what="the first job to run")
+        boss = cluster.submit("true", "-n4", "-t10", "-p", "high")
+        behind = cluster.submit("true", "-n4", "-t10", "-p", "low")
+
+        def reasons():
+            return [cluster.run("squeue", "-hj", job, "-o", "%r").stdout.strip() for job in (boss, behind)]
+        cluster.wait_for(lambda: reasons() == ["Resources", "Priority"], what=f"reasons, now {reasons()}")
+        assert cluster.state(holder) == "RUNNING"
+        (cluster.dir / "work" / "go").touch()
+        for job in (boss, behind):
+            assert cluster.wait_end(job)["JobState"] == "COMPLETED"
+        for name in ("go", "ready"):
+            (cluster.dir / "work" / name).unlink(missing_ok=True)
+        cluster.run("scancel", holder, check=False)

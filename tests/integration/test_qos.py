@@ -1,5 +1,7 @@
 """Qualities of service: the table that sacctmgr keeps; preemption, priority and limits by it."""
 
+import re
+
 BY_QOS = "PreemptType=preempt/qos\nPreemptMode=REQUEUE"
 
 
@@ -203,3 +205,26 @@ def test_limits_hold_across_a_crash_and_are_those_of_each_user(make_cluster):
     cluster.run("sacctmgr", "-i", "modify", "qos", "one", "set", "flags=DenyOnLimit")
     denied = cluster.run("sbatch", "--qos=one", "-t40", "--wrap", "true", check=False)
     assert denied.stderr.splitlines()[0] == "sbatch: error: QOSMaxWallDurationPerJobLimit"
+
+
+def test_a_job_without_a_time_has_the_longest_that_its_qos_allows(make_cluster):
+    cluster = make_cluster(nodes=1, extra=LIMITS)
+    add(cluster, "half", "MaxWall=30")
+    assert cluster.run("salloc", "--qos=half", "true").returncode == 0  # it does not wait for ever
+    record, _ = cluster.run_job("true", "--qos=half")
+    assert (record["JobState"], record["TimeLimit"]) == ("COMPLETED", "00:30:00")
+    record, _ = cluster.run_job("true", "--qos=half", "-t10")
+    assert record["TimeLimit"] == "00:10:00"
+    record, _ = cluster.run_job("true")
+    assert record["TimeLimit"] == "UNLIMITED"
+
+
+def test_test_only_says_that_a_job_is_over_a_limit(make_cluster):
+    cluster = make_cluster(nodes=1, extra=LIMITS)
+    add(cluster, "small", "MaxTRESPerUser=cpu=2")
+    fits = cluster.run("sbatch", "--test-only", "--qos=small", "-c2", "--wrap", "true")
+    assert re.search(r"Job \d+ to start at 20\d\d-.* using 2 processors on nodes n1 in partition debug", fits.stderr)
+    above = cluster.run("sbatch", "--test-only", "--qos=small", "-c3", "--wrap", "true", check=False)
+    assert above.returncode == 1 and "Job violates accounting/QOS policy" in above.stderr
+    assert "1970" not in above.stderr and "to start at" not in above.stderr
+    assert not cluster.run("squeue", "-h").stdout

@@ -345,7 +345,8 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     bool wanted = found && is_wanted(*found, event.run, event.node);
     if (!wanted && !event.error) return end_stray(cluster, event.node, event.run, effects);
     const bool bad_prolog = is_prolog_failure(event.error);
-    if (wanted && bad_prolog) drain_after_refusal(cluster, now, event.node, *event.error);
+    if (wanted && event.error && is_fault_of_node(event.error->code))
+        drain_after_refusal(cluster, now, event.node, *event.error, event.run.step);
     if (!wanted || !is_live(*found)) return;  // its nodes were told to end it
     if (event.run.step != kBatchStep) {
         if (bad_prolog) return step_prolog_failed(cluster, now, *found, effects);

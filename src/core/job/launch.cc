@@ -11,6 +11,8 @@
 // A node that cannot launch a batch script, or does not in time, takes no more jobs; the job runs
 // elsewhere. A job whose Prolog fails is held, for somebody to look at, and may run again
 // elsewhere; with nohold_on_prolog_fail it does so by itself.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/job/verbs.h"
@@ -60,12 +62,16 @@ KillReason reason_after_prolog(const Cluster& cluster) {
                                                      : KillReason::Requeue;
 }
 
-void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error) {
+void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error,
+                         StepId step) {
+    if (error.code == ErrorCode::PrologFailed) {
+        return drain_after_hook(cluster, now, node, kPrologError);
+    }
     const std::string cause =
         error.detail.empty() ? std::string(text_of(error.code)) : error.detail;
-    drain_after_hook(cluster, now, node,
-                     error.code == ErrorCode::PrologFailed ? kPrologError
-                                                           : "batch job launch failure: " + cause);
+    drain_after_hook(
+        cluster, now, node,
+        fmt::format("{} launch failure: {}", step == kBatchStep ? "batch job" : "step", cause));
 }
 
 KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node,

@@ -47,6 +47,30 @@ TEST(Refusal, WhatIsTheJobsOwnFaultFailsItAndLeavesTheNodeAlone) {
     }
 }
 
+TEST(Refusal, ANodeThatCannotLaunchAStepIsDrained) {
+    for (bool is_node : {true, false}) {
+        Scenario world;
+        ASSERT_EQ(world.run("nodes n[1-2] cpus=1\n submit a nodes=2 tasks=2\n pass\n"
+                            " expect a running n[1-2]"),
+                  "");
+        Effects effects;
+        StepWish wish;
+        wish.job = world.job("a");
+        apply(world.cluster(), world.now(), CreateStep{RequestId{1}, {UserId{0}, GroupId{0}}, wish},
+              effects);
+        const ErrorCode code = is_node ? ErrorCode::NodeUnable : ErrorCode::LaunchFailed;
+        apply(world.cluster(), world.now(),
+              LaunchReported{NodeIndex{1}, RunId{wish.job, 0, StepId{0}},
+                             Error{code, "no space left"}},
+              effects);
+        EXPECT_EQ(world.run(is_node ? "shows n2 state=ALLOCATED+DRAIN"
+                                      " reason=step_launch_failure:_no_space_left"
+                                    : "shows n2 state=ALLOCATED reason="),
+                  "");
+        EXPECT_EQ(world.run("shows n1 state=ALLOCATED reason=\n expect a running n[1-2]"), "");
+    }
+}
+
 TEST(Refusal, AJobThatMayNotBeRequeuedFails) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n[1-2]\n submit a norequeue\n pass\n expect a running n1"), "");

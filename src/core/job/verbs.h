@@ -100,7 +100,8 @@ void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& e
 bool is_prolog_failure(const std::optional<Error>& error);
 // A node could not launch the job for a reason of its own: it takes no more jobs, and the job is
 // requeued, held if it was refused too often.
-void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error);
+void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error,
+                         StepId step = kBatchStep);
 KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node,
                                 const Error& error);
 KillReason reason_after_prolog(const Cluster& cluster);  // of a job that may be requeued
