@@ -3,6 +3,7 @@
 // What can happen to a job: on_* handle events, the others are steps that several of them share.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -109,9 +110,10 @@ bool may_be_requeued(const Job& job);  // without anybody asking for it
 
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);
-// Array tasks named by `ref` become jobs of their own, so that they can be changed apart. Returns
-// the jobs that `ref` means then.
-std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref);
+// Array tasks named by `ref` become jobs of their own, so that they can be changed apart: those of
+// records that `may_split` picks. Returns the jobs that `ref` means then.
+std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref,
+                             const std::function<bool(const Job& record)>& may_split);
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task);
 // These of an array's waiting tasks, if it has others too, as one record: for what happens to all
 // of them.
