@@ -443,6 +443,7 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
         change.allowed_partitions.emplace().items = {options.at("partitions")};
     if (options.contains("delay")) change.max_start_delay = Minutes{as_number(options.at("delay"))};
     if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
+    if (options.contains("purge")) change.purge_after = Minutes{as_number(options.at("purge"))};
     if (options.contains("group"))
         change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
     if (options.contains("cores")) {
