@@ -132,7 +132,7 @@ Result<void> Controller::recover(const StartOptions& options) {
     }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
     committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_);
-    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_);
+    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse);
     return {};
 }
 

@@ -10,11 +10,13 @@
 
 #include "config/settings.h"
 #include "controller/committer.h"
+#include "controller/io_pulse.h"
 #include "controller/listings.h"
 #include "controller/loop.h"
 #include "controller/options.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
+#include "controller/tick_gate.h"
 #include "model/errors.h"
 #include "model/sizes.h"
 #include "protocol/convert.h"
@@ -377,7 +379,7 @@ protected:
             std::make_shared<const Settings>(*settings_from(small_config(), UserId{64}));
         auto cluster = std::make_unique<Cluster>(settings, Time{Seconds{1000}});
         published_.snapshot.set(cluster->take_snapshot(Time{Seconds{1000}}));
-        loop_ = std::make_unique<Loop>(std::move(cluster), inbox_, committer_);
+        loop_ = std::make_unique<Loop>(std::move(cluster), inbox_, committer_, io_pulse_);
     }
     ~Threads() override {
         committer_.give_up_soon();
@@ -398,6 +400,7 @@ protected:
     }
 
     Undecided undecided_;
+    IoPulse io_pulse_;
     FlakyStore store_;
     PublishedState published_;
     NoFleet fleet_;
@@ -507,6 +510,38 @@ TEST_F(Threads, TheSameQuestionIsAnsweredFromTheSameBytes) {
     EXPECT_NE(listings.answer(*published_.snapshot.get(), question, UserId{0}).get(), first.get());
     question.set_kind(99);
     EXPECT_NE(listings.answer(*before, question, UserId{0})->find("99"), std::string::npos);
+}
+
+// ---- what the sessions share
+
+TEST(TickGate, LetsTimersThroughAfterWhatHadArrived) {
+    TickGate gate;
+    EXPECT_FALSE(gate.may_tick(false, 1, 10'000));
+    EXPECT_TRUE(gate.may_tick(true, 1, 0));
+    EXPECT_FALSE(gate.may_tick(true, 4096, 10'000)) << "these came before";
+    EXPECT_FALSE(gate.may_tick(true, 4096, 16'000));
+    EXPECT_FALSE(gate.may_tick(true, 4096, 16'000));
+    EXPECT_TRUE(gate.may_tick(true, 4096, 16'000)) << "and these after";
+    EXPECT_FALSE(gate.may_tick(true, 4096, 16'000)) << "the next one waits anew";
+    EXPECT_FALSE(gate.may_tick(false, 4096, 16'000));
+    EXPECT_TRUE(gate.may_tick(true, 0, 0));
+}
+
+TEST(IoPulse, IsThatOfTheThreadThatIsFurthestBehind) {
+    const std::chrono::steady_clock::time_point start{};
+    const auto second = [&](int number) { return start + std::chrono::seconds(number); };
+    IoPulse pulse;
+    EXPECT_EQ(pulse.read_until(), IoPulse::SteadyTime::max());
+    for (std::size_t thread = 0; thread < kIoThreads; ++thread) {
+        pulse.beat(thread, second(1));
+        pulse.beat(thread, second(2));
+    }
+    EXPECT_EQ(pulse.read_until(), second(1)) << "what came since may not have been read yet";
+    for (int number = 3; number < 100; ++number) pulse.beat(0, second(number));
+    EXPECT_EQ(pulse.read_until(), second(1));
+    pulse.beat(1, second(100));
+    pulse.beat(1, second(101));
+    EXPECT_EQ(pulse.read_until(), second(98));
 }
 
 }  // namespace

@@ -29,20 +29,6 @@ std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster)
     return names;
 }
 
-LoopClock::Turn next_turn(LoopClock& clock) {
-    const auto steady = std::chrono::steady_clock::now().time_since_epoch();
-    const auto wall = std::chrono::floor<Seconds>(std::chrono::system_clock::now());
-    const LoopClock::Turn turn = clock.turn(wall, steady);
-    if (turn.step != Seconds{0}) {
-        log_error("the clock was set by {} s; time limits and timeouts go on as before",
-                  turn.step.count());
-    }
-    if (turn.deaf >= kToldFrom)
-        log_info("no node could be heard for {} s: that does not count as silence",
-                 turn.deaf.count());
-    return turn;
-}
-
 bool are_all_reports(const std::vector<Incoming>& batch) {
     return std::all_of(batch.begin(), batch.end(), [](const Incoming& incoming) {
         return std::holds_alternative<JobEnded>(incoming.event) ||
@@ -61,10 +47,12 @@ const Answer* answer_to(RequestId request, const Effects& effects, std::size_t f
 
 }  // namespace
 
-Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer)
+Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
+           const IoPulse& io_pulse)
     : cluster_(std::move(cluster)),
       inbox_(inbox),
       committer_(committer),
+      io_pulse_(io_pulse),
       node_names_(names_of(*cluster_)),
       clock_(kWaitMost),
       thread_([this] { run(); }) {}
@@ -79,12 +67,27 @@ void Loop::stop() {
 }
 
 void Loop::run() {
-    next_turn(clock_);
+    next_turn();
     while (true) {
         std::vector<Incoming> batch = wait();
         if (batch.empty() && inbox_.finished()) return;
-        committer_.take(decide(std::move(batch), next_turn(clock_)), inbox_.size() == 0);
+        committer_.take(decide(std::move(batch), next_turn()), inbox_.size() == 0);
     }
+}
+
+LoopClock::Turn Loop::next_turn() {
+    const auto steady = std::chrono::steady_clock::now().time_since_epoch();
+    const auto wall = std::chrono::floor<Seconds>(std::chrono::system_clock::now());
+    const LoopClock::Turn turn =
+        clock_.turn(wall, steady, io_pulse_.read_until().time_since_epoch());
+    if (turn.step != Seconds{0}) {
+        log_error("the clock was set by {} s; time limits and timeouts go on as before",
+                  turn.step.count());
+    }
+    if (turn.deaf >= kToldFrom)
+        log_info("no node could be heard for {} s: that does not count as silence",
+                 turn.deaf.count());
+    return turn;
 }
 
 // Until something arrives or a timer is due.
@@ -124,8 +127,9 @@ Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     if (turn.step != Seconds{0}) apply(*cluster_, time, ClockStepped{turn.step}, effects);
     if (turn.deaf != Seconds{0}) apply(*cluster_, time, StoodStill{turn.deaf}, effects);
     for (Incoming& incoming : batch) decide_one(incoming, time, effects, decided);
-    // After what was said before they were due: a job that has ended did not reach its limit.
-    if (const auto due = next_tick(); due && *due <= time) apply(*cluster_, time, Tick{}, effects);
+    const auto due = next_tick();
+    if (tick_gate_.may_tick(due && *due <= time, batch.size(), inbox_.size()))
+        apply(*cluster_, time, Tick{}, effects);
     schedule(*cluster_, time, effects);
     decided.batch.changes = cluster_->take_changes();
     decided.batch.node_names = node_names_;

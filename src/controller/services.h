@@ -18,6 +18,7 @@
 #include "auth/launch_credential.h"
 #include "controller/groups.h"
 #include "controller/inbox.h"
+#include "controller/io_pulse.h"
 #include "controller/listings.h"
 #include "controller/peer_hosts.h"
 #include "controller/published.h"
@@ -54,7 +55,8 @@ struct Services {
     Listings listings;                                                   // the reader's own
     Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
     GroupNames groups;                                                   // slow_pool's own
-    PeerHosts peer_hosts;                                                // slow_pool's own
+    IoPulse io_pulse;
+    PeerHosts peer_hosts;  // slow_pool's own
     RateLimiter rate_limiter;
     InFlight in_flight{kInFlightMost};
     Fleet* fleet = nullptr;
