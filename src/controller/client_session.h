@@ -40,6 +40,7 @@ private:
     asio::awaitable<void> ask_core(wire::Request& request);
     // `key`: by which the request is known when it comes again; empty: it does not.
     asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
+    asio::awaitable<bool> is_known(UserId user);
     asio::awaitable<void> add_groups(Caller& caller);
     asio::awaitable<void> add_hosts(Caller& caller);
     asio::awaitable<void> add_job_owners(UpdatePartition& change);

@@ -11,6 +11,7 @@
 #include "config/settings.h"
 #include "controller/committer.h"
 #include "controller/io_pulse.h"
+#include "controller/known_users.h"
 #include "controller/listings.h"
 #include "controller/loop.h"
 #include "controller/options.h"
@@ -542,6 +543,22 @@ TEST(IoPulse, IsThatOfTheThreadThatIsFurthestBehind) {
     pulse.beat(1, second(100));
     pulse.beat(1, second(101));
     EXPECT_EQ(pulse.read_until(), second(98));
+}
+
+TEST(KnownUsers, AreLookedUpOnceAndUnknownOnesSoonAgain) {
+    constexpr UserId kGhost{3'000'000'123};
+    const Time now = from_unix(1'800'000'000);
+    const Seconds age{600};
+    KnownUsers users;
+    EXPECT_FALSE(users.remembered(UserId{0}, age, now).has_value());
+    EXPECT_TRUE(users.look_up(UserId{0}, now));
+    EXPECT_FALSE(users.look_up(kGhost, now));
+    EXPECT_EQ(users.remembered(UserId{0}, age, now + Seconds{599}), true);
+    EXPECT_EQ(users.remembered(kGhost, age, now + Seconds{1}), false);
+    EXPECT_FALSE(users.remembered(kGhost, age, now + Seconds{10}).has_value());
+    EXPECT_FALSE(users.remembered(UserId{0}, age, now + Seconds{600}).has_value());
+    users.forget();
+    EXPECT_FALSE(users.remembered(UserId{0}, age, now).has_value());
 }
 
 }  // namespace

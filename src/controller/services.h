@@ -19,6 +19,7 @@
 #include "controller/groups.h"
 #include "controller/inbox.h"
 #include "controller/io_pulse.h"
+#include "controller/known_users.h"
 #include "controller/listings.h"
 #include "controller/peer_hosts.h"
 #include "controller/published.h"
@@ -55,6 +56,7 @@ struct Services {
     Listings listings;                                                   // the reader's own
     Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
     GroupNames groups;                                                   // slow_pool's own
+    KnownUsers known_users;
     IoPulse io_pulse;
     PeerHosts peer_hosts;  // slow_pool's own
     RateLimiter rate_limiter;
