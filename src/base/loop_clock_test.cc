@@ -11,10 +11,17 @@ class LoopClocks : public testing::Test {
 protected:
     // `at`: of the steady clock; `set_by`: what the wall clock was set by in all.
     LoopClock::Turn turn(double at, Seconds set_by = Seconds{0}) {
-        const auto steady = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        const auto wall = kBegin + std::chrono::floor<Seconds>(steady(at)) + set_by;
+        return clock_.turn(wall, steady(at));
+    }
+    // What arrived until `read` has been read for the loop.
+    Seconds deaf(double at, double read) {
+        const auto wall = kBegin + std::chrono::floor<Seconds>(steady(at));
+        return clock_.turn(wall, steady(at), steady(read)).deaf;
+    }
+    static std::chrono::nanoseconds steady(double at) {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(
             std::chrono::duration<double>(1000.25 + at));
-        const auto wall = kBegin + std::chrono::floor<Seconds>(steady) + set_by;
-        return clock_.turn(wall, steady);
     }
 
     LoopClock clock_{Seconds{1}};
@@ -51,6 +58,22 @@ TEST_F(LoopClocks, ReportALoopThatStoodStill) {
     EXPECT_EQ(late.deaf, Seconds{299});
     EXPECT_EQ(late.step, Seconds{0}) << "both clocks went on";
     EXPECT_EQ(turn(303).deaf, Seconds{0});
+}
+
+TEST_F(LoopClocks, ReportThatNothingIsReadForTheLoop) {
+    EXPECT_EQ(deaf(0, -1), Seconds{0});
+    Seconds sum{0};
+    for (int second = 1; second <= 300; ++second) sum += deaf(second, 0);
+    EXPECT_EQ(sum, Seconds{300}) << "every second once";
+    EXPECT_EQ(deaf(300.1, 0), Seconds{0});
+    EXPECT_EQ(deaf(301, 299.5), Seconds{0});
+}
+
+TEST_F(LoopClocks, CountALoopAndAReaderThatStoodStillTogetherOnce) {
+    deaf(0, -1);
+    EXPECT_EQ(deaf(300, 0), Seconds{299});
+    EXPECT_EQ(deaf(301, 0), Seconds{1}) << "the reader has not caught up yet";
+    EXPECT_EQ(deaf(302, 301), Seconds{0});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
+#include "core/question.h"
 #include "model/errors.h"
 #include "os/socket.h"
 #include "os/user.h"
@@ -165,6 +166,10 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
         co_return;
     }
     if (auto* submission = std::get_if<SubmitJob>(&incoming->event)) {
+        if (!co_await is_known(submission->caller.user)) {
+            answer_at_once(refusal(ErrorCode::UserUnknown, ""));
+            co_return;
+        }
         co_await add_groups(submission->caller);
         co_await add_hosts(submission->caller);
     } else if (auto* update = std::get_if<UpdateJob>(&incoming->event)) {
@@ -188,6 +193,17 @@ asio::awaitable<Result<Incoming>> ClientSession::incoming_of(wire::Request& requ
     const auto work = [&] { return incoming_from(request, caller_, id, limits); };
     if (request.ByteSizeLong() <= kLargeMessage) co_return work();
     co_return co_await run_on(services_.slow_pool, work);
+}
+
+// A cluster without root is of its own user alone, who need not have an entry (in a container).
+asio::awaitable<bool> ClientSession::is_known(UserId user) {
+    const auto config = services_.published.config.get();
+    if (user == config->slurm_user || geteuid() != 0) co_return true;
+    const Seconds age_max = config->config.group_update_time;
+    if (const auto known = services_.known_users.remembered(user, age_max, wall_clock()))
+        co_return *known;
+    const auto look_up = [&] { return services_.known_users.look_up(user, wall_clock()); };
+    co_return co_await run_on(services_.slow_pool, look_up);
 }
 
 // Only where a partition asks for them: looking them up may take long.
@@ -274,6 +290,15 @@ void ClientSession::answered(RequestId request, Answer answer) {
     const ReplyContext context{*snapshot, services_.signer, wall_clock(),
                                config->config.cred_expire};
     fill(request, framed_reply(reply_from(answer, context)));
+}
+
+void ClientSession::to_be_answered(RequestId request, OpenQuestion question) {
+    auto work = [self = shared_from_this(), request, question = std::move(question)] {
+        if (self->link_->closed()) return;
+        self->answered(request, answer_to(*question.cluster, question.time, question.event));
+        self->all_told();
+    };
+    asio::post(services_.question_pool, std::move(work));
 }
 
 void ClientSession::all_told() {

@@ -23,8 +23,9 @@ public:
                   Listings& listings);
 
     asio::awaitable<void> run();
-    // From the thread that wrote the change down.
+    // From the thread that wrote the change down, or that worked the answer out.
     void answered(RequestId request, Answer answer) override;
+    void to_be_answered(RequestId request, OpenQuestion question) override;
     void all_told() override;
 
 private:
@@ -40,6 +41,7 @@ private:
     asio::awaitable<void> ask_core(wire::Request& request);
     // `key`: by which the request is known when it comes again; empty: it does not.
     asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
+    asio::awaitable<bool> is_known(UserId user);
     asio::awaitable<void> add_groups(Caller& caller);
     asio::awaitable<void> add_hosts(Caller& caller);
     asio::awaitable<void> add_job_owners(UpdatePartition& change);

@@ -103,7 +103,8 @@ Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
     published_.config.set(std::move(config));
     services_.fleet = &fleet_;
     // Whoever submits or runs jobs goes before whoever looks.
-    asio::post(services_.reader_pool, [] { (void)set_nice(kReaderNice); });
+    for (asio::thread_pool* pool : {&services_.reader_pool, &services_.question_pool})
+        asio::post(*pool, [] { (void)set_nice(kReaderNice); });
 }
 
 Controller::~Controller() {
@@ -132,7 +133,7 @@ Result<void> Controller::recover(const StartOptions& options) {
     }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
     committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_);
-    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_);
+    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse);
     return {};
 }
 
@@ -153,7 +154,7 @@ void Controller::stop() {
     if (committer_) committer_->stop();
     for (asio::thread_pool* pool :
          {&services_.identify_pool, &services_.slow_pool, &services_.blob_pool,
-          &services_.reader_pool}) {
+          &services_.reader_pool, &services_.question_pool}) {
         pool->stop();
         pool->join();  // its work refers to connections, which go next
     }

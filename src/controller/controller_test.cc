@@ -10,11 +10,15 @@
 
 #include "config/settings.h"
 #include "controller/committer.h"
+#include "controller/io_pulse.h"
+#include "controller/known_users.h"
 #include "controller/listings.h"
 #include "controller/loop.h"
 #include "controller/options.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
+#include "controller/tick_gate.h"
+#include "core/question.h"
 #include "model/errors.h"
 #include "model/sizes.h"
 #include "protocol/convert.h"
@@ -352,6 +356,11 @@ public:
         answer_ = std::move(answer);
         arrived_.notify_all();
     }
+    // As a session does on another thread.
+    void to_be_answered(RequestId request, OpenQuestion question) override {
+        cluster = question.cluster;
+        answered(request, answer_to(*question.cluster, question.time, question.event));
+    }
     Answer wait() {
         std::unique_lock lock(mutex_);
         arrived_.wait(lock, [&] { return answer_.has_value(); });
@@ -361,6 +370,7 @@ public:
         std::lock_guard lock(mutex_);
         return answer_.has_value();
     }
+    std::shared_ptr<const Cluster> cluster;  // that the question was answered from
 
 private:
     std::mutex mutex_;
@@ -379,7 +389,7 @@ protected:
             std::make_shared<const Settings>(*settings_from(small_config(), UserId{64}));
         auto cluster = std::make_unique<Cluster>(settings, Time{Seconds{1000}});
         published_.snapshot.set(cluster->take_snapshot(Time{Seconds{1000}}));
-        loop_ = std::make_unique<Loop>(std::move(cluster), inbox_, committer_);
+        loop_ = std::make_unique<Loop>(std::move(cluster), inbox_, committer_, io_pulse_);
     }
     ~Threads() override {
         committer_.give_up_soon();
@@ -401,7 +411,18 @@ protected:
         return answers;
     }
 
+    std::shared_ptr<Answers> ask(RequestId id, Event question) {
+        auto answers = std::make_shared<Answers>();
+        Incoming incoming;
+        incoming.event = std::move(question);
+        incoming.request = id;
+        incoming.asker = answers;
+        inbox_.push(std::move(incoming));
+        return answers;
+    }
+
     Undecided undecided_;
+    IoPulse io_pulse_;
     FlakyStore store_;
     PublishedState published_;
     NoFleet fleet_;
@@ -493,6 +514,20 @@ TEST_F(Threads, WhatFollowsADecisionIsDoneOnceItIsInTheStoreAndBeforeTheAnswer) 
     EXPECT_TRUE(is_done);
 }
 
+TEST_F(Threads, AQuestionIsAnsweredFromACopyThatIsMadeOnce) {
+    const JobId job = std::get<Submitted>(submit(RequestId{1})->wait()).job;
+    const auto committed = published_.snapshot.get();
+    const JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
+    auto first = ask(RequestId{2}, ExplainJob{RequestId{2}, kUser, ref});
+    const Answer why = first->wait();
+    EXPECT_EQ(std::get<std::vector<Explanation>>(why).at(0).hold, Reason::JobHeldUser);
+    const SubmitJob test{RequestId{3}, kUser, std::make_shared<JobRequest>(), {}, true};
+    auto second = ask(RequestId{3}, test);
+    second->wait();
+    EXPECT_EQ(first->cluster, second->cluster);
+    EXPECT_EQ(published_.snapshot.get(), committed) << "and changes nothing";
+}
+
 TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {
     store_.full = true;
     for (std::uint64_t id = 1; id <= 10; ++id) submit(RequestId{id});
@@ -511,6 +546,54 @@ TEST_F(Threads, TheSameQuestionIsAnsweredFromTheSameBytes) {
     EXPECT_NE(listings.answer(*published_.snapshot.get(), question, UserId{0}).get(), first.get());
     question.set_kind(99);
     EXPECT_NE(listings.answer(*before, question, UserId{0})->find("99"), std::string::npos);
+}
+
+// ---- what the sessions share
+
+TEST(TickGate, LetsTimersThroughAfterWhatHadArrived) {
+    TickGate gate;
+    EXPECT_FALSE(gate.may_tick(false, 1, 10'000));
+    EXPECT_TRUE(gate.may_tick(true, 1, 0));
+    EXPECT_FALSE(gate.may_tick(true, 4096, 10'000)) << "these came before";
+    EXPECT_FALSE(gate.may_tick(true, 4096, 16'000));
+    EXPECT_FALSE(gate.may_tick(true, 4096, 16'000));
+    EXPECT_TRUE(gate.may_tick(true, 4096, 16'000)) << "and these after";
+    EXPECT_FALSE(gate.may_tick(true, 4096, 16'000)) << "the next one waits anew";
+    EXPECT_FALSE(gate.may_tick(false, 4096, 16'000));
+    EXPECT_TRUE(gate.may_tick(true, 0, 0));
+}
+
+TEST(IoPulse, IsThatOfTheThreadThatIsFurthestBehind) {
+    const std::chrono::steady_clock::time_point start{};
+    const auto second = [&](int number) { return start + std::chrono::seconds(number); };
+    IoPulse pulse;
+    EXPECT_EQ(pulse.read_until(), IoPulse::SteadyTime::max());
+    for (std::size_t thread = 0; thread < kIoThreads; ++thread) {
+        pulse.beat(thread, second(1));
+        pulse.beat(thread, second(2));
+    }
+    EXPECT_EQ(pulse.read_until(), second(1)) << "what came since may not have been read yet";
+    for (int number = 3; number < 100; ++number) pulse.beat(0, second(number));
+    EXPECT_EQ(pulse.read_until(), second(1));
+    pulse.beat(1, second(100));
+    pulse.beat(1, second(101));
+    EXPECT_EQ(pulse.read_until(), second(98));
+}
+
+TEST(KnownUsers, AreLookedUpOnceAndUnknownOnesSoonAgain) {
+    constexpr UserId kGhost{3'000'000'123};
+    const Time now = from_unix(1'800'000'000);
+    const Seconds age{600};
+    KnownUsers users;
+    EXPECT_FALSE(users.remembered(UserId{0}, age, now).has_value());
+    EXPECT_TRUE(users.look_up(UserId{0}, now));
+    EXPECT_FALSE(users.look_up(kGhost, now));
+    EXPECT_EQ(users.remembered(UserId{0}, age, now + Seconds{599}), true);
+    EXPECT_EQ(users.remembered(kGhost, age, now + Seconds{1}), false);
+    EXPECT_FALSE(users.remembered(kGhost, age, now + Seconds{10}).has_value());
+    EXPECT_FALSE(users.remembered(UserId{0}, age, now + Seconds{600}).has_value());
+    users.forget();
+    EXPECT_FALSE(users.remembered(UserId{0}, age, now).has_value());
 }
 
 }  // namespace

@@ -12,13 +12,16 @@
 #include "base/loop_clock.h"
 #include "controller/committer.h"
 #include "controller/inbox.h"
+#include "controller/io_pulse.h"
+#include "controller/tick_gate.h"
 #include "core/cluster.h"
 
 namespace sluice {
 
 class Loop {
 public:
-    Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer);
+    Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
+         const IoPulse& io_pulse);
     ~Loop();
 
     // Decides what is still in the (closed) inbox, then ends.
@@ -26,6 +29,7 @@ public:
 
 private:
     void run();
+    LoopClock::Turn next_turn();
     std::vector<Incoming> wait();
     void wait_for_company(std::vector<Incoming>& batch);
     Decided decide(std::vector<Incoming> batch, const LoopClock::Turn& turn);
@@ -35,16 +39,21 @@ private:
     void pack_answer(Reply reply, Decided& decided);
     const std::string& name_of(NodeIndex node) const;
     std::optional<Time> next_tick() const;
+    void hand_out_questions(Time now, Decided& decided);
 
     std::unique_ptr<Cluster> cluster_;
     Inbox& inbox_;
     Committer& committer_;
+    const IoPulse& io_pulse_;
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
     std::shared_ptr<const std::vector<std::string>> node_names_;  // by index
     LoopClock clock_;
-    Time timers_from_{};         // no timer fires before
-    std::size_t new_bytes_ = 0;  // of the submissions of this batch
-    bool is_crowded_ = false;    // the last submission found no room
+    Time timers_from_{};  // no timer fires before
+    TickGate tick_gate_;
+    std::vector<Incoming> questions_;                      // for which no copy was made yet
+    std::chrono::steady_clock::time_point copies_from_{};  // none is made before
+    std::size_t new_bytes_ = 0;                            // of the submissions of this batch
+    bool is_crowded_ = false;                              // the last submission found no room
     std::thread thread_;
 };
 

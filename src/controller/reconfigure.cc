@@ -64,6 +64,7 @@ static void put_in_force(Services& services, std::shared_ptr<const LiveConfig> n
     services.fleet->reconfigure();
     asio::post(services.slow_pool, [&services] {
         services.groups.forget();
+        services.known_users.forget();
         refresh_reserved_groups(services);
     });
     log_info("slurm.conf was read again");

@@ -13,7 +13,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kWorkers = 2;
 constexpr std::size_t kFilesForOthers = 256;  // the store, the log, libraries
 constexpr auto kAcceptPause = std::chrono::milliseconds(50);
 
@@ -35,8 +34,8 @@ std::string address_to_listen_on(const Config& config) {
 
 Server::Server(Services& services, Authenticator& authenticator) {
     const std::size_t most = links_most();
-    for (std::size_t i = 0; i < kWorkers; ++i) {
-        workers_.push_back(std::make_unique<Worker>(services, authenticator, most / kWorkers));
+    for (std::size_t i = 0; i < kIoThreads; ++i) {
+        workers_.push_back(std::make_unique<Worker>(services, authenticator, most / kIoThreads, i));
     }
 }
 

@@ -30,7 +30,8 @@ constexpr std::size_t kFilesWanted = 20256;
 // One I/O thread and its connections.
 class Worker {
 public:
-    Worker(Services& services, Authenticator& authenticator, std::size_t links_most);
+    Worker(Services& services, Authenticator& authenticator, std::size_t links_most,
+           std::size_t number);
 
     void start() {
         thread_ = std::thread([this] { context_.run(); });
@@ -60,6 +61,7 @@ private:
     Services& services_;
     Authenticator& authenticator_;
     const std::size_t links_most_;
+    const std::size_t number_;  // among the I/O threads
     std::vector<char> scratch_;
     Listings listings_;
     Links links_;  // the oldest first

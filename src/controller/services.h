@@ -18,6 +18,8 @@
 #include "auth/launch_credential.h"
 #include "controller/groups.h"
 #include "controller/inbox.h"
+#include "controller/io_pulse.h"
+#include "controller/known_users.h"
 #include "controller/listings.h"
 #include "controller/peer_hosts.h"
 #include "controller/published.h"
@@ -53,10 +55,13 @@ struct Services {
     // Listings of everything, one after the other: those who ask while one is being made share the
     // next, and the I/O threads go on taking submissions meanwhile.
     asio::thread_pool reader_pool{1};
+    asio::thread_pool question_pool{1};                                  // swhy, sbatch --test-only
     Listings listings;                                                   // the reader's own
     Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
     GroupNames groups;                                                   // slow_pool's own
-    PeerHosts peer_hosts;                                                // slow_pool's own
+    KnownUsers known_users;
+    IoPulse io_pulse;
+    PeerHosts peer_hosts;  // slow_pool's own
     RateLimiter rate_limiter;
     InFlight in_flight{kInFlightMost};
     Fleet* fleet = nullptr;

@@ -51,11 +51,13 @@ Result<void> check_channel(const wire::Hello& hello, const Caller& caller,
 
 }  // namespace
 
-Worker::Worker(Services& services, Authenticator& authenticator, std::size_t links_most)
+Worker::Worker(Services& services, Authenticator& authenticator, std::size_t links_most,
+               std::size_t number)
     : keep_running_(context_.get_executor()),
       services_(services),
       authenticator_(authenticator),
       links_most_(links_most),
+      number_(number),
       scratch_(kScratchSize) {
     asio::co_spawn(context_, sweep(), asio::detached);
 }
@@ -210,6 +212,7 @@ asio::awaitable<void> Worker::sweep() {
         co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, error));
         end_noise_second();
         const auto now = std::chrono::steady_clock::now();
+        services_.io_pulse.beat(number_, now);
         for (const auto& link : links_) {
             if (!link->expired(now)) continue;
             log_debug("{}: silent for too long, closed", link->peer());

@@ -82,6 +82,11 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
         node.clock_ahead -= event.by;
         look_at_clock(cluster, now, index);
     }
+    for (Reservation reservation : std::vector(cluster.reservations())) {
+        if (reservation.last_used == Time{}) continue;
+        reservation.last_used += event.by;
+        cluster.put_reservation(std::move(reservation));
+    }
     for (auto& [job, grants] : cluster.step_grants) {
         for (StepGrant& grant : grants) grant.until += event.by;
     }

@@ -134,6 +134,32 @@ TEST(ClockStep, BeginTimesAreByTheWallClock) {
     )");
 }
 
+// PURGE_COMP: it was used until minute 202.
+TEST(ClockStep, AnUnusedReservationGoesWhenItsTimeIsUp) {
+    for (const char* step : {"clock +180", "clock -180"}) {
+        Scenario world;
+        EXPECT_EQ(world.run(std::string(R"(
+            nodes     n[1-2]
+            reserve   r start=0 length=10000 nodes=n1 users=1000
+            at        200
+            submit    a reservation=r user=1000
+            pass
+            rereserve r purge=30
+            at        202
+            end       a
+            at        230
+        )") + step + R"(
+            back      n1
+            at        231
+            reserved  r n1
+            at        234
+            reserved  r gone
+        )"),
+                  "")
+            << step;
+    }
+}
+
 TEST(ClockStep, WhatBeganStaysBegun) {
     EXPECT_SCENARIO(R"(
         nodes   n1

@@ -81,17 +81,13 @@ def test_a_user_who_may_not_raise_priority(shared):
     shared.run("scancel", job, user=USER)
 
 
-def test_a_user_unknown_to_the_nodes_gets_nothing_to_run(shared):
-    """Each node that refuses the job is drained; after three of them the job is held."""
-    shared.run("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "sbatch", "-o",
-               "/dev/null", "-J", "ghost", "--wrap", "touch ran")
-    job = shared.run("squeue", "-h", "-n", "ghost", "-o", "%A").stdout.strip()
-    shared.wait_for(lambda: shared.job(job)["Priority"] == "0", what="the job to be held")
-    assert shared.state(job) == "PENDING"
-    drained = [node for node, state in shared.node_states().items() if state.startswith("drain")]
-    assert len(drained) == 3
-    for node in drained:
-        assert "user" in shared.run("sinfo", "-h", "-n", node, "-R", "-o", "%E").stdout
-        shared.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
-    shared.run("scancel", job)
+def test_a_user_unknown_to_the_controller_is_refused(shared):
+    """No node would know the user either: each that is given the job would be drained."""
+    as_ghost = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]
+    for command in (["sbatch", "--wrap", "touch ran"], ["srun", "touch", "ran"],
+                    ["sbatch", "--test-only", "--wrap", "true"]):
+        refused = shared.run(*as_ghost, *command, check=False)
+        assert refused.returncode != 0 and "Invalid user id" in refused.stderr, command
+    assert not shared.run("squeue", "-h", "-u", "54321").stdout
+    assert all(not state.startswith("drain") for state in shared.node_states().values())
     assert not (shared.dir / "work" / "ran").exists()

@@ -42,13 +42,48 @@ Result<void> may_control(const Cluster& cluster, const ControlJobs& event, const
     return {};
 }
 
+std::optional<Error> requeue_refusal(const Job& job, bool held) {
+    if (job.request->kind != JobKind::Batch) return Error{ErrorCode::DisabledForJob, {}};
+    if (job.state == JobState::Pending)
+        return held ? std::nullopt : std::optional(Error{ErrorCode::JobPending, {}});
+    if (!job.request->requeue) return Error{ErrorCode::DisabledForJob, {}};
+    const bool runs = job.state == JobState::Running || job.state == JobState::Suspended;
+    if (!runs && is_completing(job)) return Error{ErrorCode::JobFinished, {}};
+    return {};
+}
+
+// Why the job cannot be controlled like this; nothing is changed.
+std::optional<Error> control_refusal(const Cluster& cluster, const ControlJobs& event,
+                                     const Job& job) {
+    if (auto allowed = may_control(cluster, event, job); !allowed) return allowed.error();
+    const bool is_hold_of_pending =
+        event.verb == JobVerb::RequeueHold && job.state == JobState::Pending;
+    switch (event.verb) {
+        case JobVerb::Hold:
+        case JobVerb::UserHold:
+        case JobVerb::Release:
+            if (is_finished(job.state)) return Error{ErrorCode::JobIsOver, {}};
+            return {};
+        case JobVerb::Requeue:
+        case JobVerb::RequeueHold:
+            if (is_hold_of_pending) return {};
+            return requeue_refusal(job, event.verb == JobVerb::RequeueHold);
+        case JobVerb::Suspend:
+            return suspend_refusal(job);
+        case JobVerb::Resume:
+            return resume_refusal(cluster, job);
+        case JobVerb::Top:
+            break;
+    }
+    return Error{ErrorCode::NotSupported, {}};
+}
+
 // A running job goes on; the hold counts when it is put back into the queue.
-std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobVerb verb) {
+void hold(Cluster& cluster, const Caller& caller, JobId id, JobVerb verb) {
     const Job& held = cluster.job(id);
-    if (is_finished(held.state)) return Error{ErrorCode::JobIsOver, {}};
     const Role role = role_in(cluster, caller, held);
     // The stronger hold stays.
-    if (held.admin_hold && !may(role, Action::ReleaseAdminHold)) return {};
+    if (held.admin_hold && !may(role, Action::ReleaseAdminHold)) return;
     if (held.state == JobState::Pending) dequeue(cluster, held);
     Job& job = cluster.edit_job(id);
     job.priority = 0;
@@ -57,13 +92,10 @@ std::optional<Error> hold(Cluster& cluster, const Caller& caller, JobId id, JobV
     job.reason = reason_of_hold(job);
     job.reason_detail.clear();
     cluster.schedule_wanted = true;
-    return {};
 }
 
-std::optional<Error> release(Cluster& cluster, Time now, JobId id) {
-    const Job& held = cluster.job(id);
-    if (is_finished(held.state)) return Error{ErrorCode::JobIsOver, {}};
-    if (held.priority != 0) return {};
+void release(Cluster& cluster, Time now, JobId id) {
+    if (cluster.job(id).priority != 0) return;
     Job& job = cluster.edit_job(id);
     job.admin_hold = false;
     bool waits = job.state == JobState::Pending;
@@ -73,43 +105,38 @@ std::optional<Error> release(Cluster& cluster, Time now, JobId id) {
     job.reason_detail.clear();
     job.reason = waits ? reason_to_wait(job, now) : Reason::None;
     if (waits) enqueue(cluster, cluster.job(id), now);
-    return {};
 }
 
-std::optional<Error> requeue(Cluster& cluster, Time now, JobId id, bool held, Effects& effects) {
-    const Job& job = cluster.job(id);
-    if (job.request->kind != JobKind::Batch) return Error{ErrorCode::DisabledForJob, {}};
-    if (job.state == JobState::Pending)
-        return held ? std::nullopt : std::optional(Error{ErrorCode::JobPending, {}});
-    if (!job.request->requeue) return Error{ErrorCode::DisabledForJob, {}};
-    if (job.state == JobState::Running || job.state == JobState::Suspended) {
+void requeue(Cluster& cluster, Time now, JobId id, bool held, Effects& effects) {
+    const JobState state = cluster.job(id).state;
+    if (state == JobState::Running || state == JobState::Suspended) {
         end_running(cluster, now, id, held ? KillReason::RequeueHold : KillReason::Requeue,
                     effects);
-    } else if (is_completing(job)) {
-        return Error{ErrorCode::JobFinished, {}};
     } else {
         requeue_now(cluster, now, id, held, effects);
     }
-    return {};
 }
 
 std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& event, JobId id,
                              Effects& effects) {
-    if (auto allowed = may_control(cluster, event, cluster.job(id)); !allowed)
-        return allowed.error();
+    if (auto refused = control_refusal(cluster, event, cluster.job(id))) return refused;
     switch (event.verb) {
         case JobVerb::Hold:
         case JobVerb::UserHold:
-            return hold(cluster, event.caller, id, event.verb);
+            hold(cluster, event.caller, id, event.verb);
+            break;
         case JobVerb::Release:
-            return release(cluster, now, id);
+            release(cluster, now, id);
+            break;
         case JobVerb::Requeue:
-            return requeue(cluster, now, id, false, effects);
-        case JobVerb::RequeueHold: {
-            bool pending = cluster.job(id).state == JobState::Pending;
-            return pending ? hold(cluster, event.caller, id, JobVerb::UserHold)
-                           : requeue(cluster, now, id, true, effects);
-        }
+            requeue(cluster, now, id, false, effects);
+            break;
+        case JobVerb::RequeueHold:
+            if (cluster.job(id).state == JobState::Pending)
+                hold(cluster, event.caller, id, JobVerb::UserHold);
+            else
+                requeue(cluster, now, id, true, effects);
+            break;
         case JobVerb::Suspend:
             return suspend_job(cluster, now, id, effects);
         case JobVerb::Resume:
@@ -117,7 +144,7 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
         case JobVerb::Top:
             break;
     }
-    return Error{ErrorCode::NotSupported, {}};
+    return {};
 }
 
 // For all of them, or the last refusal if none could be controlled.
@@ -135,18 +162,6 @@ std::optional<Error> control_all(Cluster& cluster, Time now, const ControlJobs& 
     return any ? std::nullopt : error;
 }
 
-// Asked before tasks are split off their array: a refused request changes nothing.
-std::optional<Error> refused_for_all(const Cluster& cluster, const ControlJobs& event,
-                                     const std::vector<JobId>& ids) {
-    std::optional<Error> error = Error{ErrorCode::InvalidJobId, {}};
-    for (JobId id : ids) {
-        auto allowed = may_control(cluster, event, cluster.job(id));
-        if (allowed) return std::nullopt;
-        error = allowed.error();
-    }
-    return error;
-}
-
 }  // namespace
 
 Reason reason_of_hold(const Job& job) {
@@ -157,8 +172,13 @@ void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& e
     if (event.verb == JobVerb::Top) return on_top(cluster, event, effects);
     std::vector<JobResult> results;
     for (const JobRef& ref : event.jobs) {
-        auto error = refused_for_all(cluster, event, find_jobs(cluster, ref));
-        if (!error) error = control_all(cluster, now, event, split_off(cluster, ref), effects);
+        // Tasks whose record refuses stay in their array: a refused request changes nothing.
+        const auto is_allowed = [&](const Job& job) {
+            return !control_refusal(cluster, event, job);
+        };
+        const std::vector<JobId> ids = split_off(cluster, ref, is_allowed);
+        std::optional<Error> error = Error{ErrorCode::InvalidJobId, {}};
+        if (!ids.empty()) error = control_all(cluster, now, event, ids, effects);
         results.push_back({to_string(ref), std::move(error)});
     }
     effects.push_back(Reply{event.request, std::move(results)});

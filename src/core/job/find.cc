@@ -99,11 +99,13 @@ static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
     }
 }
 
-std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref) {
+std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref,
+                             const std::function<bool(const Job& record)>& may_split) {
     std::vector<JobId> ids = find_jobs(cluster, ref);
     if (!ref.tasks) return ids;
     for (JobId id : ids) {
-        if (is_array_record(cluster.job(id))) split_from(cluster, id, *ref.tasks);
+        auto record = cluster.find_job(id);
+        if (is_array_record(*record) && may_split(*record)) split_from(cluster, id, *ref.tasks);
     }
     return find_jobs(cluster, ref);
 }

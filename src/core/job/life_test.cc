@@ -455,6 +455,34 @@ TEST(JobControl, AHoldOfAJobThatIsOverIsRefused) {
     EXPECT_EQ(refusal(JobVerb::Release), ErrorCode::JobIsOver);
 }
 
+TEST(JobControl, ARefusedRequestSplitsNoArray) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\nsubmit a array=0-9 hold user=1000\npass"), "");
+    const JobId array = world.job("a");
+    const JobRef ref{
+        .job = array, .tasks = TaskSet::parse("3").value(), .het_component = {}, .step = {}};
+    const Caller owner{UserId{1000}, GroupId{100}};
+    auto records = [&] { return world.cluster().jobs().size(); };
+    for (JobVerb verb : {JobVerb::Requeue, JobVerb::Suspend, JobVerb::Resume}) {
+        Effects effects;
+        const Caller caller = verb == JobVerb::Requeue ? owner : Caller{UserId{0}, GroupId{0}};
+        apply(world.cluster(), world.now(), ControlJobs{RequestId{1}, caller, verb, {ref}},
+              effects);
+        const auto& answer = std::get<Reply>(effects.back()).answer;
+        EXPECT_EQ(std::get<std::vector<JobResult>>(answer).at(0).error->code,
+                  ErrorCode::JobPending);
+        EXPECT_EQ(records(), 1u);
+    }
+    Effects effects;
+    const UpdateJob bad{RequestId{1}, owner, ref, {{"TimeLimit", "never"}}};
+    apply(world.cluster(), world.now(), bad, effects);
+    EXPECT_TRUE(std::holds_alternative<Error>(std::get<Reply>(effects.back()).answer));
+    EXPECT_EQ(records(), 1u);
+    apply(world.cluster(), world.now(), ControlJobs{RequestId{1}, owner, JobVerb::Release, {ref}},
+          effects);
+    EXPECT_EQ(records(), 2u);  // what is allowed splits
+}
+
 TEST(JobControl, ARunningJobThatIsHeldWaitsHeldOnceItIsRequeued) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=2

@@ -23,16 +23,23 @@ void signal_all(const Job& job, NodeIndex node, int signal, Effects& effects) {
                                 .suspension = true});
 }
 
-std::optional<Error> not_running(const Job& job) {
+}  // namespace
+
+std::optional<Error> suspend_refusal(const Job& job) {
     if (job.state == JobState::Pending) return Error{ErrorCode::JobPending, {}};
     if (!is_live(job)) return Error{ErrorCode::JobFinished, {}};
     return {};
 }
 
-}  // namespace
+std::optional<Error> resume_refusal(const Cluster& cluster, const Job& job) {
+    if (auto refused = suspend_refusal(job)) return refused;
+    if (job.state != JobState::Suspended) return Error{ErrorCode::JobNotSuspended, {}};
+    if (!may_resume(cluster, job)) return Error{ErrorCode::NodesBusy, {}};
+    return {};
+}
 
 std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    if (auto refused = not_running(cluster.job(id))) return refused;
+    if (auto refused = suspend_refusal(cluster.job(id))) return refused;
     if (cluster.job(id).state == JobState::Suspended) {
         if (!cluster.job(id).awaits_cpus) return {};
         cluster.edit_job(id).awaits_cpus = false;  // now it is by hand: its CPUs are for everybody
@@ -60,9 +67,7 @@ bool may_resume(const Cluster& cluster, const Job& job) {
 }
 
 std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    if (auto refused = not_running(cluster.job(id))) return refused;
-    if (cluster.job(id).state != JobState::Suspended) return Error{ErrorCode::JobNotSuspended, {}};
-    if (!may_resume(cluster, cluster.job(id))) return Error{ErrorCode::NodesBusy, {}};
+    if (auto refused = resume_refusal(cluster, cluster.job(id))) return refused;
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
     job.cpus_lent = false;

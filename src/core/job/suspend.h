@@ -10,7 +10,10 @@
 
 namespace sluice {
 
-// Nothing, or why not. A job that is suspended already is no error.
+// Why not; a job that is suspended already is no error.
+std::optional<Error> suspend_refusal(const Job& job);
+std::optional<Error> resume_refusal(const Cluster& cluster, const Job& job);
+// Nothing, or why not.
 std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects);
 // Refused (NodesBusy) while another job uses its CPUs.
 std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& effects);

@@ -2,6 +2,7 @@
 // the same user, partition, account and QOS. Nice values do it: the first one gets the priority of
 // the group's best, and whoever stands in the way goes just below the last one named.
 #include <algorithm>
+#include <set>
 
 #include "core/job/verbs.h"
 #include "core/permission.h"
@@ -57,14 +58,14 @@ void reorder(Cluster& cluster, const std::vector<JobId>& asked) {
         if (job.state != JobState::Pending || job.priority == 0 || !same_group(job, *first)) return;
         group.push_back(job.id);
     });
+    std::set<JobId> known;
     for (JobId id : asked) {
-        bool again = std::find(named.begin(), named.end(), id) != named.end();
-        if (!again && same_group(cluster.job(id), *first)) named.push_back(id);
+        if (same_group(cluster.job(id), *first) && known.insert(id).second) named.push_back(id);
     }
     std::int64_t best = best_of(group, cluster, named.size());
     std::int64_t below = best - static_cast<std::int64_t>(named.size());
     for (JobId id : group) {
-        if (std::find(named.begin(), named.end(), id) != named.end()) continue;
+        if (known.contains(id)) continue;
         set_priority_by_nice(cluster, id, std::min<std::int64_t>(cluster.priority(id), below));
     }
     for (std::size_t i = 0; i < named.size(); ++i) {

@@ -141,26 +141,17 @@ Result<void> check_size(const Cluster& cluster, const UpdateJob& event,
                     bytes, count, sizes::kUpdateWork)};
 }
 
-// Asked before tasks are split off their array: a refused request changes nothing.
-Result<void> check_any(Cluster& cluster, Time now, const UpdateJob& event,
-                       const std::vector<JobId>& ids) {
-    Result<void> outcome = Error{ErrorCode::InvalidJobId, {}};
-    for (JobId id : ids) {
-        auto job = cluster.find_job(id);
-        Result<JobDraft> draft = checked_draft(cluster, now, event, *job);
-        if (draft) return {};
-        outcome = draft.error();
-    }
-    return outcome;
-}
-
 }  // namespace
 
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects) {
     std::vector<JobId> ids = find_jobs(cluster, event.job);
     Result<void> outcome = check_size(cluster, event, ids);
-    if (outcome && (ids.empty() || event.job.tasks)) outcome = check_any(cluster, now, event, ids);
-    ids = outcome ? split_off(cluster, event.job) : std::vector<JobId>{};
+    if (outcome && ids.empty()) outcome = Error{ErrorCode::InvalidJobId, {}};
+    // Tasks whose record refuses stay in their array: a refused request changes nothing.
+    const auto is_allowed = [&](const Job& job) {
+        return checked_draft(cluster, now, event, job).has_value();
+    };
+    ids = outcome ? split_off(cluster, event.job, is_allowed) : std::vector<JobId>{};
     bool any = false;
     for (JobId id : ids) {
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;

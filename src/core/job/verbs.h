@@ -3,6 +3,7 @@
 // What can happen to a job: on_* handle events, the others are steps that several of them share.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace sluice {
 
 // submit.cc
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects);
+// sbatch --test-only: when and where it would start, or why it would be refused.
+Answer test_submission(const Cluster& cluster, Time now, const SubmitJob& question);
 
 // start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
 // becomes a job of its own first. `shortened`: its time limit from now on (--time-min).
@@ -110,9 +113,10 @@ bool may_be_requeued(const Job& job);  // without anybody asking for it
 
 // find.cc: the jobs that a reference means: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);
-// Array tasks named by `ref` become jobs of their own, so that they can be changed apart. Returns
-// the jobs that `ref` means then.
-std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref);
+// Array tasks named by `ref` become jobs of their own, so that they can be changed apart: those of
+// records that `may_split` picks. Returns the jobs that `ref` means then.
+std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref,
+                             const std::function<bool(const Job& record)>& may_split);
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task);
 // These of an array's waiting tasks, if it has others too, as one record: for what happens to all
 // of them.
