@@ -236,7 +236,8 @@ void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blob
         const Error& error = blobs.error();
         log_error("job {}: cannot be launched: {}", job.id.value, to_string(error));
         Incoming incoming;
-        incoming.event = LaunchReported{order.node, RunId{job.id, job.restarts, kBatchStep}, error};
+        incoming.event =
+            LaunchReported{order.node, RunId{job.id, job.run.restarts, kBatchStep}, error};
         asio::co_spawn(home_, push(services_, std::move(incoming)), asio::detached);
         return;
     }
@@ -246,7 +247,7 @@ void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blob
                                config->config.cred_expire};
     wire::AgentOrder message;
     wire::LaunchBatch& launch = *message.mutable_launch_batch();
-    launch.set_credential(issue_credential(job, kBatchStep, job.allocation->nodes, context));
+    launch.set_credential(issue_credential(job, kBatchStep, job.run.allocation->nodes, context));
     describe(job, *snapshot, *launch.mutable_job());
     launch.set_script(*blobs->script);
     launch.set_environment(*blobs->environment);

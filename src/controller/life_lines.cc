@@ -30,7 +30,7 @@ std::string name_of(const Job& job) {  // "JobId=12", "JobId=12_3(15)"
 }
 
 std::string_view nodes_of(const Job& job) {
-    return job.allocation ? std::string_view(job.allocation->node_names) : "(null)";
+    return job.run.allocation ? std::string_view(job.run.allocation->node_names) : "(null)";
 }
 
 bool holds_nodes(const Job& job) {
@@ -38,8 +38,8 @@ bool holds_nodes(const Job& job) {
 }
 
 bool is_cancelled(const Job& job) {
-    return job.killed_by &&
-           (job.kill_reason == KillReason::Cancelled || job.state == JobState::Cancelled);
+    return job.run.killed_by &&
+           (job.run.kill_reason == KillReason::Cancelled || job.state == JobState::Cancelled);
 }
 
 bool is_preemption(KillReason reason) {
@@ -61,16 +61,17 @@ void add_submission(const Job& job, Lines& lines) {
 void add_kill(const Job* before, const Job& job, Lines& lines) {
     if (is_cancelled(job) && !(before && is_cancelled(*before))) {
         lines.push_back(fmt::format("kill_job: REQUEST_KILL_JOB {} uid {}", name_of(job),
-                                    job.killed_by->value));
+                                    job.run.killed_by->value));
     }
-    std::optional<KillReason> reason = job.kill_reason;
-    const bool has_gone_back = before && job.restarts > before->restarts;
+    std::optional<KillReason> reason = job.run.kill_reason;
+    const bool has_gone_back = before && job.run.restarts > before->run.restarts;
     // A job that was requeued within this batch has neither mark any more.
-    const std::optional<JobId> preemptor = has_gone_back ? before->preemptor : job.preemptor;
+    const std::optional<JobId> preemptor =
+        has_gone_back ? before->run.preemptor : job.run.preemptor;
     if (!reason && has_gone_back)
-        reason = before->preempt_time ? KillReason::PreemptedRequeue : KillReason::Requeue;
+        reason = before->run.preempt_time ? KillReason::PreemptedRequeue : KillReason::Requeue;
     if (!reason ||
-        (before && before->kill_reason && (has_gone_back || before->kill_reason == reason)))
+        (before && before->run.kill_reason && (has_gone_back || before->run.kill_reason == reason)))
         return;
     for (const KillLine& line : kKillLines) {
         if (line.reason != *reason) continue;
@@ -82,21 +83,21 @@ void add_kill(const Job* before, const Job& job, Lines& lines) {
 
 void add_end(const Job& job, Lines& lines) {
     const std::string name = name_of(job);
-    if (job.allocation && job.exit.signal != 0) {
-        lines.push_back(fmt::format("job_complete: {} WTERMSIG {}", name, job.exit.signal));
-    } else if (job.allocation) {
-        lines.push_back(fmt::format("job_complete: {} WEXITSTATUS {}", name, job.exit.code));
+    if (job.run.allocation && job.run.exit.signal != 0) {
+        lines.push_back(fmt::format("job_complete: {} WTERMSIG {}", name, job.run.exit.signal));
+    } else if (job.run.allocation) {
+        lines.push_back(fmt::format("job_complete: {} WEXITSTATUS {}", name, job.run.exit.code));
     }
     lines.push_back(fmt::format("job_complete: {} done", name));
 }
 
 void add_job(const Job* before, const Job& job, Lines& lines) {
     if (!before) add_submission(job, lines);
-    const bool ran = before && holds_nodes(*before) && before->restarts == job.restarts;
+    const bool ran = before && holds_nodes(*before) && before->run.restarts == job.run.restarts;
     if (holds_nodes(job) && !ran) {
-        lines.push_back(fmt::format("sched: Allocate {} NodeList={} #CPUs={} Partition={}",
-                                    name_of(job), nodes_of(job),
-                                    job.allocation ? job.allocation->cpus() : 0, job.partition));
+        lines.push_back(fmt::format(
+            "sched: Allocate {} NodeList={} #CPUs={} Partition={}", name_of(job), nodes_of(job),
+            job.run.allocation ? job.run.allocation->cpus() : 0, job.partition));
     }
     add_kill(before, job, lines);
     if (is_finished(job.state) && !(before && is_finished(before->state))) add_end(job, lines);

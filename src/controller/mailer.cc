@@ -42,10 +42,10 @@ void add_array(const Job& job, Variables& variables) {
 
 void add_ending(const SendMail& mail, Variables& variables) {
     if (mail.type != MailType::End && mail.type != MailType::Fail) return;
-    const ExitStatus& exit = mail.job->exit;
+    const ExitStatus& exit = mail.job->run.exit;
     add_variable(variables, "SLURM_JOB_EXIT_CODE", exit.code * 256 + exit.signal);
     add_variable(variables, "SLURM_JOB_EXIT_CODE2", fmt::format("{}:{}", exit.code, exit.signal));
-    add_variable(variables, "SLURM_JOB_DERIVED_EC", mail.job->derived_exit.code);
+    add_variable(variables, "SLURM_JOB_DERIVED_EC", mail.job->run.derived_exit.code);
     add_variable(variables, "SLURM_JOB_EXIT_CODE_MAX",
                  mail.tasks ? mail.tasks->exit_max : exit.code);
     if (!mail.tasks) return;
@@ -135,12 +135,12 @@ std::vector<std::string> mail_variables(const SendMail& mail, const std::optiona
     add("SLURM_JOB_ACCOUNT", job.request->account);
     add("SLURM_JOB_PARTITION", job.partition);
     add("SLURM_JOB_WORK_DIR", job.details->text(&JobDetails::work_dir));
-    add("SLURM_JOB_RESTART_COUNT", job.restarts);
+    add("SLURM_JOB_RESTART_COUNT", job.run.restarts);
     add("SLURM_JOB_STATE", state_name(job.state));
     add("SLURM_JOB_MAIL_TYPE", mail_word(mail.type));
-    if (job.allocation) {
-        add("SLURM_JOB_NODELIST", job.allocation->node_names);
-        add("SLURM_JOB_NUM_NODES", job.allocation->nodes.size());
+    if (job.run.allocation) {
+        add("SLURM_JOB_NODELIST", job.run.allocation->node_names);
+        add("SLURM_JOB_NUM_NODES", job.run.allocation->nodes.size());
     }
     if (mail.length) {
         const bool begins = mail.type == MailType::Begin;

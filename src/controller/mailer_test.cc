@@ -32,7 +32,7 @@ TEST(MailVariables, SayWhatHappenedToTheJob) {
     request.name = "train";
     Job job = job_of(request);
     job.state = JobState::Failed;
-    job.exit = {3, 0, false};
+    job.run.exit = {3, 0, false};
     SendMail mail{MailType::Fail, std::make_shared<const Job>(job), "subject", Seconds{65}};
     Config config;
     config.cluster_name = "lab";

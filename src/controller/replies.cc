@@ -89,13 +89,13 @@ void fill(const std::vector<Explanation>& answer, const ReplyContext&, wire::Rep
 
 // What Prolog and Epilog hear of it, besides a little of the request.
 void describe_facts(const Job& job, wire::JobAllocation& message) {
-    if (job.allocation) message.set_node_names(job.allocation->node_names);
+    if (job.run.allocation) message.set_node_names(job.run.allocation->node_names);
     if (job.array_job) message.set_array_job(job.array_job->value);
     if (job.array_task) message.set_array_task(*job.array_task);
     message.set_partition(job.partition);
     *message.mutable_time_limit() = to_wire(job.time_limit);
-    if (job.start_time) message.set_start_time(to_unix(*job.start_time));
-    message.set_sluid(print_sluid(job.sluid));
+    if (job.run.start_time) message.set_start_time(to_unix(*job.run.start_time));
+    message.set_sluid(print_sluid(job.run.sluid));
 }
 
 // That little of the request.
@@ -124,16 +124,16 @@ wire::Reply error_reply(const Error& error) {
 void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& message) {
     message.set_job(job.id.value);
     message.set_state(static_cast<std::uint32_t>(job.state));
-    if (job.allocation) {
-        describe_shares(job.allocation->nodes, snapshot, *message.mutable_nodes());
-        describe_addresses(job.allocation->nodes, snapshot, *message.mutable_addresses());
+    if (job.run.allocation) {
+        describe_shares(job.run.allocation->nodes, snapshot, *message.mutable_nodes());
+        describe_addresses(job.run.allocation->nodes, snapshot, *message.mutable_addresses());
     }
     describe_facts(job, message);
     message.set_request(encode(*job.request, job.details->unpacked()));
     message.set_user(job.user.value);
     message.set_group(job.group.value);
-    *message.mutable_exit() = to_wire(job.exit);
-    message.set_restarts(job.restarts);
+    *message.mutable_exit() = to_wire(job.run.exit);
+    message.set_restarts(job.run.restarts);
     message.set_cluster_name(snapshot.settings->cluster_name);
     message.set_reason(static_cast<std::uint32_t>(job.reason));
     if (auto memory = memory_in_force(job, snapshot, true))
@@ -148,7 +148,7 @@ void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapsho
     describe_wishes(job, message);
     message.set_user(job.user.value);
     message.set_group(job.group.value);
-    if (const NodeShare* share = job.allocation ? job.allocation->find(node) : nullptr) {
+    if (const NodeShare* share = job.run.allocation ? job.run.allocation->find(node) : nullptr) {
         describe_shares({*share}, snapshot, *message.mutable_nodes());
     }
 }
@@ -158,7 +158,7 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     wire::LaunchCredential credential;
     wire::RunId& run = *credential.mutable_run();
     run.set_job(job.id.value);
-    run.set_restarts(job.restarts);
+    run.set_restarts(job.run.restarts);
     run.set_step(step.value);
     credential.set_user(job.user.value);
     credential.set_group(job.group.value);
@@ -167,7 +167,8 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
         describe_facts(job, *credential.mutable_job());
         describe_wishes(job, *credential.mutable_job());
         for (const NodeShare& share : nodes) {
-            const NodeShare* whole = job.allocation ? job.allocation->find(share.node) : nullptr;
+            const NodeShare* whole =
+                job.run.allocation ? job.run.allocation->find(share.node) : nullptr;
             credential.add_job_memory(whole ? whole->memory : 0);
         }
     }

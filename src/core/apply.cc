@@ -21,17 +21,17 @@ namespace {
 
 void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
     const WarnSignal& warn = *job.request->warn_signal;
-    for (const NodeShare& share : job.allocation->nodes) {
-        bool head = &share == &job.allocation->nodes.front();
+    for (const NodeShare& share : job.run.allocation->nodes) {
+        bool head = &share == &job.run.allocation->nodes.front();
         if (warn.batch_shell_only && !head) break;
         effects.push_back(SignalJob{.node = share.node,
-                                    .run = {job.id, job.restarts, kBatchStep},
+                                    .run = {job.id, job.run.restarts, kBatchStep},
                                     .signal = warn.signal,
                                     .batch_shell = warn.batch_shell_only,
                                     .children = false,
                                     .steps = !warn.batch_shell_only});
     }
-    cluster.edit_job(job.id).warned = true;
+    cluster.edit_job(job.id).run.warned = true;
 }
 
 void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effects) {
@@ -55,7 +55,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             return;
         }
         case TimerKind::Warn:
-            if (!running || job->warned || !job->request->warn_signal ||
+            if (!running || job->run.warned || !job->request->warn_signal ||
                 job->time_limit.unlimited())
                 return;
             // Suspended or given more time since: another timer is set for that.
@@ -63,7 +63,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             send_warning(cluster, *job, effects);
             return;
         case TimerKind::Forget:
-            if (is_over(*job) && *job->end_time + cluster.settings().min_job_age <= now) {
+            if (is_over(*job) && *job->run.end_time + cluster.settings().min_job_age <= now) {
                 cluster.forget_job(job->id);
             }
             return;

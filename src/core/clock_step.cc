@@ -25,7 +25,7 @@ bool is_wall_clock(TimerKind kind) {
 }
 
 void shift_steps(Job& job, Seconds by) {
-    for (auto& step : job.steps) {
+    for (auto& step : job.run.steps) {
         auto shifted = std::make_shared<Step>(*step);
         shifted->start_time += by;
         shift_time(shifted->end_time, by);
@@ -44,12 +44,12 @@ void shift_job(Job& job, Seconds by, Time before) {
     const bool awaits_begin = job.request->begin && *job.request->begin > before;
     if (!awaits_begin) job.eligible_time += by;
     job.submit_time += by;
-    shift_time(job.start_time, by);
-    shift_time(job.end_time, by);
+    shift_time(job.run.start_time, by);
+    shift_time(job.run.end_time, by);
     shift_time(job.last_sched_eval, by);
-    shift_time(job.suspend_time, by);
-    shift_time(job.preempt_time, by);
-    shift_time(job.last_checkpoint, by);
+    shift_time(job.run.suspend_time, by);
+    shift_time(job.run.preempt_time, by);
+    shift_time(job.run.last_checkpoint, by);
     for (Condition& condition : job.dependency.left) shift_time(condition.due, by);
     shift_steps(job, by);
 }

@@ -93,9 +93,9 @@ TEST(ClockStep, DelaysOfDependenciesGoOn) {
 TEST(ClockStep, WarningsComeInTime) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n1\n submit a time=60 warn=5\n pass\n clock +54\n at 54"), "");
-    EXPECT_FALSE(world.cluster().job(world.job("a")).warned);
+    EXPECT_FALSE(world.cluster().job(world.job("a")).run.warned);
     ASSERT_EQ(world.run("at 55"), "");
-    EXPECT_TRUE(world.cluster().job(world.job("a")).warned);
+    EXPECT_TRUE(world.cluster().job(world.job("a")).run.warned);
 }
 
 TEST(ClockStep, EndedJobsAreForgottenInTheirTime) {

@@ -317,7 +317,8 @@ void Cluster::drop_reservation(const std::string& name) {
 }
 
 void Cluster::touch_nodes_of(const Job& job) {
-    for (const NodeShare& share : job.allocation->nodes) touched_nodes_.insert(share.node.value);
+    for (const NodeShare& share : job.run.allocation->nodes)
+        touched_nodes_.insert(share.node.value);
 }
 
 std::vector<NodeIndex> Cluster::take_touched_nodes() {

@@ -151,7 +151,7 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
         std::vector<RunId> running;
         std::vector<JobRef> held;
         scenario.cluster().jobs().for_each([&](const Job& job) {
-            if (is_live(job)) running.push_back({job.id, job.restarts, kBatchStep});
+            if (is_live(job)) running.push_back({job.id, job.run.restarts, kBatchStep});
             if (job.state == JobState::Pending && job.priority == 0) {
                 held.push_back({.job = job.id, .tasks = {}, .het_component = {}, .step = {}});
             }
@@ -160,7 +160,7 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
               ControlJobs{RequestId{1}, {}, JobVerb::Release, held}, effects);
         for (const RunId& run : running) {
             auto job = scenario.cluster().find_job(run.job);
-            for (const NodeShare& share : job->allocation->nodes) {
+            for (const NodeShare& share : job->run.allocation->nodes) {
                 apply(scenario.cluster(), scenario.now(), JobEnded{share.node, run, {}, {}},
                       effects);
             }

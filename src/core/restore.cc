@@ -43,24 +43,24 @@ typename Map::mapped_type find_or_empty(const Map& map, std::uint32_t key) {
 // False: it has nodes that are no longer in slurm.conf.
 bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& job) {
     bool is_whole = true;
-    if (job.allocation) {
-        Allocation allocation = *job.allocation;
+    if (job.run.allocation) {
+        Allocation allocation = *job.run.allocation;
         bool known = resolve(cluster, find_or_empty(stored.allocation_nodes, job.id.value),
                              allocation.nodes);
         is_whole = known ||
                    (!is_live(job) && find_or_empty(stored.completing_nodes, job.id.value).empty());
         if (known)
-            job.allocation = std::make_shared<Allocation>(std::move(allocation));
+            job.run.allocation = std::make_shared<Allocation>(std::move(allocation));
         else
-            job.allocation.reset();
+            job.run.allocation.reset();
     }
-    job.completing_nodes.clear();
+    job.run.completing_nodes.clear();
     for (const std::string& name : find_or_empty(stored.completing_nodes, job.id.value)) {
-        if (auto index = cluster.find_node(name)) job.completing_nodes.push_back(*index);
+        if (auto index = cluster.find_node(name)) job.run.completing_nodes.push_back(*index);
     }
     auto step_nodes = find_or_empty(stored.step_nodes, job.id.value);
-    for (std::size_t i = 0; i < job.steps.size(); ++i) {
-        auto step = std::make_shared<Step>(*job.steps[i]);
+    for (std::size_t i = 0; i < job.run.steps.size(); ++i) {
+        auto step = std::make_shared<Step>(*job.run.steps[i]);
         bool known =
             resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{},
                     step->nodes);
@@ -71,31 +71,32 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
         for (NodeIndex& left : step->nodes_left) {  // the store keeps their places among the nodes
             left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
         }
-        job.steps[i] = std::move(step);
+        job.run.steps[i] = std::move(step);
     }
     return is_whole;
 }
 
 void restore_timers(Cluster& cluster, const Job& job, Time now) {
     if (is_over(job)) {
-        Time end = job.end_time.value_or(now);
+        Time end = job.run.end_time.value_or(now);
         cluster.add_timer({end + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
     } else if (job.state == JobState::Running) {
         set_clocks(cluster, job);
         await_batch_start(cluster, now, job);
-        if (job.preempt_time) {
-            cluster.add_timer({*job.preempt_time + preempt_rule(cluster, job).grace,
+        if (job.run.preempt_time) {
+            cluster.add_timer({*job.run.preempt_time + preempt_rule(cluster, job).grace,
                                TimerKind::Preempt, job.id.value});
         }
     }
 }
 
 void hold_resources(Cluster& cluster, const Job& job, Time now) {
-    if (!job.allocation) return;
+    if (!job.run.allocation) return;
     bool running = is_live(job);
-    for (const NodeShare& share : job.allocation->nodes) {
-        bool completing = std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
-                                    share.node) != job.completing_nodes.end();
+    for (const NodeShare& share : job.run.allocation->nodes) {
+        bool completing =
+            std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(),
+                      share.node) != job.run.completing_nodes.end();
         if (!running && !completing) continue;
         take_share(cluster, job, share, now);
         if (completing) ++cluster.edit_node(share.node).completing;
@@ -121,7 +122,7 @@ void drain_damaged(Cluster& cluster, const std::string& name, Time now) {
 // Who asked for them is not known any more; their nodes will say whether they have them.
 void restore_grants(Cluster& cluster, const Job& job, Time now) {
     if (!is_live(job)) return;
-    for (const auto& step : job.steps) {
+    for (const auto& step : job.run.steps) {
         if (step->state == StepState::Running)
             await_launch(cluster, now, job.id, *step, RequestId{});
     }
@@ -191,7 +192,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         hold_resources(*this, added, now);
         restore_grants(*this, added, now);
         restore_timers(*this, added, now);
-        if (added.awaits_cpus) keep_set_aside(*this, added, now);
+        if (added.run.awaits_cpus) keep_set_aside(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);
         watch_deadline(*this, added);
         recall_news(*this, added);
@@ -221,26 +222,28 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
     std::map<std::string, std::uint32_t> licenses;
     std::optional<std::string> broken;
     cluster.jobs().for_each([&](const Job& job) {
-        if (is_finished(job.state) && !job.end_time)
+        if (is_finished(job.state) && !job.run.end_time)
             broken = fmt::format("job {} ended without a time", job.id.value);
         if (job.admin_hold && job.priority != 0)
             broken = fmt::format("job {} is held and may start", job.id.value);
         bool running = is_live(job);
-        if (running && !job.allocation) broken = fmt::format("job {} runs nowhere", job.id.value);
-        if (!job.allocation) return;
+        if (running && !job.run.allocation)
+            broken = fmt::format("job {} runs nowhere", job.id.value);
+        if (!job.run.allocation) return;
         if (running || is_completing(job)) {
             for (const LicenseCount& held : licenses_held_by(job))
                 licenses[held.name] += held.count;
         }
-        for (const NodeShare& share : job.allocation->nodes) {
-            bool here =
-                running || std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
-                                     share.node) != job.completing_nodes.end();
+        for (const NodeShare& share : job.run.allocation->nodes) {
+            bool here = running ||
+                        std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(),
+                                  share.node) != job.run.completing_nodes.end();
             if (!here) continue;
             Use& use = uses[share.node.value];
             use.cpus.resize(cluster.node(share.node).cpu_used.size());
-            for (std::uint32_t cpu : job.cpus_lent ? std::vector<std::uint32_t>{} : share.cpus) {
-                bool shares = job.allocation->sharers > 1;
+            for (std::uint32_t cpu :
+                 job.run.cpus_lent ? std::vector<std::uint32_t>{} : share.cpus) {
+                bool shares = job.run.allocation->sharers > 1;
                 bool alone = use.cpus[cpu] == 0;
                 use.cpus[cpu] +=
                     shares ? 1 : 256;  // one that does not share leaves no room for a second

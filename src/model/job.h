@@ -1,8 +1,8 @@
 // model/job.h
 //
-// A job as plain values: what was asked (JobRequest, kept as two immutable and shared parts), what
-// became of it (Job), and where it runs (Allocation). Absent is optional; nothing here knows how to
-// change itself.
+// A job as plain values: what was asked (JobRequest, kept as two immutable and shared parts), its
+// place in the queue (Job) and its current run (model/run.h). Absent is optional; nothing here
+// knows how to change itself.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,15 @@
 
 #include "base/time.h"
 #include "model/dependency.h"
+#include "model/ids.h"
 #include "model/job_details.h"
 #include "model/job_id.h"
 #include "model/quantity.h"
+#include "model/run.h"
 #include "model/signals.h"
 #include "model/states.h"
 
 namespace sluice {
-
-using UserId = Id<struct UserIdTag>;
-using GroupId = Id<struct GroupIdTag>;
-using NodeIndex = Id<struct NodeIndexTag>;
 
 enum class JobKind : std::uint8_t {
     Batch,        // sbatch
@@ -121,90 +119,8 @@ struct JobRequest : JobTerms, JobDetails {
     bool operator==(const JobRequest&) const = default;
 };
 
-// What a job holds on one node. cores are the node's core (or CPU) numbers.
-struct NodeShare {
-    NodeIndex node;
-    std::uint32_t tasks = 0;
-    std::vector<std::uint32_t> cpus;  // abstract CPU ids on that node
-    Megabytes memory = 0;
-    struct Devices {
-        std::string name;                    // "gpu"
-        std::string type;                    // "a40"
-        std::vector<std::uint32_t> indexes;  // empty for countable ones without devices
-        std::uint64_t count = 0;
-        bool operator==(const Devices&) const = default;
-    };
-    std::vector<Devices> gres;
-
-    bool operator==(const NodeShare&) const = default;
-};
-
-struct Allocation {
-    std::vector<NodeShare> nodes;  // in the order of the node table; a batch script's node is the
-                                   // first even if nodes were added
-    std::string node_names;        // compact list, made once
-    std::uint8_t sharers = 1;  // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
-    std::uint32_t cpus() const;
-    const NodeShare* find(NodeIndex node) const;  // nullptr: the node is not part of it
-    bool operator==(const Allocation&) const = default;
-};
-
-struct ExitStatus {
-    std::uint8_t code = 0;
-    std::uint8_t signal = 0;
-    bool oom_killed = false;
-
-    bool failed() const { return code != 0 || signal != 0 || oom_killed; }
-    bool operator==(const ExitStatus&) const = default;
-};
-
-enum class StepState : std::uint8_t {
-    Running,
-    Completed,
-    Failed,
-    Cancelled,
-    Timeout,
-    NodeFail,
-    OutOfMemory
-};
-
-// One srun inside a job (or the batch script itself, which has no record of its own).
-struct Step {
-    StepId id;
-    std::string name;
-    UserId user;
-    std::vector<NodeShare> nodes;
-    std::string node_names;
-    std::uint32_t tasks = 0;
-    std::uint32_t cpus_per_task = 1;
-    std::string tres_bind;      // "gres/gpu:per_task:1"
-    std::string tres_per_node;  // "gres/gpu:a40:2": what it asked for
-    bool overlap = false;       // does not hold the resources it uses
-    bool holds_memory = false;  // asked for an amount: others do without it meanwhile
-    StepState state = StepState::Running;
-    Time start_time;
-    std::optional<Time> end_time;
-    TimeLimit time_limit;
-    ExitStatus exit;
-    std::vector<NodeIndex> nodes_left;  // still running
-    std::string key;                    // from its srun: the same question, the same step
-    bool cancelled = false;             // told to end; a node that did not hear it is told again
-
-    bool operator==(const Step&) const = default;
-};
-
-// Why a job is being ended by us, while it is still running.
-enum class KillReason : std::uint8_t {
-    Cancelled,
-    TimeLimit,
-    Requeue,
-    RequeueHold,
-    NodeFail,
-    Preempted,
-    PreemptedRequeue,
-};
-
-// One job, or one array while its tasks have not started. Facts are stored, flags derived.
+// One job, or one array while its tasks have not started. Facts are stored, flags derived. What a
+// requeue keeps is here, what it begins anew is in the run.
 struct Job {
     JobId id;
     std::shared_ptr<const JobTerms> request;  // immutable once accepted: an update makes a new one
@@ -222,7 +138,6 @@ struct Job {
     bool priority_by_hand = false;  // set with --priority or scontrol: not calculated any more
     std::int32_t site_factor = 0;   // scontrol update SiteFactor=
     double priority_base = 0;  // derived, not stored: what of the priority follows from the wishes
-    std::uint32_t restarts = 0;
     std::uint32_t wait_class =
         0;  // derived, not stored: among whom it stands in the queue (core/schedule/queue.h)
 
@@ -231,44 +146,21 @@ struct Job {
     TaskSet array_tasks;                      // not yet started (the array's own record)
     std::uint32_t array_limit = 0;
 
-    Dependency dependency;      // what it still waits for; the request has all of it
-    std::string reservation;    // the one it runs or ran in
-    std::string licenses_held;  // "matlab:2": taken at the start, kept for the record
-
+    Dependency dependency;  // what it still waits for; the request has all of it
     Time submit_time;
     Time eligible_time;
-    std::optional<Time> start_time;
-    std::optional<Time> end_time;  // when it ended; while running: see time_limit
     std::optional<Time> last_sched_eval;
-    Seconds suspended{0};              // in all, without the time since suspend_time if it is now
-    std::optional<Time> suspend_time;  // when it was last suspended or resumed
-    bool cpus_lent = false;            // suspended: others may use its CPUs; memory and GRES stay
-    bool awaits_cpus = false;  // suspended to make room: goes on by itself when they are free
-
-    std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
-    std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
-    bool launched = false;  // the head node has confirmed the batch script's start
-    std::optional<KillReason> kill_reason;
-    std::optional<UserId> killed_by;
-    bool warned = false;                     // --signal was sent
-    std::optional<Time> preempt_time;        // it was told to make room
     std::vector<NodeIndex> refused_by = {};  // nodes that could not launch it; not stored
-    std::optional<JobId> preemptor;          // for that job; for the log only, not stored
-    std::optional<Time> last_checkpoint;     // its work up to then is saved, it says
-    ExitStatus exit;
-    ExitStatus derived_exit;  // the worst of its steps
-    std::vector<std::shared_ptr<const Step>>
-        steps;  // live ones and, until the job is gone, ended ones
-    std::uint32_t next_step = 0;
     std::string idempotency_key;  // 15 bytes from the client: the same submission, the same job
     std::string admin_comment;
-    std::uint64_t sluid = 0;  // printed in base 32: unique per run
+
+    Run run;  // the current one; the last one of a job that has ended
 
     bool operator==(const Job&) const = default;
 };
 
 inline bool is_completing(const Job& job) {
-    return !job.completing_nodes.empty();
+    return !job.run.completing_nodes.empty();
 }
 inline bool is_over(const Job& job) {
     return is_finished(job.state) && !is_completing(job);
@@ -280,7 +172,7 @@ inline bool is_live(const Job& job) {
 }
 // When its time is up, as far as is known; it has started and has a limit.
 inline Time limit_end(const Job& job) {
-    return *job.start_time + job.suspended + job.time_limit.length();
+    return *job.run.start_time + job.run.suspended + job.time_limit.length();
 }
 inline bool is_array_record(const Job& job) {
     return job.array_job && !job.array_task;
@@ -289,7 +181,7 @@ inline bool is_array_record(const Job& job) {
 bool has_any_task(const Job& job, const TaskSet& tasks);
 // The reservation it runs in, or those it asks for while it waits.
 inline const std::string& reservation_of(const Job& job) {
-    return job.reservation.empty() ? job.request->reservation : job.reservation;
+    return job.run.reservation.empty() ? job.request->reservation : job.run.reservation;
 }
 JobRequest request_of(const Job& job);  // all of it, put together again
 void set_request(Job& job, const JobRequest& request);

@@ -108,9 +108,9 @@ bool has_failed(JobState state) {
 
 // Compat: what was ended from outside counts as killed.
 void TaskEndings::add(const Job& job) {
-    const bool was_ended = job.state == JobState::Cancelled || job.kill_reason;
-    const std::uint8_t signal = was_ended ? SIGKILL : job.exit.signal;
-    const std::uint8_t code = was_ended ? 0 : job.exit.code;
+    const bool was_ended = job.state == JobState::Cancelled || job.run.kill_reason;
+    const std::uint8_t signal = was_ended ? SIGKILL : job.run.exit.signal;
+    const std::uint8_t code = was_ended ? 0 : job.run.exit.code;
     exit_min = std::min(exit_min, code);
     exit_max = std::max(exit_max, code);
     signal_max = std::max(signal_max, signal);

@@ -135,16 +135,17 @@ Result<void> validate(const Job& job) {
     TRY(validate_limit("TimeLimit", job.time_limit));
     TRY(validate_list("dependency", job.dependency.left.size(), sizes::kConditionCount));
     TRY(validate_moment("EligibleTime", job.eligible_time));
-    TRY(validate_moment("StartTime", job.start_time));
-    TRY(validate_moment("EndTime", job.end_time));
-    TRY(validate_length("suspended time", job.suspended));
-    TRY(validate_licenses(job.licenses_held));
-    for (const auto& step : job.steps) TRY(validate(*step));
-    const bool has_nodes = job.allocation && !job.allocation->nodes.empty() && job.start_time;
+    TRY(validate_moment("StartTime", job.run.start_time));
+    TRY(validate_moment("EndTime", job.run.end_time));
+    TRY(validate_length("suspended time", job.run.suspended));
+    TRY(validate_licenses(job.run.licenses_held));
+    for (const auto& step : job.run.steps) TRY(validate(*step));
+    const bool has_nodes =
+        job.run.allocation && !job.run.allocation->nodes.empty() && job.run.start_time;
     if (is_live(job) && !has_nodes) return invalid_value("state", "running", "it has no nodes");
-    if (is_live(job) && job.state == JobState::Suspended && !job.suspend_time)
+    if (is_live(job) && job.state == JobState::Suspended && !job.run.suspend_time)
         return invalid_value("state", "suspended", "since when is missing");
-    if (is_finished(job.state) && !job.end_time)
+    if (is_finished(job.state) && !job.run.end_time)
         return invalid_value("state", "finished", "its end time is missing");
     return {};
 }

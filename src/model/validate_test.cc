@@ -55,14 +55,14 @@ TEST(Validate, NumbersHaveTheirLimits) {
 TEST(Validate, AStateComesWithWhatItNeeds) {
     Job job;
     EXPECT_TRUE(validate(job));
-    job.suspended = Seconds{-1};
+    job.run.suspended = Seconds{-1};
     EXPECT_FALSE(validate(job));
-    job.suspended = Seconds{0};
+    job.run.suspended = Seconds{0};
     job.state = JobState::Running;
     EXPECT_FALSE(validate(job)) << "without nodes";
     job.state = JobState::Completed;
     EXPECT_FALSE(validate(job)) << "without an end";
-    job.end_time = from_unix(100);
+    job.run.end_time = from_unix(100);
     EXPECT_TRUE(validate(job));
 }
 

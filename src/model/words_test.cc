@@ -155,9 +155,9 @@ TEST(Jobs, PrintTheirIds) {
 }
 
 TEST(Jobs, ShowCompletingUntilTheirNodesAreClean) {
-    Job job{.state = JobState::Cancelled, .completing_nodes = {NodeIndex(1)}};
+    Job job{.state = JobState::Cancelled, .run = {.completing_nodes = {NodeIndex(1)}}};
     EXPECT_EQ(shown_state(job), ShownState::Completing);
-    job.completing_nodes.clear();
+    job.run.completing_nodes.clear();
     EXPECT_EQ(shown_state(job), ShownState::Cancelled);
 }
 

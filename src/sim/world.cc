@@ -191,16 +191,16 @@ void World::on_launch(Time now, const LaunchBatch& order) {
     const Job& job = *order.job;
     std::size_t index = index_of_.at(job.id.value);
     JobOutcome& outcome = outcome_.jobs[index];
-    Run run{job.restarts, now, job.allocation->cpus(), gpus_of(*job.allocation)};
+    Run run{job.run.restarts, now, job.run.allocation->cpus(), gpus_of(*job.run.allocation)};
     outcome.start = now;
     outcome.cpus = static_cast<std::uint32_t>(run.cpus);
     outcome.gpus = static_cast<std::uint32_t>(run.gpus);
-    outcome.nodes = static_cast<std::uint32_t>(job.allocation->nodes.size());
+    outcome.nodes = static_cast<std::uint32_t>(job.run.allocation->nodes.size());
     cpus_busy_ += run.cpus;
     gpus_busy_ += run.gpus;
     --waiting_;
     run.node = order.node;
-    plan_end({job.id, job.restarts, kBatchStep}, running_[job.id.value] = run,
+    plan_end({job.id, job.run.restarts, kBatchStep}, running_[job.id.value] = run,
              now + trace_.jobs[index].duration);
 }
 
@@ -233,7 +233,7 @@ void World::on_terminate(Time now, const TerminateJob& order) {
         auto job = cluster_.find_job(order.run.job);
         JobOutcome& outcome = outcome_.jobs[index_of_.at(order.run.job.value)];
         // Nobody cancels here: what is ended before its time had to make room.
-        if (job->kill_reason != KillReason::TimeLimit) {
+        if (job->run.kill_reason != KillReason::TimeLimit) {
             ++outcome.preemptions;
             outcome.cpu_seconds_lost +=
                 (now - run->second.start).count() * static_cast<std::int64_t>(run->second.cpus);
@@ -262,7 +262,7 @@ void World::record_ends() {
             continue;
         JobOutcome& outcome = outcome_.jobs[index->second];
         outcome.state = job->state;
-        outcome.end = job->end_time;
+        outcome.end = job->run.end_time;
         index_of_.erase(index);
         ++ended_;
     }

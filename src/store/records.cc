@@ -46,13 +46,13 @@ wire::Step to_record(const Step& step, const std::vector<std::string>& names) {
 void write_times(const Job& job, wire::JobRecord& out) {
     out.set_submit_time(to_unix(job.submit_time));
     out.set_eligible_time(to_unix(job.eligible_time));
-    if (job.start_time) out.set_start_time(to_unix(*job.start_time));
-    if (job.end_time) out.set_end_time(to_unix(*job.end_time));
+    if (job.run.start_time) out.set_start_time(to_unix(*job.run.start_time));
+    if (job.run.end_time) out.set_end_time(to_unix(*job.run.end_time));
     if (job.last_sched_eval) out.set_last_sched_eval(to_unix(*job.last_sched_eval));
-    out.set_suspended(job.suspended.count());
-    if (job.preempt_time) out.set_preempt_time(to_unix(*job.preempt_time));
-    if (job.last_checkpoint) out.set_last_checkpoint(to_unix(*job.last_checkpoint));
-    if (job.suspend_time) out.set_suspend_time(to_unix(*job.suspend_time));
+    out.set_suspended(job.run.suspended.count());
+    if (job.run.preempt_time) out.set_preempt_time(to_unix(*job.run.preempt_time));
+    if (job.run.last_checkpoint) out.set_last_checkpoint(to_unix(*job.run.last_checkpoint));
+    if (job.run.suspend_time) out.set_suspend_time(to_unix(*job.run.suspend_time));
 }
 
 void write_dependency(const Dependency& dependency, wire::Dependency& out) {
@@ -78,24 +78,24 @@ void write_array(const Job& job, wire::JobRecord& out) {
 }
 
 void write_run(const Job& job, const std::vector<std::string>& names, wire::JobRecord& out) {
-    if (job.allocation) {
-        out.set_node_names(job.allocation->node_names);
-        out.set_sharers(job.allocation->sharers);
-        for (const NodeShare& share : job.allocation->nodes) {
+    if (job.run.allocation) {
+        out.set_node_names(job.run.allocation->node_names);
+        out.set_sharers(job.run.allocation->sharers);
+        for (const NodeShare& share : job.run.allocation->nodes) {
             *out.add_allocation() = to_record(share, names);
         }
     }
-    for (const NodeIndex node : job.completing_nodes) {
+    for (const NodeIndex node : job.run.completing_nodes) {
         out.add_completing_nodes(name_of(node, names));
     }
-    out.set_launched(job.launched);
-    if (job.kill_reason) out.set_kill_reason(static_cast<std::uint32_t>(*job.kill_reason));
-    if (job.killed_by) out.set_killed_by(job.killed_by->value);
-    out.set_warned(job.warned);
-    *out.mutable_exit() = to_wire(job.exit);
-    *out.mutable_derived_exit() = to_wire(job.derived_exit);
-    for (const auto& step : job.steps) *out.add_steps() = to_record(*step, names);
-    out.set_next_step(job.next_step);
+    out.set_launched(job.run.launched);
+    if (job.run.kill_reason) out.set_kill_reason(static_cast<std::uint32_t>(*job.run.kill_reason));
+    if (job.run.killed_by) out.set_killed_by(job.run.killed_by->value);
+    out.set_warned(job.run.warned);
+    *out.mutable_exit() = to_wire(job.run.exit);
+    *out.mutable_derived_exit() = to_wire(job.run.derived_exit);
+    for (const auto& step : job.run.steps) *out.add_steps() = to_record(*step, names);
+    out.set_next_step(job.run.next_step);
 }
 
 }  // namespace
@@ -116,15 +116,15 @@ std::string to_record(const Job& job, const std::vector<std::string>& node_names
     out.set_priority_by_hand(job.priority_by_hand);
     out.set_site_factor(job.site_factor);
     out.set_admin_hold(job.admin_hold);
-    out.set_restarts(job.restarts);
+    out.set_restarts(job.run.restarts);
     out.set_idempotency_key(job.idempotency_key);
     out.set_admin_comment(job.admin_comment);
-    out.set_sluid(job.sluid);
+    out.set_sluid(job.run.sluid);
     if (!job.dependency.empty()) write_dependency(job.dependency, *out.mutable_dependency());
-    out.set_licenses_held(job.licenses_held);
-    out.set_reservation(job.reservation);
-    out.set_cpus_lent(job.cpus_lent);
-    out.set_awaits_cpus(job.awaits_cpus);
+    out.set_licenses_held(job.run.licenses_held);
+    out.set_reservation(job.run.reservation);
+    out.set_cpus_lent(job.run.cpus_lent);
+    out.set_awaits_cpus(job.run.awaits_cpus);
     write_times(job, out);
     write_array(job, out);
     write_run(job, node_names, out);

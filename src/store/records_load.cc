@@ -36,19 +36,19 @@ Result<std::vector<NodeShare>> read_shares(const Shares& shares, Names& names) {
 Result<void> read_times(const wire::JobRecord& wire, Job& job) {
     job.submit_time = TRY(checks::moment("submit time", wire.submit_time()));
     job.eligible_time = TRY(checks::moment("eligible time", wire.eligible_time()));
-    if (wire.has_start_time()) job.start_time = TRY(checks::moment("start", wire.start_time()));
-    if (wire.has_end_time()) job.end_time = TRY(checks::moment("end", wire.end_time()));
+    if (wire.has_start_time()) job.run.start_time = TRY(checks::moment("start", wire.start_time()));
+    if (wire.has_end_time()) job.run.end_time = TRY(checks::moment("end", wire.end_time()));
     if (wire.has_last_sched_eval()) {
         job.last_sched_eval = TRY(checks::moment("last evaluation", wire.last_sched_eval()));
     }
-    job.suspended = TRY(checks::length("suspended", wire.suspended()));
+    job.run.suspended = TRY(checks::length("suspended", wire.suspended()));
     if (wire.has_preempt_time())
-        job.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
+        job.run.preempt_time = TRY(checks::moment("preempt time", wire.preempt_time()));
     if (wire.has_last_checkpoint()) {
-        job.last_checkpoint = TRY(checks::moment("last checkpoint", wire.last_checkpoint()));
+        job.run.last_checkpoint = TRY(checks::moment("last checkpoint", wire.last_checkpoint()));
     }
     if (wire.has_suspend_time())
-        job.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
+        job.run.suspend_time = TRY(checks::moment("suspend time", wire.suspend_time()));
     return {};
 }
 
@@ -91,7 +91,7 @@ Result<void> read_steps(const wire::JobRecord& wire, Job& job, StoredState& stat
             }
         }
         names.push_back(std::move(step_names));
-        job.steps.push_back(std::make_shared<const Step>(std::move(step)));
+        job.run.steps.push_back(std::make_shared<const Step>(std::move(step)));
     }
     return {};
 }
@@ -103,25 +103,25 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
         allocation->sharers = static_cast<std::uint8_t>(std::clamp(wire.sharers(), 1u, 255u));
         Names& names = state.allocation_nodes[job.id.value];
         allocation->nodes = TRY(read_shares(wire.allocation(), names));
-        job.allocation = std::move(allocation);
+        job.run.allocation = std::move(allocation);
     }
     if (!wire.completing_nodes().empty()) {
         Names& names = state.completing_nodes[job.id.value];
         for (const std::string& name : wire.completing_nodes()) {
-            job.completing_nodes.push_back(NodeIndex{static_cast<std::uint32_t>(names.size())});
+            job.run.completing_nodes.push_back(NodeIndex{static_cast<std::uint32_t>(names.size())});
             names.push_back(name);
         }
     }
-    job.launched = wire.launched();
+    job.run.launched = wire.launched();
     if (wire.has_kill_reason()) {
-        job.kill_reason =
+        job.run.kill_reason =
             TRY(checks::one_of("kill reason", wire.kill_reason(), KillReason::PreemptedRequeue));
     }
-    if (wire.has_killed_by()) job.killed_by = UserId{wire.killed_by()};
-    job.warned = wire.warned();
-    job.exit = TRY(from_wire(wire.exit()));
-    job.derived_exit = TRY(from_wire(wire.derived_exit()));
-    job.next_step = wire.next_step();
+    if (wire.has_killed_by()) job.run.killed_by = UserId{wire.killed_by()};
+    job.run.warned = wire.warned();
+    job.run.exit = TRY(from_wire(wire.exit()));
+    job.run.derived_exit = TRY(from_wire(wire.derived_exit()));
+    job.run.next_step = wire.next_step();
     return read_steps(wire, job, state);
 }
 
@@ -142,15 +142,15 @@ Result<Job> read_job(const wire::JobRecord& wire, StoredState& state) {
     job.priority_by_hand = wire.priority_by_hand();
     job.site_factor = wire.site_factor();
     job.admin_hold = wire.admin_hold();
-    job.restarts = wire.restarts();
+    job.run.restarts = wire.restarts();
     job.idempotency_key = wire.idempotency_key();
     job.admin_comment = wire.admin_comment();
-    job.sluid = wire.sluid();
+    job.run.sluid = wire.sluid();
     TRY(read_dependency(wire.dependency(), job.dependency));
-    job.licenses_held = wire.licenses_held();
-    job.reservation = wire.reservation();
-    job.cpus_lent = wire.cpus_lent();
-    job.awaits_cpus = wire.awaits_cpus();
+    job.run.licenses_held = wire.licenses_held();
+    job.run.reservation = wire.reservation();
+    job.run.cpus_lent = wire.cpus_lent();
+    job.run.awaits_cpus = wire.awaits_cpus();
     TRY(read_times(wire, job));
     TRY(read_array(wire, job));
     TRY(read_run(wire, job, state));

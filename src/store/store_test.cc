@@ -20,17 +20,17 @@ using namespace testing_store;
 void expect_same(const Job& job, const Job& original) {
     RC_ASSERT(*job.request == *original.request);
     RC_ASSERT(*job.details == *original.details);
-    RC_ASSERT(!job.allocation == !original.allocation);
-    if (job.allocation) RC_ASSERT(*job.allocation == *original.allocation);
-    RC_ASSERT(job.steps.size() == original.steps.size());
-    for (std::size_t i = 0; i < job.steps.size(); ++i) {
-        RC_ASSERT(*job.steps[i] == *original.steps[i]);
+    RC_ASSERT(!job.run.allocation == !original.run.allocation);
+    if (job.run.allocation) RC_ASSERT(*job.run.allocation == *original.run.allocation);
+    RC_ASSERT(job.run.steps.size() == original.run.steps.size());
+    for (std::size_t i = 0; i < job.run.steps.size(); ++i) {
+        RC_ASSERT(*job.run.steps[i] == *original.run.steps[i]);
     }
     Job same = job;
     same.request = original.request;
     same.details = original.details;
-    same.allocation = original.allocation;
-    same.steps = original.steps;
+    same.run.allocation = original.run.allocation;
+    same.run.steps = original.run.steps;
     RC_ASSERT(same == original);
 }
 
@@ -207,9 +207,9 @@ TEST_F(EveryStore, ABlobThatChangesHandsInOneBatchStays) {
 TEST(MemoryStore, RefusesARowThatCouldNotBeReadBack) {
     const auto store = memory_store();
     Job job = simple_job(1);
-    job.suspended = Seconds{-1};
+    job.run.suspended = Seconds{-1};
     ASSERT_FALSE(store->commit(batch_of({job})));
-    job.suspended = Seconds{0};
+    job.run.suspended = Seconds{0};
     job.admin_comment = std::string(1025, 'x');
     ASSERT_FALSE(store->commit(batch_of({job})));
     job.admin_comment.pop_back();

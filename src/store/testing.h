@@ -23,9 +23,41 @@ inline std::shared_ptr<const std::vector<std::string>> node_names() {
     return names;
 }
 
+inline Run arbitrary_run(std::uint32_t node_count) {
+    using namespace arbitrary;
+    Run run;
+    run.restarts = number(10);
+    run.sluid = *rc::gen::arbitrary<std::uint64_t>();
+    run.start_time = maybe_time();
+    run.end_time = maybe_time();
+    run.suspended = Seconds{number(100000)};
+    run.suspend_time = maybe_time();
+    run.preempt_time = maybe_time();
+    run.last_checkpoint = maybe_time();
+    run.cpus_lent = coin();
+    run.awaits_cpus = coin();
+    run.licenses_held = coin() ? "" : "matlab:2";
+    run.reservation = text();
+    Allocation allocation{node_shares(node_count), text()};
+    for (const NodeShare& share : allocation.nodes) {
+        if (coin()) run.completing_nodes.push_back(share.node);
+    }
+    if (!allocation.nodes.empty()) run.allocation = std::make_shared<const Allocation>(allocation);
+    run.launched = coin();
+    if (coin()) run.kill_reason = one_of(KillReason::PreemptedRequeue);
+    if (coin()) run.killed_by = UserId{number(70000)};
+    run.warned = coin();
+    run.exit = exit_status();
+    run.derived_exit = exit_status();
+    for (const Step& made : list([&] { return step(node_count); })) {
+        run.steps.push_back(std::make_shared<const Step>(made));
+    }
+    run.next_step = number(100);
+    return run;
+}
+
 inline Job arbitrary_job(std::uint32_t id) {
     using namespace arbitrary;
-    const auto node_count = static_cast<std::uint32_t>(node_names()->size());
     Job job;
     job.id = JobId{id};
     set_request(job, request());
@@ -40,24 +72,13 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.priority_by_hand = coin();
     job.site_factor = *rc::gen::arbitrary<std::int32_t>();
     job.admin_hold = *rc::gen::arbitrary<bool>();
-    job.restarts = number(10);
     if (coin()) job.array_job = JobId{number(1000)};
     job.array_task = maybe_number();
     if (coin()) job.array_tasks = task_set();
     job.array_limit = number(100);
     job.submit_time = time();
     job.eligible_time = time();
-    job.start_time = maybe_time();
-    job.end_time = maybe_time();
     job.last_sched_eval = maybe_time();
-    job.suspended = Seconds{number(100000)};
-    job.suspend_time = maybe_time();
-    job.preempt_time = maybe_time();
-    job.last_checkpoint = maybe_time();
-    job.cpus_lent = coin();
-    job.awaits_cpus = coin();
-    job.licenses_held = coin() ? "" : "matlab:2";
-    job.reservation = text();
     for (std::uint32_t i = number(3); i > 0; --i) {
         Condition condition{.kind = one_of(DependencyKind::Expand), .job = JobId{number(1000)}};
         condition.task = maybe_number();
@@ -69,28 +90,13 @@ inline Job arbitrary_job(std::uint32_t id) {
         job.dependency.left.push_back(condition);
         job.dependency.any = coin();
     }
-    Allocation allocation{node_shares(node_count), text()};
-    for (const NodeShare& share : allocation.nodes) {
-        if (coin()) job.completing_nodes.push_back(share.node);
-    }
-    if (!allocation.nodes.empty()) job.allocation = std::make_shared<const Allocation>(allocation);
-    // States come with what they need.
-    if (!job.allocation && is_live(job)) job.state = JobState::Pending;
-    if (is_live(job)) job.start_time = job.suspend_time = time();
-    if (is_finished(job.state)) job.end_time = time();
-    job.launched = coin();
-    if (coin()) job.kill_reason = one_of(KillReason::PreemptedRequeue);
-    if (coin()) job.killed_by = UserId{number(70000)};
-    job.warned = coin();
-    job.exit = exit_status();
-    job.derived_exit = exit_status();
-    for (const Step& made : list([&] { return step(node_count); })) {
-        job.steps.push_back(std::make_shared<const Step>(made));
-    }
-    job.next_step = number(100);
     job.idempotency_key = *rc::gen::arbitrary<std::string>();
     job.admin_comment = text();
-    job.sluid = *rc::gen::arbitrary<std::uint64_t>();
+    job.run = arbitrary_run(static_cast<std::uint32_t>(node_names()->size()));
+    // States come with what they need.
+    if (!job.run.allocation && is_live(job)) job.state = JobState::Pending;
+    if (is_live(job)) job.run.start_time = job.run.suspend_time = time();
+    if (is_finished(job.state)) job.run.end_time = time();
     return job;
 }
 
@@ -126,22 +132,22 @@ inline Job resolved(Job job, const StoredState& state) {
         EXPECT_NE(at, names.end()) << name;
         return NodeIndex{static_cast<std::uint32_t>(at - names.begin())};
     };
-    if (job.allocation) {
-        Allocation allocation = *job.allocation;
+    if (job.run.allocation) {
+        Allocation allocation = *job.run.allocation;
         for (NodeShare& share : allocation.nodes) {
             share.node = index_of(state.allocation_nodes.at(job.id.value).at(share.node.value));
         }
-        job.allocation = std::make_shared<const Allocation>(allocation);
+        job.run.allocation = std::make_shared<const Allocation>(allocation);
     }
-    for (NodeIndex& node : job.completing_nodes) {
+    for (NodeIndex& node : job.run.completing_nodes) {
         node = index_of(state.completing_nodes.at(job.id.value).at(node.value));
     }
-    for (std::size_t i = 0; i < job.steps.size(); ++i) {
-        Step step = *job.steps[i];
+    for (std::size_t i = 0; i < job.run.steps.size(); ++i) {
+        Step step = *job.run.steps[i];
         const auto& names = state.step_nodes.at(job.id.value).at(i);
         for (NodeShare& share : step.nodes) share.node = index_of(names.at(share.node.value));
         for (NodeIndex& node : step.nodes_left) node = index_of(names.at(node.value));
-        job.steps[i] = std::make_shared<const Step>(step);
+        job.run.steps[i] = std::make_shared<const Step>(step);
     }
     return job;
 }

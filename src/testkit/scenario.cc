@@ -297,8 +297,9 @@ std::string Scenario::expect(const std::string& name, const std::vector<std::str
     if (shown != wanted) return fmt::format("is {} ({})", shown, reason_name(reason));
     if (words.size() < 4) return {};
     if (wanted == "running") {
-        return job.allocation->node_names == words[3] ? ""
-                                                      : "runs on " + job.allocation->node_names;
+        return job.run.allocation->node_names == words[3]
+                   ? ""
+                   : "runs on " + job.run.allocation->node_names;
     }
     for (std::size_t i = 3; i < words.size(); ++i) {
         if (words[i].starts_with("starts=")) {
@@ -478,8 +479,8 @@ std::string Scenario::reserved(const std::string& name, const std::string& wante
 // What the job has on its first node: its CPUs by number, its memory.
 std::string Scenario::holds(const std::string& name, const Words& options) {
     const Job& job = cluster_->job(find(name));
-    if (!job.allocation) return "has no nodes";
-    const NodeShare& share = job.allocation->nodes.front();
+    if (!job.run.allocation) return "has no nodes";
+    const NodeShare& share = job.run.allocation->nodes.front();
     TaskSet cpus;
     for (std::uint32_t cpu : share.cpus) cpus.insert(cpu);
     std::string numbers = cpus.to_string();
@@ -530,13 +531,13 @@ void Scenario::restart() {
     cluster_->jobs().for_each([&](const Job& job) {
         stored.jobs.push_back(job);
         stored.next_job_id = std::max(stored.next_job_id, job.id.value + 1);
-        for (NodeIndex node : job.completing_nodes)
+        for (NodeIndex node : job.run.completing_nodes)
             stored.completing_nodes[job.id.value].push_back(name_of(node));
-        if (!job.allocation) return;
-        for (const NodeShare& share : job.allocation->nodes) {
+        if (!job.run.allocation) return;
+        for (const NodeShare& share : job.run.allocation->nodes) {
             stored.allocation_nodes[job.id.value].push_back(name_of(share.node));
             if (is_live(job))
-                running[name_of(share.node)].push_back({job.id, job.restarts, kBatchStep});
+                running[name_of(share.node)].push_back({job.id, job.run.restarts, kBatchStep});
         }
     });
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
@@ -606,13 +607,13 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         const Job& job = cluster_->job(find(name));
         ExitStatus exit{.code = static_cast<std::uint8_t>(
                             as_number(option(options_in(words, 2), "code", "0")))};
-        NodeIndex head = job.allocation->nodes.front().node;
-        return apply_event(JobEnded{head, {job.id, job.restarts, kBatchStep}, exit, {}}), "";
+        NodeIndex head = job.run.allocation->nodes.front().node;
+        return apply_event(JobEnded{head, {job.id, job.run.restarts, kBatchStep}, exit, {}}), "";
     }
     if (verb == "clean") {
         const Job& job = cluster_->job(find(name));
         return apply_event(NodeCleaned{*cluster_->find_node(words.at(2)),
-                                       {job.id, job.restarts, kBatchStep}}),
+                                       {job.id, job.run.restarts, kBatchStep}}),
                "";
     }
     if (verb == "holds") return holds(name, options_in(words, 2));

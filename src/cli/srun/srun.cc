@@ -31,7 +31,7 @@ constexpr AllocationTexts kTexts{.failed = "Unable to allocate resources",
 constexpr std::chrono::milliseconds kStepBusyAfter{500};
 constexpr int kNoSuchProgram = 2;  // exit code of a task whose program cannot be executed
 
-struct Run {
+struct SrunCall {
     JobOptions options;
     std::vector<std::string> command;
 };
@@ -62,9 +62,9 @@ void become_interactive(JobOptions& options, const FindVariable& find) {
     options.whole = true;
 }
 
-Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
+Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocation) {
     const Time now = current_time();
-    Run run;
+    SrunCall run;
     JobOptions& options = run.options;
     options.request.kind = JobKind::Srun;
     options.request.std_in.clear();  // srun's own, unless told otherwise
@@ -147,7 +147,7 @@ std::optional<int> list_mpi_if_asked(const JobOptions& options, Streams& streams
 
 class Srun {
 public:
-    Srun(Run& run, const Invocation& invocation, Client& client, Streams& streams)
+    Srun(SrunCall& run, const Invocation& invocation, Client& client, Streams& streams)
         : run_(run),
           options_(run.options),
           invocation_(invocation),
@@ -382,7 +382,7 @@ private:
         return spec;
     }
 
-    Run& run_;
+    SrunCall& run_;
     JobOptions& options_;
     const Invocation& invocation_;
     Client& client_;
@@ -407,7 +407,7 @@ int run_srun(const Invocation& invocation, Client& client, Streams& streams) {
     std::optional<int> told = print_help_if_asked(command_line, kSrun, invocation, client, streams);
     if (!told) told = list_mpi_if_asked(command_line, streams);
     if (told) return *told;
-    Result<Run> run = read_run(*arguments, invocation);
+    Result<SrunCall> run = read_run(*arguments, invocation);
     if (!run) return refuse_options(run.error(), kTexts.failed, invocation, streams);
     told = list_gres_if_asked(run->options, invocation, client, streams);
     if (!told) told = list_mpi_if_asked(run->options, streams);

@@ -15,10 +15,11 @@ namespace sluice {
 namespace {
 
 void signal_running(const Job& job, const CancelJobs& event, Effects& effects) {
-    for (const NodeShare& share : job.allocation->nodes) {
-        bool head = &share == &job.allocation->nodes.front();
-        SignalJob order{
-            .node = share.node, .run = {job.id, job.restarts, kBatchStep}, .signal = event.signal};
+    for (const NodeShare& share : job.run.allocation->nodes) {
+        bool head = &share == &job.run.allocation->nodes.front();
+        SignalJob order{.node = share.node,
+                        .run = {job.id, job.run.restarts, kBatchStep},
+                        .signal = event.signal};
         order.batch_shell = head && (event.batch_shell || event.full);
         order.children = event.full;
         order.steps = !event.batch_shell;
@@ -41,7 +42,7 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
     } else if (job->state == JobState::Pending) {
         cancel_pending(cluster, now, id, event.caller.user, effects);
     } else {
-        cluster.edit_job(id).killed_by = event.caller.user;
+        cluster.edit_job(id).run.killed_by = event.caller.user;
         end_running(cluster, now, id, KillReason::Cancelled, effects);
     }
     return {};
@@ -54,16 +55,16 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
     if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
     if (!is_live(*job)) return Error{ErrorCode::JobFinished, {}};
     if (step == kBatchStep && job->request->kind == JobKind::Batch) {
-        NodeIndex head = job->allocation->nodes.front().node;
+        NodeIndex head = job->run.allocation->nodes.front().node;
         int signal = event.signal == 0 ? 9 : event.signal;
         effects.push_back(SignalJob{.node = head,
-                                    .run = {id, job->restarts, step},
+                                    .run = {id, job->run.restarts, step},
                                     .signal = signal,
                                     .batch_shell = true,
                                     .children = event.signal == 0});
         return {};
     }
-    for (const auto& found : job->steps) {
+    for (const auto& found : job->run.steps) {
         if (found->id != step || found->state != StepState::Running) continue;
         if (event.signal == 0) {
             end_step(cluster, id, step, effects);
@@ -71,7 +72,7 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
         }
         for (NodeIndex node : found->nodes_left) {
             effects.push_back(SignalJob{.node = node,
-                                        .run = {id, job->restarts, step},
+                                        .run = {id, job->run.restarts, step},
                                         .signal = event.signal,
                                         .steps = true,
                                         .only_step = true});
@@ -115,9 +116,9 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
     cluster.scheduler().making_room.erase(id.value);
     Job& job = cluster.edit_job(id);
     move_to(job, state);
-    job.killed_by = by;
-    job.start_time = now;
-    job.end_time = now;
+    job.run.killed_by = by;
+    job.run.start_time = now;
+    job.run.end_time = now;
     cluster.jobs_changed_state(id);
     cluster.schedule_wanted = true;  // others may have waited behind it
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});

@@ -30,7 +30,7 @@ void add(Target& target, const Job& job) {
     target.started = target.started && job.state != JobState::Pending;
     target.ended = target.ended && is_over(job);
     target.well = target.well && (!is_over(job) || job.state == JobState::Completed);
-    if (job.start_time) target.start = std::max(target.start, *job.start_time);
+    if (job.run.start_time) target.start = std::max(target.start, *job.run.start_time);
 }
 
 AwaitedKey key_of(const Condition& condition) {

@@ -34,7 +34,7 @@ static JobId add_part(Cluster& cluster, Job part) {
     const JobId from = part.id;
     part.id = cluster.take_job_id();
     part.idempotency_key.clear();
-    part.sluid = next_sluid(cluster, part);
+    part.run.sluid = next_sluid(cluster, part);
     const Job& added = cluster.add_job(std::move(part));
     const JobId id = added.id;
     job_is_here(cluster, added);
@@ -89,9 +89,9 @@ static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
     bool is_due = cluster.scheduler().queue.contains(id) || cluster.parked.contains(id);
     for (std::uint32_t task : tasks) {
         const Job& job = cluster.job(split_task(cluster, id, task));
-        if (job.end_time)
-            cluster.add_timer(
-                {*job.end_time + cluster.settings().min_job_age, TimerKind::Forget, job.id.value});
+        if (job.run.end_time)
+            cluster.add_timer({*job.run.end_time + cluster.settings().min_job_age,
+                               TimerKind::Forget, job.id.value});
         else if (is_due)
             enqueue(cluster, job, job.eligible_time);
         else

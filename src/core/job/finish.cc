@@ -45,8 +45,9 @@ JobState state_after(KillReason reason) {
 }
 
 bool will_run_again(const Job& job) {
-    return job.kill_reason == KillReason::Requeue || job.kill_reason == KillReason::RequeueHold ||
-           job.kill_reason == KillReason::PreemptedRequeue;
+    return job.run.kill_reason == KillReason::Requeue ||
+           job.run.kill_reason == KillReason::RequeueHold ||
+           job.run.kill_reason == KillReason::PreemptedRequeue;
 }
 
 // How a job is remembered that ended by itself.
@@ -60,7 +61,7 @@ JobState ending_of(const ExitStatus& exit) {
 bool had_step_without_memory(const Job& job) {
     const bool ends_by_itself =
         job.request->kind == JobKind::Batch || job.request->kind == JobKind::Srun;
-    return job.derived_exit.oom_killed && ends_by_itself;
+    return job.run.derived_exit.oom_killed && ends_by_itself;
 }
 
 constexpr ExitStatus kOutOfMemoryExit{.code = 0, .signal = 125, .oom_killed = true};
@@ -97,7 +98,7 @@ Reason reason_of(const Error& launch_error) {
 // What the job's output says about its end.
 std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIndex node) {
     std::string_view cause;
-    switch (*job.kill_reason) {
+    switch (*job.run.kill_reason) {
         case KillReason::Cancelled:
             cause = " DUE to SIGNAL Terminated";
             break;
@@ -121,21 +122,21 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
 }
 
 void set_completing(Cluster& cluster, Job& job, std::vector<NodeIndex> nodes) {
-    job.completing_nodes = std::move(nodes);
-    for (NodeIndex node : job.completing_nodes) ++cluster.edit_node(node).completing;
+    job.run.completing_nodes = std::move(nodes);
+    for (NodeIndex node : job.run.completing_nodes) ++cluster.edit_node(node).completing;
 }
 
 std::vector<NodeIndex> nodes_of(const Job& job) {
     std::vector<NodeIndex> nodes;
-    for (const NodeShare& share : job.allocation->nodes) nodes.push_back(share.node);
+    for (const NodeShare& share : job.run.allocation->nodes) nodes.push_back(share.node);
     return nodes;
 }
 
 void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex node,
                     Effects& effects) {
-    TerminateJob order{.node = node, .run = {job.id, job.restarts, kBatchStep}};
+    TerminateJob order{.node = node, .run = {job.id, job.run.restarts, kBatchStep}};
     order.grace = cluster.settings().kill_wait;
-    if (job.kill_reason) order.reason_line = reason_line(cluster, job, now, node);
+    if (job.run.kill_reason) order.reason_line = reason_line(cluster, job, now, node);
     if (cluster.settings().has_epilog) order.for_epilog = cluster.find_job(job.id);
     effects.push_back(std::move(order));
 }
@@ -161,7 +162,7 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     give_licenses(cluster, now, job);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
     if (will_run_again(job)) {
-        requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
+        requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold, effects);
         return;
     }
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
@@ -173,7 +174,7 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
 }
 
 void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
-    for (auto& step : job.steps) {
+    for (auto& step : job.run.steps) {
         if (step->state != StepState::Running) continue;
         auto ended = std::make_shared<Step>(*step);
         ended->state = state;
@@ -212,14 +213,15 @@ void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& ru
 
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
     Job& job = cluster.edit_job(id);
-    auto waiting = std::find(job.completing_nodes.begin(), job.completing_nodes.end(), node);
-    if (waiting == job.completing_nodes.end()) return;
-    job.completing_nodes.erase(waiting);
+    auto waiting =
+        std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(), node);
+    if (waiting == job.run.completing_nodes.end()) return;
+    job.run.completing_nodes.erase(waiting);
     --cluster.edit_node(node).completing;
-    std::shared_ptr<const Allocation> held = job.allocation;
+    std::shared_ptr<const Allocation> held = job.run.allocation;
     if (const NodeShare* share = held->find(node)) give_back_share(cluster, job, *share, now);
     cluster.jobs_changed_state(id);
-    if (job.completing_nodes.empty()) settle(cluster, now, id, effects);
+    if (job.run.completing_nodes.empty()) settle(cluster, now, id, effects);
 }
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
@@ -228,12 +230,12 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     CHECK(job.state == JobState::Running);
     if (is_completing(
             job)) {  // already on its way out to run again: a stronger reason may change that
-        job.kill_reason = reason;
+        job.run.kill_reason = reason;
         if (JobState after = state_after(reason); after != JobState::Running) move_to(job, after);
         return;
     }
-    job.kill_reason = reason;
-    job.end_time = now;
+    job.run.kill_reason = reason;
+    job.run.end_time = now;
     if (JobState after = state_after(reason); after != JobState::Running) {
         move_to(job, after);
         if (reason == KillReason::TimeLimit) job.reason = Reason::TimeLimit;
@@ -244,7 +246,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
     std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->completing_nodes)
+    for (NodeIndex node : ending->run.completing_nodes)
         send_terminate(cluster, now, *ending, node, effects);
     retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
     if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
@@ -253,8 +255,8 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
     Job& job = cluster.edit_job(id);
     move_to(job, JobState::Completed);
-    job.end_time = now;
-    job.allocation.reset();
+    job.run.end_time = now;
+    job.run.allocation.reset();
     cluster.jobs_changed_state(id);
     retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
     settle(cluster, now, id, effects);
@@ -262,14 +264,15 @@ void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effec
 
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
     Job& job = cluster.edit_job(id);
-    job.completing_nodes.clear();
+    job.run.completing_nodes.clear();
     leave_suspension(job, now);
     end_steps(cluster, job, now, StepState::NodeFail);
-    job.cpus_lent = false;
-    job.licenses_held.clear();
-    if (!job.end_time) job.end_time = now;
+    job.run.cpus_lent = false;
+    job.run.licenses_held.clear();
+    if (!job.run.end_time) job.run.end_time = now;
     if (job.state == JobState::Running && (may_be_requeued(job) || will_run_again(job))) {
-        return requeue_now(cluster, now, id, job.kill_reason == KillReason::RequeueHold, effects);
+        return requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold,
+                           effects);
     }
     if (job.state == JobState::Running) {
         move_to(job, JobState::NodeFail);
@@ -284,7 +287,7 @@ void on_step_out_of_memory(Cluster& cluster, Job& job) {
     const bool by_itself = job.state == JobState::Completed || job.state == JobState::Failed;
     if (!by_itself || !is_completing(job) || !had_step_without_memory(job)) return;
     move_to(job, JobState::OutOfMemory);
-    job.exit = kOutOfMemoryExit;
+    job.run.exit = kOutOfMemoryExit;
     job.reason = Reason::OutOfMemory;
     cluster.jobs_changed_state(job.id);
 }
@@ -293,41 +296,42 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     auto found = cluster.find_job(event.run.job);
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, now, event.node, event.run);
-    if (!found || found->restarts != event.run.restarts || !found->allocation) return;
-    if (!found->allocation->find(event.node)) return;  // it cannot know
+    if (!found || found->run.restarts != event.run.restarts || !found->run.allocation) return;
+    if (!found->run.allocation->find(event.node)) return;  // it cannot know
     const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
     if (refused && (is_live(*found) || is_completing(*found)))
         drain_after_refusal(cluster, now, event.node, *event.launch_error);
     if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);
-        job.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
+        job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
         if (counts_as_preempted(cluster, job, event.exit)) {
-            job.kill_reason = reason_to_end_preempted(cluster, job);
-            JobState after = state_after(*job.kill_reason);
+            job.run.kill_reason = reason_to_end_preempted(cluster, job);
+            JobState after = state_after(*job.run.kill_reason);
             if (after != job.state) move_to(job, after);
         } else if (refused && may_be_requeued(job)) {
-            job.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
+            job.run.kill_reason =
+                reason_after_refusal(cluster, job, event.node, *event.launch_error);
         } else if (auto again = reason_after_exit(cluster, job, event)) {
-            job.kill_reason = again;
+            job.run.kill_reason = again;
         } else {
-            move_to(job, event.launch_error ? JobState::Failed : ending_of(job.exit));
+            move_to(job, event.launch_error ? JobState::Failed : ending_of(job.run.exit));
         }
-        job.reason =
-            event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, job.exit);
+        job.reason = event.launch_error ? reason_of(*event.launch_error)
+                                        : reason_of(job.state, job.run.exit);
         if (event.launch_error) {  // the reason's own word says the rest
             const std::string& detail = event.launch_error->detail;
             job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
         }
-        job.end_time = now;
+        job.run.end_time = now;
         end_steps(cluster, job, now, step_state_after(job.state));
         set_completing(cluster, job, nodes_of(job));
-        for (NodeIndex node : job.completing_nodes) {
+        for (NodeIndex node : job.run.completing_nodes) {
             if (node != event.node) send_terminate(cluster, now, job, node, effects);
         }
         retry_waiting_steps(cluster, now, job.id, effects);
     } else if (is_finished(found->state) && is_completing(*found)) {
-        cluster.edit_job(found->id).exit = event.exit;
+        cluster.edit_job(found->id).run.exit = event.exit;
     }
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
@@ -336,7 +340,7 @@ void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effec
     auto found = cluster.find_job(event.run.job);
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, now, event.node, event.run);
-    if (!found || found->restarts != event.run.restarts || !is_completing(*found)) return;
+    if (!found || found->run.restarts != event.run.restarts || !is_completing(*found)) return;
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
 
@@ -355,9 +359,9 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
     if (event.error) {
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error},
                      effects);
-    } else if (!found->launched) {
+    } else if (!found->run.launched) {
         Job& launched = cluster.edit_job(found->id);
-        launched.launched = true;
+        launched.run.launched = true;
         launched.refused_by.clear();
         // Told to stop before there was anything to be stopped.
         if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
@@ -368,17 +372,17 @@ void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& ex
                       Effects& effects) {
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
-    job.exit = had_step_without_memory(job) ? kOutOfMemoryExit : exit;
-    const bool made_room = job.preempt_time && exit.failed();
-    if (made_room) job.kill_reason = KillReason::Preempted;
-    move_to(job, made_room ? JobState::Preempted : ending_of(job.exit));
-    job.reason = reason_of(job.state, job.exit);
-    job.end_time = now;
+    job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : exit;
+    const bool made_room = job.run.preempt_time && exit.failed();
+    if (made_room) job.run.kill_reason = KillReason::Preempted;
+    move_to(job, made_room ? JobState::Preempted : ending_of(job.run.exit));
+    job.reason = reason_of(job.state, job.run.exit);
+    job.run.end_time = now;
     end_steps(cluster, job, now, step_state_after(job.state));
     set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
     std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->completing_nodes)
+    for (NodeIndex node : ending->run.completing_nodes)
         send_terminate(cluster, now, *ending, node, effects);
     retry_waiting_steps(cluster, now, id, effects);
 }

@@ -33,7 +33,7 @@ TEST(GivenBack, TheExitStatusDecidesTheState) {
         const Job& job = give_back(scenario, each.exit);
         EXPECT_EQ(job.state, each.state);
         EXPECT_EQ(job.reason, each.reason);
-        EXPECT_EQ(job.exit, each.exit);
+        EXPECT_EQ(job.run.exit, each.exit);
     }
 }
 
@@ -43,7 +43,7 @@ TEST(GivenBack, AgainChangesNothing) {
     give_back(scenario, {7, 0, false});
     const Job& job = give_back(scenario, {});
     EXPECT_EQ(job.state, JobState::Failed);
-    EXPECT_EQ(job.exit, (ExitStatus{7, 0, false}));
+    EXPECT_EQ(job.run.exit, (ExitStatus{7, 0, false}));
     EXPECT_EQ(scenario.run("clean a n1\nexpect a failed NonZeroExitCode"), "");
     EXPECT_EQ(give_back(scenario, {}).state, JobState::Failed);
 }

@@ -47,7 +47,7 @@ bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
 bool is_idle_srun_job(const Cluster& cluster, const Job& job) {
     if (job.request->kind != JobKind::Srun || !is_live(job)) return false;
     return !cluster.step_waiters.contains(job.id.value) &&
-           std::none_of(job.steps.begin(), job.steps.end(),
+           std::none_of(job.run.steps.begin(), job.run.steps.end(),
                         [](const auto& step) { return step->state == StepState::Running; });
 }
 
@@ -84,16 +84,16 @@ KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node
 
 void await_batch_start(Cluster& cluster, Time now, const Job& job) {
     const Seconds timeout = cluster.settings().batch_start_timeout;
-    if (timeout == Seconds{0} || job.launched || job.request->kind != JobKind::Batch) return;
+    if (timeout == Seconds{0} || job.run.launched || job.request->kind != JobKind::Batch) return;
     cluster.add_timer({now + timeout, TimerKind::BatchStart, job.id.value});
 }
 
 // A node tells things in order: once it was heard after the script was due, it has not started. A
 // node that is away is asked to launch the script again when it registers.
 void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
-    if (!is_live(job) || is_completing(job) || job.launched) return;
-    const Time due = *job.start_time + cluster.settings().batch_start_timeout;
-    const NodeIndex node = job.allocation->nodes.front().node;
+    if (!is_live(job) || is_completing(job) || job.run.launched) return;
+    const Time due = *job.run.start_time + cluster.settings().batch_start_timeout;
+    const NodeIndex node = job.run.allocation->nodes.front().node;
     if (now < due || job.state != JobState::Running || !is_heard_since(cluster, node, due)) {
         cluster.add_timer({std::max(due, now + kAskAgain), TimerKind::BatchStart, job.id.value});
         return;
@@ -171,14 +171,14 @@ void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effect
 void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (job.request->kind == JobKind::Salloc) return end_if_deserted(cluster, now, job, effects);
     if (!is_idle_srun_job(cluster, job)) return;
-    if (job.next_step == 0) {
+    if (job.run.next_step == 0) {
         return end_running(cluster, now, job.id, KillReason::Cancelled, effects);
     }
-    for (const auto& step : job.steps) {
+    for (const auto& step : job.run.steps) {
         // It ended later: another timer is set for that.
         if (step->end_time && *step->end_time + kLastWord > now) return;
     }
-    complete_running(cluster, now, job.id, job.derived_exit, effects);
+    complete_running(cluster, now, job.id, job.run.derived_exit, effects);
 }
 
 }  // namespace sluice

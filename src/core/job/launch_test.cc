@@ -13,7 +13,7 @@ void refuse(Scenario& world, const std::string& name, const std::string& node, E
     const Job& job = world.cluster().job(world.job(name));
     Effects effects;
     apply(world.cluster(), world.now(),
-          JobEnded{*world.cluster().find_node(node), RunId{job.id, job.restarts, kBatchStep},
+          JobEnded{*world.cluster().find_node(node), RunId{job.id, job.run.restarts, kBatchStep},
                    ExitStatus{0, 53, false}, Error{code, std::move(detail)}},
           effects);
 }
@@ -33,7 +33,7 @@ TEST(Refusal, ANodeThatCannotLaunchIsDrainedAndTheJobRunsElsewhere) {
             shows   n2 state=IDLE reason=
         )"),
                   "");
-        EXPECT_EQ(world.cluster().job(world.job("a")).restarts, 1u);
+        EXPECT_EQ(world.cluster().job(world.job("a")).run.restarts, 1u);
     }
 }
 
@@ -117,7 +117,7 @@ TEST(Refusal, OnlyANodeOfTheJobIsBelieved) {
     EXPECT_EQ(world.run("expect a running n1\n shows n2 state=IDLE"), "");
     ASSERT_EQ(world.run("cancel a\n clean a n1\n expect a cancelled"), "");
     apply(world.cluster(), world.now(), JobEnded{NodeIndex{1}, run, {7, 0, false}, {}}, effects);
-    EXPECT_EQ(world.cluster().job(world.job("a")).exit.code, 0);
+    EXPECT_EQ(world.cluster().job(world.job("a")).run.exit.code, 0);
 }
 
 TEST(BatchStart, AScriptThatDoesNotStartInTimeRunsElsewhere) {

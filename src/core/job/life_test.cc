@@ -86,7 +86,7 @@ TEST(JobLife, FrequenciesThatMeanNothingAreRefused) {
 void fail_prolog(Scenario& world, const std::string& name, const std::string& node, StepId step) {
     const Job& job = world.cluster().job(world.job(name));
     const NodeIndex index = *world.cluster().find_node(node);
-    const RunId run{job.id, job.restarts, step};
+    const RunId run{job.id, job.run.restarts, step};
     const Error error{ErrorCode::PrologFailed, {}};
     Effects effects;
     if (step == kBatchStep) {
@@ -110,7 +110,7 @@ TEST(JobLife, AFailedPrologDrainsTheNodeAndHoldsTheJob) {
         expect  a running n2
     )"),
               "");
-    EXPECT_EQ(world.cluster().job(world.job("a")).restarts, 1u);
+    EXPECT_EQ(world.cluster().job(world.job("a")).run.restarts, 1u);
 }
 
 TEST(JobLife, AJobHeldAfterAFailedPrologSaysSo) {
@@ -176,7 +176,7 @@ TEST(JobLife, TheEpilogOfEveryNodeIsToldOfTheJob) {
         ASSERT_FALSE(orders.empty()) << end;
         ASSERT_NE(orders.back().for_epilog, nullptr) << end;
         EXPECT_EQ(orders.back().for_epilog->id, world.job("wide"));
-        EXPECT_NE(orders.back().for_epilog->allocation->find(NodeIndex{1}), nullptr);
+        EXPECT_NE(orders.back().for_epilog->run.allocation->find(NodeIndex{1}), nullptr);
     }
 }
 
@@ -263,7 +263,7 @@ TEST(JobLife, ARequeuedJobRunsAgainUnderTheSameId) {
         expect  a running n1
     )"),
               "");
-    EXPECT_EQ(scenario.cluster().job(scenario.job("a")).restarts, 1u);
+    EXPECT_EQ(scenario.cluster().job(scenario.job("a")).run.restarts, 1u);
 }
 
 TEST(JobLife, ANodeThatStaysSilentLosesItsJobs) {

@@ -59,20 +59,21 @@ void send(MailType type, const Job& job, std::optional<Seconds> length, const st
 }
 
 std::optional<Seconds> run_time(const Job& job, Time now) {
-    if (!job.start_time) return {};
-    return job.end_time.value_or(now) - *job.start_time - job.suspended;
+    if (!job.run.start_time) return {};
+    return job.run.end_time.value_or(now) - *job.run.start_time - job.run.suspended;
 }
 
 Time part_of_limit(const Job& job, int percent) {
-    return *job.start_time + job.suspended + job.time_limit.length() * percent / 100;
+    return *job.run.start_time + job.run.suspended + job.time_limit.length() * percent / 100;
 }
 
 // Compat: one that was ended from outside exits with 0, one that a signal killed with nothing.
 std::string ending_in_words(const Job& job) {
     const std::string state(state_name(job.state));
-    const bool was_ended = job.state == JobState::Cancelled || job.kill_reason;
+    const bool was_ended = job.state == JobState::Cancelled || job.run.kill_reason;
     if (was_ended) return state + ", ExitCode 0";
-    return job.exit.signal != 0 ? state : fmt::format("{}, ExitCode {}", state, job.exit.code);
+    return job.run.exit.signal != 0 ? state
+                                    : fmt::format("{}, ExitCode {}", state, job.run.exit.code);
 }
 
 // One mail, whichever of the two was asked for.
@@ -89,7 +90,7 @@ void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
     // Compat: killed tasks alone make it no failure, for those who hear of any end.
     const bool failed = endings.exit_max > 0 || (endings.has_failed && !wants(job, MailType::End));
     const auto type = end_type(job, failed);
-    if (type) send(*type, job, run_time(job, *job.end_time), endings.print(), effects, endings);
+    if (type) send(*type, job, run_time(job, *job.run.end_time), endings.print(), effects, endings);
     cluster.array_news.erase(job.array_job->value);
 }
 
@@ -105,15 +106,15 @@ void mail_start(Cluster& cluster, const Job& job, Effects& effects) {
                           std::exchange(cluster.array_news[job.array_job->value].has_begun, true);
     if (is_known || !wants(job, MailType::Begin)) return;
     const Time since =
-        job.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeued job queues anew
-    send(MailType::Begin, job, *job.start_time - since, "", effects);
+        job.run.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeued job queues anew
+    send(MailType::Begin, job, *job.run.start_time - since, "", effects);
 }
 
 void mail_end(Cluster& cluster, const Job& job, Effects& effects) {
     if (job.request->mail_types.empty()) return;
     if (is_heard_of_as_a_whole(job)) return array_task_ended(cluster, job, effects);
     const auto type = end_type(job, has_failed(job.state));
-    if (type) send(*type, job, run_time(job, *job.end_time), ending_in_words(job), effects);
+    if (type) send(*type, job, run_time(job, *job.run.end_time), ending_in_words(job), effects);
 }
 
 void mail_requeue(Cluster& cluster, Time now, const Job& job, Effects& effects) {
@@ -147,8 +148,8 @@ void on_limit_mail_timer(Cluster& cluster, Time now, JobId id, Effects& effects)
 void recall_news(Cluster& cluster, const Job& job) {
     if (!is_heard_of_as_a_whole(job)) return;
     ArrayNews& news = cluster.array_news[job.array_job->value];
-    news.has_begun = news.has_begun || job.allocation || job.restarts > 0;
-    news.endings.is_requeued = news.endings.is_requeued || job.restarts > 0;
+    news.has_begun = news.has_begun || job.run.allocation || job.run.restarts > 0;
+    news.endings.is_requeued = news.endings.is_requeued || job.run.restarts > 0;
     if (is_over(job)) news.endings.add(job);
 }
 

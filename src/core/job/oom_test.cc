@@ -19,7 +19,7 @@ struct OomWorld {
         wish.job = scenario.job("a");
         wish.key = "k";
         apply_event(CreateStep{RequestId{1}, {UserId{0}, GroupId{0}}, wish});
-        EXPECT_EQ(record().steps.size(), 1u);
+        EXPECT_EQ(record().run.steps.size(), 1u);
     }
     void apply_event(const Event& event) {
         apply(scenario.cluster(), scenario.now(), event, effects);
@@ -36,7 +36,7 @@ struct OomWorld {
     }
     void expect_out_of_memory() {
         EXPECT_EQ(record().state, JobState::OutOfMemory);
-        EXPECT_EQ(record().exit, kOomExit);
+        EXPECT_EQ(record().run.exit, kOomExit);
         EXPECT_EQ(record().reason, Reason::OutOfMemory);
     }
 };
@@ -48,7 +48,7 @@ constexpr std::string_view kOomTwoNodes =
 TEST(OutOfMemory, AStepMakesItsBatchJobOne) {
     OomWorld world(kOomBatch);
     world.end_step(0, kOomExit);
-    EXPECT_EQ(world.record().steps[0]->state, StepState::OutOfMemory);
+    EXPECT_EQ(world.record().run.steps[0]->state, StepState::OutOfMemory);
     EXPECT_EQ(world.record().state, JobState::Running);
     world.end_script({});  // it went on after the failure
     world.expect_out_of_memory();
@@ -57,7 +57,7 @@ TEST(OutOfMemory, AStepMakesItsBatchJobOne) {
 TEST(OutOfMemory, NotAStepThatFailed) {
     OomWorld world(kOomBatch);
     world.end_step(0, {.code = 0, .signal = 9});
-    EXPECT_EQ(world.record().steps[0]->state, StepState::Failed);
+    EXPECT_EQ(world.record().run.steps[0]->state, StepState::Failed);
     world.end_script({});
     EXPECT_EQ(world.record().state, JobState::Completed);
 }
@@ -65,9 +65,9 @@ TEST(OutOfMemory, NotAStepThatFailed) {
 TEST(OutOfMemory, OneOfTheNodesIsEnough) {
     OomWorld world(kOomTwoNodes);
     world.end_step(1, kOomExit);
-    EXPECT_EQ(world.record().steps[0]->state, StepState::Running);
+    EXPECT_EQ(world.record().run.steps[0]->state, StepState::Running);
     world.end_step(0, {.code = 200});
-    EXPECT_EQ(world.record().steps[0]->state, StepState::OutOfMemory);
+    EXPECT_EQ(world.record().run.steps[0]->state, StepState::OutOfMemory);
     world.end_script({.code = 1});
     world.expect_out_of_memory();
 }
@@ -79,7 +79,7 @@ TEST(OutOfMemory, AlsoIfTheStepsEndIsHeardAfterTheScripts) {
     EXPECT_EQ(world.record().state, JobState::Completed);
     world.end_step(1, kOomExit);
     world.expect_out_of_memory();
-    EXPECT_EQ(world.record().steps[0]->state, StepState::OutOfMemory);
+    EXPECT_EQ(world.record().run.steps[0]->state, StepState::OutOfMemory);
 }
 
 TEST(OutOfMemory, ACancelledJobStaysCancelled) {
@@ -105,11 +105,11 @@ TEST(OutOfMemory, AnSallocGoesOnAndEndsAsItsCommandDoes) {
 TEST(OutOfMemory, ARequeuedJobStartsAfresh) {
     OomWorld world(kOomBatch);
     world.end_step(0, kOomExit);
-    EXPECT_TRUE(world.record().derived_exit.oom_killed);
+    EXPECT_TRUE(world.record().run.derived_exit.oom_killed);
     ASSERT_EQ(world.scenario.run("requeue a"), "");
     world.apply_event(NodeCleaned{NodeIndex{0}, {world.scenario.job("a"), 0, kBatchStep}});
     EXPECT_EQ(world.record().state, JobState::Pending);
-    EXPECT_FALSE(world.record().derived_exit.oom_killed);
+    EXPECT_FALSE(world.record().run.derived_exit.oom_killed);
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace {
 // A script without a handler goes on until the grace time is over, so that its steps can end in
 // peace.
 void tell(const Job& job, int signal, Effects& effects) {
-    for (const NodeShare& share : job.allocation->nodes) {
-        bool head = &share == &job.allocation->nodes.front();
+    for (const NodeShare& share : job.run.allocation->nodes) {
+        bool head = &share == &job.run.allocation->nodes.front();
         effects.push_back(SignalJob{.node = share.node,
-                                    .run = {job.id, job.restarts, kBatchStep},
+                                    .run = {job.id, job.run.restarts, kBatchStep},
                                     .signal = signal,
                                     .batch_shell = head,
                                     .children = true,
@@ -31,14 +31,14 @@ KillReason reason_to_end_preempted(const Cluster& cluster, const Job& job) {
 }
 
 bool counts_as_preempted(const Cluster& cluster, const Job& job, const ExitStatus& exit) {
-    if (!job.preempt_time) return false;
+    if (!job.run.preempt_time) return false;
     return exit.failed() || reason_to_end_preempted(cluster, job) == KillReason::PreemptedRequeue;
 }
 
 void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects& effects) {
     Job& job = cluster.edit_job(id);
-    job.preempt_time = now;
-    job.preemptor = preemptor;
+    job.run.preempt_time = now;
+    job.run.preemptor = preemptor;
     Seconds grace = preempt_rule(cluster, job).grace;
     if (grace.count() <= 0) {
         end_preempted(cluster, now, id, effects);
@@ -48,17 +48,17 @@ void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects&
     tell(*told, SIGCONT, effects);
     tell(*told, SIGTERM, effects);
     const auto& warn = told->request->warn_signal;
-    if (cluster.settings().preempt.send_user_signal && warn && !told->warned) {
+    if (cluster.settings().preempt.send_user_signal && warn && !told->run.warned) {
         tell(*told, warn->signal, effects);
-        cluster.edit_job(id).warned = true;
+        cluster.edit_job(id).run.warned = true;
     }
     cluster.add_timer({now + grace, TimerKind::Preempt, id.value});
 }
 
 void end_preempted(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
-    if (job.state != JobState::Running || is_completing(job) || !job.preempt_time) return;
-    if (now < *job.preempt_time + preempt_rule(cluster, job).grace) return;
+    if (job.state != JobState::Running || is_completing(job) || !job.run.preempt_time) return;
+    if (now < *job.run.preempt_time + preempt_rule(cluster, job).grace) return;
     end_running(cluster, now, id, reason_to_end_preempted(cluster, job), effects);
 }
 

@@ -45,7 +45,7 @@ TEST(GraceTime, AJobThatSavesItsWorkAndExitsIsRequeuedWhateverItsCode) {
         )"),
                   "")
             << code;
-        EXPECT_EQ(world.cluster().job(world.job("victim")).restarts, 1u) << code;
+        EXPECT_EQ(world.cluster().job(world.job("victim")).run.restarts, 1u) << code;
     }
 }
 

@@ -10,41 +10,23 @@
 
 namespace sluice {
 
-// The same id runs once more: the last run's traces go, its count stays.
+// The same id runs once more: a new run replaces the last one.
 void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
     Job& job = cluster.edit_job(id);
     CHECK(!is_completing(job));
     const bool was_held = job.priority == 0;
     const bool launch_failed =
-        job.kill_reason == KillReason::RequeueHold &&
+        job.run.kill_reason == KillReason::RequeueHold &&
         (job.reason == Reason::JobLaunchFailure || job.reason == Reason::UserUnknown);
     const std::string cause = job.reason_detail;
     move_to(job, JobState::Pending);
     mail_requeue(cluster, now, job, effects);
-    ++job.restarts;
-    job.sluid = next_sluid(cluster, job);
-    job.allocation.reset();
-    job.start_time.reset();
-    job.end_time.reset();
-    job.kill_reason.reset();
-    job.killed_by.reset();
-    job.exit = {};
-    job.derived_exit = {};
-    job.steps.clear();
-    job.next_step = 0;
-    job.launched = false;
-    job.warned = false;
+    const std::uint32_t restarts = job.run.restarts + 1;
+    job.run = {};
+    job.run.restarts = restarts;
+    job.run.sluid = next_sluid(cluster, job);
     if (job.request->time_limit)
         job.time_limit = *job.request->time_limit;  // it may have been cut at the start
-    job.preempt_time.reset();
-    job.preemptor.reset();
-    job.last_checkpoint.reset();
-    job.suspended = Seconds{0};
-    job.suspend_time.reset();
-    job.cpus_lent = false;
-    job.awaits_cpus = false;
-    job.licenses_held.clear();
-    job.reservation.clear();
     job.reason_detail.clear();
     job.eligible_time = now + cluster.settings().requeue_delay;
     job.reason = job.eligible_time > now ? Reason::BeginTime : Reason::None;

@@ -33,11 +33,11 @@ std::shared_ptr<const Allocation> allocation_of(const Cluster& cluster,
 }
 
 Result<void> keep(const Cluster& cluster, Job& draft, std::vector<NodeShare> nodes) {
-    if (nodes.size() == draft.allocation->nodes.size()) return {};
+    if (nodes.size() == draft.run.allocation->nodes.size()) return {};
     if (cluster.settings().disable_job_shrink) {
         return Error{ErrorCode::NotSupported, "to shrink a running job (disable_job_shrink)"};
     }
-    draft.allocation = allocation_of(cluster, std::move(nodes), draft.allocation->sharers);
+    draft.run.allocation = allocation_of(cluster, std::move(nodes), draft.run.allocation->sharers);
     return {};
 }
 
@@ -45,13 +45,13 @@ Result<void> keep(const Cluster& cluster, Job& draft, std::vector<NodeShare> nod
 // never say so: it is not the job's any more.
 void leave_step(Cluster& cluster, Time now, JobId id, const Step& step, NodeIndex node,
                 Effects& effects) {
-    RunId run{id, cluster.job(id).restarts, step.id};
+    RunId run{id, cluster.job(id).run.restarts, step.id};
     const StepId which = step.id;
     launch_is_here(cluster, node, run);
     on_step_ended(cluster, now,
                   {node, run, ExitStatus{.code = 0, .signal = SIGKILL, .oom_killed = false}},
                   effects);
-    for (auto& left : cluster.edit_job(id).steps) {
+    for (auto& left : cluster.edit_job(id).run.steps) {
         if (left->id != which || left->state != StepState::Running) continue;
         auto smaller = std::make_shared<Step>(*left);
         std::erase_if(smaller->nodes, [&](const NodeShare& share) { return share.node == node; });
@@ -78,7 +78,8 @@ const Condition* expansion_in(const Dependency& dependency) {
 bool are_alike(const Job& job, const Job& other) {
     return job.user == other.user && job.partition == other.partition &&
            job.request->qos == other.request->qos &&
-           job.request->account == other.request->account && job.reservation == other.reservation;
+           job.request->account == other.request->account &&
+           job.run.reservation == other.run.reservation;
 }
 
 Exclusive exclusive_of(const Cluster& cluster, const Job& job) {
@@ -95,7 +96,7 @@ bool keeps_longer(const Job& job, const Job& other) {
 std::string_view obstacle(const Cluster& cluster, const Job& from, const Job& to) {
     if (!are_alike(from, to))
         return "the jobs differ in user, partition, account, QOS or reservation";
-    if (from.allocation->sharers > 1 || to.allocation->sharers > 1)
+    if (from.run.allocation->sharers > 1 || to.run.allocation->sharers > 1)
         return "the jobs share their CPUs with others";
     if (exclusive_of(cluster, from) != exclusive_of(cluster, to))
         return "one of the jobs has its nodes for itself";
@@ -103,7 +104,7 @@ std::string_view obstacle(const Cluster& cluster, const Job& from, const Job& to
     if (keeps_longer(to, from)) return "it would have the nodes for longer than they were given";
     const bool has_script = to.request->kind == JobKind::Batch;
     // The processes of a batch script are confined to what the job had there when it started.
-    if (has_script && from.allocation->find(to.allocation->nodes.front().node))
+    if (has_script && from.run.allocation->find(to.run.allocation->nodes.front().node))
         return "both hold the batch script's node";
     return {};
 }
@@ -131,7 +132,7 @@ void add_share(std::vector<NodeShare>& nodes, const NodeShare& more) {
 }
 
 std::vector<NodeShare> sum_of(const Job& job, const Allocation& more) {
-    std::vector<NodeShare> nodes = job.allocation->nodes;
+    std::vector<NodeShare> nodes = job.run.allocation->nodes;
     for (const NodeShare& share : more.nodes) add_share(nodes, share);
     auto after_script = nodes.begin() + (job.request->kind == JobKind::Batch ? 1 : 0);
     std::sort(after_script, nodes.end(),
@@ -143,7 +144,7 @@ std::vector<NodeShare> sum_of(const Job& job, const Allocation& more) {
 
 Result<void> keep_first_nodes(const Cluster& cluster, Job& draft, const std::string& count) {
     if (equals_ignoring_case(count, "ALL")) return {};
-    std::vector<NodeShare> nodes = draft.allocation->nodes;
+    std::vector<NodeShare> nodes = draft.run.allocation->nodes;
     const std::optional<std::uint64_t> wanted = to_number(count);
     if (wanted == 0u) return Error{ErrorCode::InvalidNodeCount, {}};
     // Compat: more nodes, or a choice of counts, are for jobs that wait.
@@ -159,10 +160,10 @@ Result<void> keep_named_nodes(const Cluster& cluster, Job& draft, const std::str
     std::set<NodeIndex> wanted;
     for (const std::string& name : named->names()) {
         std::optional<NodeIndex> index = cluster.find_node(name);
-        if (!index || !draft.allocation->find(*index)) return unfit;
+        if (!index || !draft.run.allocation->find(*index)) return unfit;
         wanted.insert(*index);
     }
-    std::vector<NodeShare> nodes = draft.allocation->nodes;
+    std::vector<NodeShare> nodes = draft.run.allocation->nodes;
     const bool has_script = draft.request->kind == JobKind::Batch;
     if (has_script && !wanted.contains(nodes.front().node)) return unfit;
     std::erase_if(nodes, [&](const NodeShare& share) { return !wanted.contains(share.node); });
@@ -174,20 +175,20 @@ void leave_nodes(Cluster& cluster, Time now, const std::shared_ptr<const Job>& b
     const JobId id = before->id;
     std::shared_ptr<const Job> job = cluster.find_job(id);
     const std::shared_ptr<const Job> for_epilog = cluster.settings().has_epilog ? before : nullptr;
-    for (const NodeShare& share : before->allocation->nodes) {
-        if (job->allocation->find(share.node)) continue;
-        for (const auto& step : job->steps) {
+    for (const NodeShare& share : before->run.allocation->nodes) {
+        if (job->run.allocation->find(share.node)) continue;
+        for (const auto& step : job->run.steps) {
             if (runs_on(*step, share.node))
                 leave_step(cluster, now, id, *step, share.node, effects);
         }
         give_back_share(cluster, *job, share, now);
-        end_stray(cluster, share.node, {id, job->restarts, kBatchStep}, effects, for_epilog);
+        end_stray(cluster, share.node, {id, job->run.restarts, kBatchStep}, effects, for_epilog);
     }
     retry_waiting_steps(cluster, now, id, effects);
 }
 
 bool survives_loss_of(const Job& job, NodeIndex node) {
-    const std::vector<NodeShare>& nodes = job.allocation->nodes;
+    const std::vector<NodeShare>& nodes = job.run.allocation->nodes;
     const bool has_script = job.request->kind == JobKind::Batch && nodes.front().node == node;
     return !job.request->kill_on_node_fail && job.state == JobState::Running &&
            !is_completing(job) && nodes.size() > 1 && !has_script;
@@ -195,10 +196,10 @@ bool survives_loss_of(const Job& job, NodeIndex node) {
 
 void go_on_without(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
     const std::shared_ptr<const Job> before = cluster.find_job(id);
-    std::vector<NodeShare> nodes = before->allocation->nodes;
+    std::vector<NodeShare> nodes = before->run.allocation->nodes;
     std::erase_if(nodes, [&](const NodeShare& share) { return share.node == node; });
     Job& job = cluster.edit_job(id);
-    job.allocation = allocation_of(cluster, std::move(nodes), before->allocation->sharers);
+    job.run.allocation = allocation_of(cluster, std::move(nodes), before->run.allocation->sharers);
     count_job(cluster, job);
     leave_nodes(cluster, now, before, effects);
 }
@@ -229,9 +230,9 @@ Result<JobId> job_to_expand(const Cluster& cluster, const Job& job) {
     const bool both_run = other && other->state == JobState::Running && is_live(*other) &&
                           job.state == JobState::Running;
     if (!both_run) return Error{ErrorCode::JobNotRunning, {}};
-    const bool has_step = std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) {
-        return step->state == StepState::Running;
-    });
+    const bool has_step =
+        std::any_of(job.run.steps.begin(), job.run.steps.end(),
+                    [](const auto& step) { return step->state == StepState::Running; });
     if (has_step || job.request->kind == JobKind::Batch) {
         return Error{ErrorCode::NotSupported,
                      "to hand over the nodes of a job in which something runs"};
@@ -242,24 +243,24 @@ Result<JobId> job_to_expand(const Cluster& cluster, const Job& job) {
                      fmt::format("to expand job {}: {}", other->id.value, why)};
     const Partition* partition = cluster.find_partition(job.partition);
     const bool too_many = partition && partition->config.max_nodes &&
-                          sum_of(*other, *job.allocation).size() > *partition->config.max_nodes;
+                          sum_of(*other, *job.run.allocation).size() > *partition->config.max_nodes;
     if (too_many) return Error{ErrorCode::InvalidNodeCount, {}};
     return other->id;
 }
 
 void hand_over_nodes(Cluster& cluster, Time now, JobId from, JobId to, Effects& effects) {
     std::shared_ptr<const Job> giver = cluster.find_job(from), taker = cluster.find_job(to);
-    for (const NodeShare& share : giver->allocation->nodes) {
+    for (const NodeShare& share : giver->run.allocation->nodes) {
         give_back_share(cluster, *giver, share, now);
-        if (const NodeShare* own = taker->allocation->find(share.node))
+        if (const NodeShare* own = taker->run.allocation->find(share.node))
             give_back_share(cluster, *taker, *own, now);
     }
     Job& larger = cluster.edit_job(to);
-    larger.allocation =
-        allocation_of(cluster, sum_of(*taker, *giver->allocation), taker->allocation->sharers);
-    for (const NodeShare& share : giver->allocation->nodes) {
-        take_share(cluster, larger, *larger.allocation->find(share.node), now);
-        end_stray(cluster, share.node, {from, giver->restarts, kBatchStep},
+    larger.run.allocation = allocation_of(cluster, sum_of(*taker, *giver->run.allocation),
+                                          taker->run.allocation->sharers);
+    for (const NodeShare& share : giver->run.allocation->nodes) {
+        take_share(cluster, larger, *larger.run.allocation->find(share.node), now);
+        end_stray(cluster, share.node, {from, giver->run.restarts, kBatchStep},
                   effects);  // its epilog runs there
     }
     count_job(cluster, larger);

@@ -47,7 +47,7 @@ TEST(Shrink, NodesAreForOthersOnceNothingOfTheJobIsLeftThere) {
     ASSERT_NE(order, nullptr);
     EXPECT_EQ(order->node, *world.cluster().find_node("n3"));
     EXPECT_EQ(order->grace, Seconds{0});
-    EXPECT_EQ(world.cluster().job(world.job("wide")).allocation->cpus(), 4u);
+    EXPECT_EQ(world.cluster().job(world.job("wide")).run.allocation->cpus(), 4u);
     EXPECT_EQ(node_of(world, "n3").cpus_used, 0u);
     EXPECT_EQ(node_of(world, "n3").memory_used, 0u);
     EXPECT_EQ(node_of(world, "n3").gres.front().used_count, 0u);
@@ -146,15 +146,15 @@ TEST(Shrink, StepsGoOnWithoutTheNodesOrEnd) {
     };
     step("n[1-3]", 3);
     step("n3", 1);
-    ASSERT_EQ(world.cluster().job(world.job("wide")).steps.size(), 2u);
+    ASSERT_EQ(world.cluster().job(world.job("wide")).run.steps.size(), 2u);
     ASSERT_EQ(world.run("update wide NumNodes=2"), "");
     const Job& job = world.cluster().job(world.job("wide"));
-    EXPECT_EQ(job.steps[0]->state, StepState::Running);
-    EXPECT_EQ(job.steps[0]->node_names, "n[1-2]");
-    EXPECT_EQ(job.steps[0]->nodes_left.size(), 2u);
-    EXPECT_EQ(job.steps[0]->tasks, 2u);
-    EXPECT_EQ(job.steps[1]->state, StepState::Failed);
-    EXPECT_EQ(job.steps[1]->exit.signal, SIGKILL);
+    EXPECT_EQ(job.run.steps[0]->state, StepState::Running);
+    EXPECT_EQ(job.run.steps[0]->node_names, "n[1-2]");
+    EXPECT_EQ(job.run.steps[0]->nodes_left.size(), 2u);
+    EXPECT_EQ(job.run.steps[0]->tasks, 2u);
+    EXPECT_EQ(job.run.steps[1]->state, StepState::Failed);
+    EXPECT_EQ(job.run.steps[1]->exit.signal, SIGKILL);
     // srun without a count: one task for each node, as the three of the request have no room.
     StepWish wish;
     wish.job = job.id;
@@ -196,7 +196,7 @@ TEST(Expand, AllThatTheSecondJobHoldsBecomesTheFirstOnes) {
     )"),
               "");
     auto check = [&] {
-        const Allocation& held = *world.cluster().job(world.job("first")).allocation;
+        const Allocation& held = *world.cluster().job(world.job("first")).run.allocation;
         EXPECT_EQ(held.cpus(), 10u);
         EXPECT_EQ(node_of(world, "n1").cpus_used, 4u);
         EXPECT_EQ(node_of(world, "n3").memory_used, 500u);

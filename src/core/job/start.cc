@@ -24,7 +24,7 @@ void set_clocks(Cluster& cluster, const Job& job) {
     if (job.time_limit.unlimited()) return;
     Time end = limit_end(job);
     cluster.add_timer({end_by_limit(cluster, job), TimerKind::TimeLimit, job.id.value});
-    if (job.request->warn_signal && !job.warned) {
+    if (job.request->warn_signal && !job.run.warned) {
         cluster.add_timer({end - job.request->warn_signal->before, TimerKind::Warn, job.id.value});
     }
     set_mail_clocks(cluster, job);
@@ -43,18 +43,18 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
     job.reason = Reason::None;
     job.reason_detail.clear();
     job.partition = partition;
-    job.reservation = reservation;
-    job.start_time = now;
-    job.end_time.reset();
+    job.run.reservation = reservation;
+    job.run.start_time = now;
+    job.run.end_time.reset();
     job.last_sched_eval = now;
-    job.launched = false;
-    job.allocation = std::make_shared<Allocation>(std::move(allocation));
+    job.run.launched = false;
+    job.run.allocation = std::make_shared<Allocation>(std::move(allocation));
     if (shortened) job.time_limit = *shortened;
     job.time_limit = limit_before_deadline(job, now);
-    job.licenses_held = choose_licenses(cluster, job, now);
+    job.run.licenses_held = choose_licenses(cluster, job, now);
     hold_licenses(cluster, job);
     if (job.array_job) ++cluster.array_running[job.array_job->value];
-    std::shared_ptr<const Allocation> held = job.allocation;
+    std::shared_ptr<const Allocation> held = job.run.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);
     const Reservation* reserved =

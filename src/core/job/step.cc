@@ -17,7 +17,7 @@ namespace {
 
 // Asked for before, by an srun that did not get the answer.
 std::shared_ptr<const Step> step_of_key(const Job& job, const std::string& key) {
-    for (const auto& step : job.steps) {
+    for (const auto& step : job.run.steps) {
         bool same = !key.empty() && step->key == key;
         if (same && step->state == StepState::Running && !step->cancelled) return step;
     }
@@ -38,7 +38,7 @@ Result<void> check_record_size(const Job& job, const Step& added) {
         for (const NodeShare& share : step.nodes) cpus += share.cpus.size() + 1;
     };
     count(added);
-    for (const auto& step : job.steps) {
+    for (const auto& step : job.run.steps) {
         if (step->state == StepState::Running) ++running;
         count(*step);
     }
@@ -66,7 +66,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     }
     if (job->state == JobState::Suspended)
         return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
-    Result<StepPlan> plan = plan_step(cluster, *job, job->steps, wish);
+    Result<StepPlan> plan = plan_step(cluster, *job, job->run.steps, wish);
     if (plan && !plan->step) {
         // To wait makes sense for what would fit if the job's other steps were gone.
         Result<StepPlan> alone = plan_step(cluster, *job, {}, wish);
@@ -86,8 +86,8 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     plan->step->key = wish.key;
     auto step = std::make_shared<const Step>(*std::move(plan->step));
     Job& changed = cluster.edit_job(job->id);
-    ++changed.next_step;
-    changed.steps.push_back(step);
+    ++changed.run.next_step;
+    changed.run.steps.push_back(step);
     grant(cluster, now, request, cluster.find_job(job->id), step, wish.cyclic, effects);
     return true;
 }
@@ -119,14 +119,14 @@ void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects)
 
 void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
     Job& job = cluster.edit_job(id);
-    for (auto& step : job.steps) {
+    for (auto& step : job.run.steps) {
         if (step->id != which || step->state != StepState::Running) continue;
         auto changed = std::make_shared<Step>(*step);
         changed->cancelled = true;
         step = changed;
         for (NodeIndex node : changed->nodes_left) {
             effects.push_back(TerminateJob{.node = node,
-                                           .run = {id, job.restarts, which},
+                                           .run = {id, job.run.restarts, which},
                                            .grace = cluster.settings().kill_wait,
                                            .reason_line = {},
                                            .only_step = true});
@@ -138,7 +138,7 @@ void forget_grants(Cluster& cluster, const Job& job) {
     auto grants = cluster.step_grants.find(job.id.value);
     if (grants == cluster.step_grants.end()) return;
     std::erase_if(grants->second, [&](const auto& entry) {
-        return std::none_of(job.steps.begin(), job.steps.end(), [&](const auto& step) {
+        return std::none_of(job.run.steps.begin(), job.run.steps.end(), [&](const auto& step) {
             return step->id == entry.step && step->state == StepState::Running;
         });
     });
@@ -150,11 +150,11 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
     std::shared_ptr<const Job> job = cluster.find_job(id);
-    for (const auto& step : job->steps) {
+    for (const auto& step : job->run.steps) {
         bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(), node) !=
                     step->nodes_left.end();
         if (step->state != StepState::Running || !left) continue;
-        RunId run{id, job->restarts, step->id};
+        RunId run{id, job->run.restarts, step->id};
         bool known = std::find(running.begin(), running.end(), run) != running.end();
         // Otherwise its srun may just be about to launch it.
         if (known) launch_is_here(cluster, node, run);
@@ -172,9 +172,9 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
 
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
-    if (!found || found->restarts != event.run.restarts) return;
+    if (!found || found->run.restarts != event.run.restarts) return;
     Job& job = cluster.edit_job(found->id);
-    for (auto& step : job.steps) {
+    for (auto& step : job.run.steps) {
         if (step->id != event.run.step) continue;
         const bool is_its_node =
             std::any_of(step->nodes.begin(), step->nodes.end(),
@@ -183,7 +183,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         auto changed = std::make_shared<Step>(*step);
         std::erase(changed->nodes_left, event.node);
         if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;
-        if (event.exit.oom_killed) changed->exit.oom_killed = job.derived_exit.oom_killed = true;
+        if (event.exit.oom_killed)
+            changed->exit.oom_killed = job.run.derived_exit.oom_killed = true;
         if (changed->nodes_left.empty() && changed->state == StepState::Running) {
             changed->state = step_state_of(changed->exit);
             changed->end_time = now;
@@ -191,10 +192,11 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
             changed->state = StepState::OutOfMemory;  // it was ended with its job before
         }
         // Also of a step that was ended with its job.
-        if (changed->nodes_left.empty() && severity(changed->exit) > severity(job.derived_exit)) {
-            const bool out_of_memory = job.derived_exit.oom_killed;
-            job.derived_exit = changed->exit;
-            job.derived_exit.oom_killed = out_of_memory;
+        if (changed->nodes_left.empty() &&
+            severity(changed->exit) > severity(job.run.derived_exit)) {
+            const bool out_of_memory = job.run.derived_exit.oom_killed;
+            job.run.derived_exit = changed->exit;
+            job.run.derived_exit.oom_killed = out_of_memory;
         }
         step = std::move(changed);
         break;
@@ -203,8 +205,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
     forget_grants(cluster, job);
     // Ended steps are of no interest to decisions; a job of thousands must not carry them all.
     constexpr std::size_t kEndedStepsKept = 64;
-    if (job.steps.size() > kEndedStepsKept) {
-        std::erase_if(job.steps,
+    if (job.run.steps.size() > kEndedStepsKept) {
+        std::erase_if(job.run.steps,
                       [](const auto& step) { return step->state != StepState::Running; });
     }
     retry_waiting_steps(cluster, now, job.id, effects);

@@ -112,14 +112,14 @@ std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& jo
     auto has = [](const std::vector<std::string>& sorted, const std::string& name) {
         return std::binary_search(sorted.begin(), sorted.end(), name);
     };
-    for (const NodeShare& share : job.allocation->nodes) {
+    for (const NodeShare& share : job.run.allocation->nodes) {
         const std::string& name = cluster.node(share.node).config.name;
         if (has(excluded, name)) continue;
         if (named.empty() || has(named, name)) nodes.push_back(&share);
     }
     // Named nodes come first; more may be added when more were asked for.
     if (!named.empty() && nodes.size() < std::max(wish.nodes_min, wish.nodes_max)) {
-        for (const NodeShare& share : job.allocation->nodes) {
+        for (const NodeShare& share : job.run.allocation->nodes) {
             const std::string& name = cluster.node(share.node).config.name;
             if (!has(named, name) && !has(excluded, name)) nodes.push_back(&share);
         }
@@ -130,7 +130,7 @@ std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& jo
 // A job that was resized has another number of tasks than it asked for.
 bool has_its_tasks(const Job& job) {
     std::uint32_t tasks = 0;
-    for (const NodeShare& share : job.allocation->nodes) tasks += share.tasks;
+    for (const NodeShare& share : job.run.allocation->nodes) tasks += share.tasks;
     return tasks == job.request->shape.ntasks;
 }
 
@@ -145,7 +145,7 @@ std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes
     if (wish.ntasks) return *wish.ntasks;
     if (wish.ntasks_per_node) return product(*wish.ntasks_per_node, nodes);
     const Shape& shape = job.request->shape;
-    if (nodes == job.allocation->nodes.size() && has_its_tasks(job)) return *shape.ntasks;
+    if (nodes == job.run.allocation->nodes.size() && has_its_tasks(job)) return *shape.ntasks;
     return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
 }
 
@@ -343,7 +343,7 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& 
     if (counts.empty()) return StepPlan{};
 
     std::vector<std::vector<GresCount>> totals = split_totals(wish.gpus, offers);
-    Step step{.id = StepId{job.next_step}, .name = wish.name, .user = job.user};
+    Step step{.id = StepId{job.run.next_step}, .name = wish.name, .user = job.user};
     std::vector<std::string> names;
     for (std::size_t i = 0; i < offers.size(); ++i) {
         NodeShare share{.node = offers[i].share->node,

@@ -72,7 +72,7 @@ struct World {
         if (!boot.empty()) facts.boot_id = boot;
         apply_event(NodeRegistered{"n1", facts, std::move(running)});
     }
-    RunId run(StepId step) { return {job(), record().restarts, step}; }
+    RunId run(StepId step) { return {job(), record().run.restarts, step}; }
 };
 
 constexpr std::string_view kOneJob =
@@ -83,7 +83,7 @@ TEST(Steps, WhoAsksAgainGetsTheSameStep) {
     RequestId first = world.ask("k"), again = world.ask("k");
     ASSERT_TRUE(world.step_of(first));
     EXPECT_EQ(world.step_of(again), world.step_of(first));
-    EXPECT_EQ(world.record().steps.size(), 1u);
+    EXPECT_EQ(world.record().run.steps.size(), 1u);
 }
 
 TEST(Steps, OneThatNobodyHeardOfEnds) {
@@ -216,7 +216,7 @@ TEST(Steps, TheJobRemembersHowAStepEndedThatWasEndedWithIt) {
     world.ask("k");
     ASSERT_EQ(world.scenario.run("cancel a"), "");
     world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 15, false}});
-    EXPECT_EQ(world.record().derived_exit.signal, 15);
+    EXPECT_EQ(world.record().run.derived_exit.signal, 15);
 }
 
 TEST(Steps, OneEndsAsTheWorstOfItsNodes) {
@@ -225,17 +225,17 @@ TEST(Steps, OneEndsAsTheWorstOfItsNodes) {
     const RunId step = world.run(StepId{0});
     world.apply_event(StepEnded{NodeIndex{0}, step, {3, 0, false}});
     world.apply_event(StepEnded{NodeIndex{1}, step, {0, 0, false}});
-    EXPECT_EQ(world.record().steps.at(0)->exit.code, 3);
-    EXPECT_EQ(world.record().steps.at(0)->state, StepState::Failed);
-    EXPECT_EQ(world.record().derived_exit.code, 3);
+    EXPECT_EQ(world.record().run.steps.at(0)->exit.code, 3);
+    EXPECT_EQ(world.record().run.steps.at(0)->state, StepState::Failed);
+    EXPECT_EQ(world.record().run.derived_exit.code, 3);
 }
 
 TEST(Steps, OnlyTheirNodesAreBelieved) {
     World world("nodes n[1-2]\nsubmit a time=60\npass\nexpect a running n1");
     ASSERT_TRUE(world.step_of(world.ask("k")));
     world.apply_event(StepEnded{NodeIndex{1}, world.run(StepId{0}), {3, 0, false}});
-    EXPECT_EQ(world.record().steps.at(0)->state, StepState::Running);
-    EXPECT_EQ(world.record().steps.at(0)->exit.code, 0);
+    EXPECT_EQ(world.record().run.steps.at(0)->state, StepState::Running);
+    EXPECT_EQ(world.record().run.steps.at(0)->exit.code, 0);
 }
 
 TEST(Steps, WhatFitsOnlyWithoutTheOthersWaitsForThem) {
@@ -421,7 +421,7 @@ TEST(Steps, OneThatIsWantedStays) {
     world.effects.clear();
     world.apply_event(LaunchReported{kNode, world.run(StepId{0}), {}});
     EXPECT_TRUE(world.effects.empty());
-    EXPECT_FALSE(world.record().launched);  // that is said of the script
+    EXPECT_FALSE(world.record().run.launched);  // that is said of the script
 }
 
 TEST(Steps, OneThatComesToASuspendedJobIsStopped) {
@@ -502,7 +502,7 @@ TEST(OwnJobOfAnSrun, IsCancelledWhenItsSrunIsLost) {
     world.ask("k");
     world.apply_event(StepEnded{kNode, world.run(StepId{0}), {3, 0, false}, true});
     EXPECT_EQ(world.record().state, JobState::Cancelled);
-    EXPECT_FALSE(world.record().exit.failed());
+    EXPECT_FALSE(world.record().run.exit.failed());
     EXPECT_EQ(world.orders_to_end(StepId{0}), 0u);
 }
 
@@ -514,7 +514,7 @@ TEST(OwnJobOfAnSrun, EndsAsItsStepWhenItsSrunSaysNothing) {
     EXPECT_EQ(world.record().state, JobState::Running);
     tick_after(world, Seconds{10});
     EXPECT_EQ(world.record().state, JobState::Failed);
-    EXPECT_EQ(world.record().exit.code, 3);
+    EXPECT_EQ(world.record().run.exit.code, 3);
 }
 
 TEST(OwnJobOfAnSrun, EndsAsItsSrunSaysWhenItDoes) {
@@ -525,7 +525,7 @@ TEST(OwnJobOfAnSrun, EndsAsItsSrunSaysWhenItDoes) {
         CompleteJob{RequestId{1}, {UserId{0}, GroupId{0}}, world.job(), {7, 0, false}});
     tick_after(world, Seconds{10});
     EXPECT_EQ(world.record().state, JobState::Failed);
-    EXPECT_EQ(world.record().exit.code, 7);
+    EXPECT_EQ(world.record().run.exit.code, 7);
 }
 
 TEST(OwnJobOfAnSrun, StaysWhileAnyStepRuns) {

@@ -139,7 +139,7 @@ Result<Job> job_from(const Cluster& cluster, Time now, const SubmitJob& event) {
 void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     const JobRequest& wish = *event.wish;
     job.id = cluster.take_job_id();
-    job.sluid = next_sluid(cluster, job);
+    job.run.sluid = next_sluid(cluster, job);
     set_first_priority(cluster, job);
     if (job.priority == 0) {
         job.reason = Reason::JobHeldUser;
@@ -182,7 +182,7 @@ bool waits_for_itself(const Job& job) {
 Answer answer_again(const Cluster& cluster, const SubmitJob& event, JobId id) {
     const auto job = cluster.find_job(id);
     const bool was_refused = event.wish->immediate && job && job->state == JobState::Cancelled &&
-                             !job->allocation && job->restarts == 0;
+                             !job->run.allocation && job->run.restarts == 0;
     if (was_refused) return refuse(ErrorCode::NodesBusy);
     return Submitted{.job = id};
 }

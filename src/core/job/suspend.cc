@@ -15,7 +15,7 @@ namespace {
 // Every process of the job there: of the batch script and of all steps.
 void signal_all(const Job& job, NodeIndex node, int signal, Effects& effects) {
     effects.push_back(SignalJob{.node = node,
-                                .run = {job.id, job.restarts, kBatchStep},
+                                .run = {job.id, job.run.restarts, kBatchStep},
                                 .signal = signal,
                                 .batch_shell = true,
                                 .children = true,
@@ -41,28 +41,29 @@ std::optional<Error> resume_refusal(const Cluster& cluster, const Job& job) {
 std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (auto refused = suspend_refusal(cluster.job(id))) return refused;
     if (cluster.job(id).state == JobState::Suspended) {
-        if (!cluster.job(id).awaits_cpus) return {};
-        cluster.edit_job(id).awaits_cpus = false;  // now it is by hand: its CPUs are for everybody
+        if (!cluster.job(id).run.awaits_cpus) return {};
+        cluster.edit_job(id).run.awaits_cpus =
+            false;  // now it is by hand: its CPUs are for everybody
         cluster.touch_nodes_of(cluster.job(id));
         cluster.schedule_wanted = true;
         return {};
     }
     Job& job = cluster.edit_job(id);
     move_to(job, JobState::Suspended);
-    job.suspend_time = now;
-    std::shared_ptr<const Allocation> held = job.allocation;
+    job.run.suspend_time = now;
+    std::shared_ptr<const Allocation> held = job.run.allocation;
     for (const NodeShare& share : held->nodes) {
         lend_cpus(cluster, job, share);
         signal_all(job, share.node, SIGSTOP, effects);
     }
-    job.cpus_lent = true;
+    job.run.cpus_lent = true;
     cluster.jobs_changed_state(id);
     return {};
 }
 
 bool may_resume(const Cluster& cluster, const Job& job) {
     return std::all_of(
-        job.allocation->nodes.begin(), job.allocation->nodes.end(),
+        job.run.allocation->nodes.begin(), job.run.allocation->nodes.end(),
         [&](const NodeShare& share) { return may_reclaim_cpus(cluster, job, share); });
 }
 
@@ -70,8 +71,8 @@ std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& e
     if (auto refused = resume_refusal(cluster, cluster.job(id))) return refused;
     Job& job = cluster.edit_job(id);
     leave_suspension(job, now);
-    job.cpus_lent = false;
-    std::shared_ptr<const Allocation> held = job.allocation;
+    job.run.cpus_lent = false;
+    std::shared_ptr<const Allocation> held = job.run.allocation;
     for (const NodeShare& share : held->nodes) {
         reclaim_cpus(cluster, job, share);
         signal_all(job, share.node, SIGCONT, effects);
@@ -85,9 +86,10 @@ std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& e
 void leave_suspension(Job& job, Time now) {
     if (job.state != JobState::Suspended) return;
     move_to(job, JobState::Running);
-    job.awaits_cpus = false;
-    job.suspended += std::max(now - *job.suspend_time, Seconds{0});  // the clock may be set back
-    job.suspend_time = now;
+    job.run.awaits_cpus = false;
+    job.run.suspended +=
+        std::max(now - *job.run.suspend_time, Seconds{0});  // the clock may be set back
+    job.run.suspend_time = now;
 }
 
 void repeat_suspension(const Job& job, NodeIndex node, Effects& effects) {

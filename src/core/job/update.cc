@@ -103,7 +103,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     Job& changed = cluster.edit_job(id);
     changed = std::move(draft.job);
     job_is_here(cluster, changed);
-    const bool is_smaller = changed.allocation != job->allocation;
+    const bool is_smaller = changed.run.allocation != job->run.allocation;
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
     bool counts = is_let_go || is_calculated(changed);

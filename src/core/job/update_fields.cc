@@ -55,8 +55,8 @@ Result<std::int32_t> adjustment(const std::string& key, const std::string& value
 Result<void> set_checkpoint(JobDraft& draft, const std::string& key, const std::string& value) {
     if (!is_live(draft.job)) return Error{ErrorCode::JobNotRunning, {}};
     Time saved = TRY(parse_moment(value, draft.now));
-    if (saved > draft.now || saved < *draft.job.start_time) return bad(key, value);
-    draft.job.last_checkpoint = saved;
+    if (saved > draft.now || saved < *draft.job.run.start_time) return bad(key, value);
+    draft.job.run.last_checkpoint = saved;
     return {};
 }
 
@@ -109,7 +109,8 @@ Result<void> set_end_time(JobDraft& draft, const std::string& key, const std::st
     Result<Time> end = parse_moment(value, draft.now);
     if (!end) return bad(key, value);
     if (*end <= draft.now) return Error{ErrorCode::InvalidTime, value};
-    return change_limit(draft, TimeLimit{*end - *draft.job.start_time - draft.job.suspended});
+    return change_limit(draft,
+                        TimeLimit{*end - *draft.job.run.start_time - draft.job.run.suspended});
 }
 
 Result<void> set_priority(JobDraft& draft, const std::string& key, const std::string& value) {

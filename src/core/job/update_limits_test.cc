@@ -71,10 +71,10 @@ TEST_F(UpdateLimits, AClockThatIsSetBackSuspendsForNoTime) {
     };
     EXPECT_EQ(control(JobVerb::Suspend, world_.now()), "");
     EXPECT_EQ(control(JobVerb::Resume, world_.now() - Seconds{300}), "");
-    EXPECT_EQ(world_.cluster().job(world_.job("runs")).suspended, Seconds{0});
+    EXPECT_EQ(world_.cluster().job(world_.job("runs")).run.suspended, Seconds{0});
     EXPECT_EQ(control(JobVerb::Suspend, world_.now()), "");
     EXPECT_EQ(control(JobVerb::Resume, world_.now() + Seconds{60}), "");
-    EXPECT_EQ(world_.cluster().job(world_.job("runs")).suspended, Seconds{60});
+    EXPECT_EQ(world_.cluster().job(world_.job("runs")).run.suspended, Seconds{60});
 }
 
 TEST_F(UpdateLimits, StepsOfAJobAreBounded) {

@@ -88,7 +88,7 @@ TEST(UpdateShape, NumCpusIsTheLeastOfTheWholeJob) {
         holds   d cpus=0-7
     )"),
               "");
-    EXPECT_EQ(world.cluster().job(world.job("b")).allocation->cpus(), 6u);
+    EXPECT_EQ(world.cluster().job(world.job("b")).run.allocation->cpus(), 6u);
 }
 
 }  // namespace

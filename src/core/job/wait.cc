@@ -15,7 +15,7 @@ namespace {
 
 bool has_happened(const Job& job, WaitFor what) {
     if (is_over(job)) return true;
-    return what == WaitFor::Allocated && is_live(job) && job.allocation;
+    return what == WaitFor::Allocated && is_live(job) && job.run.allocation;
 }
 
 constexpr Seconds kBackWithin{60};
@@ -29,7 +29,7 @@ bool is_attended(const Cluster& cluster, JobId id) {
 
 bool has_steps(const Cluster& cluster, const Job& job) {
     return cluster.step_waiters.contains(job.id.value) ||
-           std::any_of(job.steps.begin(), job.steps.end(),
+           std::any_of(job.run.steps.begin(), job.run.steps.end(),
                        [](const auto& step) { return step->state == StepState::Running; });
 }
 

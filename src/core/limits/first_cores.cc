@@ -49,11 +49,11 @@ bool first_cores_are_free(const Cluster& cluster, Time now, NodeIndex index,
     const std::uint32_t first = cores * threads_of(node.config);
     return std::none_of(node.jobs.begin(), node.jobs.end(), [&](JobId id) {
         const Job& job = cluster.job(id);
-        const NodeShare* share = job.allocation->find(index);
+        const NodeShare* share = job.run.allocation->find(index);
         bool is_there = share && std::any_of(share->cpus.begin(), share->cpus.end(),
                                              [&](std::uint32_t cpu) { return cpu < first; });
         bool stays = expected_end(cluster, job, now) > std::max(needed, now + Seconds{1});
-        return is_there && stays && job.reservation != draft.name;
+        return is_there && stays && job.run.reservation != draft.name;
     });
 }
 

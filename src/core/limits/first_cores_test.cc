@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 std::vector<std::uint32_t> cpus_of(Scenario& world, const std::string& name) {
-    return world.cluster().job(world.job(name)).allocation->nodes.front().cpus;
+    return world.cluster().job(world.job(name)).run.allocation->nodes.front().cpus;
 }
 
 TEST(FirstCores, ItsJobsHaveTheFirstCoresAndOthersTheRest) {

@@ -38,8 +38,9 @@ std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation,
                       const std::string& name) {
     std::uint32_t used = 0;
     cluster.jobs().for_each([&](const Job& job) {
-        bool holds = job.reservation == reservation.name && (is_live(job) || is_completing(job));
-        if (holds && !job.licenses_held.empty()) used += count_in(licenses_held_by(job), name);
+        bool holds =
+            job.run.reservation == reservation.name && (is_live(job) || is_completing(job));
+        if (holds && !job.run.licenses_held.empty()) used += count_in(licenses_held_by(job), name);
     });
     return used;
 }
@@ -49,7 +50,7 @@ std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, co
                       const std::string& name) {
     std::uint32_t reserved = reserved_in(reservation, name);
     if (reserved == 0 || names_reservation(*job.request, reservation.name) ||
-        job.reservation == reservation.name)
+        job.run.reservation == reservation.name)
         return 0;
     return reserved - std::min(reserved, used_in(cluster, reservation, name));
 }
@@ -137,17 +138,17 @@ std::string choose_licenses(const Cluster& cluster, const Job& job, Time now) {
 
 // The text is our own.
 std::vector<LicenseCount> licenses_held_by(const Job& job) {
-    return parse_licenses(job.licenses_held).value().wanted;
+    return parse_licenses(job.run.licenses_held).value().wanted;
 }
 
 void hold_licenses(Cluster& cluster, const Job& job) {
-    if (job.licenses_held.empty()) return;
+    if (job.run.licenses_held.empty()) return;
     for (const LicenseCount& held : licenses_held_by(job))
         cluster.licenses_used[held.name] += held.count;
 }
 
 void give_licenses(Cluster& cluster, Time now, const Job& job) {
-    if (job.licenses_held.empty()) return;
+    if (job.run.licenses_held.empty()) return;
     for (const LicenseCount& held : licenses_held_by(job)) {
         auto used = cluster.licenses_used.find(held.name);
         CHECK(used != cluster.licenses_used.end() && used->second >= held.count);
@@ -165,7 +166,7 @@ std::vector<JobId> license_holders(const Cluster& cluster) {
     std::vector<JobId> holders;
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         for (JobId id : cluster.node(NodeIndex{i}).jobs) {
-            if (!cluster.job(id).licenses_held.empty()) holders.push_back(id);
+            if (!cluster.job(id).run.licenses_held.empty()) holders.push_back(id);
         }
     }
     std::sort(holders.begin(), holders.end());

@@ -25,9 +25,9 @@ LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
     std::sort(entry.qos.begin(), entry.qos.end());
     entry.qos.erase(std::unique(entry.qos.begin(), entry.qos.end()), entry.qos.end());
     entry.use.submitted = is_array_record(job) ? job.array_tasks.size() : 1;
-    if (!job.allocation) return entry;
+    if (!job.run.allocation) return entry;
     entry.use.running = 1;
-    entry.use.tres = tres_of(*job.allocation);
+    entry.use.tres = tres_of(*job.run.allocation);
     if (partition)
         entry.use.tres["billing"] =
             billing_of(entry.use.tres, partition->config.tres_billing_weights);
@@ -35,7 +35,7 @@ LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
         return amount.second == 0;
     });  // weights may leave nothing
     entry.use.tres.erase("node");
-    for (const NodeShare& share : job.allocation->nodes) entry.use.nodes[share.node] = 1;
+    for (const NodeShare& share : job.run.allocation->nodes) entry.use.nodes[share.node] = 1;
     return entry;
 }
 

@@ -49,11 +49,11 @@ std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index,
         const Job& job = cluster.job(id);
         // What runs in a reservation of cores is counted there.
         const Reservation* its =
-            job.reservation.empty() ? nullptr : find_reservation(cluster, job.reservation);
-        if (job.reservation == draft.name || (its && !its->cores.empty())) continue;
+            job.run.reservation.empty() ? nullptr : find_reservation(cluster, job.run.reservation);
+        if (job.run.reservation == draft.name || (its && !its->cores.empty())) continue;
         const Time needed = draft.start + draft.max_start_delay.value_or(Seconds{0});
         if (expected_end(cluster, job, now) <= std::max(needed, now + Seconds{1})) continue;
-        for (const NodeShare& share : job.allocation->nodes) {
+        for (const NodeShare& share : job.run.allocation->nodes) {
             if (share.node == index) cpus += static_cast<std::uint32_t>(share.cpus.size());
         }
         if (node.exclusive) cpus = node.config.cpus;

@@ -68,14 +68,14 @@ void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& e
     if (over.has(kResvFlex)) return;
     Seconds rest = cluster.settings().resv_over_run;
     auto running = jobs_that(
-        cluster, [&](const Job& job) { return is_live(job) && job.reservation == over.name; });
+        cluster, [&](const Job& job) { return is_live(job) && job.run.reservation == over.name; });
     for (JobId id : running) {
         if (rest.count() == 0) {
             end_running(cluster, now, id, KillReason::TimeLimit, effects);
             continue;
         }
         const Job& job = cluster.job(id);
-        TimeLimit limit{now + rest - *job.start_time - job.suspended};
+        TimeLimit limit{now + rest - *job.run.start_time - job.run.suspended};
         if (limit < job.time_limit) cluster.edit_job(id).time_limit = limit;
         set_clocks(cluster, cluster.job(id));
     }
@@ -119,7 +119,7 @@ void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation)
         if (!is_finished(job.state) || is_completing(job))
             in_use = true;
         else
-            last = std::max(last, *job.end_time);
+            last = std::max(last, *job.run.end_time);
     });
     if (in_use) last = now;
     if (!in_use && now >= last + *reservation.purge_after) {
@@ -220,7 +220,7 @@ Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTe
 
 bool uses(const Job& job, const Reservation& reservation) {
     if (job.state == JobState::Pending) return names_reservation(*job.request, reservation.name);
-    return job.reservation == reservation.name;
+    return job.run.reservation == reservation.name;
 }
 
 std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobTerms& wish) {
@@ -250,8 +250,8 @@ bool is_open(const Reservation& reservation, Time now) {
 }
 
 std::optional<Time> reserved_until(const Cluster& cluster, const Job& job) {
-    if (job.reservation.empty()) return {};
-    const Reservation* reservation = find_reservation(cluster, job.reservation);
+    if (job.run.reservation.empty()) return {};
+    const Reservation* reservation = find_reservation(cluster, job.run.reservation);
     if (!reservation || reservation->has(kResvFlex)) return {};
     return reservation->end + cluster.settings().resv_over_run;
 }

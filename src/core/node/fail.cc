@@ -42,7 +42,7 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
         }
         // A node that is there was told to end it, and takes nothing new before it has; one that
         // is away will be told when it is back, as an srun may have brought it a step meanwhile.
-        cluster.edit_node(index).orphans.push_back({id, cluster.job(id).restarts, kBatchStep});
+        cluster.edit_node(index).orphans.push_back({id, cluster.job(id).run.restarts, kBatchStep});
         node_is_clean(cluster, now, id, index, effects);
     }
 }

@@ -203,14 +203,14 @@ TEST(Restore, StepsThatRanOnNodesThatAreGoneHaveNone) {
     Job job = scenario.cluster().job(scenario.job("a"));
     Step step{.id = StepId{0}, .user = job.user, .state = StepState::Completed};
     step.nodes = {{.node = NodeIndex{7}, .cpus = {}, .gres = {}}};
-    job.steps = {std::make_shared<const Step>(step)};
+    job.run.steps = {std::make_shared<const Step>(step)};
     stored.jobs.push_back(job);
     stored.allocation_nodes[job.id.value] = {"n1"};
     stored.step_nodes[job.id.value] = {{"n8"}};
     Cluster cluster(std::make_shared<Settings>(scenario.cluster().settings()), scenario.now());
     cluster.restore(stored, scenario.now());
     EXPECT_EQ(cluster.job(job.id).state, JobState::Running);
-    EXPECT_TRUE(cluster.job(job.id).steps.front()->nodes.empty());
+    EXPECT_TRUE(cluster.job(job.id).run.steps.front()->nodes.empty());
 }
 
 TEST(NoKill, AJobGoesOnOnItsOtherNodes) {
@@ -228,7 +228,7 @@ TEST(NoKill, AJobGoesOnOnItsOtherNodes) {
         node    n1 is allocated
     )"),
               "");
-    EXPECT_EQ(world.cluster().job(world.job("a")).restarts, 0u);
+    EXPECT_EQ(world.cluster().job(world.job("a")).run.restarts, 0u);
     // What it left there is ended before anything new starts.
     EXPECT_FALSE(world.cluster().node(NodeIndex{2}).orphans.empty());
     EXPECT_EQ(
@@ -243,9 +243,9 @@ TEST(NoKill, ItsStepsGoOnToo) {
     wish.job = world.job("a");
     Effects effects;
     apply(world.cluster(), world.now(), CreateStep{RequestId{5}, kRoot, wish}, effects);
-    ASSERT_EQ(world.cluster().job(wish.job).steps.at(0)->nodes.size(), 2u);
+    ASSERT_EQ(world.cluster().job(wish.job).run.steps.at(0)->nodes.size(), 2u);
     ASSERT_EQ(world.run("down n2\n expect a running n1"), "");
-    const Step& step = *world.cluster().job(wish.job).steps.at(0);
+    const Step& step = *world.cluster().job(wish.job).run.steps.at(0);
     EXPECT_EQ(step.state, StepState::Running);
     EXPECT_EQ(step.nodes_left, std::vector{NodeIndex{0}});
 }

@@ -77,11 +77,12 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
                 bool other_boot, Effects& effects) {
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
-    bool completing_here = std::find(job.completing_nodes.begin(), job.completing_nodes.end(),
-                                     node) != job.completing_nodes.end();
-    RunId run{job.id, job.restarts, kBatchStep};
+    bool completing_here =
+        std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(), node) !=
+        job.run.completing_nodes.end();
+    RunId run{job.id, job.run.restarts, kBatchStep};
     bool has_it = std::any_of(running.begin(), running.end(), [&](const RunId& here) {
-        return here.job == job.id && here.restarts == job.restarts;
+        return here.job == job.id && here.restarts == job.run.restarts;
     });
     if (completing_here) {
         // Also where there is nothing of it: an srun may be about to bring a step, and has to be
@@ -92,13 +93,13 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
         effects.push_back(std::move(order));
         return;
     }
-    if (has_it && job.suspend_time) repeat_suspension(job, node, effects);
-    bool head = job.allocation->nodes.front().node == node;
+    if (has_it && job.run.suspend_time) repeat_suspension(job, node, effects);
+    bool head = job.run.allocation->nodes.front().node == node;
     bool has_script = std::find(running.begin(), running.end(), run) != running.end();
     if (has_script || !head || job.request->kind != JobKind::Batch) {
         return settle_steps(cluster, now, job.id, event, other_boot, effects);
     }
-    if (!job.launched) {
+    if (!job.run.launched) {
         effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
     } else {
         // It ran, and the node knows nothing of it: the node was restarted under it.

@@ -17,7 +17,7 @@ bool has(const std::vector<NodeIndex>& nodes, NodeIndex node) {
 }
 
 bool is_step_wanted(const Job& job, StepId id, NodeIndex node) {
-    return std::any_of(job.steps.begin(), job.steps.end(), [&](const auto& step) {
+    return std::any_of(job.run.steps.begin(), job.run.steps.end(), [&](const auto& step) {
         return step->id == id && step->state == StepState::Running && has(step->nodes_left, node);
     });
 }
@@ -27,9 +27,9 @@ bool is_step_wanted(const Job& job, StepId id, NodeIndex node) {
 // A run whose share was given back, because the node was lost, is not wanted even while the job's
 // other nodes are still being cleaned: nobody would wait for its end.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
-    if (job.restarts != run.restarts || !job.allocation) return false;
-    if (is_completing(job)) return has(job.completing_nodes, node);
-    return is_live(job) && job.allocation->find(node);
+    if (job.run.restarts != run.restarts || !job.run.allocation) return false;
+    if (is_completing(job)) return has(job.run.completing_nodes, node);
+    return is_live(job) && job.run.allocation->find(node);
 }
 
 void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects,

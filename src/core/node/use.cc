@@ -74,7 +74,7 @@ void set_gres(Node& node, const NodeShare& share, bool taken) {
 void take_cpus(Node& node, const Job& job, const NodeShare& share) {
     for (std::uint32_t cpu : share.cpus) {
         CHECK(cpu < node.cpu_used.size() &&
-              (node.cpu_used[cpu] == 0 || job.allocation->sharers > 1));
+              (node.cpu_used[cpu] == 0 || job.run.allocation->sharers > 1));
         if (node.cpu_used[cpu]++ == 0) ++node.cpus_used;
     }
 }
@@ -87,8 +87,8 @@ void give_back_cpus(Node& node, const NodeShare& share) {
 }
 
 void set_use(Node& node, const Job& job, const NodeShare& share, bool taken) {
-    if (!job.cpus_lent && taken) take_cpus(node, job, share);
-    if (!job.cpus_lent && !taken) give_back_cpus(node, share);
+    if (!job.run.cpus_lent && taken) take_cpus(node, job, share);
+    if (!job.run.cpus_lent && !taken) give_back_cpus(node, share);
     node.memory_used += taken ? share.memory : -share.memory;
     set_gres(node, share, taken);
 }
@@ -198,7 +198,7 @@ void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time n
     set_use(node, job, share, true);
     node.jobs.push_back(job.id);
     node.last_busy = now;
-    if (exclusive == Exclusive::Node && !job.cpus_lent) node.exclusive = true;
+    if (exclusive == Exclusive::Node && !job.run.cpus_lent) node.exclusive = true;
     if (exclusive != Exclusive::User) return;
     node.exclusive_user = job.user;
     cluster.users_own_nodes = cluster.schedule_wanted = true;
@@ -246,7 +246,7 @@ void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
 bool has_alternating(const Cluster& cluster, const Node& node) {
     return std::any_of(node.jobs.begin(), node.jobs.end(), [&](JobId id) {
         const Job& job = cluster.job(id);
-        return job.awaits_cpus || job.allocation->sharers > 1;
+        return job.run.awaits_cpus || job.run.allocation->sharers > 1;
     });
 }
 
@@ -255,10 +255,10 @@ std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node,
     std::vector<std::uint8_t> holders(node.cpu_used.size(), 0), most(node.cpu_used.size(), sharers);
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
-        if (job.cpus_lent && !job.awaits_cpus) continue;
-        for (std::uint32_t cpu : job.allocation->find(node.index)->cpus) {
+        if (job.run.cpus_lent && !job.run.awaits_cpus) continue;
+        for (std::uint32_t cpu : job.run.allocation->find(node.index)->cpus) {
             ++holders[cpu];
-            most[cpu] = std::min(most[cpu], job.allocation->sharers);
+            most[cpu] = std::min(most[cpu], job.run.allocation->sharers);
         }
     }
     for (std::size_t cpu = 0; cpu < holders.size(); ++cpu) {

@@ -188,7 +188,7 @@ bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice
     return std::all_of(choice.begin(), choice.end(), [&](const Chosen& chosen) {
         Node view = cluster.node(chosen.node);
         for (const auto& job : leaving) {
-            if (const NodeShare* share = job->allocation->find(chosen.node))
+            if (const NodeShare* share = job->run.allocation->find(chosen.node))
                 give_back(view, *share);
         }
         return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen)

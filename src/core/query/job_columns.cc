@@ -33,7 +33,7 @@ std::int64_t reason_of(const Job& job, View view) {
 
 // When it started, or is expected to.
 std::int64_t start_of(const Job& job, View view) {
-    if (job.start_time) return to_unix(*job.start_time);
+    if (job.run.start_time) return to_unix(*job.run.start_time);
     if (job.reason == Reason::BeginTime) return to_unix(job.eligible_time);
     const StartEstimate* estimate =
         view.plan && job.state == JobState::Pending ? view.plan->find(job.id) : nullptr;
@@ -60,9 +60,9 @@ std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
 
 // When it ended, or will at the latest if it starts as expected.
 std::int64_t shown_end_of(const Job& job, View view) {
-    if (job.end_time) return to_unix(*job.end_time);
+    if (job.run.end_time) return to_unix(*job.run.end_time);
     if (job.time_limit.unlimited()) return kAbsent;
-    if (job.start_time) return to_unix(limit_end(job));
+    if (job.run.start_time) return to_unix(limit_end(job));
     const std::int64_t start = start_of(job, view);
     return start == kAbsent ? kAbsent : start + job.time_limit.length().count();
 }
@@ -79,12 +79,12 @@ std::int64_t exit_of(const ExitStatus& exit) {
 }
 
 std::int64_t node_count(const Job& job, View view) {
-    if (job.allocation) return static_cast<std::int64_t>(job.allocation->nodes.size());
+    if (job.run.allocation) return static_cast<std::int64_t>(job.run.allocation->nodes.size());
     return static_cast<std::int64_t>(tres_wanted(job, view)["node"]);
 }
 
 std::int64_t cpu_count(const Job& job, View view) {
-    if (job.allocation) return job.allocation->cpus();
+    if (job.run.allocation) return job.run.allocation->cpus();
     return static_cast<std::int64_t>(tres_wanted(job, view)["cpu"]);
 }
 
@@ -92,7 +92,7 @@ std::int64_t task_count(const Job& job, View) {
     const Shape& shape = shape_of(job);
     if (shape.ntasks) return *shape.ntasks;
     std::uint32_t nodes = std::max(1u, shape.nodes_min);
-    if (job.allocation) nodes = static_cast<std::uint32_t>(job.allocation->nodes.size());
+    if (job.run.allocation) nodes = static_cast<std::uint32_t>(job.run.allocation->nodes.size());
     return std::int64_t{nodes} * std::max(1u, shape.ntasks_per_node.value_or(1));
 }
 
@@ -132,13 +132,14 @@ std::int64_t shape_flag(const Job& job, View) {
 }
 
 std::string_view batch_host(const Job& job, View view, Scratch) {
-    if (!job.allocation) return {};
-    return node_of(view, job.allocation->nodes.front().node).config.name;
+    if (!job.run.allocation) return {};
+    return node_of(view, job.run.allocation->nodes.front().node).config.name;
 }
 
 std::string_view completing_nodes(const Job& job, View view, Scratch scratch) {
     std::vector<std::string> names;
-    for (NodeIndex index : job.completing_nodes) names.push_back(node_of(view, index).config.name);
+    for (NodeIndex index : job.run.completing_nodes)
+        names.push_back(node_of(view, index).config.name);
     return scratch = Hostlist(std::move(names)).to_string();
 }
 
@@ -155,8 +156,8 @@ std::string_view tres_per_task(const Job& job, View, Scratch scratch) {
 
 std::string_view alloc_detail(const Job& job, View view, Scratch scratch) {
     scratch.clear();
-    if (!job.allocation) return scratch;
-    for (const NodeShare& share : job.allocation->nodes) {
+    if (!job.run.allocation) return scratch;
+    for (const NodeShare& share : job.run.allocation->nodes) {
         std::string gres;
         for (const NodeShare::Devices& devices : share.gres) {
             if (!gres.empty()) gres += ',';
@@ -175,8 +176,8 @@ std::string_view alloc_detail(const Job& job, View view, Scratch scratch) {
 
 std::string_view alloc_layout(const Job& job, View view, Scratch scratch) {
     scratch.clear();
-    if (!job.allocation) return scratch;
-    for (const NodeShare& share : job.allocation->nodes) {
+    if (!job.run.allocation) return scratch;
+    for (const NodeShare& share : job.run.allocation->nodes) {
         const NodeConfig& config = node_of(view, share.node).config;
         scratch += fmt::format("{}:{}:{}\n", config.sockets, config.cores_per_socket,
                                cpus_per_core(config));
@@ -245,10 +246,10 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Priority,         [](const Job& j, View v) -> std::int64_t { return v.priorities.of(j); }},
     {C::Nice,             [](const Job& j, View) -> std::int64_t { return j.request->nice; }},
     {C::Requeue,          [](const Job& j, View) -> std::int64_t { return j.request->requeue; }},
-    {C::Restarts,         [](const Job& j, View) -> std::int64_t { return j.restarts; }},
+    {C::Restarts,         [](const Job& j, View) -> std::int64_t { return j.run.restarts; }},
     {C::Batch,            [](const Job& j, View) -> std::int64_t { return j.request->kind == JobKind::Batch; }},
-    {C::ExitCode,         [](const Job& j, View) { return exit_of(j.exit); }},
-    {C::DerivedExitCode,  [](const Job& j, View) { return exit_of(j.derived_exit); }},
+    {C::ExitCode,         [](const Job& j, View) { return exit_of(j.run.exit); }},
+    {C::DerivedExitCode,  [](const Job& j, View) { return exit_of(j.run.derived_exit); }},
     {C::SubmitTime,       [](const Job& j, View) { return to_unix(j.submit_time); }},
     {C::EligibleTime,     [](const Job& j, View) { return j.state == JobState::Pending && (j.priority == 0 || !j.dependency.empty()) ? kAbsent : to_unix(j.eligible_time); }},
     {C::StartTime,        start_of},
@@ -257,12 +258,12 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::TimeLimit, [](const Job& j, View) { return seconds_of(j.time_limit); }},
     {C::TimeMin,          [](const Job& j, View) { return j.request->time_min ? seconds_of(*j.request->time_min) : kAbsent; }},
     {C::LastSchedEval,    last_sched_eval},
-    {C::SuspendedSeconds, [](const Job& j, View) -> std::int64_t { return j.suspended.count(); }},
+    {C::SuspendedSeconds, [](const Job& j, View) -> std::int64_t { return j.run.suspended.count(); }},
     {C::AllocNode,        wish<&JobTerms::submit_host>},
     {C::AllocSid,         [](const Job& j, View) -> std::int64_t { return j.details->submit_sid(); }},
     {C::ReqNodes,         [](const Job& j, View, Scratch s) { return in_order(shape_of(j).nodelist, s); }},
     {C::ExcNodes,         [](const Job& j, View, Scratch s) { return in_order(shape_of(j).exclude, s); }},
-    {C::NodeList,         [](const Job& j, View, Scratch) -> std::string_view { return j.allocation ? std::string_view(j.allocation->node_names) : ""; }},
+    {C::NodeList,         [](const Job& j, View, Scratch) -> std::string_view { return j.run.allocation ? std::string_view(j.run.allocation->node_names) : ""; }},
     {C::CompletingNodes,  completing_nodes},
     {C::BatchHost,        batch_host},
     {C::NodeCount,        node_count},
@@ -277,7 +278,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::MemPerCpu,        [](const Job& j, View v) { return or_absent(memory_in_force(j, v, true)); }},
     {C::MinTmpDisk,       [](const Job& j, View) -> std::int64_t { return static_cast<std::int64_t>(shape_of(j).tmp_min.value_or(0)); }},
     {C::ReqTres,          [](const Job& j, View v, Scratch s) -> std::string_view { return s = print_tres(tres_wanted(j, v)); }},
-    {C::AllocTres,        [](const Job& j, View v, Scratch s) -> std::string_view { return s = j.allocation ? print_tres(tres_of(j, v)) : ""; }},
+    {C::AllocTres,        [](const Job& j, View v, Scratch s) -> std::string_view { return s = j.run.allocation ? print_tres(tres_of(j, v)) : ""; }},
     {C::TresPerNode,      [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gres_per_node); }},
     {C::TresPerJob,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus); }},
     {C::TresPerTask,      tres_per_task},
@@ -298,8 +299,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::MailUser,         wish<&JobTerms::mail_user>},
     {C::MailType,         wish<&JobTerms::mail_types>},
     {C::Wckey,            wish<&JobTerms::wckey>},
-    {C::Sluid,            [](const Job& j, View, Scratch s) -> std::string_view { return s = print_sluid(j.sluid); }},
-    {C::KilledBy,         [](const Job& j, View) { return j.killed_by ? std::int64_t{j.killed_by->value} : kAbsent; }},
+    {C::Sluid,            [](const Job& j, View, Scratch s) -> std::string_view { return s = print_sluid(j.run.sluid); }},
+    {C::KilledBy,         [](const Job& j, View) { return j.run.killed_by ? std::int64_t{j.run.killed_by->value} : kAbsent; }},
     {C::AllocDetail,      alloc_detail},
     {C::AllocLayout,      alloc_layout},
     {C::OpenMode, [](const Job& j, View) { return static_cast<std::int64_t>(j.request->open_mode); }},
@@ -325,11 +326,11 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::CpusPerTres,      [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).cpus_per_gpu, s); }},
     {C::MemPerTres,       [](const Job& j, View, Scratch s) { return per_gpu(shape_of(j).mem_per_gpu, s); }},
     {C::TresPerSocket,    [](const Job& j, View, Scratch s) -> std::string_view { return s = print_tres_per(shape_of(j).gpus_per_socket); }},
-    {C::SuspendTime,      [](const Job& j, View) { return unix_or_absent(j.suspend_time); }},
-    {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.licenses_held; }},
+    {C::SuspendTime,      [](const Job& j, View) { return unix_or_absent(j.run.suspend_time); }},
+    {C::LicensesAlloc,    [](const Job& j, View, Scratch) -> std::string_view { return j.run.licenses_held; }},
     {C::KillOnInvalidDep, [](const Job& j, View) { return or_absent(j.request->kill_on_invalid_dep); }},
     {C::SchedNodes,       sched_nodes},
-    {C::LastCheckpoint,   [](const Job& j, View) { return unix_or_absent(j.last_checkpoint); }},
+    {C::LastCheckpoint,   [](const Job& j, View) { return unix_or_absent(j.run.last_checkpoint); }},
     {C::PriorityFactors,  priority_factors},
 };
 // clang-format on

@@ -227,12 +227,12 @@ Result<Table> list_steps(const Snapshot& snapshot, const std::vector<ColumnId>& 
     std::vector<StepRow> steps;
     const NamedJobs named(filter.jobs);
     for (const auto& job : jobs) {
-        if (!is_live(*job) || !job->allocation) continue;
+        if (!is_live(*job) || !job->run.allocation) continue;
         auto wanted = [&](StepId id) {
             return filter.jobs.empty() ||
                    named.any(*job, [&](const JobRef& ref) { return !ref.step || *ref.step == id; });
         };
-        for (const auto& step : job->steps) {
+        for (const auto& step : job->run.steps) {
             if (step->state == StepState::Running && wanted(step->id))
                 steps.push_back({job.get(), step.get()});
         }

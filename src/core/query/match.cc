@@ -67,8 +67,8 @@ bool JobMatcher::matches(const Job& job) const {
         if (!any) return false;
     }
     if (is_anywhere_) return true;
-    if (!job.allocation) return false;
-    return std::any_of(job.allocation->nodes.begin(), job.allocation->nodes.end(),
+    if (!job.run.allocation) return false;
+    return std::any_of(job.run.allocation->nodes.begin(), job.run.allocation->nodes.end(),
                        [&](const NodeShare& share) {
                            return std::binary_search(nodes_.begin(), nodes_.end(), share.node);
                        });

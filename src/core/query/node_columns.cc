@@ -253,7 +253,7 @@ const std::vector<ColumnSource<Partition>> kPartitionColumns = {
 };
 
 std::int64_t step_cpus(const StepRow& r, View) {
-    if (!r.step) return r.job->allocation ? static_cast<std::int64_t>(r.job->allocation->nodes.front().cpus.size()) : 0;
+    if (!r.step) return r.job->run.allocation ? static_cast<std::int64_t>(r.job->run.allocation->nodes.front().cpus.size()) : 0;
     std::int64_t sum = 0;
     for (const NodeShare& share : r.step->nodes) sum += static_cast<std::int64_t>(share.cpus.size());
     return sum;
@@ -262,7 +262,7 @@ std::int64_t step_cpus(const StepRow& r, View) {
 Tres step_tres(const StepRow& r) {
     Allocation held;
     if (r.step) held.nodes = r.step->nodes;
-    else if (r.job->allocation) held.nodes = {r.job->allocation->nodes.front()};
+    else if (r.job->run.allocation) held.nodes = {r.job->run.allocation->nodes.front()};
     Tres tres = tres_of(held);
     tres.erase("billing");
     return tres;
@@ -277,11 +277,11 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
     {StepColumn::UserId,      [](const StepRow& r, View) -> std::int64_t { return r.job->user.value; }},
     {StepColumn::Partition,   [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->partition; }},
     {StepColumn::State,       [](const StepRow& r, View) { return static_cast<std::int64_t>(r.step ? r.step->state : StepState::Running); }},
-    {StepColumn::StartTime,   [](const StepRow& r, View) { return r.step ? to_unix(r.step->start_time) : unix_or_absent(r.job->start_time); }},
+    {StepColumn::StartTime,   [](const StepRow& r, View) { return r.step ? to_unix(r.step->start_time) : unix_or_absent(r.job->run.start_time); }},
     {StepColumn::TimeLimit,   [](const StepRow& r, View) { return r.step ? seconds_of(r.step->time_limit) : kUnlimited; }},
     {StepColumn::NodeList,    [](const StepRow& r, View v, Scratch s) -> std::string_view {
         if (r.step) return r.step->node_names;
-        return s = r.job->allocation ? v.nodes.find(r.job->allocation->nodes.front().node.value)->config.name : ""; }},
+        return s = r.job->run.allocation ? v.nodes.find(r.job->run.allocation->nodes.front().node.value)->config.name : ""; }},
     {StepColumn::NodeCount,   [](const StepRow& r, View) -> std::int64_t { return r.step ? static_cast<std::int64_t>(r.step->nodes.size()) : 1; }},
     {StepColumn::TaskCount,   [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->tasks : 1; }},
     {StepColumn::CpuCount,    step_cpus},

@@ -69,7 +69,7 @@ std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
 }
 
 Tres tres_of(const Job& job, const Snapshot& snapshot) {
-    Tres tres = tres_of(*job.allocation);
+    Tres tres = tres_of(*job.run.allocation);
     const Partition* partition = first_partition(job, snapshot);
     if (partition) tres["billing"] = billing_of(tres, partition->config.tres_billing_weights);
     return tres;

@@ -217,7 +217,7 @@ Explanation::Holder holder_of(const Question& question, const Job& holder) {
             .nodes = {},
             .amounts = {},
             .waits = false,
-            .start = holder.start_time,
+            .start = holder.run.start_time,
             .end = expected_end(question.cluster, holder, question.now)};
 }
 
@@ -250,7 +250,7 @@ static Explanation explain(const Cluster& cluster, Planner& planner, Time now, J
     out.reason = shown_reason(job, cluster.partitions(), cluster.plan().get());
     out.reason_detail = shown_detail(job, cluster.plan().get());
     out.time_limit = job.time_limit;
-    if (job.allocation) out.running_on = job.allocation->node_names;
+    if (job.run.allocation) out.running_on = job.run.allocation->node_names;
     if (job.state != JobState::Pending) return out;
 
     const Scheduler& scheduler = cluster.scheduler();

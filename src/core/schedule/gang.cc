@@ -21,8 +21,8 @@ std::vector<JobId> running_on(const Cluster& cluster, const Allocation& allocati
         std::vector<std::uint32_t> wanted = share.cpus;
         for (JobId other : cluster.node(share.node).jobs) {
             const Job& job = cluster.job(other);
-            if (other == id || job.cpus_lent) continue;
-            for (const NodeShare& theirs : job.allocation->nodes) {
+            if (other == id || job.run.cpus_lent) continue;
+            for (const NodeShare& theirs : job.run.allocation->nodes) {
                 bool meets = theirs.node == share.node &&
                              std::find_first_of(theirs.cpus.begin(), theirs.cpus.end(),
                                                 wanted.begin(), wanted.end()) != theirs.cpus.end();
@@ -39,14 +39,14 @@ std::vector<JobId> in_turn(Cluster& cluster) {
     std::set<JobId>& waiting = cluster.scheduler().set_aside;
     std::erase_if(waiting, [&](JobId id) {
         auto job = cluster.find_job(id);
-        return !job || !job->awaits_cpus || job->state != JobState::Suspended;
+        return !job || !job->run.awaits_cpus || job->state != JobState::Suspended;
     });
     std::vector<JobId> order(waiting.begin(), waiting.end());
     std::stable_sort(order.begin(), order.end(), [&](JobId a, JobId b) {
         const Job &left = cluster.job(a), &right = cluster.job(b);
         std::uint32_t left_tier = tier_of(cluster, left), right_tier = tier_of(cluster, right);
         if (left_tier != right_tier) return left_tier > right_tier;
-        return *left.suspend_time < *right.suspend_time;
+        return *left.run.suspend_time < *right.run.suspend_time;
     });
     return order;
 }
@@ -62,17 +62,17 @@ void watch_slices(Cluster& cluster, Time now) {
 // Has it run for a slice among equals?
 bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting, Time now) {
     if (job.state != JobState::Running || is_completing(job)) return false;
-    if (job.allocation->sharers <= 1 || tier_of(cluster, job) > tier_of(cluster, waiting))
+    if (job.run.allocation->sharers <= 1 || tier_of(cluster, job) > tier_of(cluster, waiting))
         return false;
-    Time since = std::max(*job.start_time, job.suspend_time.value_or(*job.start_time));
+    Time since = std::max(*job.run.start_time, job.run.suspend_time.value_or(*job.run.start_time));
     return now >= since + cluster.settings().preempt.time_slice;
 }
 
 }  // namespace
 
 void set_aside(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    if (cluster.job(id).awaits_cpus || suspend_job(cluster, now, id, effects)) return;
-    cluster.edit_job(id).awaits_cpus = true;
+    if (cluster.job(id).run.awaits_cpus || suspend_job(cluster, now, id, effects)) return;
+    cluster.edit_job(id).run.awaits_cpus = true;
     keep_set_aside(cluster, cluster.job(id), now);
 }
 
@@ -101,8 +101,8 @@ void on_time_slice(Cluster& cluster, Time now, Effects& effects) {
     cluster.scheduler().slice_end.reset();
     for (JobId id : in_turn(cluster)) {
         std::shared_ptr<const Job> waiting = cluster.find_job(id);
-        if (waiting->allocation->sharers <= 1) continue;
-        std::vector<JobId> others = running_on(cluster, *waiting->allocation, id);
+        if (waiting->run.allocation->sharers <= 1) continue;
+        std::vector<JobId> others = running_on(cluster, *waiting->run.allocation, id);
         bool its_turn = std::all_of(others.begin(), others.end(), [&](JobId other) {
             return has_had_its_turn(cluster, cluster.job(other), *waiting, now);
         });

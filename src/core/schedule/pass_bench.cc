@@ -80,7 +80,7 @@ public:
 
     void end(JobId id) {
         std::shared_ptr<const Job> job = cluster.find_job(id);
-        send(JobEnded{job->allocation->nodes.front().node, {id, 0, kBatchStep}, {}, {}});
+        send(JobEnded{job->run.allocation->nodes.front().node, {id, 0, kBatchStep}, {}, {}});
     }
 
     Time now = from_unix(1'800'000'000);

@@ -146,8 +146,8 @@ private:
         std::vector<RunId> runs;
         std::vector<NodeIndex> heads;
         for_each_in(JobState::Running, [&](const Job& job) {
-            runs.push_back({job.id, job.restarts, kBatchStep});
-            heads.push_back(job.allocation->nodes.front().node);
+            runs.push_back({job.id, job.run.restarts, kBatchStep});
+            heads.push_back(job.run.allocation->nodes.front().node);
         });
         if (runs.empty()) return;
         auto chosen = *rc::gen::inRange<std::size_t>(0, runs.size());
@@ -159,8 +159,8 @@ private:
     void clean() {
         std::vector<std::pair<NodeIndex, RunId>> left;
         scenario_.cluster().jobs().for_each([&](const Job& job) {
-            for (NodeIndex node : job.completing_nodes)
-                left.emplace_back(node, RunId{job.id, job.restarts, kBatchStep});
+            for (NodeIndex node : job.run.completing_nodes)
+                left.emplace_back(node, RunId{job.id, job.run.restarts, kBatchStep});
         });
         Effects ignored;
         for (const auto& [node, run] : left)

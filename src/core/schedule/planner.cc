@@ -17,11 +17,11 @@ Time expected_end(const Cluster& cluster, const Job& job, Time now) {
     // On its way out, or out of time: any moment now.
     Time soon = now + Seconds{1};
     if (is_completing(job) || is_finished(job.state)) return soon;
-    if (job.preempt_time)
-        return std::max(soon, *job.preempt_time + preempt_rule(cluster, job).grace);
+    if (job.run.preempt_time)
+        return std::max(soon, *job.run.preempt_time + preempt_rule(cluster, job).grace);
     constexpr Seconds kYear{365 * 24 *
                             3600};  // Compat: what a job without a limit is taken to last
-    Time end = *job.start_time + kYear;
+    Time end = *job.run.start_time + kYear;
     if (!job.time_limit.unlimited()) end = end_by_limit(cluster, job);
     return std::max(soon, std::min(end, reserved_until(cluster, job).value_or(end)));
 }
@@ -103,7 +103,8 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
         const Job& job = cluster.job(id);
         auto lifted = lifted_jobs_.find(id);
         if (lifted != lifted_jobs_.end() && lifted->second == Lift::All) continue;
-        bool without_cpus = lifted != lifted_jobs_.end() || (job.cpus_lent && !job.awaits_cpus);
+        bool without_cpus =
+            lifted != lifted_jobs_.end() || (job.run.cpus_lent && !job.run.awaits_cpus);
         holders.push_back({tick(expected_end(cluster, job, now)), &job, without_cpus});
     }
     bool alternating = has_alternating(cluster, node);
@@ -119,7 +120,7 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     if (somebody_is_late) restless_.insert(node.index);
     for (const Holder& holder : holders) {
         owner.until = std::max(owner.until, holder.end);
-        const NodeShare& share = *holder.job->allocation->find(node.index);
+        const NodeShare& share = *holder.job->run.allocation->find(node.index);
         Amounts held = kind.amounts_of(share, holder.job->partition);
         if (holder.without_cpus) held[Amounts::kCpus] = 0;
         if (node.exclusive) held[Amounts::kCpus] = kind.total[Amounts::kCpus];
@@ -199,10 +200,10 @@ std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex ind
     std::vector<Use> uses;
     for (JobId id : cluster.node(index).jobs) {
         const Job& job = cluster.job(id);
-        if ((job.reservation == reservation) != its_own || lifted_jobs_.contains(id) ||
-            job.cpus_lent)
+        if ((job.run.reservation == reservation) != its_own || lifted_jobs_.contains(id) ||
+            job.run.cpus_lent)
             continue;
-        auto cpus = static_cast<std::int32_t>(job.allocation->find(index)->cpus.size());
+        auto cpus = static_cast<std::int32_t>(job.run.allocation->find(index)->cpus.size());
         uses.push_back({0, tick(expected_end(cluster, job, now)), cpus});
     }
     for (Number number : on_node_[index.value]) {
@@ -288,12 +289,12 @@ void Planner::add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTi
 
 void Planner::lift_job(const Cluster& cluster, const Job& job, Lift what, Time now) {
     lifted_jobs_[job.id] = what;
-    for (const NodeShare& share : job.allocation->nodes) refresh(cluster, share.node, now);
+    for (const NodeShare& share : job.run.allocation->nodes) refresh(cluster, share.node, now);
 }
 
 void Planner::lay_job(const Cluster& cluster, const Job& job, Time now) {
     lifted_jobs_.erase(job.id);
-    for (const NodeShare& share : job.allocation->nodes) refresh(cluster, share.node, now);
+    for (const NodeShare& share : job.run.allocation->nodes) refresh(cluster, share.node, now);
 }
 
 std::vector<Planner::Number> Planner::bookings_of(JobId job) const {

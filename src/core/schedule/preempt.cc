@@ -64,11 +64,11 @@ static bool may_displace(const Cluster& cluster, const Job& job, const Partition
 
 bool may_preempt(const Cluster& cluster, const Job& job, const Partition& partition,
                  const Job& victim, Time now) {
-    if (victim.awaits_cpus) return may_displace(cluster, job, partition, victim);
-    if (victim.state != JobState::Running || is_completing(victim) || victim.preempt_time)
+    if (victim.run.awaits_cpus) return may_displace(cluster, job, partition, victim);
+    if (victim.state != JobState::Running || is_completing(victim) || victim.run.preempt_time)
         return false;
     PreemptRule rule = preempt_rule(cluster, victim);
-    if (rule.mode == PreemptMode::Off || now < *victim.start_time + rule.exempt) return false;
+    if (rule.mode == PreemptMode::Off || now < *victim.run.start_time + rule.exempt) return false;
     return may_displace(cluster, job, partition, victim);
 }
 
@@ -94,7 +94,7 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
             if (!may_preempt(cluster, job, partition, *victim, now)) {
                 // Only safe for a while yet: look again then.
                 Time exempt_until =
-                    victim->start_time.value_or(now) + preempt_rule(cluster, *victim).exempt;
+                    victim->run.start_time.value_or(now) + preempt_rule(cluster, *victim).exempt;
                 bool later = exempt_until > now &&
                              may_preempt(cluster, job, partition, *victim, exempt_until);
                 if (later) cluster.add_timer({exempt_until, TimerKind::Plan, 0});
@@ -103,12 +103,12 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
             const Partition* theirs = cluster.find_partition(victim->partition);
             // How long it has run is what youngest_first looks at; the work not saved is what gets
             // lost.
-            Time saved = std::max(*victim->start_time,
-                                  victim->last_checkpoint.value_or(*victim->start_time));
+            Time saved = std::max(*victim->run.start_time,
+                                  victim->run.last_checkpoint.value_or(*victim->run.start_time));
             std::int64_t loss = (now - saved).count();
-            if (!cluster.settings().preempt.youngest_first) loss *= victim->allocation->cpus();
-            bool is_suspended =
-                victim->awaits_cpus || preempt_rule(cluster, *victim).mode == PreemptMode::Suspend;
+            if (!cluster.settings().preempt.youngest_first) loss *= victim->run.allocation->cpus();
+            bool is_suspended = victim->run.awaits_cpus ||
+                                preempt_rule(cluster, *victim).mode == PreemptMode::Suspend;
             if (is_suspended) loss = 0;
             found.push_back(
                 {victim, theirs ? theirs->config.priority_tier : 0, loss, is_suspended});
@@ -129,7 +129,7 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>>
         on_node;  // dearest first
     for (const Victim& victim : victims) {
-        for (const NodeShare& share : victim.job->allocation->nodes) {
+        for (const NodeShare& share : victim.job->run.allocation->nodes) {
             Amounts held =
                 scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
             if (victim.is_suspended) held = Amounts::cpus_only(held[Amounts::kCpus]);
@@ -240,9 +240,9 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     if (starts) return true;
     for (const Victim& victim : victims) {
         if (victim.is_suspended) continue;
-        scheduler_.making_room[id.value].emplace_back(victim.job->id, victim.job->restarts);
+        scheduler_.making_room[id.value].emplace_back(victim.job->id, victim.job->run.restarts);
         preempt_job(cluster_, now_, victim.job->id, id, effects_);
-        for (const NodeShare& share : victim.job->allocation->nodes)
+        for (const NodeShare& share : victim.job->run.allocation->nodes)
             planner.refresh(cluster_, share.node, now_);
     }
     return false;
@@ -253,8 +253,8 @@ bool Scheduler::is_being_made_room_for(const Cluster& cluster, JobId id) {
     if (found == making_room.end()) return false;
     std::erase_if(found->second, [&](const auto& victim) {
         auto job = cluster.find_job(victim.first);
-        bool leaving = job && job->restarts == victim.second &&
-                       ((is_live(*job) && job->preempt_time) || is_completing(*job));
+        bool leaving = job && job->run.restarts == victim.second &&
+                       ((is_live(*job) && job->run.preempt_time) || is_completing(*job));
         return !leaving;
     });
     if (!found->second.empty()) return true;

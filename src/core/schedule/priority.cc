@@ -91,7 +91,8 @@ void read_flags(PriorityScale& scale, const PrioritySettings& settings) {
 // Of jobs that have started, the time that they have waited.
 double age_factor(const PriorityScale& scale, const Job& job) {
     Time since = scale.accrue_always ? job.submit_time : job.eligible_time;
-    Time until = job.state != JobState::Pending && job.start_time ? *job.start_time : scale.time;
+    Time until =
+        job.state != JobState::Pending && job.run.start_time ? *job.run.start_time : scale.time;
     Seconds most = scale.weights().max_age;
     if (until <= since) return 0;
     if (until - since >= most) return 1;

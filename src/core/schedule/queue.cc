@@ -226,7 +226,7 @@ void unpark_all(Cluster& cluster, Time now) {
 std::uint64_t next_sluid(Cluster&, const Job& job) {
     auto seconds = static_cast<std::uint64_t>(to_unix(job.submit_time));
     return seconds << 32 | (static_cast<std::uint64_t>(job.id.value) << 4 & 0xffffffff) |
-           (job.restarts & 0xf);
+           (job.run.restarts & 0xf);
 }
 
 }  // namespace sluice

@@ -22,9 +22,9 @@ std::vector<PlanTime> held_until(const Cluster& cluster, const Planner& planner,
     std::vector<PlanTime> until(node.cpu_used.size(), planner.tick(now));
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
-        if (job.cpus_lent && !job.awaits_cpus) continue;
+        if (job.run.cpus_lent && !job.run.awaits_cpus) continue;
         PlanTime end = planner.tick(expected_end(cluster, job, now));
-        for (std::uint32_t cpu : job.allocation->find(node.index)->cpus)
+        for (std::uint32_t cpu : job.run.allocation->find(node.index)->cpus)
             until[cpu] = std::max(until[cpu], end);
     }
     return until;

@@ -231,7 +231,7 @@ public:
         for (JobId id : jobs) {
             const Job& job = cluster_.job(id);
             bool any = false, is_near = false;
-            for (const NodeShare& share : job.allocation->nodes) {
+            for (const NodeShare& share : job.run.allocation->nodes) {
                 if (!there_[share.node.value] || !holds_any(job, share)) continue;
                 any = true;
                 is_near = is_near || near[share.node.value];
@@ -245,7 +245,7 @@ public:
         const Job& job = cluster_.job(found.job);
         Explanation::Holder holder = holder_of(question_, job);
         std::vector<std::string> names;
-        for (const NodeShare& share : job.allocation->nodes) {
+        for (const NodeShare& share : job.run.allocation->nodes) {
             if (!there_[share.node.value] || !holds_any(job, share)) continue;
             Amounts held = held_by(job, share);
             for (const WantedAmount& each : wanted_[layout_.kind_of[share.node.value]]) {

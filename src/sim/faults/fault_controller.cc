@@ -143,7 +143,8 @@ void FaultWorld::check_lost_nodes(const std::vector<bool>& were_down) {
 void FaultWorld::check_time_limits(const Decided& decided) {
     cluster_->jobs().for_each([&](const Job& job) {
         if (is_live(job))
-            starts_.try_emplace(JobKey{job.id.value, job.restarts}, RunStart{now_, steps_unseen_});
+            starts_.try_emplace(JobKey{job.id.value, job.run.restarts},
+                                RunStart{now_, steps_unseen_});
     });
     for (const Effect& effect : decided.effects) {
         const auto* order = std::get_if<TerminateJob>(&effect);
@@ -151,7 +152,7 @@ void FaultWorld::check_time_limits(const Decided& decided) {
         const Job& job = cluster_->job(order->run.job);
         auto start = starts_.find(JobKey{job.id.value, order->run.restarts});
         if (start == starts_.end() || start->second.steps_unseen != steps_unseen_) continue;
-        if (!job.reservation.empty() || job.time_limit.unlimited()) continue;  // that has ended
+        if (!job.run.reservation.empty() || job.time_limit.unlimited()) continue;  // that has ended
         if (now_ + kLate < start->second.time + job.time_limit.length())
             fail(fmt::format("job {} is ended before its time limit", job.id.value));
     }
@@ -271,7 +272,7 @@ void FaultWorld::carry_out(const Effect& effect) {
     if (const auto* reply = std::get_if<Reply>(&effect)) {
         answer(*reply);
     } else if (const auto* launch = std::get_if<LaunchBatch>(&effect)) {
-        JobKey job{launch->job->id.value, launch->job->restarts};
+        JobKey job{launch->job->id.value, launch->job->run.restarts};
         int copies = !calm_ && random_.chance(0.05) ? 2 : 1;
         std::size_t node = machine_of(launch->node);
         for (int i = 0; i < copies; ++i)

@@ -65,7 +65,7 @@ void FaultWorld::check_job(const Job& job) {
                                 job.reason_detail, job.partition));
     }
     if (job.state != JobState::Completed || job.request->kind != JobKind::Batch) return;
-    auto run = finished_.find({{job.id.value, job.restarts}, kBatchStep});
+    auto run = finished_.find({{job.id.value, job.run.restarts}, kBatchStep});
     if (run == finished_.end() || run->second.failed()) {
         fail(fmt::format("job {} is completed, but did not run to its end", job.id.value));
     }
@@ -97,7 +97,7 @@ void FaultWorld::check_machines() {
                 *cluster_->find_node(first_settings_->nodes[machine->node().value].name));
             bool here = std::find(node.jobs.begin(), node.jobs.end(), JobId{run.job.job}) !=
                         node.jobs.end();
-            if (!here || job->restarts != run.job.restarts)
+            if (!here || job->run.restarts != run.job.restarts)
                 fail(fmt::format("{} runs on node {}, which nobody knows", to_string(run),
                                  machine->node().value));
         }
@@ -110,8 +110,8 @@ void FaultWorld::check_steps() {
     std::map<RunKey, Time> lost;
     cluster_->jobs().for_each([&](const Job& job) {
         if (!is_live(job) || job.state == JobState::Suspended) return;
-        for (const auto& step : job.steps) {
-            RunKey run{{job.id.value, job.restarts}, step->id};
+        for (const auto& step : job.run.steps) {
+            RunKey run{{job.id.value, job.run.restarts}, step->id};
             if (step->state != StepState::Running) continue;
             bool somewhere = std::any_of(machines_.begin(), machines_.end(),
                                          [&](const auto& machine) { return machine->runs(run); });

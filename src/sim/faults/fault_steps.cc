@@ -65,7 +65,7 @@ void FaultWorld::on_step_answer(const SrunPtr& srun, const Answer& answer) {
         srun->gone = true;
         return;
     }
-    srun->step = RunKey{{granted->job->id.value, granted->job->restarts}, granted->step->id};
+    srun->step = RunKey{{granted->job->id.value, granted->job->run.restarts}, granted->step->id};
     Hostlist names = Hostlist::parse(granted->step->node_names).value();
     for (const std::string& name : names.names()) srun->nodes.push_back(machine_named(name));
     ++result_.steps;

@@ -148,7 +148,7 @@ void FaultWorld::on_allocation(std::size_t index, const Job& job) {
         client.gone = true;
         return;
     }
-    client.has = JobKey{job.id.value, job.restarts};
+    client.has = JobKey{job.id.value, job.run.restarts};
     Seconds duration = script_of({*client.has, kBatchStep}).duration;
     plan_sruns(*client.has, Srun::Home::Client, index, duration);
     later(duration, [this, index] { give_back(index); });

@@ -36,10 +36,10 @@ std::optional<std::string> partition_broken(const Cluster& cluster, const Job& j
     const PartitionConfig& config = partition->config;
     if (config.state == "DOWN" || config.state == "INACTIVE") return "a partition that is down";
     if (job.time_limit > config.max_time) return "for longer than its partition allows";
-    auto nodes = static_cast<std::uint32_t>(job.allocation->nodes.size());
+    auto nodes = static_cast<std::uint32_t>(job.run.allocation->nodes.size());
     if (config.max_nodes && nodes > *config.max_nodes)
         return "on more nodes than its partition allows";
-    for (const NodeShare& share : job.allocation->nodes) {
+    for (const NodeShare& share : job.run.allocation->nodes) {
         const auto& members = partition->nodes;
         if (std::find(members.begin(), members.end(), share.node) == members.end()) {
             return "on a node outside its partition";
@@ -60,8 +60,8 @@ bool has_all_of(const Reservation& reservation, NodeIndex node) {
 }
 
 std::optional<std::string> reservation_broken(const Cluster& cluster, const Job& job, Time now) {
-    const Reservation* own = find_reservation(cluster, job.reservation);
-    if (!job.reservation.empty()) {
+    const Reservation* own = find_reservation(cluster, job.run.reservation);
+    if (!job.run.reservation.empty()) {
         if (!own || !may_use(*own, job.user, *job.request))
             return "in a reservation that is not for it";
         if (!is_open(*own, now)) return "in a reservation that has not begun";
@@ -71,7 +71,7 @@ std::optional<std::string> reservation_broken(const Cluster& cluster, const Job&
     constexpr Seconds kEver{100L * 365 * 24 * 3600};
     Time until = now + (job.time_limit.unlimited() ? kEver : job.time_limit.length());
     if (own && !own->has(kResvFlex)) until = std::min(until, own->end);
-    for (const NodeShare& share : job.allocation->nodes) {
+    for (const NodeShare& share : job.run.allocation->nodes) {
         bool inside = own && own->has_node(share.node);
         if (own && !inside && !own->has(kResvFlex | kResvAnyNodes))
             return "on a node outside its reservation";
@@ -82,7 +82,7 @@ std::optional<std::string> reservation_broken(const Cluster& cluster, const Job&
             return fmt::format(
                 "on node {}, which is reserved for others by {} from {} ({:x}; in '{}', until {})",
                 cluster.node(share.node).config.name, other.name, (other.start - now).count(),
-                other.flags, job.reservation, (until - now).count());
+                other.flags, job.run.reservation, (until - now).count());
         }
     }
     return {};
@@ -96,7 +96,8 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
                 return "with more licences than there are";
         }
     }
-    if (job.licenses_held.empty() && !job.request->licenses.empty()) return "without its licences";
+    if (job.run.licenses_held.empty() && !job.request->licenses.empty())
+        return "without its licences";
     return {};
 }
 
@@ -110,7 +111,7 @@ std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job)
         if (other.request->qos != qos->name || !holds_nodes(other)) return;
         ++all.running;
         if (other.user == job.user) ++of_user.running;
-        for (const auto& [name, amount] : tres_of(*other.allocation)) all.tres[name] += amount;
+        for (const auto& [name, amount] : tres_of(*other.run.allocation)) all.tres[name] += amount;
     });
     for (const auto& [name, most] : qos->of_all.tres) {
         if (all.tres[name] > most)
@@ -154,7 +155,7 @@ bool Rules::is_alone(const Cluster& cluster, const Job& job) const {
     cluster.jobs().for_each([&](const Job& other) {
         bool same = other.user == job.user && other.details->name() == job.details->name();
         if (!same || !holds_nodes(other) || other.array_job.value_or(other.id) == self) return;
-        bool was_first = running_.contains({other.id.value, other.restarts});
+        bool was_first = running_.contains({other.id.value, other.run.restarts});
         if (was_first || other.details->dependency() == "singleton") alone = false;
     });
     return alone;
@@ -179,7 +180,7 @@ void Rules::note_queue(const Cluster& cluster) {
     running_.clear();
     held_.clear();
     cluster.jobs().for_each([&](const Job& job) {
-        if (holds_nodes(job)) running_.emplace(job.id.value, job.restarts);
+        if (holds_nodes(job)) running_.emplace(job.id.value, job.run.restarts);
         if (job.state != JobState::Pending || job.priority > 0) return;
         auto hold = [&](std::uint32_t task) {
             held_.emplace(job.array_job.value_or(job.id).value, task);
@@ -216,7 +217,7 @@ bool Rules::holds(const Cluster& cluster, const Job& job, const Condition& condi
 std::optional<std::string> Rules::broken_by_start(const Cluster& cluster, Time now) const {
     std::optional<std::string> broken;
     cluster.jobs().for_each([&](const Job& job) {
-        if (broken || !is_live(job) || running_.contains({job.id.value, job.restarts})) return;
+        if (broken || !is_live(job) || running_.contains({job.id.value, job.run.restarts})) return;
         std::optional<std::string> how = partition_broken(cluster, job);
         if (!how) how = reservation_broken(cluster, job, now);
         if (!how) how = licenses_broken(cluster, job);
@@ -254,14 +255,14 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
     cluster.jobs().for_each([&](const Job& job) {
         std::set<std::pair<NodeIndex, std::uint32_t>> taken;
         std::map<NodeIndex, Megabytes> memory;
-        for (const auto& step : job.steps) {
+        for (const auto& step : job.run.steps) {
             if (step->state != StepState::Running) continue;
             auto say = [&](std::string_view what) {
                 broken = fmt::format("step {}.{} {}", job.id.value, step->id.value, what);
             };
             if (!is_live(job)) return say("outlives its job");
             for (const NodeShare& share : step->nodes) {
-                const NodeShare* whole = job.allocation->find(share.node);
+                const NodeShare* whole = job.run.allocation->find(share.node);
                 if (!whole) return say("is outside its job");
                 bool left = std::find(step->nodes_left.begin(), step->nodes_left.end(),
                                       share.node) != step->nodes_left.end();

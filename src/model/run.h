@@ -1,0 +1,137 @@
+// model/run.h
+//
+// One run of a job, from its start to its end: where it runs (Allocation), its steps, how it ended.
+// A requeued job begins a new run under the same id.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/ids.h"
+#include "model/job_id.h"
+#include "model/quantity.h"
+
+namespace sluice {
+
+// What a job holds on one node. cores are the node's core (or CPU) numbers.
+struct NodeShare {
+    NodeIndex node;
+    std::uint32_t tasks = 0;
+    std::vector<std::uint32_t> cpus;  // abstract CPU ids on that node
+    Megabytes memory = 0;
+    struct Devices {
+        std::string name;                    // "gpu"
+        std::string type;                    // "a40"
+        std::vector<std::uint32_t> indexes;  // empty for countable ones without devices
+        std::uint64_t count = 0;
+        bool operator==(const Devices&) const = default;
+    };
+    std::vector<Devices> gres;
+
+    bool operator==(const NodeShare&) const = default;
+};
+
+struct Allocation {
+    std::vector<NodeShare> nodes;  // in the order of the node table; a batch script's node is the
+                                   // first even if nodes were added
+    std::string node_names;        // compact list, made once
+    std::uint8_t sharers = 1;  // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
+    std::uint32_t cpus() const;
+    const NodeShare* find(NodeIndex node) const;  // nullptr: the node is not part of it
+    bool operator==(const Allocation&) const = default;
+};
+
+struct ExitStatus {
+    std::uint8_t code = 0;
+    std::uint8_t signal = 0;
+    bool oom_killed = false;
+
+    bool failed() const { return code != 0 || signal != 0 || oom_killed; }
+    bool operator==(const ExitStatus&) const = default;
+};
+
+enum class StepState : std::uint8_t {
+    Running,
+    Completed,
+    Failed,
+    Cancelled,
+    Timeout,
+    NodeFail,
+    OutOfMemory
+};
+
+// One srun inside a job (or the batch script itself, which has no record of its own).
+struct Step {
+    StepId id;
+    std::string name;
+    UserId user;
+    std::vector<NodeShare> nodes;
+    std::string node_names;
+    std::uint32_t tasks = 0;
+    std::uint32_t cpus_per_task = 1;
+    std::string tres_bind;      // "gres/gpu:per_task:1"
+    std::string tres_per_node;  // "gres/gpu:a40:2": what it asked for
+    bool overlap = false;       // does not hold the resources it uses
+    bool holds_memory = false;  // asked for an amount: others do without it meanwhile
+    StepState state = StepState::Running;
+    Time start_time;
+    std::optional<Time> end_time;
+    TimeLimit time_limit;
+    ExitStatus exit;
+    std::vector<NodeIndex> nodes_left;  // still running
+    std::string key;                    // from its srun: the same question, the same step
+    bool cancelled = false;             // told to end; a node that did not hear it is told again
+
+    bool operator==(const Step&) const = default;
+};
+
+// Why a job is being ended by us, while it is still running.
+enum class KillReason : std::uint8_t {
+    Cancelled,
+    TimeLimit,
+    Requeue,
+    RequeueHold,
+    NodeFail,
+    Preempted,
+    PreemptedRequeue,
+};
+
+// All that a requeue begins anew. A job that waits for its first start has an empty run; one that
+// is cancelled before it starts ends that run without a start time.
+struct Run {
+    std::uint32_t restarts = 0;  // the number of the run: 0 is the first
+    std::uint64_t sluid = 0;     // printed in base 32: unique per run
+
+    std::optional<Time> start_time;
+    std::optional<Time> end_time;      // when it ended; while running: see Job::time_limit
+    Seconds suspended{0};              // in all, without the time since suspend_time if it is now
+    std::optional<Time> suspend_time;  // when it was last suspended or resumed
+    bool cpus_lent = false;            // suspended: others may use its CPUs; memory and GRES stay
+    bool awaits_cpus = false;  // suspended to make room: goes on by itself when they are free
+
+    std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
+    std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
+    std::string reservation;                       // the one it runs or ran in
+    std::string licenses_held;  // "matlab:2": taken at the start, kept for the record
+    bool launched = false;      // the head node has confirmed the batch script's start
+
+    std::optional<KillReason> kill_reason;
+    std::optional<UserId> killed_by;
+    bool warned = false;                  // --signal was sent
+    std::optional<Time> preempt_time;     // it was told to make room
+    std::optional<JobId> preemptor;       // for that job; for the log only, not stored
+    std::optional<Time> last_checkpoint;  // its work up to then is saved, it says
+    ExitStatus exit;
+    ExitStatus derived_exit;  // the worst of its steps
+
+    std::vector<std::shared_ptr<const Step>> steps;  // the live ones and some that have ended
+    std::uint32_t next_step = 0;
+
+    bool operator==(const Run&) const = default;
+};
+
+}  // namespace sluice
