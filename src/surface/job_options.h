@@ -16,10 +16,14 @@
 
 #include "model/job.h"
 #include "surface/arguments.h"
+#include "surface/option_help.h"
 
 namespace sluice {
 
 enum Tool : std::uint8_t { kSbatch = 1, kSrun = 2, kSalloc = 4, kAllTools = 7 };
+inline constexpr std::uint8_t kBatchAlloc = kSbatch | kSalloc;
+inline constexpr std::uint8_t kBatchRun = kSbatch | kSrun;
+inline constexpr std::uint8_t kRunAlloc = kSrun | kSalloc;
 
 // Later ones win over earlier ones.
 enum class Source : std::uint8_t { Nobody, Directive, Environment, CommandLine };
@@ -107,6 +111,8 @@ Result<void> apply_environment(JobOptions& options, const FindVariable& find, To
 // What only shows when everything has been said: exclusions, and sizes that follow from others.
 Result<void> complete_options(JobOptions& options, Tool tool);
 
+// The options that the tool knows, also those it refuses, in the order of --help.
+std::vector<OptionHelp> job_option_help(Tool tool);
 std::string print_help(Tool tool);
 std::string print_usage(Tool tool);
 std::string_view tool_name(Tool tool);
