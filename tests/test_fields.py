@@ -15,9 +15,9 @@ SOURCES = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in 
 
 # What only carries job requests: command line, messages, rows, listings, packed forms.
 JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(record|json|fields)\.cc$"
-                r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/(job(_hash|_details)?\.(h|cc)|validate\.cc)$")
+                r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/(job(_hash|_details|_fields)?\.(h|cc)|validate\.cc)$")
 NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/(partition_fields|update)\.cc$"
-                 r"|^protocol/|^store/|^model/node\.h$|^surface/")
+                 r"|^protocol/|^store/|^model/node(_fields)?\.h$|^surface/")
 
 STRUCTS = {  # name: (file, the files that do not count)
     "Config": ("config/config.h", r"^config/(keys|print)\.cc$|^config/(setters|config)\.h$"),
@@ -34,7 +34,7 @@ STRUCTS = {  # name: (file, the files that do not count)
     "NodeConfig": ("model/node.h", NODE_CARRIERS),
     "PartitionConfig": ("model/node.h", NODE_CARRIERS),
     "Qos": ("model/qos.h", r"^core/limits/qos_fields\.cc$|^core/query/|^protocol/|^store/|^surface/"
-            r"|^model/(qos\.h|validate\.cc)$"),
+            r"|^model/(qos(_fields)?\.h|validate\.cc)$"),
 }
 
 # Each with the reason why nothing has to act on it.
