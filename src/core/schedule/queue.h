@@ -93,7 +93,7 @@ public:
     bool empty() const { return by_job_.empty(); }
     std::size_t size() const { return by_job_.size(); }
     bool contains(JobId job) const { return members_.contains(job); }
-    // Who waits, without the classes: for copies that only look (Cluster::copy_for_questions).
+    // The waiting jobs without their classes: all that questions need (copy_for_questions).
     Queue with_members_only() const {
         Queue copy;
         copy.members_ = members_;
