@@ -101,6 +101,7 @@ private:
 
     void list(wire::ListTable& list);
     void submit(wire::SubmitJob& submit);
+    void test(wire::SubmitJob& submit);
     void cancel(wire::CancelJobs& cancel);
     void control(wire::ControlJobs& control);
     void update(wire::Update& update);
@@ -138,6 +139,16 @@ void Maker::submit(wire::SubmitJob& submit) {
     *submit.mutable_request() = to_wire(wish);
     submit.set_script("#!/bin/sh\n#" + text(1u << 20));
     submit.set_environment(text(1u << 20));
+}
+
+void Maker::test(wire::SubmitJob& submit) {
+    JobRequest wish;
+    wish.shape.nodes_min = static_cast<std::uint32_t>(1 + below(200));
+    wish.shape.cpus_per_task = static_cast<std::uint32_t>(1 + below(16));
+    wish.time_limit = TimeLimit{Minutes{1 + below(10'000)}};
+    *submit.mutable_request() = to_wire(wish);
+    submit.set_script("#!/bin/sh\n");
+    submit.set_test_only(true);
 }
 
 void Maker::cancel(wire::CancelJobs& cancel) {
@@ -184,7 +195,7 @@ void Maker::reservation(wire::ChangeReservation& change) {
 
 wire::Request Maker::next(std::string& kind) {
     wire::Request request;
-    switch (below(8)) {
+    switch (below(9)) {
         case 0:
             kind = "submit";
             submit(*request.mutable_submit());
@@ -212,6 +223,10 @@ wire::Request Maker::next(std::string& kind) {
         case 6:
             kind = "explain";
             request.set_explain(job());
+            break;
+        case 7:
+            kind = "test-only";
+            test(*request.mutable_submit());
             break;
         default:
             kind = "list";

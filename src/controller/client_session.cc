@@ -16,6 +16,7 @@
 #include "controller/reconfigure.h"
 #include "controller/replies.h"
 #include "controller/requests.h"
+#include "core/question.h"
 #include "model/errors.h"
 #include "os/socket.h"
 #include "os/user.h"
@@ -289,6 +290,15 @@ void ClientSession::answered(RequestId request, Answer answer) {
     const ReplyContext context{*snapshot, services_.signer, wall_clock(),
                                config->config.cred_expire};
     fill(request, framed_reply(reply_from(answer, context)));
+}
+
+void ClientSession::to_be_answered(RequestId request, OpenQuestion question) {
+    auto work = [self = shared_from_this(), request, question = std::move(question)] {
+        if (self->link_->closed()) return;
+        self->answered(request, answer_to(*question.cluster, question.time, question.event));
+        self->all_told();
+    };
+    asio::post(services_.question_pool, std::move(work));
 }
 
 void ClientSession::all_told() {

@@ -23,8 +23,9 @@ public:
                   Listings& listings);
 
     asio::awaitable<void> run();
-    // From the thread that wrote the change down.
+    // From the thread that wrote the change down, or that worked the answer out.
     void answered(RequestId request, Answer answer) override;
+    void to_be_answered(RequestId request, OpenQuestion question) override;
     void all_told() override;
 
 private:

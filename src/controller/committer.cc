@@ -86,6 +86,8 @@ void Committer::release(Decided decided) {
     for (const auto& then : decided.then) then();
     for (DueAnswer& due : decided.answers) due.asker->answered(due.request, std::move(due.answer));
     for (DueAnswer& due : decided.answers) due.asker->all_told();
+    for (DueQuestion& due : decided.questions)
+        due.asker->to_be_answered(due.request, std::move(due.question));
     if (!decided.orders.empty() || !decided.acks.empty()) {
         fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
     }

@@ -26,6 +26,12 @@ struct DueAnswer {
     Answer answer;
 };
 
+struct DueQuestion {
+    std::shared_ptr<Asker> asker;
+    RequestId request;
+    OpenQuestion question;
+};
+
 // An order with the node's name: indexes mean nothing outside of the core.
 struct NodeWelcome {
     NodeIndex index;
@@ -41,6 +47,7 @@ struct Decided {
     Batch batch;
     std::shared_ptr<const Snapshot> snapshot;  // null: nothing that readers could see
     std::vector<DueAnswer> answers;
+    std::vector<DueQuestion> questions;
     std::vector<NodeOrder> orders;
     std::vector<Ack> acks;
     std::vector<SendMail> mails;

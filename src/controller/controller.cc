@@ -103,7 +103,8 @@ Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
     published_.config.set(std::move(config));
     services_.fleet = &fleet_;
     // Whoever submits or runs jobs goes before whoever looks.
-    asio::post(services_.reader_pool, [] { (void)set_nice(kReaderNice); });
+    for (asio::thread_pool* pool : {&services_.reader_pool, &services_.question_pool})
+        asio::post(*pool, [] { (void)set_nice(kReaderNice); });
 }
 
 Controller::~Controller() {
@@ -151,8 +152,8 @@ void Controller::stop() {
     if (committer_) committer_->give_up_soon();
     if (loop_) loop_->stop();
     if (committer_) committer_->stop();
-    for (asio::thread_pool* pool :
-         {&services_.identify_pool, &services_.slow_pool, &services_.reader_pool}) {
+    for (asio::thread_pool* pool : {&services_.identify_pool, &services_.slow_pool,
+                                    &services_.reader_pool, &services_.question_pool}) {
         pool->stop();
         pool->join();  // its work refers to connections, which go next
     }

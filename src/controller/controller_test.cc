@@ -18,6 +18,7 @@
 #include "controller/replies.h"
 #include "controller/requests.h"
 #include "controller/tick_gate.h"
+#include "core/question.h"
 #include "model/errors.h"
 #include "model/sizes.h"
 #include "protocol/convert.h"
@@ -353,6 +354,11 @@ public:
         answer_ = std::move(answer);
         arrived_.notify_all();
     }
+    // As a session does on another thread.
+    void to_be_answered(RequestId request, OpenQuestion question) override {
+        cluster = question.cluster;
+        answered(request, answer_to(*question.cluster, question.time, question.event));
+    }
     Answer wait() {
         std::unique_lock lock(mutex_);
         arrived_.wait(lock, [&] { return answer_.has_value(); });
@@ -362,6 +368,7 @@ public:
         std::lock_guard lock(mutex_);
         return answer_.has_value();
     }
+    std::shared_ptr<const Cluster> cluster;  // that the question was answered from
 
 private:
     std::mutex mutex_;
@@ -397,6 +404,16 @@ protected:
         incoming->asker = answers;
         incoming->mark = undecided_.add("key");
         inbox_.push(std::move(*incoming));
+        return answers;
+    }
+
+    std::shared_ptr<Answers> ask(RequestId id, Event question) {
+        auto answers = std::make_shared<Answers>();
+        Incoming incoming;
+        incoming.event = std::move(question);
+        incoming.request = id;
+        incoming.asker = answers;
+        inbox_.push(std::move(incoming));
         return answers;
     }
 
@@ -491,6 +508,20 @@ TEST_F(Threads, WhatFollowsADecisionIsDoneOnceItIsInTheStoreAndBeforeTheAnswer) 
     store_.full = false;
     EXPECT_TRUE(std::holds_alternative<Done>(answers->wait()));
     EXPECT_TRUE(is_done);
+}
+
+TEST_F(Threads, AQuestionIsAnsweredFromACopyThatIsMadeOnce) {
+    const JobId job = std::get<Submitted>(submit(RequestId{1})->wait()).job;
+    const auto committed = published_.snapshot.get();
+    const JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
+    auto first = ask(RequestId{2}, ExplainJob{RequestId{2}, kUser, ref});
+    const Answer why = first->wait();
+    EXPECT_EQ(std::get<std::vector<Explanation>>(why).at(0).hold, Reason::JobHeldUser);
+    const SubmitJob test{RequestId{3}, kUser, std::make_shared<JobRequest>(), {}, true};
+    auto second = ask(RequestId{3}, test);
+    second->wait();
+    EXPECT_EQ(first->cluster, second->cluster);
+    EXPECT_EQ(published_.snapshot.get(), committed) << "and changes nothing";
 }
 
 TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {

@@ -18,11 +18,23 @@
 
 namespace sluice {
 
+class Cluster;
+
+// A question (core/question.h) and all that it is to be answered from.
+struct OpenQuestion {
+    Event event;
+    std::shared_ptr<const Cluster> cluster;  // a copy for questions
+    Time time;
+    std::shared_ptr<const InFlight::Charge> charge;  // for its bytes, until it is answered
+};
+
 // Somebody who waits for answers. Called after the commit, by the thread that made it.
 class Asker {
 public:
     virtual ~Asker() = default;
     virtual void answered(RequestId request, Answer answer) = 0;
+    // The answer is to be worked out, by another thread than the caller's.
+    virtual void to_be_answered(RequestId request, OpenQuestion question) = 0;
     virtual void all_told() {}  // no more of them come at this time
 };
 

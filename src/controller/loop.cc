@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "controller/audit.h"
+#include "core/question.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -17,7 +18,8 @@ constexpr std::size_t kRecordSize = 4096;  // of a job without its script, rough
 constexpr Seconds kWaitMost{1};
 // After a standstill, until what has arrived meanwhile is read: no timer fires before.
 constexpr Seconds kCatchUp{2};
-constexpr Seconds kToldFrom{5};  // shorter standstills are not logged
+constexpr Seconds kToldFrom{5};    // shorter standstills are not logged
+constexpr int kRestAfterCopy = 9;  // times what a copy for questions took: a tenth of all time
 constexpr auto kCompanyMost =
     std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
 
@@ -90,15 +92,16 @@ LoopClock::Turn Loop::next_turn() {
     return turn;
 }
 
-// Until something arrives or a timer is due.
+// Until something arrives, a timer is due or a copy for questions may be made.
 std::vector<Incoming> Loop::wait() {
     const auto wall = std::chrono::system_clock::now();
     auto most = std::chrono::duration_cast<std::chrono::nanoseconds>(kWaitMost);
     if (const auto due = next_tick()) {
         most = std::clamp(std::chrono::nanoseconds(*due - wall), std::chrono::nanoseconds(0), most);
     }
-    std::vector<Incoming> batch =
-        inbox_.take_until(kBatchMost, std::chrono::steady_clock::now() + most);
+    auto until = std::chrono::steady_clock::now() + most;
+    if (!questions_.empty()) until = std::min(until, copies_from_);
+    std::vector<Incoming> batch = inbox_.take_until(kBatchMost, until);
     if (!batch.empty()) wait_for_company(batch);
     return batch;
 }
@@ -118,6 +121,24 @@ std::optional<Time> Loop::next_tick() const {
     return due ? std::optional(std::max(*due, timers_from_)) : std::nullopt;
 }
 
+// Other threads answer them, from a copy of the cluster as it is now.
+void Loop::hand_out_questions(Time now, Decided& decided) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (questions_.empty() || begin < copies_from_) return;
+    const std::shared_ptr<const Cluster> copy = cluster_->copy_for_questions();
+    const auto end = std::chrono::steady_clock::now();
+    copies_from_ = end + kRestAfterCopy * (end - begin);
+    for (Incoming& question : questions_) {
+        const auto found = askers_.find(question.request);
+        if (found == askers_.end()) continue;  // the asker has gone
+        decided.questions.push_back(
+            {std::move(found->second), question.request,
+             OpenQuestion{std::move(question.event), copy, now, std::move(question.charge)}});
+        askers_.erase(found);
+    }
+    questions_.clear();
+}
+
 Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     const Time time = turn.now;
     timers_from_ = turn.deaf == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
@@ -135,6 +156,7 @@ Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     decided.batch.node_names = node_names_;
     decided.snapshot = cluster_->take_snapshot(time);
     pack(std::move(effects), decided);
+    hand_out_questions(time, decided);
     return decided;
 }
 
@@ -143,6 +165,10 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
         askers_.erase(dropped->request);
     } else if (incoming.asker) {
         askers_.emplace(incoming.request, std::move(incoming.asker));
+    }
+    if (is_question(incoming.event)) {
+        questions_.push_back(std::move(incoming));
+        return;
     }
     const std::size_t first = effects.size();
     if (auto error = no_room(incoming)) {
@@ -169,7 +195,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
 // we have already is only answered once more.
 std::optional<Error> Loop::no_room(const Incoming& incoming) {
     const auto* submission = std::get_if<SubmitJob>(&incoming.event);
-    if (!submission || submission->test_only) return std::nullopt;
+    if (!submission) return std::nullopt;
     if (cluster_->submissions.contains(submission->idempotency_key)) return std::nullopt;
     std::size_t bytes = kRecordSize;
     for (const Blob& blob : incoming.blobs) bytes += blob.bytes.size();

@@ -39,6 +39,7 @@ private:
     void pack_answer(Reply reply, Decided& decided);
     const std::string& name_of(NodeIndex node) const;
     std::optional<Time> next_tick() const;
+    void hand_out_questions(Time now, Decided& decided);
 
     std::unique_ptr<Cluster> cluster_;
     Inbox& inbox_;
@@ -49,8 +50,10 @@ private:
     LoopClock clock_;
     Time timers_from_{};  // no timer fires before
     TickGate tick_gate_;
-    std::size_t new_bytes_ = 0;  // of the submissions of this batch
-    bool is_crowded_ = false;    // the last submission found no room
+    std::vector<Incoming> questions_;                      // for which no copy was made yet
+    std::chrono::steady_clock::time_point copies_from_{};  // none is made before
+    std::size_t new_bytes_ = 0;                            // of the submissions of this batch
+    bool is_crowded_ = false;                              // the last submission found no room
     std::thread thread_;
 };
 

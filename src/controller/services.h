@@ -53,6 +53,7 @@ struct Services {
     // Listings of everything, one after the other: those who ask while one is being made share the
     // next, and the I/O threads go on taking submissions meanwhile.
     asio::thread_pool reader_pool{1};
+    asio::thread_pool question_pool{1};                                  // swhy, sbatch --test-only
     Listings listings;                                                   // the reader's own
     Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
     GroupNames groups;                                                   // slow_pool's own

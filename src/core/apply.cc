@@ -10,7 +10,7 @@
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
-#include "core/schedule/explain.h"
+#include "core/question.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -139,13 +139,19 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
 }
 
+void on_question(Cluster& cluster, Time now, RequestId request, const Event& question,
+                 Effects& effects) {
+    cluster.refresh_layout();
+    effects.push_back(Reply{request, answer_to(cluster, now, question)});
+}
+
 struct Dispatch {
     Cluster& cluster;
     Time now;
     Effects& effects;
 
     // clang-format off
-    void operator()(const SubmitJob& e) const { on_submit(cluster, now, e, effects); }
+    void operator()(const SubmitJob& e) const { e.test_only ? on_question(cluster, now, e.request, e, effects) : on_submit(cluster, now, e, effects); }
     void operator()(const CancelJobs& e) const { on_cancel(cluster, now, e, effects); }
     void operator()(const ControlJobs& e) const { on_control(cluster, now, e, effects); }
     void operator()(const UpdateJob& e) const { on_update_job(cluster, now, e, effects); }
@@ -166,7 +172,7 @@ struct Dispatch {
     void operator()(const KillFailed& e) const { on_kill_failed(cluster, now, e); }
     void operator()(const Tick& e) const { on_tick(cluster, now, e, effects); }
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
-    void operator()(const ExplainJob& e) const { on_explain_job(cluster, now, e, effects); }
+    void operator()(const ExplainJob& e) const { on_question(cluster, now, e.request, e, effects); }
     void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
     void operator()(const UpdateQos& e) const { on_update_qos(cluster, now, e, effects); }
     void operator()(const ClockStepped& e) const { on_clock_stepped(cluster, now, e, effects); }

@@ -33,6 +33,7 @@ Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     watch_priorities(*this, now);
 }
 
+Cluster::Cluster() = default;
 Cluster::~Cluster() = default;
 Cluster::Cluster(Cluster&&) noexcept = default;
 Cluster& Cluster::operator=(Cluster&&) noexcept = default;
@@ -168,16 +169,22 @@ void Cluster::forget_job(JobId id) {
     visible_change_ = true;
 }
 
+JobId Cluster::next_job_id() const {
+    std::uint32_t id = next_job_id_;
+    while (true) {
+        if (id < settings_->first_job_id || id > settings_->max_job_id)
+            id = settings_->first_job_id;
+        if (!jobs_.peek(id) && !array_members.contains(id) && !damaged_jobs_.contains(id)) break;
+        ++id;
+    }
+    return JobId{id};
+}
+
 JobId Cluster::take_job_id() {
-    do {
-        if (next_job_id_ < settings_->first_job_id || next_job_id_ > settings_->max_job_id) {
-            next_job_id_ = settings_->first_job_id;
-        }
-        ++next_job_id_;
-    } while (jobs_.find(next_job_id_ - 1) || array_members.contains(next_job_id_ - 1) ||
-             damaged_jobs_.contains(next_job_id_ - 1));
+    const JobId id = next_job_id();
+    next_job_id_ = id.value + 1;
     next_job_id_changed_ = true;
-    return JobId{next_job_id_ - 1};
+    return id;
 }
 
 std::optional<NodeIndex> Cluster::find_node(std::string_view name) const {
@@ -222,6 +229,7 @@ std::vector<Partition>& Cluster::edit_partitions() {
     if (partitions_.use_count() > 1) {
         partitions_ = std::make_shared<std::vector<Partition>>(*partitions_);
     }
+    std::atomic_thread_fence(std::memory_order_acquire);  // a reader may just have let go of it
     visible_change_ = true;
     layout_is_old_ = true;
     return *partitions_;
@@ -276,6 +284,7 @@ ChangedRecords Cluster::take_changes() {
 std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
+    copied_ = nullptr;  // or it would keep old records in memory
     return std::make_shared<Snapshot>(
         Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used,
                  priority_scale_, reservations_, qos_, priorities_, next_job_id_, damaged_});

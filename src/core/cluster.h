@@ -273,6 +273,7 @@ public:
     Job& add_job(Job job);
     void forget_job(JobId id);
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
+    JobId next_job_id() const;  // that the next take_job_id() gives
     JobId take_job_id();
     // What an equal job has already, or a copy: thousands of jobs that differ in nothing but their
     // ids share what they asked for.
@@ -370,8 +371,12 @@ public:
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
     std::shared_ptr<const Snapshot> take_snapshot(Time now);
+    // All that questions about the plan are answered from (core/question.h), as it is now. Other
+    // threads may read it. The same copy as before if nothing has changed since.
+    std::shared_ptr<const Cluster> copy_for_questions();
 
 private:
+    Cluster();  // empty, to be filled by copy_for_questions()
     void build_nodes(Time now);
     void build_partitions();
     void order_nodes(Partition& partition) const;
@@ -408,6 +413,12 @@ private:
     std::shared_ptr<const std::vector<Qos>> qos_;
     bool qos_changed_ = false;
     std::uint64_t version_ = 0;
+    struct CopyState {
+        std::uint64_t version, passes, layout_version;
+        bool operator==(const CopyState&) const = default;
+    };
+    CopyState copied_state_{};
+    std::shared_ptr<const Cluster> copied_;  // null: something readers can see has changed since
 };
 
 // core/apply.cc: the table of contents of everything that can happen.

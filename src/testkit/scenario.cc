@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "core/limits/reservations.h"
 #include "core/query/reason.h"
+#include "core/question.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/license.h"
@@ -442,8 +443,8 @@ std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& n
     if (options.contains("partitions"))
         change.allowed_partitions.emplace().items = {options.at("partitions")};
     if (options.contains("delay")) change.max_start_delay = Minutes{as_number(options.at("delay"))};
-    if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
     if (options.contains("purge")) change.purge_after = Minutes{as_number(options.at("purge"))};
+    if (options.contains("gres")) change.gres = parse_gres(options.at("gres")).value();
     if (options.contains("group"))
         change.groups.emplace().items = {{"group", {UserId{as_number(options.at("group"))}}}};
     if (options.contains("cores")) {
@@ -514,8 +515,8 @@ std::string Scenario::change_node(const std::string& name, const std::vector<std
 Result<std::vector<Explanation>> Scenario::why(const std::string& job) {
     ensure_cluster();
     JobRef ref = TRY(parse_job_ref(job));
-    apply_event(ExplainJob{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, std::move(ref)});
-    const Answer& answer = std::get<Reply>(effects_.back()).answer;
+    const ExplainJob question{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, std::move(ref)};
+    const Answer answer = answer_to(*cluster_->copy_for_questions(), now_, question);
     if (const auto* error = std::get_if<Error>(&answer)) return *error;
     return std::get<std::vector<Explanation>>(answer);
 }

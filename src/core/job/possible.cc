@@ -169,8 +169,7 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
     return {};
 }
 
-Result<void> check_possible(Cluster& cluster, const Job& job) {
-    cluster.refresh_layout();
+Result<void> check_possible(const Cluster& cluster, const Job& job) {
     const bool all_count = cluster.settings().enforce_all_part_limits;
     std::optional<Error> why;
     bool is_possible = false;

@@ -13,6 +13,6 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape);
 
 // With all nodes up and idle, in one of its partitions. Limits of partitions count where
 // EnforcePartLimits says so; else jobs beyond them wait with a reason.
-Result<void> check_possible(Cluster& cluster, const Job& job);
+Result<void> check_possible(const Cluster& cluster, const Job& job);
 
 }  // namespace sluice

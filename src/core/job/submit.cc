@@ -95,7 +95,7 @@ Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
     return {};
 }
 
-Result<Job> job_from(Cluster& cluster, Time now, const SubmitJob& event) {
+Result<Job> job_from(const Cluster& cluster, Time now, const SubmitJob& event) {
     const JobRequest& wish = *event.wish;
     Job job;
     job.request = event.wish;
@@ -153,10 +153,11 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     }
 }
 
-// Compat: who only asks when a job would start uses up a number, too.
-Result<Submitted> test_answer(Cluster& cluster, Time now, const Job& job) {
-    Submitted answer{.job = cluster.take_job_id(), .warnings = {}};
-    auto estimate = estimate_start(cluster, now, job);
+// Shows the number that the next job gets, but does not use it up.
+Result<Submitted> test_answer(const Cluster& cluster, Time now, const Job& job) {
+    Submitted answer{.job = cluster.next_job_id(), .warnings = {}};
+    Planner planner = scratch_planner(cluster, now);
+    auto estimate = estimate_start(cluster, planner, now, job);
     if (!estimate) {
         TRY(check_limits_alone(cluster, job));
         return refuse(ErrorCode::NodesBusy, "no start can be foreseen as things are");
@@ -193,7 +194,24 @@ SubmitJob with_qos(SubmitJob event, std::string qos) {
     return event;
 }
 
+// Nothing: the event says all that is asked for.
+std::optional<SubmitJob> with_defaults(const Cluster& cluster, const SubmitJob& event) {
+    std::string qos = qos_in_force(cluster, event.wish->qos);
+    if (qos == event.wish->qos) return std::nullopt;
+    return with_qos(event, std::move(qos));
+}
+
 }  // namespace
+
+Answer test_submission(const Cluster& cluster, Time now, const SubmitJob& question) {
+    if (auto complete = with_defaults(cluster, question))
+        return test_submission(cluster, now, *complete);
+    Result<Job> job = job_from(cluster, now, question);
+    if (!job) return std::move(job).error();
+    Result<Submitted> answer = test_answer(cluster, now, *job);
+    if (!answer) return std::move(answer).error();
+    return *std::move(answer);
+}
 
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
     if (auto known = cluster.submissions.find(event.idempotency_key);
@@ -201,20 +219,12 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
         effects.push_back(Reply{event.request, answer_again(cluster, event, known->second)});
         return;
     }
-    if (std::string qos = qos_in_force(cluster, event.wish->qos); qos != event.wish->qos) {
-        return on_submit(cluster, now, with_qos(event, std::move(qos)), effects);
-    }
+    if (auto complete = with_defaults(cluster, event))
+        return on_submit(cluster, now, *complete, effects);
+    cluster.refresh_layout();
     Result<Job> job = job_from(cluster, now, event);
     if (!job) {
         effects.push_back(Reply{event.request, std::move(job).error()});
-        return;
-    }
-    if (event.test_only) {
-        Result<Submitted> answer = test_answer(cluster, now, *job);
-        if (answer)
-            effects.push_back(Reply{event.request, *std::move(answer)});
-        else
-            effects.push_back(Reply{event.request, std::move(answer).error()});
         return;
     }
     number_job(cluster, now, event, *job);

@@ -13,6 +13,8 @@ namespace sluice {
 
 // submit.cc
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects);
+// sbatch --test-only: when and where it would start, or why it would be refused.
+Answer test_submission(const Cluster& cluster, Time now, const SubmitJob& question);
 
 // start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
 // becomes a job of its own first. `shortened`: its time limit from now on (--time-min).

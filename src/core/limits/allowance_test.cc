@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/question.h"
 #include "model/errors.h"
 #include "testkit/scenario.h"
 
@@ -357,10 +358,8 @@ Answer tested(Scenario& world, std::uint32_t cpus, const std::string& nodes = ""
     wish->shape.cpus_per_task = cpus;
     wish->shape.nodelist = nodes;
     wish->shape.mem_per_node = 1;
-    Effects effects;
-    apply(world.cluster(), world.now(),
-          SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, wish, {}, true}, effects);
-    return std::get<Reply>(effects.back()).answer;
+    return answer_to(*world.cluster().copy_for_questions(), world.now(),
+                     SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, wish, {}, true});
 }
 
 TEST(QosLimits, ATestSaysThatAJobWouldNeverStart) {

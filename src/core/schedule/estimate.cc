@@ -71,9 +71,8 @@ void CountPlan::take(const Job& job, const Partition& partition, Time start) {
     limits_.take(job, partition, start);
 }
 
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job,
-                                       StartFinder& finder, CountPlan& counts) {
-    Planner& planner = cluster.scheduler().planner;
+std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
+                                       const Job& job, StartFinder& finder, CountPlan& counts) {
     auto own = planner.find_booking(job.id);
     if (own) planner.lift(*own);
     Detail detail{cluster, planner.tick(now)};
@@ -106,13 +105,18 @@ std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& jo
     return best;
 }
 
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job) {
-    Scheduler& scheduler = cluster.scheduler();
-    cluster.refresh_layout();
-    if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
-    StartFinder finder(scheduler.planner, scheduler.layout);
+std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
+                                       const Job& job) {
+    StartFinder finder(planner, cluster.scheduler().layout);
     CountPlan counts(cluster, now);
-    return estimate_start(cluster, now, job, finder, counts);
+    return estimate_start(cluster, planner, now, job, finder, counts);
+}
+
+Planner scratch_planner(const Cluster& cluster, Time now) {
+    if (cluster.scheduler().is_planned) return cluster.scheduler().planner;
+    Planner planner;
+    planner.reset(cluster, now);
+    return planner;
 }
 
 }  // namespace sluice

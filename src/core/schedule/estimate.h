@@ -1,7 +1,8 @@
 // core/schedule/estimate.h
 //
 // When would it start? For jobs that are not in the queue (--test-only) or not as they are (what if
-// it asked for less?). Changes nothing but the plan's own bookkeeping.
+// it asked for less?). Bookings and reservations of the planner are changed while it looks, and
+// restored.
 #pragma once
 
 #include <optional>
@@ -34,10 +35,14 @@ private:
 
 // The earliest start in any of its partitions, behind all that is booked: once licences and limits
 // allow it, tasks of its array have ended, its reservation has begun.
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job);
+std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
+                                       const Job& job);
 // For many jobs: what one has found out helps the next, and who is foretold a start takes what it
 // counts for.
-std::optional<Estimate> estimate_start(Cluster& cluster, Time now, const Job& job,
-                                       StartFinder& finder, CountPlan& counts);
+std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
+                                       const Job& job, StartFinder& finder, CountPlan& counts);
+// The plan as it stands, or one of what runs now if there is none: to be changed at will. The
+// cluster's layout is up to date.
+Planner scratch_planner(const Cluster& cluster, Time now);
 
 }  // namespace sluice

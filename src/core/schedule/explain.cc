@@ -33,9 +33,9 @@ std::uint32_t highest_tier(const Cluster& cluster, const Job& job) {
 }
 
 // Jobs of a reservation wait among themselves, the others outside.
-bool same_reservation(const Job& job, const JobClass& other) {
+bool same_reservation(const Job& job, const Job& other) {
     const std::string& mine = job.request->reservation;
-    const std::string& theirs = other.sample->reservation;
+    const std::string& theirs = other.request->reservation;
     if (mine.empty() || theirs.empty()) return mine.empty() == theirs.empty();
     std::vector<std::string_view> names = split(mine, ',');
     for (std::string_view name : split(theirs, ',')) {
@@ -44,50 +44,72 @@ bool same_reservation(const Job& job, const JobClass& other) {
     return false;
 }
 
-// Jobs that come first and wait for some of the same nodes.
-void add_ahead(const Question& question, Explanation& out) {
-    Cluster& cluster = question.cluster;
-    const std::vector<Partition>& partitions = cluster.partitions();
-    std::uint32_t tier = question.tier;
-    std::set<std::size_t> same, above;
+// Partitions, by name, whose jobs wait for some of the same nodes.
+struct Rivals {
+    std::set<std::string> same;   // of the same tier: jobs of higher priority come first
+    std::set<std::string> above;  // all of their jobs come first
+};
+
+Rivals rivals_of(const Question& question) {
+    const std::vector<Partition>& partitions = question.cluster.partitions();
+    Rivals rivals;
     for (const std::string& name : partitions_of(question.job)) {
-        const Partition* partition = cluster.find_partition(name);
+        const Partition* partition = question.cluster.find_partition(name);
         if (!partition) continue;
-        same.insert(static_cast<std::size_t>(partition - partitions.data()));
+        rivals.same.insert(name);
         for (std::size_t i = 0; i < partitions.size(); ++i) {
-            const auto& nodes = cluster.scheduler().layout.in_partition[i];
+            const auto& nodes = question.cluster.scheduler().layout.in_partition[i];
             bool shared = std::any_of(partition->nodes.begin(), partition->nodes.end(),
                                       [&](NodeIndex node) { return nodes[node.value]; });
             if (!shared) continue;
-            if (partitions[i].config.priority_tier > tier)
-                above.insert(i);
-            else if (partitions[i].config.priority_tier == tier)
-                same.insert(i);
+            const PartitionConfig& config = partitions[i].config;
+            if (config.priority_tier > question.tier)
+                rivals.above.insert(config.name);
+            else if (config.priority_tier == question.tier)
+                rivals.same.insert(config.name);
         }
     }
-    QueueKey mine{question.cluster.priority(question.job.id), question.job.id};
+    return rivals;
+}
+
+// Which jobs of a class come before the one that is asked about.
+enum class Precedence : std::uint8_t { None, ByPriority, All };
+
+Precedence precedence_of(const Question& question, const Rivals& rivals, const Job& other) {
+    if (!same_reservation(question.job, other)) return Precedence::None;
+    Precedence found = Precedence::None;
+    for (const std::string& name : partitions_of(other)) {
+        if (rivals.above.contains(name)) return Precedence::All;
+        if (rivals.same.contains(name)) found = Precedence::ByPriority;
+    }
+    return found;
+}
+
+// Jobs that come first and wait for some of the same nodes.
+void add_ahead(const Question& question, Explanation& out) {
+    const Cluster& cluster = question.cluster;
+    const Rivals rivals = rivals_of(question);
+    const QueueKey mine{cluster.priority(question.job.id), question.job.id};
+    std::unordered_map<ClassIndex, Precedence> known;  // the same for all jobs of a class
     std::vector<QueueKey> first;
-    cluster.scheduler().queue.for_each_class([&](JobClass& job_class) {
-        bool all = false, some = false;
-        for (const JobClass::InPartition& in : needs_of(cluster, job_class)) {
-            all = all || above.contains(in.partition);
-            some = some || same.contains(in.partition);
-        }
-        if ((!all && !some) || !same_reservation(question.job, job_class)) return;
-        std::size_t named = 0;
-        for (const QueueKey& key : job_class.waiting) {
-            if (key.job == question.job.id || (!all && !(key < mine))) break;
-            bool counts = out.ahead < kAheadMost;
-            if (!counts && named >= kNamedMost) break;
-            const Job& job = cluster.job(key.job);
-            if (counts)
-                out.ahead +=
-                    is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
-            if (named++ < kNamedMost) first.push_back(key);
-        }
+    auto may_wait = [](const ChunkSummary<Job>& summary) {
+        return (summary.shown_states >> static_cast<unsigned>(JobState::Pending) & 1u) != 0;
+    };
+    cluster.jobs().for_each(may_wait, [&](const Job& job) {
+        if (!cluster.scheduler().queue.contains(job.id) || job.id == question.job.id) return;
+        auto [entry, is_new] = known.try_emplace(job.wait_class);
+        if (is_new) entry->second = precedence_of(question, rivals, job);
+        const QueueKey key{cluster.priorities().of(job), job.id};
+        const bool comes_first = entry->second == Precedence::All ||
+                                 (entry->second == Precedence::ByPriority && key < mine);
+        if (!comes_first) return;
+        if (out.ahead < kAheadMost)
+            out.ahead +=
+                is_array_record(job) ? static_cast<std::uint32_t>(job.array_tasks.size()) : 1;
+        if (first.size() == kNamedMost && !(key < first.back())) return;
+        first.insert(std::upper_bound(first.begin(), first.end(), key), key);
+        if (first.size() > kNamedMost) first.pop_back();
     });
-    std::sort(first.begin(), first.end());
-    if (first.size() > kNamedMost) first.resize(kNamedMost);
     out.ahead = std::min(out.ahead, kAheadMost);
     for (const QueueKey& key : first) {
         const Job& job = cluster.job(key.job);
@@ -97,7 +119,7 @@ void add_ahead(const Question& question, Explanation& out) {
 
 // When the plan has it start; without a place in the plan, when it would find one.
 void add_start(const Question& question, Explanation& out) {
-    const Planner& planner = question.cluster.scheduler().planner;
+    const Planner& planner = question.planner;
     if (auto number = planner.find_booking(question.job.id)) {
         const Booking& booking = planner.booking(*number);
         out.start = std::max(question.now, planner.time(booking.start));
@@ -112,7 +134,8 @@ void add_start(const Question& question, Explanation& out) {
         out.start_nodes = names_of(question.cluster, nodes);
         return;
     }
-    if (auto estimate = estimate_start(question.cluster, question.now, question.job)) {
+    if (auto estimate =
+            estimate_start(question.cluster, question.planner, question.now, question.job)) {
         out.start = estimate->start;
         out.start_nodes = names_of(question.cluster, estimate->nodes);
     }
@@ -156,7 +179,7 @@ std::vector<Spot> spots_for(const Question& question, const std::vector<const Pa
 
 void add_room(const Question& question, const std::vector<const Partition*>& open,
               Explanation& out) {
-    Planner& planner = question.cluster.scheduler().planner;
+    Planner& planner = question.planner;
     bool in_order = !question.cluster.settings().backfill.enabled && out.ahead > 0;
     if (!in_order) explain_changes(question, out);
     if (out.begin || out.room_now) return;
@@ -214,7 +237,9 @@ static void hide_names(const Question& question, Explanation& out) {
     }
 }
 
-Explanation explain(Cluster& cluster, Time now, JobId id, const Viewer& viewer) {
+// With a planner that is as it was before when this is done.
+static Explanation explain(const Cluster& cluster, Planner& planner, Time now, JobId id,
+                           const Viewer& viewer) {
     std::shared_ptr<const Job> kept = cluster.find_job(id);
     const Job& job = *kept;
     Explanation out{.job = print_job_id(job),
@@ -228,10 +253,8 @@ Explanation explain(Cluster& cluster, Time now, JobId id, const Viewer& viewer) 
     if (job.allocation) out.running_on = job.allocation->node_names;
     if (job.state != JobState::Pending) return out;
 
-    cluster.refresh_layout();
-    Scheduler& scheduler = cluster.scheduler();
-    if (!scheduler.is_planned) scheduler.planner.reset(cluster, now);
-    Question question{cluster, now, job, highest_tier(cluster, job), viewer};
+    const Scheduler& scheduler = cluster.scheduler();
+    Question question{cluster, planner, now, job, highest_tier(cluster, job), viewer};
     explain_rules(question, out);
     std::vector<const Partition*> open = open_partitions(question, out);
     const std::vector<std::string> names = partitions_of(job);
@@ -253,25 +276,28 @@ Explanation explain(Cluster& cluster, Time now, JobId id, const Viewer& viewer) 
     return out;
 }
 
-void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects& effects) {
-    const Viewer viewer(cluster.settings(), event.caller.user);
-    std::vector<JobId> jobs = find_jobs(cluster, event.job);
+Explanation explain(const Cluster& cluster, Time now, JobId id, const Viewer& viewer) {
+    Planner planner = scratch_planner(cluster, now);
+    return explain(cluster, planner, now, id, viewer);
+}
+
+Answer explain_jobs(const Cluster& cluster, Time now, const ExplainJob& question) {
+    const Viewer viewer(cluster.settings(), question.caller.user);
+    std::vector<JobId> jobs = find_jobs(cluster, question.job);
     std::erase_if(jobs, [&](JobId id) { return !viewer.sees_jobs_of(cluster.job(id).user); });
-    if (jobs.empty()) {
-        effects.push_back(Reply{event.request, Error{ErrorCode::InvalidJobId, {}}});
-        return;
-    }
+    if (jobs.empty()) return Error{ErrorCode::InvalidJobId, {}};
     // Of an array, those that wait; if none does, one that tells so.
     std::stable_partition(jobs.begin(), jobs.end(),
                           [&](JobId id) { return cluster.job(id).state == JobState::Pending; });
+    Planner planner = scratch_planner(cluster, now);
     std::vector<Explanation> answer;
     for (JobId id : jobs) {
         if (!answer.empty() &&
             (cluster.job(id).state != JobState::Pending || answer.size() >= kExplanationsMost))
             break;
-        answer.push_back(explain(cluster, now, id, viewer));
+        answer.push_back(explain(cluster, planner, now, id, viewer));
     }
-    effects.push_back(Reply{event.request, std::move(answer)});
+    return answer;
 }
 
 }  // namespace sluice

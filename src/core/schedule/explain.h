@@ -1,9 +1,8 @@
 // core/schedule/explain.h
 //
 // Why does it wait? Every obstacle of a pending job, found by asking the same questions as a pass
-// does, of the live plan. Bookings are lifted to see what would be without them and laid again:
-// nothing is changed. It is done by the thread that decides everything else, so its cost is
-// bounded.
+// does, of a copy of the plan. Bookings are lifted from the copy to see what would be without them.
+// The cluster is not changed: any thread may ask a copy of it (Cluster::copy_for_questions).
 #pragma once
 
 #include "core/query/viewer.h"
@@ -13,9 +12,10 @@
 
 namespace sluice {
 
-// As far as the viewer may see the other jobs, the nodes and the reservations in it.
-Explanation explain(Cluster& cluster, Time now, JobId id, const Viewer& viewer);
-void on_explain_job(Cluster& cluster, Time now, const ExplainJob& event, Effects& effects);
+// As far as the viewer may see the other jobs, the nodes and the reservations in it. The cluster's
+// layout is up to date.
+Explanation explain(const Cluster& cluster, Time now, JobId id, const Viewer& viewer);
+Answer explain_jobs(const Cluster& cluster, Time now, const ExplainJob& question);
 
 // ---- its parts
 
@@ -23,7 +23,8 @@ constexpr std::size_t kNamedMost = 5;  // of jobs that are listed by name
 
 // The job and the world it waits in.
 struct Question {
-    Cluster& cluster;
+    const Cluster& cluster;
+    Planner& planner;  // a copy of the cluster's
     Time now;
     const Job& job;
     std::uint32_t tier;  // the highest of its partitions

@@ -459,6 +459,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
+    ++scheduler.passes;
     if (scheduler.queue.empty() && cluster.parked.empty()) {
         scheduler.is_planned = false;
         scheduler.planner.lose_track();

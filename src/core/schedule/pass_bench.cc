@@ -149,7 +149,7 @@ void Reprioritize(benchmark::State& state) {
     }
 }
 
-// swhy, which the core thread answers: of jobs all over the queue.
+// swhy, of jobs all over the queue.
 void Explain(benchmark::State& state) {
     Busy busy(static_cast<std::uint32_t>(state.range(0)),
               static_cast<std::uint32_t>(state.range(1)),
@@ -163,6 +163,17 @@ void Explain(benchmark::State& state) {
         JobId id = waiting[next++ * 7919 % waiting.size()];
         benchmark::DoNotOptimize(
             explain(busy.cluster, busy.now, id, Viewer(busy.cluster.settings(), UserId{0})));
+    }
+}
+
+// What the deciding thread pays for questions, at most once for each change.
+void CopyForQuestions(benchmark::State& state) {
+    Busy busy(static_cast<std::uint32_t>(state.range(0)),
+              static_cast<std::uint32_t>(state.range(1)),
+              static_cast<std::uint32_t>(state.range(2)));
+    for (auto _ : state) {
+        ++busy.cluster.scheduler().passes;
+        benchmark::DoNotOptimize(busy.cluster.copy_for_questions());
     }
 }
 
@@ -216,6 +227,8 @@ BENCHMARK(Reprioritize)->ArgNames({"waiting", "readers"})->Unit(benchmark::kMill
     ->Args({100'000, 0})->Args({100'000, 1});
 BENCHMARK(Memory)->ArgNames({"waiting", "different"})->Unit(benchmark::kMillisecond)->Iterations(1)
     ->Args({100'000, 0})->Args({100'000, 1})->Args({10'000, 2});
+BENCHMARK(CopyForQuestions)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)->Iterations(200)
+    ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 BENCHMARK(Explain)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)->Iterations(200)
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 // clang-format on

@@ -63,7 +63,7 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     for (std::size_t i = 0; i < std::min(waiting.size(), kMost) && finder_.steps < steps_most;
          ++i) {
         const Job& job = cluster_.job(waiting[i].job);
-        auto estimate = estimate_start(cluster_, now_, job, finder_, counts);
+        auto estimate = estimate_start(cluster_, planner, now_, job, finder_, counts);
         if (!estimate) continue;
         const Partition& partition = *cluster_.find_partition(estimate->partition);
         counts.take(job, partition, estimate->start);

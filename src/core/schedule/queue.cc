@@ -109,6 +109,7 @@ bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reser
     if (job_class.waiting.empty()) --empty_;
     auto [place, is_new] = job_class.waiting.insert({priority, job.id});
     by_job_[job.id.value] = index;
+    members_.insert(job.id);
     if (job.reason != Reason::None) come_back_.insert(job.id);
     bool is_first = place == job_class.waiting.begin();
     job_class.is_fresh = job_class.is_fresh || is_first;
@@ -128,6 +129,7 @@ void Queue::remove(const QueueKey& key) {
         job_class.obstacle = {};
     }
     by_job_.erase(found);
+    members_.erase(key.job);
     come_back_.erase(key.job);
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/job_id_set.h"
 #include "core/place/need.h"
 
 namespace sluice {
@@ -91,7 +92,13 @@ public:
     }
     bool empty() const { return by_job_.empty(); }
     std::size_t size() const { return by_job_.size(); }
-    bool contains(JobId job) const { return by_job_.contains(job.value); }
+    bool contains(JobId job) const { return members_.contains(job); }
+    // The waiting jobs without their classes: all that questions need (copy_for_questions).
+    Queue with_members_only() const {
+        Queue copy;
+        copy.members_ = members_;
+        return copy;
+    }
     const JobClass* find_class(JobId job) const;
     // Jobs that came with a reason of their own, which is void unless they are parked again; and
     // forgets them.
@@ -116,6 +123,7 @@ private:
     std::vector<std::unique_ptr<JobClass>> classes_;
     std::unordered_multimap<std::size_t, ClassIndex> by_key_;
     std::unordered_map<std::uint32_t, ClassIndex> by_job_;
+    JobIdSet members_;              // the keys of by_job_
     std::vector<ClassIndex> free_;  // places in classes_ that are not in use
     std::set<JobId> come_back_;
     std::size_t empty_ = 0;  // classes that nobody waits in

@@ -17,6 +17,7 @@ struct Scheduler {
     bool is_planned = false;
     Time planned_at{};
     std::uint64_t plan_steps = 0;  // what the last full plan cost
+    std::uint64_t passes = 0;      // made so far; the plan may differ after each
     // The last in line who is booked: whoever comes after it changes nothing for those before.
     struct Turn {
         std::uint32_t tier;

@@ -61,7 +61,7 @@ bool would_do(const Need& need, const Layout& layout, NodeIndex node) {
 
 Room look_around(const Question& question, const Spot& spot, const Need& need) {
     const Scheduler& scheduler = question.cluster.scheduler();
-    const Planner& planner = scheduler.planner;
+    const Planner& planner = question.planner;
     PlanTime now = planner.tick(question.now);
     PlanTime end =
         end_of(now, length_in(spot.reservation, planner, now, length_of(question.job.time_limit)));
@@ -280,7 +280,7 @@ private:
 
 // Room there is, but it is promised to others before this job would be over.
 std::vector<Found> promised_there(const Question& question, const Room& room) {
-    const Planner& planner = question.cluster.scheduler().planner;
+    const Planner& planner = question.planner;
     PlanTime end = end_of(planner.tick(question.now), length_of(question.job.time_limit));
     std::set<Planner::Number> numbers;
     for (const Room::Place& place : room.places) {
@@ -301,7 +301,7 @@ std::vector<Found> promised_there(const Question& question, const Room& room) {
 Explanation::Holder describe_promised(const Question& question, const Need& need, const Room& room,
                                       const Found& found, const Explanation::Place& out) {
     const Cluster& cluster = question.cluster;
-    const Planner& planner = cluster.scheduler().planner;
+    const Planner& planner = question.planner;
     const Booking& booking = planner.booking(*found.booking);
     const Job& job = cluster.job(booking.job);
     Explanation::Holder holder{.job = print_job_id(job),
@@ -367,7 +367,7 @@ void add_unusable(const Question& question, const Room& room, Explanation::Place
 void add_reserved(const Question& question, const Spot& spot, const Room& room,
                   Explanation::Place& out) {
     const Cluster& cluster = question.cluster;
-    const Planner& planner = cluster.scheduler().planner;
+    const Planner& planner = question.planner;
     PlanTime now = planner.tick(question.now),
              end = end_of(now, length_of(question.job.time_limit));
     for (const Reservation& reservation : cluster.reservations()) {

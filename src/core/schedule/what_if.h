@@ -1,7 +1,7 @@
 // core/schedule/what_if.h
 //
-// What if it asked for less? Each candidate is a whole request that is placed on the live plan like
-// any other, so what is suggested would really start now.
+// What if it asked for less? Each candidate is a whole request that is placed on a copy of the plan
+// like any other, so what is suggested would really start now.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ public:
     explicit WhatIf(const Question& question)
         : question_(question),
           roomy_(nodes_with_room(question)),
-          behind_(question.cluster.scheduler().planner, bookings_behind(question, roomy_)),
-          finder_(question.cluster.scheduler().planner, question.cluster.scheduler().layout) {}
+          behind_(question.planner, bookings_behind(question, roomy_)),
+          finder_(question.planner, question.cluster.scheduler().layout) {}
 
     std::vector<Explanation::Change> answer();
     // Whether there is a place for it as it is, licences or not.

@@ -15,7 +15,7 @@ constexpr std::uint64_t kStepsMost = 150'000;  // nodes looked at: about 5 ms
 std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
     const Cluster& cluster = question.cluster;
     const Layout& layout = cluster.scheduler().layout;
-    const Planner& planner = cluster.scheduler().planner;
+    const Planner& planner = question.planner;
     const Shape& shape = question.job.request->shape;
     PlanTime now = planner.tick(question.now);
     std::vector<bool> nodes(cluster.node_count());
@@ -44,7 +44,7 @@ std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
 
 std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question,
                                                      const std::vector<bool>& nodes) {
-    const Planner& planner = question.cluster.scheduler().planner;
+    const Planner& planner = question.planner;
     std::set<Planner::Number> found;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (!nodes[i]) continue;
@@ -80,7 +80,7 @@ bool WhatIf::has_room() {
 
 // Where the draft would start, if it can at once.
 std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
-    Cluster& cluster = question_.cluster;
+    const Cluster& cluster = question_.cluster;
     Job job{.id = question_.job.id, .request = draft.request, .user = question_.job.user};
     job.eligible_time = question_.job.eligible_time;
     job.time_limit = draft.time_limit;
@@ -113,8 +113,8 @@ std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
 }
 
 Choice WhatIf::choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit) {
-    Cluster& cluster = question_.cluster;
-    Planner& planner = cluster.scheduler().planner;
+    const Cluster& cluster = question_.cluster;
+    Planner& planner = question_.planner;
     planner.open_reservation(cluster, spot.reservation, question_.now);
     PlanTime from = planner.tick(question_.now);
     if (finder_.steps > kStepsMost) return {};

@@ -1,0 +1,60 @@
+// core/question.cc
+#include "core/question.h"
+
+#include "core/job/verbs.h"
+#include "core/schedule/explain.h"
+#include "core/schedule/scheduler.h"
+
+namespace sluice {
+
+bool is_question(const Event& event) {
+    const auto* submission = std::get_if<SubmitJob>(&event);
+    return std::holds_alternative<ExplainJob>(event) || (submission && submission->test_only);
+}
+
+Answer answer_to(const Cluster& cluster, Time now, const Event& question) {
+    CHECK(is_question(question));
+    if (const auto* asked = std::get_if<ExplainJob>(&question))
+        return explain_jobs(cluster, now, *asked);
+    return test_submission(cluster, now, std::get<SubmitJob>(question));
+}
+
+// Records are shared, the plan is copied. What only events need stays empty: timers, requests that
+// wait, dependents, idempotency keys, the classes of the queue.
+std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
+    refresh_layout();
+    const Scheduler& from = *scheduler_;
+    const CopyState state{version_, from.passes, from.layout_version};
+    if (copied_ && !visible_change_ && state == copied_state_) return copied_;
+    std::shared_ptr<Cluster> copy(new Cluster());
+    copy->settings_ = settings_;
+    copy->jobs_ = jobs_;
+    copy->nodes_ = nodes_;
+    copy->node_index_ = node_index_;
+    copy->node_names_ = node_names_;
+    copy->partitions_ = partitions_;
+    copy->plan_ = plan_;
+    copy->layout_is_old_ = false;
+    copy->next_job_id_ = next_job_id_;
+    copy->damaged_jobs_ = damaged_jobs_;
+    copy->priority_scale_ = priority_scale_;
+    copy->priorities_ = priorities_;
+    copy->reservations_ = reservations_;
+    copy->qos_ = qos_;
+    copy->array_members = array_members;
+    copy->array_running = array_running;
+    copy->name_groups = name_groups;
+    copy->licenses_used = licenses_used;
+    copy->limits = limits;
+    copy->users_own_nodes = users_own_nodes;
+    copy->scheduler_ = std::make_unique<Scheduler>();
+    copy->scheduler_->queue = from.queue.with_members_only();
+    copy->scheduler_->layout = from.layout;
+    copy->scheduler_->layout_version = from.layout_version;
+    copy->scheduler_->is_planned = from.is_planned;
+    if (from.is_planned) copy->scheduler_->planner = from.planner;
+    copied_state_ = state;
+    return copied_ = std::move(copy);
+}
+
+}  // namespace sluice
