@@ -108,6 +108,8 @@ Result<void> apply_options(JobOptions& options, const std::vector<GivenOption>& 
                            Source source, Tool tool, Time now);
 using FindVariable = std::function<std::optional<std::string_view>(std::string_view)>;
 Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now);
+// The variables that set an option: "SBATCH_ACCOUNT".
+std::vector<std::string> variables_of(const JobOption& option, Tool tool);
 // What only shows when everything has been said: exclusions, and sizes that follow from others.
 Result<void> complete_options(JobOptions& options, Tool tool);
 

@@ -33,10 +33,6 @@ std::string_view operands_of(Tool tool) {
     }
 }
 
-std::string_view variable_prefix(Tool tool) {
-    return tool == kSbatch ? "SBATCH" : tool == kSalloc ? "SALLOC" : "SLURM";
-}
-
 }  // namespace
 
 std::vector<OptionHelp> job_option_help(Tool tool) {
@@ -44,17 +40,14 @@ std::vector<OptionHelp> job_option_help(Tool tool) {
     for (const GroupTitle& group : kGroups) {
         for (const JobOption& option : job_options()) {
             if (option.group != group.group || !(option.tools & tool)) continue;
-            OptionHelp help{.name = option.name,
-                            .letter = option.letter,
-                            .value = option.value ? option.value : "",
-                            .text = option.help ? option.help : "",
-                            .manual = job_option_manual(option.name, tool),
-                            .group = group.title,
-                            .is_supported = option.set != nullptr};
-            if (option.env && (option.env_tools & tool)) {
-                help.variables.push_back(fmt::format("{}_{}", variable_prefix(tool), option.env));
-            }
-            all.push_back(std::move(help));
+            all.push_back({.name = option.name,
+                           .letter = option.letter,
+                           .value = option.value ? option.value : "",
+                           .text = option.help ? option.help : "",
+                           .manual = job_option_manual(option.name, tool),
+                           .variables = variables_of(option, tool),
+                           .group = group.title,
+                           .is_supported = option.set != nullptr});
         }
     }
     return all;

@@ -31,6 +31,15 @@ TEST(JobOptionManual, EveryTextBelongsToAnOptionOfTheTool) {
     }
 }
 
+TEST(JobOptionManual, VariablesAreNamedWithTheOption) {
+    const std::vector<OptionHelp> options = job_option_help(kSrun);
+    const auto nodes = std::find_if(options.begin(), options.end(), [](const OptionHelp& option) {
+        return option.name == "nodes";
+    });
+    ASSERT_NE(nodes, options.end());
+    EXPECT_EQ(nodes->variables, (std::vector<std::string>{"SLURM_JOB_NUM_NODES", "SLURM_NNODES"}));
+}
+
 TEST(JobOptionManual, SpellingsShowOptionalValues) {
     EXPECT_EQ(option_spelling({.name = "nice", .value = "[value]"}), "--nice[=value]");
     EXPECT_EQ(option_spelling({.name = "array", .letter = 'a', .value = "indexes"}),
