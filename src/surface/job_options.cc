@@ -14,10 +14,6 @@ namespace {
 using namespace job_option;
 using enum OptionGroup;
 
-constexpr std::uint8_t kBatchAlloc = kSbatch | kSalloc;
-constexpr std::uint8_t kBatchRun = kSbatch | kSrun;
-constexpr std::uint8_t kRunAlloc = kSrun | kSalloc;
-
 // clang-format off
 constexpr JobOption kJobOptions[] = {
     // long                 short value              tools        env                 env tools    sets                                 group       help
@@ -77,7 +73,7 @@ constexpr JobOption kJobOptions[] = {
     {"kill-on-invalid-dep", 0,   "yes|no",           kSbatch,     nullptr,            0,           set_kill_on_invalid_dep,             Run,        "cancel the job when its dependency can never be met"},
     {"licenses",            'L', "names",            kAllTools,   nullptr,            0,           text<&JobRequest::licenses>,         Run,        "licences needed: name[:count],... or name|name"},
     {"mail-type",           0,   "type",             kAllTools,   nullptr,            0,           set_mail_type,                       Run,        "when to send mail: BEGIN, END, FAIL, REQUEUE, ALL ..."},
-    {"mail-user",           0,   "user",             kAllTools,   nullptr,            0,           set_mail_user,                       Run,        "who gets the mail"},
+    {"mail-user",           0,   "user",             kAllTools,   nullptr,            0,           set_mail_user,                       Run,        "recipient of the mail"},
     {"mcs-label",           0,   "mcs",              kAllTools,   nullptr,            0,           nullptr,                             Run,        "label of the mcs plugin"},
     {"mem-update",          0,   "percent@delay",    kAllTools,   nullptr,            0,           nullptr,                             Run,        "lower the memory limit later"},
     {"mpi",                 0,   "type",             kSrun,       "MPI_TYPE",         kSrun,       set_mpi,                             Run,        "kind of MPI (none)"},
@@ -109,7 +105,7 @@ constexpr JobOption kJobOptions[] = {
     {"propagate",           0,   "[rlimits]",        kBatchRun,   nullptr,            0,           set_propagate,                       Run,        "resource limits that the job inherits"},
     {"pty",                 0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::pty>,              Run,        "run task zero in a pseudo terminal"},
     {"qos",                 'q', "qos",              kAllTools,   "QOS",              kAllTools,   text<&JobRequest::qos>,              Run,        "quality of service"},
-    {"quiet",               'Q', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::quiet>,            Run,        "say only what went wrong"},
+    {"quiet",               'Q', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::quiet>,            Run,        "print errors only"},
     {"quit-on-interrupt",   0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::quit_on_interrupt>, Run,       "a single Ctrl-C ends the step"},
     {"reboot",              0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        "reboot the nodes first"},
     {"relative",            'r', "n",                kSrun,       nullptr,            0,           nullptr,                             Run,        "start at node n of the allocation"},
@@ -119,15 +115,15 @@ constexpr JobOption kJobOptions[] = {
     {"send-libs",           0,   "[yes|no]",         kSrun,       "SEND_LIBS",        kSrun,       set_send_libs,                       Run,        "copy shared objects with --bcast"},
     {"signal",              0,   "[[R][B]:]num[@time]", kAllTools, "SIGNAL",          kAllTools,   set_signal,                          Run,        "signal to send some time before the limit"},
     {"slurmd-debug",        0,   "level",            kSrun,       nullptr,            0,           nullptr,                             Run,        "debug level of slurmd"},
-    {"spread-job",          0,   nullptr,            kAllTools,   "SPREAD_JOB",       kAllTools,   flag<&Shape::spread>,                Run,        "over as many nodes as possible"},
+    {"spread-job",          0,   nullptr,            kAllTools,   "SPREAD_JOB",       kAllTools,   flag<&Shape::spread>,                Run,        "use as many nodes as possible"},
     {"segment",             0,   "n",                kAllTools,   "SEGMENT_SIZE",     kAllTools,   nullptr,                             Run,        "size of topology segments"},
     {"spread-segments",     0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
     {"consolidate-segments", 0,  nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        nullptr},
     {"stepmgr",             0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        "steps managed by the job itself"},
-    {"switches",            0,   "max{@max-time}",   kAllTools,   "REQ_SWITCH",       kAllTools,   set_switches,                        Run,        "switches between the nodes at most, and how long to insist"},
+    {"switches",            0,   "max{@max-time}",   kAllTools,   "REQ_SWITCH",       kAllTools,   set_switches,                        Run,        "most switches between the nodes, and how long to wait for that"},
     {"task-epilog",         0,   "program",          kSrun,       "TASK_EPILOG",      kSrun,       text<&JobOptions::task_epilog>,      Run,        "run a program after each task"},
     {"task-prolog",         0,   "program",          kSrun,       "TASK_PROLOG",      kSrun,       text<&JobOptions::task_prolog>,      Run,        "run a program before each task"},
-    {"test-only",           0,   nullptr,            kBatchRun,   nullptr,            0,           flag<&JobOptions::test_only>,        Run,        "say when the job would start, submit nothing"},
+    {"test-only",           0,   nullptr,            kBatchRun,   nullptr,            0,           flag<&JobOptions::test_only>,        Run,        "print when the job would start, submit nothing"},
     {"thread-spec",         0,   "threads",          kAllTools,   "THREAD_SPEC",      kAllTools,   number<&Shape::thread_spec>,         Run,        "threads left to the system on each node"},
     {"threads",             'T', "threads",          kSrun,       "THREADS",          kSrun,       set_accepted,                        Run,        "launch fan-out; has no effect on the result"},
     {"treewidth",           0,   "n",                kSrun,       nullptr,            0,           set_accepted,                        Run,        "launch fan-out; has no effect on the result"},
@@ -137,7 +133,7 @@ constexpr JobOption kJobOptions[] = {
     {"uid",                 0,   "user",             kSbatch,     nullptr,            0,           text<&JobOptions::as_user>,          Run,        "user to run the job as (root only)"},
     {"unbuffered",          'u', nullptr,            kSrun,       "UNBUFFEREDIO",     kSrun,       flag<&JobOptions::unbuffered>,       Run,        "do not wait for whole lines of output"},
     {"use-min-nodes",       0,   nullptr,            kAllTools,   "USE_MIN_NODES",    kAllTools,   flag<&Shape::use_min_nodes>,         Run,        "prefer the smaller node count"},
-    {"verbose",             'v', nullptr,            kAllTools,   "DEBUG",            kAllTools,   set_verbose,                         Run,        "say more; may be repeated"},
+    {"verbose",             'v', nullptr,            kAllTools,   "DEBUG",            kAllTools,   set_verbose,                         Run,        "print more; may be repeated"},
     {"wait",                'W', nullptr,            kSbatch,     "WAIT",             kSbatch,     set_wait,                            Run,        "wait for the end of the job"},
     {"wait",                'W', "sec",              kSrun,       "WAIT",             kSrun,       set_wait,                            Run,        "seconds from the first task's end to killing the others"},
     {"wait-all-nodes",      0,   "0|1",              kBatchAlloc, "WAIT_ALL_NODES",   kBatchAlloc, set_wait_all_nodes,                  Run,        "start when all nodes are ready"},
@@ -148,8 +144,8 @@ constexpr JobOption kJobOptions[] = {
 
     {"cluster-constraint",  0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Constraint, "features of clusters"},
     {"constraint",          'C', "list",             kAllTools,   "CONSTRAINT",       kAllTools,   set_constraint,                      Constraint, "features that nodes must have"},
-    {"contiguous",          0,   nullptr,            kAllTools,   nullptr,            0,           flag<&Shape::contiguous>,            Constraint, "neighbouring nodes only"},
-    {"exclude",             'x', "hosts...",         kAllTools,   nullptr,            0,           text<&Shape::exclude>,               Constraint, "nodes to stay away from"},
+    {"contiguous",          0,   nullptr,            kAllTools,   nullptr,            0,           flag<&Shape::contiguous>,            Constraint, "use neighbouring nodes only"},
+    {"exclude",             'x', "hosts...",         kAllTools,   nullptr,            0,           text<&Shape::exclude>,               Constraint, "nodes not to use"},
     {"mem",                 0,   "MB",               kAllTools,   "MEM_PER_NODE",     kAllTools,   set_mem,                             Constraint, "memory per node"},
     {"mincpus",             0,   "n",                kAllTools,   nullptr,            0,           number<&Shape::cpus_min_per_node>,   Constraint, "least number of CPUs per node"},
     {"nodefile",            'F', "filename",         kBatchAlloc, nullptr,            0,           text<&JobOptions::node_file>,        Constraint, "file that lists the nodes to use"},
@@ -170,7 +166,7 @@ constexpr JobOption kJobOptions[] = {
     {"ntasks-per-core",     0,   "n",                kAllTools,   "NTASKS_PER_CORE",  kSrun,       number<&Shape::ntasks_per_core>,     Affinity,   "tasks on each core at most"},
     {"ntasks-per-socket",   0,   "n",                kAllTools,   "NTASKS_PER_SOCKET", kSrun,      number<&Shape::ntasks_per_socket>,   Affinity,   "tasks on each socket at most"},
     {"sockets-per-node",    0,   "S",                kAllTools,   nullptr,            0,           number<&Shape::sockets_per_node>,    Affinity,   "least number of sockets per node"},
-    {"threads-per-core",    0,   "T",                kAllTools,   "THREADS_PER_CORE", kAllTools,   set_threads_per_core,                Affinity,   "least number of threads per core; 1: use only one"},
+    {"threads-per-core",    0,   "T",                kAllTools,   "THREADS_PER_CORE", kAllTools,   set_threads_per_core,                Affinity,   "least number of threads per core; 1: use one of each"},
 
     {"cpus-per-gpu",        0,   "n",                kAllTools,   "CPUS_PER_GPU",     kAllTools,   number<&Shape::cpus_per_gpu>,        Gpu,        "CPUs per GPU"},
     {"gpus",                'G', "n",                kAllTools,   "GPUS",             kAllTools,   set_gpus,                            Gpu,        "GPUs of the whole job"},
@@ -182,7 +178,7 @@ constexpr JobOption kJobOptions[] = {
     {"mem-per-gpu",         0,   "n",                kAllTools,   "MEM_PER_GPU",      kAllTools,   set_mem_per_gpu,                     Gpu,        "memory per GPU"},
     {"ntasks-per-gpu",      0,   "n",                kAllTools,   "NTASKS_PER_GPU",   kSrun,       number<&Shape::ntasks_per_gpu>,      Gpu,        "tasks for each GPU"},
     {"ntasks-per-tres",     0,   "list",             kAllTools,   nullptr,            0,           nullptr,                             Gpu,        nullptr},
-    {"tres-bind",           0,   "...",              kAllTools,   "TRES_BIND",        kAllTools,   set_tres_bind,                       Gpu,        "the same for gres/gpu: gres/gpu:closest"},
+    {"tres-bind",           0,   "...",              kAllTools,   "TRES_BIND",        kAllTools,   set_tres_bind,                       Gpu,        "--gpu-bind, written as gres/gpu:TYPE"},
 
     {"help",                'h', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::help>,             Help,       "show this text"},
     {"usage",               0,   nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::usage>,            Help,       "show a brief usage text"},

@@ -16,10 +16,14 @@
 
 #include "model/job.h"
 #include "surface/arguments.h"
+#include "surface/option_help.h"
 
 namespace sluice {
 
 enum Tool : std::uint8_t { kSbatch = 1, kSrun = 2, kSalloc = 4, kAllTools = 7 };
+inline constexpr std::uint8_t kBatchAlloc = kSbatch | kSalloc;
+inline constexpr std::uint8_t kBatchRun = kSbatch | kSrun;
+inline constexpr std::uint8_t kRunAlloc = kSrun | kSalloc;
 
 // Later ones win over earlier ones.
 enum class Source : std::uint8_t { Nobody, Directive, Environment, CommandLine };
@@ -104,9 +108,13 @@ Result<void> apply_options(JobOptions& options, const std::vector<GivenOption>& 
                            Source source, Tool tool, Time now);
 using FindVariable = std::function<std::optional<std::string_view>(std::string_view)>;
 Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now);
+// The variables that set an option: "SBATCH_ACCOUNT".
+std::vector<std::string> variables_of(const JobOption& option, Tool tool);
 // What only shows when everything has been said: exclusions, and sizes that follow from others.
 Result<void> complete_options(JobOptions& options, Tool tool);
 
+// The options that the tool knows, also those it refuses, in the order of --help.
+std::vector<OptionHelp> job_option_help(Tool tool);
 std::string print_help(Tool tool);
 std::string print_usage(Tool tool);
 std::string_view tool_name(Tool tool);

@@ -1,4 +1,6 @@
 // Reading the table of job options: command lines, variables, and what follows from all together.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "surface/job_options.h"
@@ -113,6 +115,18 @@ Result<void> apply_options(JobOptions& options, const std::vector<GivenOption>& 
                       {job_options()[each.id], value, each.value.has_value(), tool, now}, source));
     }
     return {};
+}
+
+std::vector<std::string> variables_of(const JobOption& option, Tool tool) {
+    std::vector<std::string> names;
+    if (option.env && (option.env_tools & option.tools & tool)) {
+        names.push_back(fmt::format("{}{}", variable_prefix(tool), option.env));
+    }
+    for (const VariableAlias& alias : kAliases) {
+        const bool is_meant = alias.option == option.name && (alias.tools & tool);
+        if (is_meant) names.emplace_back(alias.variable);
+    }
+    return names;
 }
 
 Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now) {

@@ -16,6 +16,8 @@ namespace sluice {
 
 namespace {
 
+constexpr std::string_view kOperands = "[job_id[_array_id][.step_id]]";
+
 using Setter = Result<void> (*)(CancelOptions&, const std::string& value);
 
 struct CancelOption {
@@ -127,7 +129,7 @@ constexpr CancelOption kOptions[] = {
     {"cron",          'c', nullptr,       "SCANCEL_CRON",        nullptr,                               "scrontab jobs too"},
     {"ctld",          0,   nullptr,       "SCANCEL_CTLD",        set_ctld,                              "let the controller choose the jobs (always so)"},
     {"full",          'f', nullptr,       "SCANCEL_FULL",        set_full,                              "signal the batch shell, its children and all steps"},
-    {"hurry",         'H', nullptr,       "SCANCEL_HURRY",       set_hurry,                             "no stage-out"},
+    {"hurry",         'H', nullptr,       "SCANCEL_HURRY",       set_hurry,                             "accepted: there is no stage-out"},
     {"interactive",   'i', nullptr,       "SCANCEL_INTERACTIVE", flag<&CancelOptions::interactive>,     "ask for each job"},
     {"me",            0,   nullptr,       nullptr,               set_me,                                "only my own jobs"},
     {"name",          'n', "job_name",    "SCANCEL_NAME",        list<&wire::Filter::add_names>,        "only jobs with this name"},
@@ -138,10 +140,10 @@ constexpr CancelOption kOptions[] = {
     {"quiet",         'Q', nullptr,       nullptr,               flag<&CancelOptions::quiet>,           "no warnings"},
     {"reservation",   'R', "reservation", nullptr,               list<&wire::Filter::add_reservations>, "only jobs with this reservation"},
     {"sibling",       0,   "cluster",     nullptr,               nullptr,                               "sibling of a federated job"},
-    {"signal",        's', "name",        nullptr,               set_signal,                            "signal to send; without: end the job"},
+    {"signal",        's', "name",        nullptr,               set_signal,                            "send this signal instead of ending the jobs"},
     {"state",         't', "states",      "SCANCEL_STATE",       set_state,                             "only jobs in these states: PENDING, RUNNING, SUSPENDED"},
     {"user",          'u', "user_name",   "SCANCEL_USER",        set_user,                              "only jobs of this user"},
-    {"verbose",       'v', nullptr,       "SCANCEL_VERBOSE",     set_verbose,                           "say more"},
+    {"verbose",       'v', nullptr,       "SCANCEL_VERBOSE",     set_verbose,                           "print more"},
     {"version",       'V', nullptr,       nullptr,               flag<&CancelOptions::version>,         "print the version and exit"},
     {"wckey",         0,   "wckey",       "SCANCEL_WCKEY",       nullptr,                               "only jobs with this wckey"},
     {"help",          0,   nullptr,       nullptr,               flag<&CancelOptions::help>,            "show this text"},
@@ -209,24 +211,28 @@ Result<CancelOptions> read_cancel_options(const Invocation& invocation) {
     return options;
 }
 
-std::string cancel_help() {
-    std::string text = "Usage: scancel [OPTIONS] [job_id[_array_id][.step_id]]\n";
+std::vector<OptionHelp> cancel_option_help() {
+    std::vector<OptionHelp> all;
     for (const CancelOption& option : kOptions) {
-        if (!option.help || !option.set) continue;
-        std::string spelling = option.letter ? fmt::format("  -{}, ", option.letter) : "      ";
-        spelling += fmt::format("--{}{}{}", option.name, option.value ? "=" : "",
-                                option.value ? option.value : "");
-        text += fmt::format("{:<34}{}\n", spelling, option.help);
+        OptionHelp help{.name = option.name,
+                        .letter = option.letter,
+                        .value = option.value ? option.value : "",
+                        .text = option.help ? option.help : "",
+                        .is_supported = option.set != nullptr};
+        if (option.variable) help.variables.push_back(option.variable);
+        all.push_back(std::move(help));
     }
-    return text;
+    return all;
+}
+
+std::string cancel_help() {
+    constexpr std::size_t kColumn = 34;
+    return fmt::format("Usage: scancel [OPTIONS] {}\n{}", kOperands,
+                       help_lines(cancel_option_help(), kColumn));
 }
 
 std::string cancel_usage() {
-    return "Usage: scancel [-A account] [--batch] [--full] [--interactive] [-n job_name]\n"
-           "               [-p partition] [-Q] [-q qos] [-R reservation] [-s signal | integer]\n"
-           "               [-t PENDING | RUNNING | SUSPENDED] [--usage] [-u user_name]\n"
-           "               [--hurry] [-V] [-v] [-w hosts...]\n"
-           "               [job_id[_array_id][.step_id]]\n";
+    return usage_lines("scancel", cancel_option_help(), kOperands);
 }
 
 }  // namespace sluice

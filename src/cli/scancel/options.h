@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/common/tool.h"
+#include "surface/option_help.h"
 #include "wire.pb.h"
 
 namespace sluice {
@@ -25,6 +26,8 @@ struct CancelOptions {
 // BadArgument with a detail that is printed without a prefix; other codes: an error line.
 Result<CancelOptions> read_cancel_options(const Invocation& invocation);
 
+// The options as --help and the manual page list them.
+std::vector<OptionHelp> cancel_option_help();
 std::string cancel_help();
 std::string cancel_usage();
 

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "cli/common/listing.h"
-#include "cli/scontrol/help.h"
 #include "cli/scontrol/session.h"
 #include "model/columns.h"
 #include "model/errors.h"
@@ -29,10 +28,7 @@ int set_style(Session& session, const Words&) {
 int do_nothing(Session&, const Words&) {
     return 0;
 }
-int show_help(Session& session, const Words&) {
-    session.streams.out(kScontrolHelp);
-    return 0;
-}
+int show_help(Session& session, const Words&);
 int show_version(Session& session, const Words&) {
     print_version(session.streams);
     return 0;
@@ -82,58 +78,66 @@ struct Command {
     std::size_t shortest;                              // as few letters are enough
     std::size_t words_min, words_max;                  // after the name
     int (*run)(Session& session, const Words& words);  // nullptr: not supported here
+    std::string_view operands = {};
+    std::string_view help = {};
 };
 
 constexpr std::size_t kMany = 1000;
 
+constexpr std::string_view kHelpEnd = R"(
+Without a command, commands are read from standard input; !! repeats the last one. Keywords can be
+shortened and written in any case. Entities: config, daemons, damaged, hostlist, hostlistsorted,
+hostnames, job, licenses, node, partition, reservation, step, topology.
+)";
+
 // clang-format off
 constexpr Command kCommands[] = {
-    {"all",          3, 0, 0,     set_mode<&Session::all>},
-    {"create",       2, 0, kMany, create},
-    {"delete",       3, 0, kMany, remove},
-    {"details",      1, 0, 0,     set_style<&RecordStyle::details>},
-    {"exit",         1, 0, 0,     set_mode<&Session::over>},
-    {"getaddrs",     4, 1, 1,     show_addresses},
-    {"help",         2, 0, 0,     show_help},
-    {"hide",         2, 0, 0,     set_mode<&Session::all, false>},
-    {"hold",         3, 1, kMany, control_jobs},
-    {"holdu",        5, 1, kMany, control_jobs},
-    {"oneliner",     1, 0, 0,     set_style<&RecordStyle::one_line>},
-    {"ping",         3, 0, 0,     run_ping},
-    {"quiet",        4, 0, 0,     set_mode<&Session::quiet>},
-    {"quit",         4, 0, 0,     set_mode<&Session::over>},
-    {"reconfigure",  3, 0, 0,     run_reconfigure},
-    {"release",      3, 1, kMany, control_jobs},
-    {"requeue",      3, 1, kMany, control_jobs},
-    {"requeuehold",  8, 1, kMany, control_jobs},
-    {"resume",       3, 1, kMany, control_jobs},
-    {"show",         3, 1, 2,     show},
-    {"shutdown",     8, 0, 1,     run_shutdown},
-    {"suspend",      2, 1, kMany, control_jobs},
-    {"top",          3, 1, 1,     control_jobs},
-    {"uhold",        5, 1, kMany, control_jobs},
-    {"update",       1, 0, kMany, update},
-    {"verbose",      4, 0, 0,     do_nothing},
-    {"version",      4, 0, 0,     show_version},
-    {"write",        5, 1, 3,     write_script},
-    {"cancel_reboot", 3, 0, 1,    cancel_reboot},
-    {"cluster",      2, 0, kMany, nullptr},
-    {"completing",   2, 0, kMany, nullptr},
-    {"errnumstr",    2, 0, kMany, nullptr},
+    {"all",               3, 0, 0,     set_mode<&Session::all>,            "",                                               "hidden partitions too"},
+    {"create",            2, 0, kMany, create,                             "ENTITY KEY=VALUE...",                            "create a partition or a reservation"},
+    {"delete",            3, 0, kMany, remove,                             "ENTITY=NAME",                                    "delete a partition or a reservation"},
+    {"details",           1, 0, 0,     set_style<&RecordStyle::details>,   "",                                               "show more about jobs, such as the indexes of devices"},
+    {"exit",              1, 0, 0,     set_mode<&Session::over>,           "",                                               "leave the prompt"},
+    {"getaddrs",          4, 1, 1,     show_addresses,                     "NODES",                                          "print the addresses of nodes"},
+    {"help",              2, 0, 0,     show_help,                          "",                                               "show this text"},
+    {"hide",              2, 0, 0,     set_mode<&Session::all, false>,     "",                                               "no hidden partitions (default)"},
+    {"hold",              3, 1, kMany, control_jobs,                       "JOBS",                                           "keep jobs from starting; by an operator: until an operator releases them"},
+    {"holdu",             5, 1, kMany, control_jobs,                       "JOBS",                                           "keep jobs from starting until their owner releases them"},
+    {"oneliner",          1, 0, 0,     set_style<&RecordStyle::one_line>,  "",                                               "one line for each record"},
+    {"ping",              3, 0, 0,     run_ping,                           "",                                               "test whether slurmctld responds"},
+    {"quiet",             4, 0, 0,     set_mode<&Session::quiet>,          "",                                               "print errors only"},
+    {"quit",              4, 0, 0,     set_mode<&Session::over>,           "",                                               "leave the prompt"},
+    {"reconfigure",       3, 0, 0,     run_reconfigure,                    "",                                               "read slurm.conf again; a file with an error changes nothing"},
+    {"release",           3, 1, kMany, control_jobs,                       "JOBS",                                           "let held jobs start"},
+    {"requeue",           3, 1, kMany, control_jobs,                       "JOBS",                                           "end jobs and put them back into the queue"},
+    {"requeuehold",       8, 1, kMany, control_jobs,                       "JOBS",                                           "the same, in held state"},
+    {"resume",            3, 1, kMany, control_jobs,                       "JOBS",                                           "continue suspended jobs"},
+    {"show",              3, 1, 2,     show,                               "ENTITY [NAME]",                                  "print the records of an entity"},
+    {"shutdown",          8, 0, 1,     run_shutdown,                       "[slurmctld]",                                    "end all daemons, or slurmctld alone; jobs continue"},
+    {"suspend",           2, 1, kMany, control_jobs,                       "JOBS",                                           "stop the processes of running jobs"},
+    {"top",               3, 1, 1,     control_jobs,                       "JOBS",                                           "put jobs first among those of the same user"},
+    {"uhold",             5, 1, kMany, control_jobs,                       "JOBS",                                           "the same as holdu"},
+    {"update",            1, 0, kMany, update,                             "ENTITY=NAME KEY=VALUE...",                       "change a job, node, partition or reservation"},
+    {"verbose",           4, 0, 0,     do_nothing,                         "",                                               "accepted"},
+    {"version",           4, 0, 0,     show_version,                       "",                                               "print the version"},
+    {"write",             5, 1, 3,     write_script,                       "batch_script JOB [FILE]",                        "write the script of a job to a file; -: standard output"},
+    {"cancel_reboot",     3, 0, 1,     cancel_reboot,                      "NODES",                                          "withdraw a reboot that has not begun"},
+    {"cluster",           2, 0, kMany, nullptr},
+    {"completing",        2, 0, kMany, nullptr},
+    {"errnumstr",         2, 0, kMany, nullptr},
     {"fsdampeningfactor", 3, 0, kMany, nullptr},
-    {"listjobs",     5, 0, kMany, nullptr},
-    {"listpids",     5, 0, kMany, nullptr},
-    {"liststeps",    5, 0, kMany, nullptr},
-    {"notify",       1, 0, kMany, nullptr},
-    {"pidinfo",      3, 0, kMany, nullptr},
-    {"power",        3, 0, kMany, nullptr},
-    {"reboot",       3, 0, kMany, reboot},
-    {"schedloglevel", 3, 0, kMany, nullptr},
-    {"setdebug",     2, 0, kMany, nullptr},
-    {"setdebugflags", 9, 0, kMany, nullptr},
-    {"takeover",     8, 0, kMany, nullptr},
-    {"token",        3, 0, kMany, nullptr},
-    {"wait_job",     1, 0, kMany, nullptr},
+    {"listjobs",          5, 0, kMany, nullptr},
+    {"listpids",          5, 0, kMany, nullptr},
+    {"liststeps",         5, 0, kMany, nullptr},
+    {"notify",            1, 0, kMany, nullptr},
+    {"pidinfo",           3, 0, kMany, nullptr},
+    {"power",             3, 0, kMany, nullptr},
+    {"reboot",            3, 0, kMany, reboot,                             "[ASAP] [nextstate=STATE] [reason=TEXT] NODES",   "restart nodes when their jobs have ended"},
+    {"schedloglevel",     3, 0, kMany, nullptr},
+    {"setdebug",          2, 0, kMany, nullptr},
+    {"setdebugflags",     9, 0, kMany, nullptr},
+    {"takeover",          8, 0, kMany, nullptr},
+    {"token",             3, 0, kMany, nullptr},
+    {"wait_job",          1, 0, kMany, nullptr},
 };
 // clang-format on
 
@@ -230,25 +234,44 @@ enum Option : std::size_t {
     kVersion,
 };
 
-constexpr OptionSpelling kSpellings[] = {
-    {"all", 'a', Argument::None, kAll},
-    {"cluster", 'M', Argument::Required, kCluster},
-    {"clusters", 0, Argument::Required, kCluster},
-    {"details", 'd', Argument::None, kDetails},
-    {"federation", 0, Argument::None, kFederation},
-    {"future", 'F', Argument::None, kFuture},
-    {"help", 'h', Argument::None, kHelp},
-    {"usage", 0, Argument::None, kHelp},
-    {"hide", 0, Argument::None, kHide},
-    {"json", 0, Argument::Optional, kJson},
-    {"local", 0, Argument::None, kLocal},
-    {"oneliner", 'o', Argument::None, kOneLine},
-    {"quiet", 'Q', Argument::None, kQuiet},
-    {"sibling", 0, Argument::None, kFederation},
-    {"uid", 'u', Argument::Required, kUid},
-    {"verbose", 'v', Argument::None, kVerbose},
-    {"version", 'V', Argument::None, kVersion},
+struct ControlOption {
+    OptionSpelling spelling;
+    std::string_view help = {};  // empty: refused
 };
+// clang-format off
+constexpr ControlOption kOptions[] = {
+    {{"all", 'a', Argument::None, kAll}, "hidden partitions too"},
+    {{"cluster", 'M', Argument::Required, kCluster}},
+    {{"clusters", 0, Argument::Required, kCluster}},
+    {{"details", 'd', Argument::None, kDetails}, "show more about jobs, such as the indexes of devices"},
+    {{"federation", 0, Argument::None, kFederation}},
+    {{"future", 'F', Argument::None, kFuture}, "accepted: nodes in state FUTURE are not listed"},
+    {{"help", 'h', Argument::None, kHelp}, "show this text"},
+    {{"usage", 0, Argument::None, kHelp}, "show this text"},
+    {{"hide", 0, Argument::None, kHide}, "no hidden partitions (default)"},
+    {{"json", 0, Argument::Optional, kJson}, "print JSON; list: the names of its formats, of which v0.0.45 is the only one"},
+    {{"local", 0, Argument::None, kLocal}, "accepted: there is one cluster"},
+    {{"oneliner", 'o', Argument::None, kOneLine}, "one line for each record"},
+    {{"quiet", 'Q', Argument::None, kQuiet}, "print errors only"},
+    {{"sibling", 0, Argument::None, kFederation}},
+    {{"uid", 'u', Argument::Required, kUid}},
+    {{"verbose", 'v', Argument::None, kVerbose}, "accepted"},
+    {{"version", 'V', Argument::None, kVersion}, "print the version and exit"},
+};
+// clang-format on
+
+int show_help(Session& session, const Words&) {
+    constexpr std::size_t kColumn = 28;
+    std::string text = fmt::format("Usage: scontrol [OPTIONS] [COMMAND]\n{}\nCommands:\n",
+                                   help_lines(control_option_help(), kColumn));
+    for (const ControlCommandHelp& command : control_command_help()) {
+        std::string line = fmt::format("  {} {}", command.name, command.operands);
+        line.resize(std::max(line.size() + 1, kColumn), ' ');
+        text += fmt::format("{}{}\n", line, command.text);
+    }
+    session.streams.out(text.append(kHelpEnd));
+    return 0;
+}
 
 // Nothing: go on. A code: everything has been said.
 std::optional<int> apply_option(Session& session, const GivenOption& option) {
@@ -300,10 +323,35 @@ std::optional<int> apply_option(Session& session, const GivenOption& option) {
 
 }  // namespace
 
+std::vector<OptionHelp> control_option_help() {
+    std::vector<OptionHelp> all;
+    for (const ControlOption& option : kOptions) {
+        const Argument argument = option.spelling.argument;
+        all.push_back({.name = option.spelling.name,
+                       .letter = option.spelling.letter,
+                       .value = argument == Argument::None       ? ""
+                                : argument == Argument::Required ? "name"
+                                                                 : "[list|name]",
+                       .text = option.help,
+                       .is_supported = !option.help.empty()});
+    }
+    return all;
+}
+
+std::vector<ControlCommandHelp> control_command_help() {
+    std::vector<ControlCommandHelp> all;
+    for (const Command& command : kCommands) {
+        if (command.run) all.push_back({command.name, command.operands, command.help});
+    }
+    return all;
+}
+
 int run_scontrol_at(Time now, const Invocation& invocation, Client& client, Streams& streams) {
     Session session{.invocation = invocation, .client = client, .streams = streams, .now = now};
     if (auto all = invocation.environment.find("SCONTROL_ALL")) session.all = true;
-    Result<Arguments> given = parse_arguments(invocation.args, kSpellings, OptionsEnd::Nowhere);
+    std::vector<OptionSpelling> spellings;
+    for (const ControlOption& option : kOptions) spellings.push_back(option.spelling);
+    Result<Arguments> given = parse_arguments(invocation.args, spellings, OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error());
         return 1;

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "cli/common/endings.h"
 #include "cli/common/listing.h"
-#include "cli/sinfo/help.h"
 #include "model/hostlist.h"
 #include "surface/arguments.h"
 #include "surface/json.h"
@@ -79,41 +78,37 @@ Complaint refuse_federation(SinfoOptions&, const std::string&) {
     return "--federation is not supported: there is one cluster here";
 }
 
-struct Row {
-    OptionSpelling spelling;
-    const char* environment;  // variable that sets the same; nullptr: none
-    Setter set;
-};
+using Row = ListingOption<Setter>;
 
 constexpr Argument kNone = Argument::None, kValue = Argument::Required, kMaybe = Argument::Optional;
 
 // clang-format off
 const Row kOptions[] = {
-    {{"all",          'a', kNone},  "SINFO_ALL",       set_flag<&SinfoOptions::all>},
-    {{"clusters",     'M', kValue}, nullptr,           refuse_clusters},
-    {{"dead",         'd', kNone},  nullptr,           set_flag<&SinfoOptions::dead>},
-    {{"exact",        'e', kNone},  nullptr,           set_flag<&SinfoOptions::exact>},
-    {{"federation",   0,   kNone},  nullptr,           refuse_federation},
-    {{"format",       'o', kValue}, nullptr,           set_text<&SinfoOptions::format>},
-    {{"Format",       'O', kValue}, nullptr,           set_text<&SinfoOptions::long_format>},
-    {{"future",       'F', kNone},  nullptr,           set_nothing},
-    {{"hide",         0,   kNone},  nullptr,           set_hide},
-    {{"iterate",      'i', kValue}, nullptr,           set_repeat},
-    {{"json",         0,   kMaybe}, nullptr,           set_json},
-    {{"list-reasons", 'R', kNone},  nullptr,           set_flag<&SinfoOptions::reasons>},
-    {{"local",        0,   kNone},  nullptr,           set_nothing},
-    {{"long",         'l', kNone},  nullptr,           set_flag<&SinfoOptions::long_list>},
-    {{"noconvert",    0,   kNone},  nullptr,           set_nothing},
-    {{"Node",         'N', kNone},  nullptr,           set_flag<&SinfoOptions::by_node>},
-    {{"nodes",        'n', kValue}, nullptr,           set_nodes},
-    {{"noheader",     'h', kNone},  nullptr,           set_flag<&SinfoOptions::no_header>},
-    {{"partition",    'p', kValue}, "SINFO_PARTITION", set_partitions},
-    {{"reservation",  'T', kNone},  nullptr,           set_flag<&SinfoOptions::reservations>},
-    {{"responding",   'r', kNone},  nullptr,           set_flag<&SinfoOptions::responding>},
-    {{"sort",         'S', kValue}, "SINFO_SORT",      set_text<&SinfoOptions::sort>},
-    {{"states",       't', kValue}, nullptr,           set_states},
-    {{"summarize",    's', kNone},  nullptr,           set_flag<&SinfoOptions::summarize>},
-    {{"verbose",      'v', kNone},  nullptr,           set_nothing},
+    {{"all",          'a', kNone},  "SINFO_ALL",       set_flag<&SinfoOptions::all>,          nullptr,       "hidden partitions too"},
+    {{"clusters",     'M', kValue}, nullptr,           refuse_clusters,                       "names",       nullptr, false},
+    {{"dead",         'd', kNone},  nullptr,           set_flag<&SinfoOptions::dead>,         nullptr,       "only nodes that do not respond"},
+    {{"exact",        'e', kNone},  nullptr,           set_flag<&SinfoOptions::exact>,        nullptr,       "group nodes only if they are equal"},
+    {{"federation",   0,   kNone},  nullptr,           refuse_federation,                     nullptr,       nullptr, false},
+    {{"format",       'o', kValue}, nullptr,           set_text<&SinfoOptions::format>,       "format",      "columns by letter: \"%9P %.5a %.6D %N\"; a number is the width, a point aligns right"},
+    {{"Format",       'O', kValue}, nullptr,           set_text<&SinfoOptions::long_format>,  "fields",      "columns by name: NodeList,CPUsState:20"},
+    {{"future",       'F', kNone},  nullptr,           set_nothing,                           nullptr,       "accepted: nodes in state FUTURE are not listed"},
+    {{"hide",         0,   kNone},  nullptr,           set_hide,                              nullptr,       "no hidden partitions (default)"},
+    {{"iterate",      'i', kValue}, nullptr,           set_repeat,                            "seconds",     "print the list again after this many seconds, until interrupted"},
+    {{"json",         0,   kMaybe}, nullptr,           set_json,                              "[list|name]", "print JSON; list: the names of its formats, of which v0.0.45 is the only one"},
+    {{"list-reasons", 'R', kNone},  nullptr,           set_flag<&SinfoOptions::reasons>,      nullptr,       "why nodes are down or drained, since when, and by whom"},
+    {{"local",        0,   kNone},  nullptr,           set_nothing,                           nullptr,       "accepted: there is one cluster"},
+    {{"long",         'l', kNone},  nullptr,           set_flag<&SinfoOptions::long_list>,    nullptr,       "more columns"},
+    {{"noconvert",    0,   kNone},  nullptr,           set_nothing,                           nullptr,       "accepted"},
+    {{"Node",         'N', kNone},  nullptr,           set_flag<&SinfoOptions::by_node>,      nullptr,       "one line for each node"},
+    {{"nodes",        'n', kValue}, nullptr,           set_nodes,                             "nodes",       "only these nodes"},
+    {{"noheader",     'h', kNone},  nullptr,           set_flag<&SinfoOptions::no_header>,    nullptr,       "no header line"},
+    {{"partition",    'p', kValue}, "SINFO_PARTITION", set_partitions,                        "names",       "only these partitions"},
+    {{"reservation",  'T', kNone},  nullptr,           set_flag<&SinfoOptions::reservations>, nullptr,       "reservations instead of nodes"},
+    {{"responding",   'r', kNone},  nullptr,           set_flag<&SinfoOptions::responding>,   nullptr,       "only nodes that respond"},
+    {{"sort",         'S', kValue}, "SINFO_SORT",      set_text<&SinfoOptions::sort>,         "letters",     "order by these letters of -o; a minus before a letter reverses it"},
+    {{"states",       't', kValue}, nullptr,           set_states,                            "states",      "only nodes in these states"},
+    {{"summarize",    's', kNone},  nullptr,           set_flag<&SinfoOptions::summarize>,    nullptr,       "one line for each partition, with counts of nodes"},
+    {{"verbose",      'v', kNone},  nullptr,           set_nothing,                           nullptr,       "accepted"},
 };
 // clang-format on
 
@@ -128,9 +123,9 @@ void print_ending(std::size_t id, Streams& streams) {
     }
     switch (id) {
         case kHelp:
-            return streams.out(kSinfoHelp);
+            return print_listing_help(streams, "sinfo", sinfo_option_help());
         case kUsage:
-            return streams.out(kSinfoUsage);
+            return streams.out(usage_lines("sinfo", sinfo_option_help(), ""));
         case kHelpState:
             return streams.out(node_state_list() + "\n");
         case kVersion:
@@ -141,6 +136,10 @@ void print_ending(std::size_t id, Streams& streams) {
 }
 
 }  // namespace
+
+std::vector<OptionHelp> sinfo_option_help() {
+    return help_of(kOptions);
+}
 
 std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, Streams& streams,
                                                 int& exit_code) {

@@ -9,6 +9,7 @@
 
 #include "cli/common/tool.h"
 #include "surface/node_states.h"
+#include "surface/option_help.h"
 
 namespace sluice {
 
@@ -34,5 +35,8 @@ struct SinfoOptions {
 // Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
 std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, Streams& streams,
                                                 int& exit_code);
+
+// The options as --help and the manual page list them.
+std::vector<OptionHelp> sinfo_option_help();
 
 }  // namespace sluice

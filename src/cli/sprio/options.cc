@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "cli/common/endings.h"
 #include "cli/common/listing.h"
-#include "cli/sprio/help.h"
 #include "os/user.h"
 #include "surface/arguments.h"
 
@@ -78,31 +77,27 @@ Outcome refuse_federation(Reader&, const std::string&) {
     return "--federation is not supported: there is one cluster here";
 }
 
-struct Row {
-    OptionSpelling spelling;
-    const char* environment;  // variable that sets the same; nullptr: none
-    Setter set;
-};
+using Row = ListingOption<Setter>;
 
 constexpr Argument kNone = Argument::None, kValue = Argument::Required, kMaybe = Argument::Optional;
 
 // clang-format off
 const Row kOptions[] = {
-    {{"clusters",   'M', kValue}, "SLURM_CLUSTERS",   refuse_clusters},
-    {{"federation", 0,   kNone},  "SPRIO_FEDERATION", refuse_federation},
-    {{"format",     'o', kValue}, "SPRIO_FORMAT",     set_text<&SprioOptions::format>},
-    {{"jobs",       'j', kMaybe}, nullptr,            set_jobs},
-    {{"local",      0,   kNone},  "SPRIO_LOCAL",      set_nothing},
-    {{"long",       'l', kNone},  nullptr,            set_flag<&SprioOptions::long_list>},
-    {{"noheader",   'h', kNone},  nullptr,            set_flag<&SprioOptions::no_header>},
-    {{"norm",       'n', kNone},  nullptr,            set_flag<&SprioOptions::normalized>},
-    {{"partition",  'p', kValue}, nullptr,            set_partitions},
-    {{"sibling",    0,   kNone},  "SPRIO_SIBLING",    refuse_federation},
-    {{"sort",       'S', kValue}, nullptr,            set_text<&SprioOptions::sort>},
-    {{"user",       'u', kValue}, nullptr,            set_users},
-    {{"users",      0,   kValue}, nullptr,            set_users},
-    {{"verbose",    'v', kNone},  nullptr,            set_nothing},
-    {{"weights",    'w', kNone},  nullptr,            set_flag<&SprioOptions::weights>},
+    {{"clusters",   'M', kValue}, "SLURM_CLUSTERS",   refuse_clusters,                     "names",   nullptr, false},
+    {{"federation", 0,   kNone},  "SPRIO_FEDERATION", refuse_federation,                   nullptr,   nullptr, false},
+    {{"format",     'o', kValue}, "SPRIO_FORMAT",     set_text<&SprioOptions::format>,     "format",  "columns by letter: \"%.15i %9r %.10Y\"; a number is the width, a point aligns right"},
+    {{"jobs",       'j', kMaybe}, nullptr,            set_jobs,                            "[ids]",   "only these jobs"},
+    {{"local",      0,   kNone},  "SPRIO_LOCAL",      set_nothing,                         nullptr,   "accepted: there is one cluster"},
+    {{"long",       'l', kNone},  nullptr,            set_flag<&SprioOptions::long_list>,  nullptr,   "all columns"},
+    {{"noheader",   'h', kNone},  nullptr,            set_flag<&SprioOptions::no_header>,  nullptr,   "no header line"},
+    {{"norm",       'n', kNone},  nullptr,            set_flag<&SprioOptions::normalized>, nullptr,   "factors from 0 to 1 instead of weighted ones"},
+    {{"partition",  'p', kValue}, nullptr,            set_partitions,                      "names",   "only lines of these partitions"},
+    {{"sibling",    0,   kNone},  "SPRIO_SIBLING",    refuse_federation,                   nullptr,   nullptr, false},
+    {{"sort",       'S', kValue}, nullptr,            set_text<&SprioOptions::sort>,       "letters", "order by these letters of -o; a minus before a letter reverses it"},
+    {{"user",       'u', kValue}, nullptr,            set_users,                           "names",   "only jobs of these users"},
+    {{"users",      0,   kValue}, nullptr,            set_users,                           "names"},
+    {{"verbose",    'v', kNone},  nullptr,            set_nothing,                         nullptr,   "accepted"},
+    {{"weights",    'w', kNone},  nullptr,            set_flag<&SprioOptions::weights>,    nullptr,   "the weights of slurm.conf instead of jobs"},
 };
 // clang-format on
 
@@ -150,12 +145,20 @@ bool read_environment(Reader& reader) {
 }
 
 void print_ending(std::size_t id, Streams& streams) {
-    if (id == kHelp) return streams.out(kSprioHelp);
-    if (id == kUsage) return streams.out(kSprioUsage);
+    if (id == kHelp) return print_listing_help(streams, "sprio", sprio_option_help());
+    if (id == kUsage) return streams.out(usage_lines("sprio", sprio_option_help(), ""));
     print_version(streams);
 }
 
 }  // namespace
+
+std::vector<OptionHelp> sprio_option_help() {
+    std::vector<OptionHelp> all = help_of(kOptions);
+    std::erase_if(all, [](const OptionHelp& each) {
+        return each.name.starts_with("help") && each.name != "help";
+    });
+    return all;
+}
 
 std::optional<SprioOptions> parse_sprio_options(const Invocation& invocation, Streams& streams,
                                                 int& exit_code) {
@@ -180,7 +183,7 @@ std::optional<SprioOptions> parse_sprio_options(const Invocation& invocation, St
     if (!given->operands.empty()) {
         print_error(streams, invocation,
                     fmt::format("Unrecognized option: {}", given->operands[0]));
-        streams.out(kSprioUsage);
+        streams.out(usage_lines("sprio", sprio_option_help(), ""));
         return {};
     }
     return options;

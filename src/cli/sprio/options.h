@@ -9,6 +9,7 @@
 
 #include "cli/common/tool.h"
 #include "model/filter.h"
+#include "surface/option_help.h"
 
 namespace sluice {
 
@@ -28,5 +29,8 @@ struct SprioOptions {
 // Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
 std::optional<SprioOptions> parse_sprio_options(const Invocation& invocation, Streams& streams,
                                                 int& exit_code);
+
+// The options as --help and the manual page list them.
+std::vector<OptionHelp> sprio_option_help();
 
 }  // namespace sluice

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cli/common/endings.h"
 #include "cli/common/listing.h"
-#include "cli/squeue/help.h"
 #include "model/hostlist.h"
 #include "model/states.h"
 #include "model/times.h"
@@ -182,53 +181,49 @@ Outcome refuse(Reader&, const std::string&) {
                                    : "--federation is not supported: there is one cluster here"};
 }
 
-struct Row {
-    OptionSpelling spelling;
-    const char* environment;  // variable that sets the same; nullptr: none
-    Setter set;
-};
+using Row = ListingOption<Setter>;
 
 constexpr Argument kNone = Argument::None, kValue = Argument::Required, kMaybe = Argument::Optional;
 
 // clang-format off
 const Row kOptions[] = {
-    {{"account",         'A', kValue}, "SQUEUE_ACCOUNT",   set_names<&Filter::accounts>},
-    {{"all",             'a', kNone},  "SQUEUE_ALL",       set_hidden<true>},
-    {{"array",           'r', kNone},  "SQUEUE_ARRAY",     set_flag<&SqueueOptions::array_elements>},
-    {{"clusters",        'M', kValue}, nullptr,            refuse<'M'>},
-    {{"expand-patterns", 0,   kNone},  nullptr,            set_flag<&SqueueOptions::expand_patterns>},
-    {{"federation",      0,   kNone},  nullptr,            refuse<'f'>},
-    {{"Format",          'O', kValue}, nullptr,            set_text<&SqueueOptions::long_format>},
-    {{"format",          'o', kValue}, nullptr,            set_text<&SqueueOptions::format>},
-    {{"hide",            0,   kNone},  nullptr,            set_hidden<false>},
-    {{"iterate",         'i', kValue}, nullptr,            set_repeat},
-    {{"jobs",            'j', kMaybe}, nullptr,            set_jobs},
-    {{"json",            0,   kMaybe}, nullptr,            set_json},
-    {{"licenses",        'L', kValue}, "SQUEUE_LICENSES",  set_licenses},
-    {{"local",           0,   kNone},  nullptr,            set_nothing},
-    {{"long",            'l', kNone},  nullptr,            set_flag<&SqueueOptions::long_list>},
-    {{"me",              0,   kNone},  nullptr,            set_me},
-    {{"name",            'n', kValue}, "SQUEUE_NAMES",     set_names<&Filter::names>},
-    {{"noconvert",       0,   kNone},  nullptr,            set_flag<&SqueueOptions::convert_units, false>},
-    {{"nodelist",        'w', kValue}, nullptr,            set_nodes},
-    {{"nodes",           0,   kValue}, nullptr,            set_nodes},
-    {{"noheader",        'h', kNone},  nullptr,            set_flag<&SqueueOptions::no_header>},
-    {{"notme",           0,   kNone},  nullptr,            set_not_me},
-    {{"only-job-state",  0,   kNone},  nullptr,            set_flag<&SqueueOptions::only_job_state>},
-    {{"partition",       'p', kValue}, "SQUEUE_PARTITION", set_names<&Filter::partitions>},
-    {{"priority",        'P', kNone},  nullptr,            set_nothing},
-    {{"qos",             'q', kValue}, "SQUEUE_QOS",       set_names<&Filter::qos>},
-    {{"reservation",     'R', kValue}, nullptr,            set_names<&Filter::reservations>},
-    {{"running-over",    0,   kValue}, nullptr,            set_running<&SqueueOptions::running_over>},
-    {{"running-under",   0,   kValue}, nullptr,            set_running<&SqueueOptions::running_under>},
-    {{"sibling",         0,   kNone},  nullptr,            refuse<'f'>},
-    {{"sort",            'S', kValue}, "SQUEUE_SORT",      set_text<&SqueueOptions::sort>},
-    {{"start",           0,   kNone},  nullptr,            set_flag<&SqueueOptions::start>},
-    {{"states",          't', kValue}, "SQUEUE_STATES",    set_states},
-    {{"steps",           's', kMaybe}, nullptr,            set_steps},
-    {{"user",            'u', kValue}, "SQUEUE_USERS",     set_users},
-    {{"users",           0,   kValue}, nullptr,            set_users},
-    {{"verbose",         'v', kNone},  nullptr,            set_nothing},
+    {{"account",         'A', kValue}, "SQUEUE_ACCOUNT",   set_names<&Filter::accounts>,                   "names",       "only jobs of these accounts"},
+    {{"all",             'a', kNone},  "SQUEUE_ALL",       set_hidden<true>,                               nullptr,       "hidden partitions too"},
+    {{"array",           'r', kNone},  "SQUEUE_ARRAY",     set_flag<&SqueueOptions::array_elements>,       nullptr,       "one line for each task of an array"},
+    {{"clusters",        'M', kValue}, nullptr,            refuse<'M'>,                                    "names",       nullptr, false},
+    {{"expand-patterns", 0,   kNone},  nullptr,            set_flag<&SqueueOptions::expand_patterns>,      nullptr,       "replace the patterns in names of output files"},
+    {{"federation",      0,   kNone},  nullptr,            refuse<'f'>,                                    nullptr,       nullptr, false},
+    {{"Format",          'O', kValue}, nullptr,            set_text<&SqueueOptions::long_format>,          "fields",      "columns by name: JobID,Name:30,StateCompact"},
+    {{"format",          'o', kValue}, nullptr,            set_text<&SqueueOptions::format>,               "format",      "columns by letter: \"%.18i %.9P %.2t %R\"; a number is the width, a point aligns right"},
+    {{"hide",            0,   kNone},  nullptr,            set_hidden<false>,                              nullptr,       "no hidden partitions (default)"},
+    {{"iterate",         'i', kValue}, nullptr,            set_repeat,                                     "seconds",     "print the list again after this many seconds, until interrupted"},
+    {{"jobs",            'j', kMaybe}, nullptr,            set_jobs,                                       "[ids]",       "only these jobs: 12, 12_3, 12_[1-5]"},
+    {{"json",            0,   kMaybe}, nullptr,            set_json,                                       "[list|name]", "print JSON; list: the names of its formats, of which v0.0.45 is the only one"},
+    {{"licenses",        'L', kValue}, "SQUEUE_LICENSES",  set_licenses,                                   "names",       "only jobs that use these licences"},
+    {{"local",           0,   kNone},  nullptr,            set_nothing,                                    nullptr,       "accepted: there is one cluster"},
+    {{"long",            'l', kNone},  nullptr,            set_flag<&SqueueOptions::long_list>,            nullptr,       "more columns"},
+    {{"me",              0,   kNone},  nullptr,            set_me,                                         nullptr,       "only my own jobs"},
+    {{"name",            'n', kValue}, "SQUEUE_NAMES",     set_names<&Filter::names>,                      "names",       "only jobs with these names"},
+    {{"noconvert",       0,   kNone},  nullptr,            set_flag<&SqueueOptions::convert_units, false>, nullptr,       "print sizes as they are: 2048M instead of 2G"},
+    {{"nodelist",        'w', kValue}, nullptr,            set_nodes,                                      "nodes",       "only jobs on these nodes"},
+    {{"nodes",           0,   kValue}, nullptr,            set_nodes,                                      "nodes"},
+    {{"noheader",        'h', kNone},  nullptr,            set_flag<&SqueueOptions::no_header>,            nullptr,       "no header line"},
+    {{"notme",           0,   kNone},  nullptr,            set_not_me,                                     nullptr,       "no jobs of my own"},
+    {{"only-job-state",  0,   kNone},  nullptr,            set_flag<&SqueueOptions::only_job_state>,       nullptr,       "only ids and states of jobs"},
+    {{"partition",       'p', kValue}, "SQUEUE_PARTITION", set_names<&Filter::partitions>,                 "names",       "only jobs in these partitions"},
+    {{"priority",        'P', kNone},  nullptr,            set_nothing,                                    nullptr,       "accepted: a job in several partitions has one line"},
+    {{"qos",             'q', kValue}, "SQUEUE_QOS",       set_names<&Filter::qos>,                        "names",       "only jobs with these qualities of service"},
+    {{"reservation",     'R', kValue}, nullptr,            set_names<&Filter::reservations>,               "names",       "only jobs with these reservations"},
+    {{"running-over",    0,   kValue}, nullptr,            set_running<&SqueueOptions::running_over>,      "time",        "only jobs that have run for more than this time"},
+    {{"running-under",   0,   kValue}, nullptr,            set_running<&SqueueOptions::running_under>,     "time",        "only jobs that have run for less than this time"},
+    {{"sibling",         0,   kNone},  nullptr,            refuse<'f'>,                                    nullptr,       nullptr, false},
+    {{"sort",            'S', kValue}, "SQUEUE_SORT",      set_text<&SqueueOptions::sort>,                 "letters",     "order by these letters of -o; a minus before a letter reverses it"},
+    {{"start",           0,   kNone},  nullptr,            set_flag<&SqueueOptions::start>,                nullptr,       "estimated starts of waiting jobs"},
+    {{"states",          't', kValue}, "SQUEUE_STATES",    set_states,                                     "states",      "only jobs in these states; all: ended jobs too"},
+    {{"steps",           's', kMaybe}, nullptr,            set_steps,                                      "[ids]",       "steps instead of jobs"},
+    {{"user",            'u', kValue}, "SQUEUE_USERS",     set_users,                                      "names",       "only jobs of these users"},
+    {{"users",           0,   kValue}, nullptr,            set_users,                                      "names"},
+    {{"verbose",         'v', kNone},  nullptr,            set_nothing,                                    nullptr,       "accepted"},
 };
 // clang-format on
 
@@ -252,9 +247,9 @@ void print_ending(std::size_t id, bool steps, Streams& streams) {
     std::span<const JobField> fields = steps ? step_fields() : job_fields();
     switch (id) {
         case kHelp:
-            return streams.out(kSqueueHelp);
+            return print_listing_help(streams, "squeue", squeue_option_help());
         case kUsage:
-            return streams.out(kSqueueUsage);
+            return streams.out(usage_lines("squeue", squeue_option_help(), ""));
         case kHelpFormat:
             return streams.out(letters_of(fields));
         case kHelpLongFormat:
@@ -308,6 +303,10 @@ void forget_environment(SqueueOptions& options, std::size_t id) {
 
 }  // namespace
 
+std::vector<OptionHelp> squeue_option_help() {
+    return help_of(kOptions);
+}
+
 std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, Streams& streams,
                                                   int& exit_code) {
     exit_code = 1;
@@ -340,7 +339,7 @@ std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, 
     if (!given->operands.empty()) {
         print_error(streams, invocation,
                     fmt::format("Unrecognized option: {}", given->operands[0]));
-        streams.out(kSqueueUsage);
+        streams.out(usage_lines("squeue", squeue_option_help(), ""));
         return {};
     }
     if (options.format && options.long_format) {

@@ -9,6 +9,7 @@
 
 #include "cli/common/tool.h"
 #include "model/filter.h"
+#include "surface/option_help.h"
 
 namespace sluice {
 
@@ -36,5 +37,8 @@ struct SqueueOptions {
 // Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
 std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, Streams& streams,
                                                   int& exit_code);
+
+// The options as --help and the manual page list them.
+std::vector<OptionHelp> squeue_option_help();
 
 }  // namespace sluice
