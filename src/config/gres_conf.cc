@@ -1,5 +1,6 @@
 // gres.conf: which devices a node has, and how they lie.
 #include "config/config.h"
+#include "config/key_help.h"
 #include "config/lines.h"
 #include "config/values.h"
 #include "model/hostlist.h"
@@ -95,6 +96,10 @@ Result<GresLine> take_gres_line(const Line& line, std::vector<std::string>& warn
 }
 
 }  // namespace
+
+std::vector<KeyRow> gres_key_rows() {
+    return rows_of<GresSpec>(kGresKeys);
+}
 
 Result<std::vector<GresLine>> parse_gres_conf(std::string_view text, const std::string& path,
                                               std::vector<std::string>& warnings) {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "config/draft.h"
+#include "config/key_help.h"
 #include "config/values.h"
 #include "model/hostlist.h"
 
@@ -306,6 +307,18 @@ Result<void> check_gres_types(const Draft& draft) {
 }
 
 }  // namespace
+
+std::vector<KeyRow> node_key_rows() {
+    return rows_of<NodeSpec>(kNodeKeys);
+}
+
+std::vector<KeyRow> node_set_key_rows() {
+    return rows_of<NodeSetSpec>(kNodeSetKeys);
+}
+
+std::vector<KeyRow> down_key_rows() {
+    return rows_of<DownSpec>(kDownKeys);
+}
 
 Result<void> take_node_line(Draft& draft, const Line& line) {
     NodeSpec spec = draft.node_default;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "config/draft.h"
+#include "config/key_help.h"
 #include "config/setters.h"
 #include "config/values.h"
 #include "model/hostlist.h"
@@ -237,6 +238,10 @@ Result<void> check_limits(const PartitionConfig& partition, const Line& line) {
 }
 
 }  // namespace
+
+std::vector<KeyRow> partition_key_rows() {
+    return rows_of<PartitionConfig>(kPartitionKeys);
+}
 
 Result<void> take_partition_line(Draft& draft, const Line& line) {
     PartitionConfig partition = draft.partition_default;

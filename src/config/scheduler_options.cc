@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "config/key_help.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -185,7 +186,25 @@ Result<void> take_list(SchedulerOptions& options, std::string_view key,
     return {};
 }
 
+std::vector<KeyRow> entry_rows(std::span<const Entry> entries) {
+    std::vector<KeyRow> rows;
+    for (const Entry& entry : entries) {
+        rows.push_back({.name = entry.name,
+                        .kind = entry.is_flag ? Kind::Switch : Kind::Number,
+                        .has_effect = entry.effect == Set || entry.effect == Elsewhere});
+    }
+    return rows;
+}
+
 }  // namespace
+
+std::vector<KeyRow> scheduler_key_rows() {
+    return entry_rows(kSchedulerEntries);
+}
+
+std::vector<KeyRow> preempt_key_rows() {
+    return entry_rows(kPreemptEntries);
+}
 
 Result<SchedulerOptions> parse_scheduler_options(std::string_view scheduler,
                                                  std::string_view preempt,

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "config/config.h"
+#include "config/key_help.h"
 #include "config/lines.h"
 #include "config/values.h"
 #include "model/hostlist.h"
@@ -91,6 +92,10 @@ Result<void> check_tree(const Draft& draft) {
 }
 
 }  // namespace
+
+std::vector<KeyRow> topology_key_rows() {
+    return rows_of<SwitchSpec>(kSwitchKeys);
+}
 
 Result<std::vector<SwitchLine>> parse_topology_conf(std::string_view text, const std::string& path,
                                                     std::vector<std::string>& warnings) {

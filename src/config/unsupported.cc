@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
+#include "config/key_help.h"
+
 namespace sluice {
 
 namespace {
 
-struct RefusedKey {
-    std::string_view key;
-    std::string_view hint;  // what is missing, and what to do about it
-};
-
 // clang-format off
-constexpr RefusedKey kRefusedKeys[] = {
+// The text says what is missing, and what to do about it.
+constexpr KeyHelp kRefusedKeys[] = {
     {"CliFilterPlugins",         "the commands run no filter plugins"},
     {"EpilogSlurmctld",          "slurmctld runs no programs for jobs; use Epilog, which runs on the nodes"},
     {"HealthCheckProgram",       "slurmd checks no health; run the program from cron or a systemd timer"},
@@ -87,15 +85,24 @@ void note_words(Config& config, const WordRule& rule, const Line& line) {
 
 }  // namespace
 
+std::vector<RefusedKey> refused_keys() {
+    std::vector<RefusedKey> all;
+    for (const KeyHelp& refused : kRefusedKeys) all.push_back({refused.name, {}, refused.text});
+    for (const WordRule& rule : kWordRules) {
+        if (!rule.refused.empty()) all.push_back({rule.key, rule.refused, rule.hint});
+    }
+    return all;
+}
+
 void note_unsupported(Config& config, const Key<Config>& key, const Line& line, bool warned) {
     for (const WordRule& rule : kWordRules) {
         if (rule.key == key.name) return note_words(config, rule, line);
     }
-    for (const RefusedKey& refused : kRefusedKeys) {
-        if (refused.key != key.name || !warned) continue;
+    for (const KeyHelp& refused : kRefusedKeys) {
+        if (refused.name != key.name || !warned) continue;
         config.warnings.pop_back();
         config.unsupported.push_back(note_at(line, "{}={} is not supported: {}", key.name,
-                                             line.settings.front().value, refused.hint));
+                                             line.settings.front().value, refused.text));
     }
 }
 

@@ -1,0 +1,329 @@
+#include "config/key_help.h"
+
+#include "config/cgroup_conf.h"
+#include "config/keys.h"
+
+namespace sluice {
+
+namespace {
+
+// clang-format off
+constexpr KeyHelp kSlurmConfHelp[] = {
+    {"AccountingStorageEnforce",  "Which rules of sacctmgr(1) are enforced. qos: a job of an unknown QOS is refused, a job that names none gets normal. limits (or safe): the same, and the limits of QOS are enforced."},
+    {"AllowSpecResourcesUsage",   "Whether jobs can use --core-spec and --thread-spec. With no, commands leave the option out with a warning, and slurmctld refuses it."},
+    {"AuthInfo",                  "socket=PATH: the socket of munged."},
+    {"AuthType",                  "How hosts identify users and daemons to each other. auth/munge: MUNGE. auth/slurm: the shared key slurm.key beside slurm.conf. auth/none: connections on the controller's host only."},
+    {"BatchStartTimeout",         "How long a batch script can take to start after its node got the order, in addition to PrologTimeout. Then the node is drained and the job runs elsewhere. 0: no limit; there is no limit either if there is a Prolog without a PrologTimeout."},
+    {"CertgenParameters",         "Refused: connections are not encrypted."},
+    {"CertgenType",               "Refused: connections are not encrypted."},
+    {"CertmgrParameters",         "Refused: connections are not encrypted."},
+    {"CertmgrType",               "Refused: connections are not encrypted."},
+    {"ClusterName",               "Name of the cluster, in lower case."},
+    {"CommunicationParameters",   "NoCtldInAddrAny: slurmctld listens on the address of its SlurmctldHost only. NoInAddrAny: slurmd listens on its NodeAddr only. The default is all addresses. Other words have no effect."},
+    {"DefMemPerCPU",              "Memory for each CPU of a job that does not ask for memory. Excludes DefMemPerNode."},
+    {"DefMemPerNode",             "Memory on each node for a job that does not ask for memory. Excludes DefMemPerCPU."},
+    {"DisableRootJobs",           "Refuse jobs of root, in all partitions."},
+    {"EnforcePartLimits",         "Refuse jobs that exceed the limits of their partition (time, nodes, CPUs, memory), instead of letting them wait. ANY (or YES): a job is accepted if one of its partitions can run it. ALL: all of them must."},
+    {"Epilog",                    "Program that slurmd runs as root on every node of a job when the job has ended there. If it fails the node is drained (Epilog error). The node is free for other jobs when it has ended."},
+    {"EpilogTimeout",             "How long Epilog can run before it is killed. The default is no limit."},
+    {"FirstJobId",                "First job id that is given."},
+    {"GresTypes",                 "Names of the generic resources of the cluster, such as gpu. shard and mps are refused."},
+    {"GpuFreqDef",                "GPU frequency of steps that do not use --gpu-freq, in its syntax."},
+    {"GroupUpdateTime",           "How long slurmctld and slurmd remember the ids and groups of users."},
+    {"InteractiveStepOptions",    "Options of the srun that salloc uses with LaunchParameters=use_interactive_step."},
+    {"JobFileAppend",             "Whether output files that exist are appended to where --open-mode is not given."},
+    {"JobRequeue",                "Whether batch jobs can be requeued where neither --requeue nor --no-requeue is given."},
+    {"KillOnBadExit",             "Whether srun ends a step when one of its tasks fails, where --kill-on-bad-exit is not given."},
+    {"KillWait",                  "Time between SIGTERM and SIGKILL when a job is ended."},
+    {"LaunchParameters",          "use_interactive_step: salloc without a command runs a shell in a step on the first node of the job. Other words have no effect."},
+    {"Licenses",                  "Licences of the cluster: name[:count],..."},
+    {"MailDomain",                "Domain that is added to mail recipients without one."},
+    {"MailProg",                  "Program that slurmctld runs to send mail, as MailProg -s SUBJECT ADDRESS, with the job in SLURM_JOB_* variables."},
+    {"MaxArraySize",              "Upper bound of the indexes of job arrays: the highest index is one less."},
+    {"MaxJobCount",               "How many jobs there can be, waiting, running or ended within MinJobAge."},
+    {"MaxJobId",                  "Highest job id; after it FirstJobId follows again."},
+    {"MaxMemPerCPU",              "Most memory for each CPU. A job that asks for more gets more CPUs instead. Excludes MaxMemPerNode."},
+    {"MaxMemPerNode",             "Most memory of a job on each node. A job that asks for more waits (MaxMemPerLimit), or is refused with EnforcePartLimits. Excludes MaxMemPerCPU."},
+    {"MessageTimeout",            "How long commands try to reach slurmctld; at a terminal they give up after 5 seconds."},
+    {"MinJobAge",                 "How long ended jobs are kept and shown."},
+    {"OverTimeLimit",             "Minutes that jobs can run beyond their time limit."},
+    {"PreemptMode",               "What happens to preempted jobs: CANCEL, REQUEUE, or SUSPEND,GANG (stopped until their CPUs are free again). GANG alone: jobs that share CPUs run in time slices. Needs PreemptType, and PreemptType needs it."},
+    {"PreemptParameters",         "See the words of PreemptParameters."},
+    {"PreemptType",               "Which jobs can preempt others. preempt/none: no jobs. preempt/partition_prio: jobs of partitions with a higher PriorityTier. preempt/qos: jobs whose QOS can preempt the other's (sacctmgr(1))."},
+    {"PreemptExemptTime",         "Jobs are not preempted before they have run for this time."},
+    {"PriorityCalcPeriod",        "Interval of the calculation of priorities, in minutes."},
+    {"PriorityFavorSmall",        "Whether smaller jobs have a higher size factor."},
+    {"PriorityFlags",             "ACCRUE_ALWAYS: age counts from the submission. CALCULATE_RUNNING: priorities of running jobs are calculated too. INCR_ONLY: a calculation never lowers a priority. NO_NORMAL_ALL, _ASSOC, _PART, _QOS, _TRES: factors are numbers instead of fractions. SMALL_RELATIVE_TO_TIME: the size factor is CPUs divided by minutes."},
+    {"PriorityMaxAge",            "Waiting time after which the age factor does not grow any more."},
+    {"PriorityType",              "priority/multifactor: a weighted sum of factors. priority/basic: first come, first served."},
+    {"PriorityWeightAge",         "Weight of the time that a job has waited."},
+    {"PriorityWeightJobSize",     "Weight of the size of a job in nodes and CPUs."},
+    {"PriorityWeightPartition",   "Weight of the PriorityJobFactor of the partition."},
+    {"PriorityWeightQOS",         "Weight of the priority of the QOS."},
+    {"PriorityWeightTRES",        "Weights of resources that a job asks for: cpu=N,mem=N,node=N,billing=N,gres/NAME=N,license/NAME=N."},
+    {"PrivateData",               "What users other than root and SlurmUser do not see. jobs: jobs and steps of others. nodes, partitions: any of them. reservations: those that the user cannot use. accounts, users, usage, events: accepted, nothing shows them yet."},
+    {"ProctrackType",             "How slurmd finds the processes of a job. proctrack/cgroup: by cgroups, if slurmd runs as root. proctrack/linuxproc, proctrack/pgid: by their ancestry."},
+    {"Prolog",                    "Program that slurmd runs as root on a node of a job before anything of the job runs there. If it fails the node is drained, and the job is requeued and held (SchedulerParameters=nohold_on_prolog_fail: not held); a job that cannot be requeued fails."},
+    {"PrologEpilogTimeout",       "Sets PrologTimeout and EpilogTimeout. 65534: no limit."},
+    {"PrologTimeout",             "How long Prolog can run before it is killed. The default is no limit."},
+    {"PropagateResourceLimits",   "Resource limits (setrlimit(2)) of the submitting shell that jobs inherit where --propagate is not given. A limit is never higher than the hard limit of slurmd. Excludes PropagateResourceLimitsExcept."},
+    {"PropagateResourceLimitsExcept", "All resource limits but these are inherited."},
+    {"RebootProgram",             "Program that slurmd runs for scontrol reboot, with its arguments."},
+    {"RequeueExit",               "Batch jobs that end with one of these exit codes (1-9,18) and can be requeued run again."},
+    {"RequeueExitHold",           "The same, in held state."},
+    {"ResumeTimeout",             "How long a node can take to come back after scontrol reboot. Then it is down."},
+    {"ResvOverRun",               "Minutes that jobs of a reservation can run beyond its end."},
+    {"ReturnToService",           "When a node that was down is used again after its slurmd has registered. 0: after scontrol update State=RESUME. 1: at once, if it was down because it did not respond. 2: at once."},
+    {"SchedulerParameters",       "See the words of SchedulerParameters."},
+    {"SchedulerTimeSlice",        "Length of a time slice with PreemptMode=GANG."},
+    {"SchedulerType",             "sched/backfill: jobs of lower priority start earlier if that delays no booked job. sched/builtin: the first job that finds no resources stops its partition."},
+    {"SelectType",                "select/cons_tres: jobs get parts of nodes. select/linear: jobs get whole nodes. select/cons_res: the same as select/cons_tres."},
+    {"SelectTypeParameters",      "CR_CPU, CR_Core, CR_Socket: what is allocated as a whole; with _Memory, memory is allocated too. CR_LLN: the least loaded nodes first. CR_Pack_Nodes: tasks fill one node after the other."},
+    {"SlurmUser",                 "User that slurmctld runs as."},
+    {"SlurmctldDebug",            "Level of slurmctld's log: quiet, fatal, error, info, verbose, debug, debug2 ... debug5, or 0 to 9."},
+    {"SlurmctldHost",             "Host of slurmctld: name[(address)]. slurmctld starts on that host only. A second host is refused: there is one controller."},
+    {"SlurmctldLogFile",          "Log file of slurmctld. The default is syslog."},
+    {"SlurmctldPort",             "TCP port of slurmctld."},
+    {"SlurmctldSyslogDebug",      "Level of what slurmctld also writes to syslog."},
+    {"SlurmctldParameters",       "ignore_unsupported: keys that slurmctld refuses give a warning instead. rl_enable: limit the rate of requests of each user, except root and SlurmUser: a bucket of rl_bucket_size (30) tokens, of which each request takes one, gets rl_refill_rate (2) tokens every rl_refill_period (1) seconds. A command that finds the bucket empty waits for a second and tries again. rl_table_size (8192): number of users that are remembered. rl_log_freq (0): seconds between log lines about a user over the limit; 0: each time, -1: never. Other words have no effect."},
+    {"SlurmdDebug",               "Level of slurmd's log."},
+    {"SlurmdLogFile",             "Log file of slurmd; %n is the name of the node, %h its host. The default is syslog."},
+    {"SlurmdParameters",          "config_overrides: CPUs and memory of nodes are as slurm.conf says, whatever nodes report. Other words have no effect."},
+    {"SlurmdPidFile",             "Pid file of slurmd; %n is the name of the node, %h its host."},
+    {"SlurmdPort",                "TCP port of slurmd."},
+    {"SlurmdSpoolDir",            "Directory of slurmd for running jobs; %n is the name of the node, %h its host."},
+    {"SlurmdSyslogDebug",         "Level of what slurmd also writes to syslog."},
+    {"SlurmdTimeout",             "A node that has not responded for this time is down. Time in which slurmctld itself did not run does not count."},
+    {"SlurmctldPidFile",          "Pid file of slurmctld."},
+    {"SrunEpilog",                "Program that srun runs on its own host after each step, with the command of the step as arguments."},
+    {"SrunProlog",                "Program that srun runs on its own host before each step, with the command of the step as arguments. If it fails the step is not run."},
+    {"StateSaveLocation",         "Directory of slurmctld's state, on a local disk."},
+    {"TaskEpilog",                "Program that runs as the user after each task and batch script, however that ended. It does not have the variables that TaskProlog has set."},
+    {"TaskPlugin",                "task/none and task/cgroup describe what slurmd does; cgroup.conf decides. task/affinity is refused."},
+    {"TaskProlog",                "Program that runs as the user before each task and batch script, where it runs. Lines of its output change the task: export NAME=value sets a variable, unset NAME removes one, print TEXT goes to the task's output. SLURM_TASK_PID is the pid of the task. If the program fails the task is not run and ends with its exit code. The task starts when the output of the program is closed, so a process that it leaves in the background must not keep it open."},
+    {"TLSParameters",             "Refused: connections are not encrypted."},
+    {"TLSType",                   "Only tls/none is accepted: connections are not encrypted."},
+    {"TmpFS",                     "File system whose size is the TmpDisk that a node reports."},
+    {"TopologyPlugin",            "topology/flat: there are no switches. topology/tree: the switches of topology.conf."},
+    {"UnkillableStepProgram",     "Program that slurmd runs, with SLURM_JOB_ID, SLURM_STEP_ID and SLURMD_NODENAME, for a step that UnkillableStepTimeout has ended."},
+    {"UnkillableStepTimeout",     "How long after SIGKILL slurmd waits for a step to end. Then its job ends and its node is drained (Kill task failed). The default is 60 seconds, or five times MessageTimeout if that is more."},
+    {"WaitTime",                  "Seconds between the end of the first task of a step and the end of the others, where srun --wait is not given. 0: no limit."},
+    {"DefCpuPerGPU",              "CPUs for each GPU of a job that asks for GPUs and not for CPUs."},
+    {"DefMemPerGPU",              "Memory for each GPU of a job that asks for GPUs and not for memory."},
+    {"ControlMachine",            "Older name of SlurmctldHost."},
+    {"ControlAddr",               "Address of ControlMachine."},
+    {"BackupController",          "Refused: there is one controller."},
+    {"BackupAddr",                "Refused: there is one controller."},
+    {"DownNodes",                 "Begins a line about nodes that are down."},
+    {"NodeName",                  "Begins a line about nodes. NodeName=DEFAULT sets the defaults of the lines after it."},
+    {"NodeSet",                   "Begins a line that names a set of nodes."},
+    {"PartitionName",             "Begins a line about a partition. PartitionName=DEFAULT sets the defaults of the lines after it."},
+};
+
+constexpr KeyHelp kNodeHelp[] = {
+    {"NodeName",        "Names of the nodes, as a host list: n[1-4]."},
+    {"NodeHostname",    "Host names, if they differ from the node names. Several nodes can have one host."},
+    {"NodeAddr",        "Addresses, if they differ from the host names."},
+    {"Port",            "Ports of slurmd, if they differ from SlurmdPort: 7001, or a range with a port for each node."},
+    {"CPUs",            "Number of CPUs: of cores, or of threads."},
+    {"Procs",           "The same as CPUs."},
+    {"Boards",          "Number of boards; with SocketsPerBoard instead of Sockets."},
+    {"Sockets",         "Number of sockets."},
+    {"SocketsPerBoard", "Number of sockets on each board."},
+    {"CoresPerSocket",  "Number of cores of each socket."},
+    {"ThreadsPerCore",  "Number of threads of each core."},
+    {"RealMemory",      "Memory, in megabytes."},
+    {"MemSpecLimit",    "Memory that is kept from jobs, in megabytes."},
+    {"TmpDisk",         "Temporary disk space, in megabytes."},
+    {"CoreSpecCount",   "Number of cores that are kept from jobs: the last core of each socket in turn."},
+    {"CpuSpecList",     "CPUs that are kept from jobs, by number: 0,1."},
+    {"Weight",          "Nodes with a smaller weight are used first."},
+    {"Feature",         "Features for --constraint and --prefer, separated by commas."},
+    {"Features",        "The same as Feature."},
+    {"Gres",            "Generic resources: name[:type]:count,... such as gpu:a40:8."},
+    {"State",           "State at the start: UNKNOWN (it becomes idle when slurmd registers), DOWN, DRAIN, FAIL, FAILING, FUTURE. IDLE means UNKNOWN."},
+    {"Reason",          "Reason of a State other than UNKNOWN."},
+    {"Comment",         "Free text, which is shown."},
+};
+
+constexpr KeyHelp kNodeSetHelp[] = {
+    {"NodeSet", "Name of the set, which Nodes= of partitions can use."},
+    {"Nodes",   "Nodes of the set."},
+    {"Feature", "All nodes with this feature belong to the set."},
+};
+
+constexpr KeyHelp kDownHelp[] = {
+    {"DownNodes", "Nodes, as a host list."},
+    {"State",     "Their state at the start."},
+    {"Reason",    "The reason that is shown."},
+};
+
+constexpr KeyHelp kPartitionHelp[] = {
+    {"PartitionName",       "Name of the partition."},
+    {"Nodes",               "Nodes of the partition: host lists, names of NodeSet lines, ALL."},
+    {"AllocNodes",          "Hosts from which jobs can be submitted."},
+    {"AllowAccounts",       "Accounts whose jobs are accepted."},
+    {"AllowGroups",         "Unix groups whose members can submit jobs, as slurmctld's host knows them. They are looked up again after GroupUpdateTime and by scontrol reconfigure. Root and SlurmUser need none."},
+    {"AllowQos",            "QOS whose jobs are accepted."},
+    {"Alternate",           "Partition that gets the jobs while this one is in state DRAIN or INACTIVE."},
+    {"Default",             "Whether jobs that name no partition go here."},
+    {"DefaultTime",         "Time limit of jobs that ask for none. The default is MaxTime."},
+    {"DefCpuPerGPU",        "CPUs for each GPU of a job that asks for GPUs and not for CPUs."},
+    {"DefMemPerCPU",        "Memory for each CPU of a job that does not ask for memory."},
+    {"DefMemPerGPU",        "Memory for each GPU of a job that asks for GPUs and not for memory."},
+    {"DefMemPerNode",       "Memory on each node for a job that does not ask for memory."},
+    {"DenyAccounts",        "Accounts whose jobs are refused."},
+    {"DenyQos",             "QOS whose jobs are refused."},
+    {"DisableRootJobs",     "Refuse jobs of root."},
+    {"Exclusive",           "NODE: jobs get whole nodes. USER: nodes are not shared between users. TOPO is accepted."},
+    {"ExclusiveTopo",       "The same as Exclusive=TOPO."},
+    {"ExclusiveUser",       "The same as Exclusive=USER."},
+    {"GraceTime",           "Seconds between the warning (SIGTERM) and the end of a preempted job."},
+    {"Hidden",              "Whether the partition is left out of listings without --all."},
+    {"LLN",                 "Whether the least loaded nodes are used first."},
+    {"MaxCPUsPerNode",      "Most CPUs of a node for all jobs of the partition together."},
+    {"MaxCPUsPerSocket",    "Most CPUs of a socket for each job."},
+    {"MaxMemPerCPU",        "Most memory for each CPU; a job that asks for more gets more CPUs."},
+    {"MaxMemPerNode",       "Most memory of a job on each node."},
+    {"MaxNodes",            "Most nodes of a job."},
+    {"MaxTime",             "Longest time limit of a job."},
+    {"MinNodes",            "Least nodes of a job."},
+    {"OverSubscribe",       "Whether jobs share CPUs. NO: never. EXCLUSIVE: jobs get whole nodes. YES:N: up to N jobs on a CPU, if they ask for it with --oversubscribe. FORCE:N: up to N jobs, always. N is 4 if it is left out."},
+    {"Shared",              "Older name of OverSubscribe."},
+    {"OverTimeLimit",       "Minutes that jobs can run beyond their time limit. 0: OverTimeLimit of the cluster."},
+    {"PreemptMode",         "What happens to preempted jobs of this partition: OFF, CANCEL, REQUEUE, SUSPEND; with GANG, jobs that share CPUs run in time slices. The default is PreemptMode of the cluster."},
+    {"Priority",            "Sets PriorityTier and PriorityJobFactor."},
+    {"PriorityJobFactor",   "The partition's part of the priority of its jobs, see PriorityWeightPartition."},
+    {"PriorityTier",        "Jobs of partitions with a higher tier are scheduled first, and can preempt others with preempt/partition_prio."},
+    {"QOS",                 "QOS whose limits hold for all jobs of the partition."},
+    {"ReqResv",             "Whether jobs must use a reservation."},
+    {"RootOnly",            "Whether only root can submit jobs."},
+    {"State",               "UP: jobs are accepted and started. DOWN: accepted, not started. DRAIN: not accepted, those that wait are started. INACTIVE: neither."},
+    {"TRESBillingWeights",  "Weights of the resources in the billing of a job: CPU=1.0,Mem=0.25G,GRES/gpu=2.0."},
+};
+
+constexpr KeyHelp kSchedulerHelp[] = {
+    {"bf_window",                "How far ahead jobs are booked, in minutes. The default is no limit."},
+    {"bf_interval",              "Longest pause between complete plans, in seconds, where a plan is expensive."},
+    {"bf_max_job_test",          "How many waiting jobs are booked. 0: all."},
+    {"bf_max_job_user",          "How many waiting jobs of a user are booked. 0: all."},
+    {"bf_max_job_part",          "How many waiting jobs of a partition are booked. 0: all."},
+    {"max_switch_wait",          "Longest time that a job waits for the number of --switches, in seconds (300)."},
+    {"requeue_delay",            "How long a requeued job waits before it can start, in seconds (1)."},
+    {"disable_job_shrink",       "Running jobs cannot give up nodes."},
+    {"permit_job_expansion",     "Jobs can use --dependency=expand to add nodes to a running job."},
+    {"kill_invalid_depend",      "Cancel jobs whose dependency can never be met."},
+    {"nohold_on_prolog_fail",    "A job whose Prolog failed is requeued, not held."},
+    {"preempt_send_user_signal", "See send_user_signal of PreemptParameters."},
+    {"preempt_youngest_first",   "See youngest_first of PreemptParameters."},
+    {"enable_user_top",          "Users can use scontrol top for their own jobs."},
+    {"max_script_size",          "Largest batch script, in bytes (4194304; at most 16777216)."},
+};
+
+constexpr KeyHelp kPreemptHelp[] = {
+    {"send_user_signal", "A preempted job gets the signal of its --signal option instead of SIGTERM."},
+    {"youngest_first",   "Of several jobs that could be preempted, the one that started last is chosen."},
+};
+
+constexpr KeyHelp kGresHelp[] = {
+    {"NodeName",      "Nodes that the line is about. The default is all nodes."},
+    {"Name",          "Name of the resource, such as gpu; one of GresTypes."},
+    {"Type",          "Type of the devices, such as a40."},
+    {"File",          "Device files: /dev/nvidia[0-7]. Each is one device."},
+    {"MultipleFiles", "Device files that together are one device. Excludes File."},
+    {"Count",         "Number of devices, where there are no files. K multiplies by 1024."},
+    {"Cores",         "Numbers of the cores that the devices are close to: 0-15."},
+    {"CPUs",          "Older name of Cores."},
+    {"Links",         "Number of links to each other device of the line, separated by commas."},
+    {"Flags",         "Words about the devices, separated by commas."},
+    {"AutoDetect",    "nvml: find NVIDIA GPUs with NVML. off (or none): do not. Other values are refused."},
+};
+
+constexpr KeyHelp kCgroupHelp[] = {
+    {"AllowedRAMSpace",    "Memory limit of a job, in percent of the memory that it has."},
+    {"AllowedSwapSpace",   "Swap limit of a job, in percent of the memory that it has."},
+    {"CgroupMountpoint",   "Where cgroups are mounted."},
+    {"CgroupPlugin",       "Version of cgroups."},
+    {"ConstrainCores",     "Whether a step runs on its own CPUs only."},
+    {"ConstrainDevices",   "Whether a step can open only the device files of gres.conf that belong to its own devices."},
+    {"ConstrainRAMSpace",  "Whether the memory of jobs and steps is limited. All steps of a job on a node share the limit of the job."},
+    {"ConstrainSwapSpace", "Whether the swap of jobs and steps is limited."},
+    {"IgnoreSystemd",      "Whether the cgroups of jobs are in system.slice, even if systemd has delegated a cgroup to slurmd."},
+    {"MaxRAMPercent",      "Most memory of a job, in percent of the memory of the node."},
+    {"MaxSwapPercent",     "Most memory and swap of a job together, in percent of the memory of the node."},
+    {"MinRAMSpace",        "Least memory limit of a job, in megabytes."},
+};
+
+constexpr KeyHelp kTopologyHelp[] = {
+    {"SwitchName", "Name of the switch."},
+    {"Nodes",      "Nodes that are connected to the switch. Excludes Switches."},
+    {"Switches",   "Switches that are connected to the switch. Excludes Nodes."},
+    {"LinkSpeed",  "Accepted and shown; it has no effect."},
+};
+// clang-format on
+
+std::vector<KeyRow> bare_rows(KeyTable table) {
+    switch (table) {
+        case KeyTable::SlurmConf:
+            return rows_of(slurm_conf_keys());
+        case KeyTable::NodeName:
+            return node_key_rows();
+        case KeyTable::NodeSet:
+            return node_set_key_rows();
+        case KeyTable::DownNodes:
+            return down_key_rows();
+        case KeyTable::PartitionName:
+            return partition_key_rows();
+        case KeyTable::SchedulerParameters:
+            return scheduler_key_rows();
+        case KeyTable::PreemptParameters:
+            return preempt_key_rows();
+        case KeyTable::GresConf:
+            return gres_key_rows();
+        case KeyTable::CgroupConf:
+            return rows_of(cgroup_conf_keys());
+        case KeyTable::TopologyConf:
+            return topology_key_rows();
+    }
+    return {};
+}
+
+}  // namespace
+
+std::span<const KeyHelp> key_help(KeyTable table) {
+    switch (table) {
+        case KeyTable::SlurmConf:
+            return kSlurmConfHelp;
+        case KeyTable::NodeName:
+            return kNodeHelp;
+        case KeyTable::NodeSet:
+            return kNodeSetHelp;
+        case KeyTable::DownNodes:
+            return kDownHelp;
+        case KeyTable::PartitionName:
+            return kPartitionHelp;
+        case KeyTable::SchedulerParameters:
+            return kSchedulerHelp;
+        case KeyTable::PreemptParameters:
+            return kPreemptHelp;
+        case KeyTable::GresConf:
+            return kGresHelp;
+        case KeyTable::CgroupConf:
+            return kCgroupHelp;
+        case KeyTable::TopologyConf:
+            return kTopologyHelp;
+    }
+    return {};
+}
+
+std::vector<KeyRow> key_rows(KeyTable table) {
+    std::vector<KeyRow> rows = bare_rows(table);
+    for (KeyRow& row : rows) {
+        for (const KeyHelp& help : key_help(table)) {
+            if (help.name == row.name) row.help = help.text;
+        }
+    }
+    return rows;
+}
+
+}  // namespace sluice
