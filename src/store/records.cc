@@ -90,6 +90,7 @@ void write_run(const Job& job, const std::vector<std::string>& names, wire::JobR
     out.set_warned(job.run.warned);
     *out.mutable_exit() = to_wire(job.run.exit);
     *out.mutable_derived_exit() = to_wire(job.run.derived_exit);
+    *out.mutable_usage() = to_wire(job.run.usage);
     for (const auto& step : job.run.steps) *out.add_steps() = to_record(*step, names);
     out.set_next_step(job.run.next_step);
 }

@@ -127,6 +127,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
     job.run.warned = wire.warned();
     job.run.exit = TRY(from_wire(wire.exit()));
     job.run.derived_exit = TRY(from_wire(wire.derived_exit()));
+    job.run.usage = from_wire(wire.usage());
     job.run.next_step = wire.next_step();
     return read_steps(wire, job, state);
 }
