@@ -91,13 +91,10 @@ void write_run(const Job& job, const std::vector<std::string>& names, wire::JobR
     *out.mutable_exit() = to_wire(job.run.exit);
     *out.mutable_derived_exit() = to_wire(job.run.derived_exit);
     *out.mutable_usage() = to_wire(job.run.usage);
-    for (const auto& step : job.run.steps) *out.add_steps() = to_record(*step, names);
     out.set_next_step(job.run.next_step);
 }
 
-}  // namespace
-
-wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names) {
+wire::JobRecord without_steps(const Job& job, const std::vector<std::string>& node_names) {
     wire::JobRecord out;
     out.set_schema(kRecordSchema);
     out.set_id(job.id.value);
@@ -125,6 +122,31 @@ wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_n
     write_times(job, out);
     write_array(job, out);
     write_run(job, node_names, out);
+    return out;
+}
+
+}  // namespace
+
+wire::JobRecord to_record(const Job& job, const std::vector<std::string>& node_names) {
+    wire::JobRecord out = without_steps(job, node_names);
+    for (const auto& step : job.run.steps) *out.add_steps() = to_record(*step, node_names);
+    return out;
+}
+
+wire::EndedRunRecord to_record(const EndedRun& run, const std::vector<std::string>& node_names) {
+    wire::EndedRunRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_state(static_cast<std::uint32_t>(run.state));
+    *out.mutable_job() = without_steps(*run.job, node_names);
+    return out;
+}
+
+wire::EndedStepRecord to_record(const EndedStep& step, const std::vector<std::string>& node_names) {
+    wire::EndedStepRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_job(step.job.value);
+    out.set_restarts(step.restarts);
+    *out.mutable_step() = to_record(*step.step, node_names);
     return out;
 }
 

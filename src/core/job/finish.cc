@@ -180,6 +180,7 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
         ended->state = state;
         ended->end_time = now;
         step = std::move(ended);
+        cluster.record_end(EndedStep{job.id, job.run.restarts, step});
     }
     forget_grants(cluster, job);
 }

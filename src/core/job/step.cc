@@ -202,6 +202,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
                         [&](const NodeShare& share) { return share.node == event.node; });
         if (!is_its_node) break;  // it cannot know
         step = part_ended(cluster, now, *step, event);
+        if (step->state != StepState::Running)
+            cluster.record_end(EndedStep{job.id, job.run.restarts, step});
         if (event.exit.oom_killed) job.run.derived_exit.oom_killed = true;
         const bool is_worst = severity(step->exit) > severity(job.run.derived_exit);
         if (step->state != StepState::Running && is_worst) {
