@@ -298,6 +298,8 @@ TEST(Requests, AReportKeepsTheRunAndTheError) {
     ended.mutable_run()->set_job(12);
     ended.mutable_run()->set_restarts(2);
     ended.mutable_exit()->set_code(3);
+    ended.mutable_usage()->set_cpu_user_us(1500);
+    ended.mutable_usage()->set_rss_max_kb(~std::uint64_t{0});
     const auto event = event_from(report, NodeIndex{4});
     ASSERT_TRUE(event);
     const auto& job_ended = std::get<JobEnded>(*event);
@@ -305,7 +307,21 @@ TEST(Requests, AReportKeepsTheRunAndTheError) {
     EXPECT_EQ(job_ended.run.restarts, 2u);
     EXPECT_EQ(job_ended.exit.code, 3);
     EXPECT_FALSE(job_ended.launch_error);
+    EXPECT_EQ(job_ended.usage.cpu_user, Microseconds{1500});
+    EXPECT_EQ(job_ended.usage.rss_max_kb, ~std::uint64_t{0});
     EXPECT_FALSE(event_from(wire::AgentReport{}, NodeIndex{4}));
+}
+
+TEST(Requests, AReportOfAStepKeepsWhatItUsed) {
+    wire::AgentReport report;
+    wire::Usage& usage = *report.mutable_step_ended()->mutable_usage();
+    usage.set_cpu_user_us(~std::uint64_t{0});
+    usage.set_cpu_system_us(7);
+    usage.set_rss_max_kb(1024);
+    const auto event = event_from(report, NodeIndex{4});
+    ASSERT_TRUE(event);
+    const Usage expected{Microseconds{sizes::kCpuMicroseconds}, Microseconds{7}, 1024, {}};
+    EXPECT_EQ(std::get<StepEnded>(*event).usage, expected);
 }
 
 TEST(Options, KnowTheirLettersAndNameTheWrongOnes) {
@@ -342,6 +358,12 @@ public:
         return {};
     }
     Result<StoredState> load() override { return kept_->load(); }
+    Result<std::vector<StoredRun>> ended_runs(std::size_t most) override {
+        return kept_->ended_runs(most);
+    }
+    Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) override {
+        return kept_->ended_steps(job, restarts);
+    }
     Result<std::string> blob(std::string_view hash) override { return kept_->blob(hash); }
     Result<bool> has_blob(std::string_view hash) override { return kept_->has_blob(hash); }
 

@@ -361,12 +361,13 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
             ExitStatus exit = TRY(from_wire(ended.exit()));
             return Event{JobEnded{node, from_wire(ended.run()), exit,
                                   error_in(ended.has_launch_error(), ended.launch_error()),
-                                  ended.epilog_failed()}};
+                                  ended.epilog_failed(), from_wire(ended.usage())}};
         }
         case wire::AgentReport::kStepEnded: {
             const auto& ended = report.step_ended();
             ExitStatus exit = TRY(from_wire(ended.exit()));
-            return Event{StepEnded{node, from_wire(ended.run()), exit, ended.srun_lost()}};
+            return Event{StepEnded{node, from_wire(ended.run()), exit, ended.srun_lost(),
+                                   from_wire(ended.usage())}};
         }
         case wire::AgentReport::kNodeCleaned:
             return Event{NodeCleaned{node, from_wire(report.node_cleaned().run()),

@@ -166,6 +166,9 @@ void Cluster::forget_job(JobId id) {
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
+    // Nothing reads the rows of ended runs and steps yet. They go with their job, so that the
+    // store does not grow for ever.
+    accounted_.push_back({id, found->run.restarts, kBatchStep});
     visible_change_ = true;
 }
 
@@ -258,9 +261,15 @@ bool Cluster::is_end_awaited() const {
 ChangedRecords Cluster::take_changes() {
     ChangedRecords changes;
     changes.jobs.reserve(changed_jobs_.size());
+    changes.ended_runs = std::exchange(ended_runs_, {});
     for (std::uint32_t id : changed_jobs_) {
-        if (auto job = jobs_.find(id)) changes.jobs.push_back(std::move(job));
+        auto job = jobs_.find(id);
+        if (!job) continue;
+        if (is_over(*job)) changes.ended_runs.push_back({static_cast<ShownState>(job->state), job});
+        changes.jobs.push_back(std::move(job));
     }
+    changes.ended_steps = std::exchange(ended_steps_, {});
+    changes.accounted = std::exchange(accounted_, {});
     for (std::uint32_t index : changed_nodes_) changes.nodes.push_back(nodes_.find(index));
     changes.forgotten = std::move(forgotten_jobs_);
     if (next_job_id_changed_) changes.next_job_id = next_job_id_;

@@ -125,6 +125,19 @@ struct Snapshot {
     std::shared_ptr<const std::vector<DamagedRow>> damaged;
 };
 
+// A run that is over, for accounting. A later EndedRun of the same run replaces the first.
+struct EndedRun {
+    ShownState state = ShownState::Requeued;  // how it ended; Requeued: to run again
+    std::shared_ptr<const Job> job;           // as it was then; job->run is the run
+};
+
+// A step that is over, for accounting. It is recorded again when a node reports something later.
+struct EndedStep {
+    JobId job;
+    std::uint32_t restarts = 0;  // the job's run
+    std::shared_ptr<const Step> step;
+};
+
 // What a batch changed, for the store. Records are immutable from here on.
 struct ChangedRecords {
     std::vector<std::shared_ptr<const Job>> jobs;
@@ -134,9 +147,14 @@ struct ChangedRecords {
     std::vector<Reservation> reservations;
     std::vector<std::string> reservations_gone;
     std::shared_ptr<const std::vector<Qos>> qos;  // all of them, when one has changed
+    std::vector<EndedRun> ended_runs;
+    std::vector<EndedStep> ended_steps;
+    // The rows of these runs, of earlier runs of their jobs, and of their steps are deleted.
+    std::vector<RunId> accounted;
     bool empty() const {
         return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id &&
-               reservations.empty() && reservations_gone.empty() && !qos;
+               reservations.empty() && reservations_gone.empty() && !qos && ended_runs.empty() &&
+               ended_steps.empty() && accounted.empty();
     }
 };
 
@@ -260,6 +278,10 @@ public:
     }
     Job& add_job(Job job);
     void forget_job(JobId id);
+    // The store keeps a row of it for accounting. The last run of a job needs no call: it is
+    // recorded when the job is over.
+    void record_end(EndedRun run) { ended_runs_.push_back(std::move(run)); }
+    void record_end(EndedStep step) { ended_steps_.push_back(std::move(step)); }
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
     JobId next_job_id() const;  // that the next take_job_id() gives
     JobId take_job_id();
@@ -391,6 +413,9 @@ private:
     bool next_job_id_changed_ = false;
     std::set<std::uint32_t> changed_jobs_;
     std::vector<JobId> forgotten_jobs_;
+    std::vector<EndedRun> ended_runs_;
+    std::vector<EndedStep> ended_steps_;
+    std::vector<RunId> accounted_;
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;

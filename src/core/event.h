@@ -237,6 +237,7 @@ struct JobEnded {
     ExitStatus exit;
     std::optional<Error> launch_error;
     bool epilog_failed = false;
+    Usage usage = {};  // of the batch script
 };
 
 struct StepEnded {
@@ -244,6 +245,7 @@ struct StepEnded {
     RunId run;
     ExitStatus exit;
     bool srun_lost = false;  // it was ended because its srun was gone
+    Usage usage = {};        // on this node
 };
 
 struct NodeCleaned {

@@ -14,6 +14,7 @@
 #include "model/ids.h"
 #include "model/job_id.h"
 #include "model/quantity.h"
+#include "model/usage.h"
 
 namespace sluice {
 
@@ -82,7 +83,8 @@ struct Step {
     std::optional<Time> end_time;
     TimeLimit time_limit;
     ExitStatus exit;
-    std::vector<NodeIndex> nodes_left;  // still running
+    Usage usage;                        // of the nodes that have reported their end
+    std::vector<NodeIndex> nodes_left;  // have not reported their end
     std::string key;                    // from its srun: the same question, the same step
     bool cancelled = false;             // told to end; a node that did not hear it is told again
 
@@ -101,7 +103,7 @@ enum class KillReason : std::uint8_t {
 };
 
 // All that a requeue begins anew. A job that waits for its first start has an empty run; one that
-// is cancelled before it starts ends that run without a start time.
+// is cancelled before it starts ends that run without an allocation.
 struct Run {
     std::uint32_t restarts = 0;  // the number of the run: 0 is the first
     std::uint64_t sluid = 0;     // printed in base 32: unique per run
@@ -127,6 +129,7 @@ struct Run {
     std::optional<Time> last_checkpoint;  // its work up to then is saved, it says
     ExitStatus exit;
     ExitStatus derived_exit;  // the worst of its steps
+    Usage usage;              // of the batch script; each step has its own
 
     std::vector<std::shared_ptr<const Step>> steps;  // the live ones and some that have ended
     std::uint32_t next_step = 0;

@@ -57,6 +57,8 @@ constexpr std::int64_t kSeconds = std::int64_t{1} << 40;
 constexpr std::int64_t kTimeLimit = 0xfffffff0;            // seconds: 71582788 minutes
 constexpr std::uint64_t kAmount = std::uint64_t{1} << 48;  // megabytes, devices
 constexpr std::uint32_t kCount = 1u << 30;                 // nodes, tasks, CPUs
+// CPU time of all processes of a step; the sum of two such values does not overflow.
+constexpr std::int64_t kCpuMicroseconds = std::int64_t{1} << 60;
 
 // ---- messages
 

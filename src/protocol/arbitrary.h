@@ -169,6 +169,11 @@ inline ExitStatus exit_status() {
     return {static_cast<std::uint8_t>(number(256)), static_cast<std::uint8_t>(number(65)), coin()};
 }
 
+inline Usage usage() {
+    const auto time = [] { return Microseconds{number(1u << 30)}; };
+    return {time(), time(), number(1u << 30), text()};
+}
+
 inline Step step(std::uint32_t node_count) {
     Step step;
     step.id = StepId{*rc::gen::arbitrary<std::uint32_t>()};
@@ -187,6 +192,7 @@ inline Step step(std::uint32_t node_count) {
     step.end_time = maybe_time();
     step.time_limit = time_limit();
     step.exit = exit_status();
+    step.usage = usage();
     for (const NodeShare& share : step.nodes) {
         if (coin()) step.nodes_left.push_back(share.node);
     }

@@ -62,6 +62,9 @@ std::string tres_per_task(const Shape& shape);
 wire::ExitStatus to_wire(const ExitStatus& exit);
 Result<ExitStatus> from_wire(const wire::ExitStatus& exit);
 
+wire::Usage to_wire(const Usage& usage);
+Usage from_wire(const wire::Usage& usage);  // numbers that are too large become the largest
+
 wire::Step to_wire(const Step& step);
 Result<Step> from_wire(const wire::Step& step);
 

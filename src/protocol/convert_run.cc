@@ -93,6 +93,26 @@ Result<ExitStatus> from_wire(const wire::ExitStatus& wire) {
                       .oom_killed = wire.oom_killed()};
 }
 
+wire::Usage to_wire(const Usage& usage) {
+    wire::Usage out;
+    out.set_cpu_user_us(static_cast<std::uint64_t>(usage.cpu_user.count()));
+    out.set_cpu_system_us(static_cast<std::uint64_t>(usage.cpu_system.count()));
+    out.set_rss_max_kb(usage.rss_max_kb);
+    out.set_rss_max_node(usage.rss_max_node);
+    return out;
+}
+
+Usage from_wire(const wire::Usage& wire) {
+    const auto time = [](std::uint64_t microseconds) {
+        const auto most = static_cast<std::uint64_t>(sizes::kCpuMicroseconds);
+        return Microseconds{static_cast<std::int64_t>(std::min(microseconds, most))};
+    };
+    return {.cpu_user = time(wire.cpu_user_us()),
+            .cpu_system = time(wire.cpu_system_us()),
+            .rss_max_kb = wire.rss_max_kb(),
+            .rss_max_node = wire.rss_max_node()};
+}
+
 wire::Step to_wire(const Step& step) {
     wire::Step out;
     out.set_id(step.id.value);
@@ -111,6 +131,7 @@ wire::Step to_wire(const Step& step) {
     if (step.end_time) out.set_end_time(to_unix(*step.end_time));
     *out.mutable_time_limit() = to_wire(step.time_limit);
     *out.mutable_exit() = to_wire(step.exit);
+    *out.mutable_usage() = to_wire(step.usage);
     for (const NodeIndex node : step.nodes_left) out.add_nodes_left(node.value);
     out.set_key(step.key);
     out.set_cancelled(step.cancelled);
@@ -136,6 +157,7 @@ Result<Step> from_wire(const wire::Step& wire) {
     if (wire.has_end_time()) step.end_time = TRY(checks::moment("end", wire.end_time()));
     step.time_limit = TRY(from_wire(wire.time_limit()));
     step.exit = TRY(from_wire(wire.exit()));
+    step.usage = from_wire(wire.usage());
     TRY(checks::list_size("nodes left", static_cast<std::size_t>(wire.nodes_left_size())));
     for (const std::uint32_t node : wire.nodes_left()) step.nodes_left.push_back(NodeIndex{node});
     step.key = wire.key();

@@ -158,7 +158,7 @@ std::optional<Event> submission() {
     wish->licenses = nasty_value();
     wish->script_args = {nasty_value(), nasty_value()};
     wish->time_limit = TimeLimit{Seconds{*rc::gen::element<std::int64_t>(60, 1ll << 33)}};
-    Result<JobRequest> taken = from_wire(to_wire(*wish));
+    Result<JobRequest> taken = decode_request(encode(*wish));
     if (!taken) return std::nullopt;
     return SubmitJob{RequestId{1}, kRoot, std::make_shared<JobRequest>(*std::move(taken)), {}};
 }

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "model/errors.h"
 #include "store/blob_refs.h"
@@ -16,10 +17,33 @@ namespace sluice {
 
 namespace {
 
+using RunRows = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;  // job, restarts
+using StepRows =  // job, restarts, step
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::string>;
+
 struct Rows {
     std::map<std::uint32_t, std::string> jobs, qos;
     std::map<std::string, std::string> nodes, reservations;
+    RunRows ended_runs;
+    StepRows ended_steps;
 };
+
+Result<void> add_ended(const ChangedRecords& changes, const std::vector<std::string>& names,
+                       Rows& rows) {
+    for (const EndedRun& run : changes.ended_runs) {
+        const std::uint32_t restarts = run.job->run.restarts;
+        std::string& row = rows.ended_runs[{run.job->id.value, restarts}];
+        row = to_record(run, names);
+        TRY(read_ended_run(run.job->id, restarts, row));
+    }
+    for (const EndedStep& ended : changes.ended_steps) {
+        const RunId key{ended.job, ended.restarts, ended.step->id};
+        std::string& row = rows.ended_steps[{key.job.value, key.restarts, key.step.value}];
+        row = to_record(ended, names);
+        TRY(read_ended_step(key, row));
+    }
+    return {};
+}
 
 // The changes as rows. Each is read back: a row that a restart would refuse must not be committed.
 Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std::string>& names) {
@@ -40,6 +64,7 @@ Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std:
         row = to_record(reservation);
         TRY(loader.add_reservation(reservation.name, row));
     }
+    TRY(add_ended(changes, names, rows));
     if (!changes.qos) return rows;
     for (const Qos& qos : *changes.qos) {
         std::string& row = rows.qos[qos.id];
@@ -63,6 +88,9 @@ public:
         for (const auto& [name, row] : rows.nodes) nodes_[name] = row;
         for (const auto& [name, row] : rows.reservations) reservations_[name] = row;
         for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
+        for (const auto& [key, row] : rows.ended_runs) ended_runs_[key] = row;
+        for (const auto& [key, row] : rows.ended_steps) ended_steps_[key] = row;
+        for (const RunId& run : changes.accounted) drop_ended(run.job.value, run.restarts);
         if (changes.qos) qos_ = rows.qos;
         if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
         for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
@@ -81,6 +109,27 @@ public:
         return loader.take();
     }
 
+    Result<std::vector<StoredRun>> ended_runs(std::size_t most) override {
+        const std::lock_guard guard(mutex_);
+        std::vector<StoredRun> runs;
+        for (const auto& [key, row] : ended_runs_) {
+            if (runs.size() == most) break;
+            runs.push_back(TRY(read_ended_run(JobId{key.first}, key.second, row)));
+        }
+        return runs;
+    }
+
+    Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) override {
+        const std::lock_guard guard(mutex_);
+        std::vector<StoredStep> steps;
+        const auto end = ended_steps_.upper_bound({job.value, restarts, kLast});
+        for (auto row = ended_steps_.lower_bound({job.value, restarts, 0}); row != end; ++row) {
+            const RunId key{job, restarts, StepId{std::get<2>(row->first)}};
+            steps.push_back(TRY(read_ended_step(key, row->second)));
+        }
+        return steps;
+    }
+
     Result<std::string> blob(std::string_view hash) override {
         const std::lock_guard guard(mutex_);
         const auto found = blobs_.find(hash);
@@ -94,11 +143,22 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t kLast = 0xffffffff;
+
+    void drop_ended(std::uint32_t job, std::uint32_t restarts) {
+        ended_runs_.erase(ended_runs_.lower_bound({job, 0}),
+                          ended_runs_.upper_bound({job, restarts}));
+        ended_steps_.erase(ended_steps_.lower_bound({job, 0, 0}),
+                           ended_steps_.upper_bound({job, restarts, kLast}));
+    }
+
     std::mutex mutex_;
     std::map<std::uint32_t, std::string> jobs_;
     std::map<std::string, std::string> nodes_;
     std::map<std::string, std::string> reservations_;
     std::map<std::uint32_t, std::string> qos_;
+    RunRows ended_runs_;
+    StepRows ended_steps_;
     std::map<std::string, std::string, std::less<>> blobs_;
     std::uint32_t next_job_id_ = 0;
     BlobRefs refs_;

@@ -94,13 +94,11 @@ void write_run(const Job& job, const std::vector<std::string>& names, wire::JobR
     out.set_warned(job.run.warned);
     *out.mutable_exit() = to_wire(job.run.exit);
     *out.mutable_derived_exit() = to_wire(job.run.derived_exit);
-    for (const auto& step : job.run.steps) *out.add_steps() = to_record(*step, names);
+    *out.mutable_usage() = to_wire(job.run.usage);
     out.set_next_step(job.run.next_step);
 }
 
-}  // namespace
-
-std::string to_record(const Job& job, const std::vector<std::string>& node_names) {
+wire::JobRecord without_steps(const Job& job, const std::vector<std::string>& node_names) {
     wire::JobRecord out;
     out.set_schema(kRecordSchema);
     out.set_id(job.id.value);
@@ -128,6 +126,31 @@ std::string to_record(const Job& job, const std::vector<std::string>& node_names
     write_times(job, out);
     write_array(job, out);
     write_run(job, node_names, out);
+    return out;
+}
+
+}  // namespace
+
+std::string to_record(const Job& job, const std::vector<std::string>& node_names) {
+    wire::JobRecord out = without_steps(job, node_names);
+    for (const auto& step : job.run.steps) *out.add_steps() = to_record(*step, node_names);
+    return out.SerializeAsString();
+}
+
+std::string to_record(const EndedRun& run, const std::vector<std::string>& node_names) {
+    wire::EndedRunRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_state(static_cast<std::uint32_t>(run.state));
+    *out.mutable_job() = without_steps(*run.job, node_names);
+    return out.SerializeAsString();
+}
+
+std::string to_record(const EndedStep& step, const std::vector<std::string>& node_names) {
+    wire::EndedStepRecord out;
+    out.set_schema(kRecordSchema);
+    out.set_job(step.job.value);
+    out.set_restarts(step.restarts);
+    *out.mutable_step() = to_record(*step.step, node_names);
     return out.SerializeAsString();
 }
 

@@ -11,18 +11,25 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/cluster.h"
 #include "records.pb.h"
+#include "store/store.h"
 
 namespace sluice {
 
+// 2: what the batch script and the steps used; rows of ended runs and steps; lists of fields.
 constexpr std::uint32_t kRecordSchema = 2;
 constexpr std::uint32_t kSchemaNumber = 1;  // of its field in each row
 
 std::string to_record(const Job& job, const std::vector<std::string>& node_names);
+std::string to_record(const EndedRun& run, const std::vector<std::string>& node_names);
+std::string to_record(const EndedStep& step, const std::vector<std::string>& node_names);
 std::string to_record(const Node& node);
 std::string to_record(const Reservation& reservation);
 std::string to_record(const Qos& qos);
+
+// The rows that have these keys. Errors as those of RowLoader.
+Result<StoredRun> read_ended_run(JobId job, std::uint32_t restarts, std::string_view bytes);
+Result<StoredStep> read_ended_step(const RunId& step, std::string_view bytes);
 
 // Rows back into what was stored. Each comes with its key. A row that does not make sense is an
 // error of the code StoreFailed; one of a newer version of this program has the code

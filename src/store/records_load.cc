@@ -78,19 +78,22 @@ Result<void> read_array(const wire::JobRecord& wire, Job& job) {
     return {};
 }
 
+Result<Step> read_step(const wire::Step& row, Names& names) {
+    Step step = TRY(from_wire(row));
+    step.nodes = TRY(read_shares(row.nodes(), names));
+    for (const NodeIndex left : step.nodes_left) {
+        if (left.value >= names.size()) {
+            return checks::refused("nodes left", "a node that the step does not have");
+        }
+    }
+    return step;
+}
+
 Result<void> read_steps(const wire::JobRecord& wire, Job& job, StoredState& state) {
     if (wire.steps().empty()) return {};
     std::vector<Names>& names = state.step_nodes[job.id.value];
     for (const wire::Step& row : wire.steps()) {
-        Step step = TRY(from_wire(row));
-        Names step_names;
-        step.nodes = TRY(read_shares(row.nodes(), step_names));
-        for (const NodeIndex left : step.nodes_left) {
-            if (left.value >= step_names.size()) {
-                return checks::refused("nodes left", "a node that the step does not have");
-            }
-        }
-        names.push_back(std::move(step_names));
+        Step step = TRY(read_step(row, names.emplace_back()));
         job.run.steps.push_back(std::make_shared<const Step>(std::move(step)));
     }
     return {};
@@ -121,6 +124,7 @@ Result<void> read_run(const wire::JobRecord& wire, Job& job, StoredState& state)
     job.run.warned = wire.warned();
     job.run.exit = TRY(from_wire(wire.exit()));
     job.run.derived_exit = TRY(from_wire(wire.derived_exit()));
+    job.run.usage = from_wire(wire.usage());
     job.run.next_step = wire.next_step();
     return read_steps(wire, job, state);
 }
@@ -187,7 +191,44 @@ Result<Value> read_row(std::string_view bytes, std::string_view what) {
     return value;
 }
 
+Result<StoredRun> run_from(const wire::EndedRunRecord& record) {
+    StoredRun run;
+    run.state = TRY(checks::one_of("ended state", record.state(), ShownState::Stopped));
+    StoredState nodes;
+    run.job = TRY(read_job(record.job(), nodes));
+    run.node_names = std::move(nodes.allocation_nodes[run.job.id.value]);
+    return run;
+}
+
 }  // namespace
+
+Result<StoredRun> read_ended_run(JobId job, std::uint32_t restarts, std::string_view bytes) {
+    wire::EndedRunRecord record;
+    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return bad_row("it cannot be decoded");
+    }
+    TRY(check_schema(record.schema(), fmt::format("run {} of job {}", restarts, job.value)));
+    if (record.job().id() != job.value || record.job().restarts() != restarts)
+        return bad_row("it is that of another run");
+    Result<StoredRun> run = run_from(record);
+    if (!run) return bad_row(to_string(run.error()));
+    return run;
+}
+
+Result<StoredStep> read_ended_step(const RunId& key, std::string_view bytes) {
+    wire::EndedStepRecord record;
+    if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return bad_row("it cannot be decoded");
+    }
+    TRY(check_schema(record.schema(), fmt::format("step {}.{}", key.job.value, key.step.value)));
+    if (RunId{JobId{record.job()}, record.restarts(), StepId{record.step().id()}} != key)
+        return bad_row("it is that of another step");
+    StoredStep stored;
+    Result<Step> step = read_step(record.step(), stored.node_names);
+    if (!step) return bad_row(to_string(step.error()));
+    stored.step = *std::move(step);
+    return stored;
+}
 
 Result<void> RowLoader::add_job(JobId id, std::string_view bytes) {
     const std::string what = fmt::format("job {}", id.value);

@@ -30,16 +30,22 @@ constexpr const char* kTables = R"(
     INSERT INTO meta VALUES ('schema', 1);
     COMMIT;
 )";
-static_assert(kDatabaseSchema == 1, "kTables makes this one");
 
-// Came later: made when it is missing, and no trouble to a version that does not know it.
+// Came later: made when it is missing. kUpgrade does the same for the schema's number.
 constexpr const char* kLaterTables =
     "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT "
     "ROWID;"
     "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
     // Rows that could not be read, with what they contained. Only an administrator empties it.
     "CREATE TABLE IF NOT EXISTS damaged (kind TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL,"
-    " data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID";
+    " data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;"
+    // For accounting, which deletes what it has read.
+    "CREATE TABLE IF NOT EXISTS ended_runs (job INTEGER NOT NULL, restarts INTEGER NOT NULL,"
+    " data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,"
+    " step INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (job, restarts, step)) WITHOUT ROWID";
+constexpr const char* kUpgrade = "UPDATE meta SET value = 2 WHERE key = 'schema' AND value < 2";
+static_assert(kDatabaseSchema == 2, "kUpgrade sets this one");
 
 bool exists(const std::string& path) {
     struct stat facts {};
@@ -150,7 +156,8 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
         TRY(check_content(database, path));
         TRY(check_schema(database, path));
-        return database.execute(kLaterTables);
+        TRY(database.execute(kLaterTables));
+        return database.execute(kUpgrade);
     };
     TRY(set_up());
     constexpr std::int64_t kLogSize =

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-constexpr int kDatabaseSchema = 1;
+constexpr int kDatabaseSchema = 2;  // 2: tables of ended runs and steps
 
 std::string database_path(const std::string& directory);
 

@@ -27,6 +27,7 @@ struct Writer {
     Statement begin, commit, rollback;
     Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
     Statement put_reservation, drop_reservation, put_qos, drop_all_qos;
+    Statement put_run, put_step, drop_runs, drop_steps;
 };
 
 // Used by any thread, one at a time.
@@ -53,6 +54,12 @@ Result<Writer> open_writer(const std::string& directory) {
     writer.drop_reservation = TRY(prepare("DELETE FROM reservations WHERE name = ?"));
     writer.put_qos = TRY(prepare("INSERT INTO qos (id, data) VALUES (?, ?)"));
     writer.drop_all_qos = TRY(prepare("DELETE FROM qos"));
+    writer.put_run =
+        TRY(prepare("INSERT OR REPLACE INTO ended_runs (job, restarts, data) VALUES (?, ?, ?)"));
+    writer.put_step = TRY(prepare(
+        "INSERT OR REPLACE INTO ended_steps (job, restarts, step, data) VALUES (?, ?, ?, ?)"));
+    writer.drop_runs = TRY(prepare("DELETE FROM ended_runs WHERE job = ? AND restarts <= ?"));
+    writer.drop_steps = TRY(prepare("DELETE FROM ended_steps WHERE job = ? AND restarts <= ?"));
     return writer;
 }
 
@@ -112,6 +119,31 @@ public:
         // A damaged job may name blobs that nothing else names.
         if (state->damaged.empty()) TRY(sweep_blobs());
         return state;
+    }
+
+    Result<std::vector<StoredRun>> ended_runs(std::size_t most) override {
+        Statement query = TRY(writer_.database.prepare(
+            "SELECT job, restarts, data FROM ended_runs ORDER BY job, restarts LIMIT ?"));
+        query.bind(1, static_cast<std::int64_t>(most));
+        std::vector<StoredRun> runs;
+        while (TRY(query.step())) {
+            const JobId job{static_cast<std::uint32_t>(query.number(0))};
+            const auto restarts = static_cast<std::uint32_t>(query.number(1));
+            runs.push_back(TRY(read_ended_run(job, restarts, query.bytes(2))));
+        }
+        return runs;
+    }
+
+    Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) override {
+        Statement query = TRY(writer_.database.prepare(
+            "SELECT step, data FROM ended_steps WHERE job = ? AND restarts = ? ORDER BY step"));
+        query.bind(1, std::int64_t{job.value}).bind(2, std::int64_t{restarts});
+        std::vector<StoredStep> steps;
+        while (TRY(query.step())) {
+            const StepId step{static_cast<std::uint32_t>(query.number(0))};
+            steps.push_back(TRY(read_ended_step({job, restarts, step}, query.bytes(1))));
+        }
+        return steps;
     }
 
     Result<std::string> blob(std::string_view hash) override {
@@ -180,6 +212,7 @@ private:
         for (const std::string& name : changes.reservations_gone) {
             TRY(writer_.drop_reservation.bind(1, name).run());
         }
+        TRY(write_ended(changes, names));
         if (changes.qos) TRY(write_qos(*changes.qos));
         if (changes.next_job_id) {
             TRY(writer_.put_meta.bind(1, "next_job_id")
@@ -188,6 +221,32 @@ private:
         }
         for (const std::string& hash : refs_.left_over(changes)) {
             TRY(writer_.drop_blob.bind(1, hash).run());
+        }
+        return {};
+    }
+
+    Result<void> write_ended(const ChangedRecords& changes, const std::vector<std::string>& names) {
+        for (const EndedRun& run : changes.ended_runs) {
+            row_ = to_record(run, names);
+            TRY(writer_.put_run.bind(1, std::int64_t{run.job->id.value})
+                    .bind(2, std::int64_t{run.job->run.restarts})
+                    .bind_blob(3, row_)
+                    .run());
+        }
+        for (const EndedStep& ended : changes.ended_steps) {
+            row_ = to_record(ended, names);
+            TRY(writer_.put_step.bind(1, std::int64_t{ended.job.value})
+                    .bind(2, std::int64_t{ended.restarts})
+                    .bind(3, std::int64_t{ended.step->id.value})
+                    .bind_blob(4, row_)
+                    .run());
+        }
+        for (const RunId& run : changes.accounted) {
+            for (Statement* drop : {&writer_.drop_runs, &writer_.drop_steps}) {
+                TRY(drop->bind(1, std::int64_t{run.job.value})
+                        .bind(2, std::int64_t{run.restarts})
+                        .run());
+            }
         }
         return {};
     }

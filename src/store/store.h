@@ -34,6 +34,19 @@ struct Batch {
     std::shared_ptr<const std::vector<std::string>> node_names;
 };
 
+// A row of an ended run. In its allocation a NodeIndex is a place in node_names.
+struct StoredRun {
+    ShownState state = ShownState::Requeued;
+    Job job;  // as it was when the run ended, without steps
+    std::vector<std::string> node_names;
+};
+
+// A row of an ended step. A NodeIndex is a place in node_names.
+struct StoredStep {
+    Step step;
+    std::vector<std::string> node_names;
+};
+
 class Store {
 public:
     virtual ~Store() = default;
@@ -51,6 +64,12 @@ public:
     // allocation_nodes; in completing_nodes, a place in StoredState::completing_nodes; in a step
     // (also its nodes_left), a place in that step's list in step_nodes.
     virtual Result<StoredState> load() = 0;
+
+    // Rows for accounting, by job, run and step. The cluster does not read them again, and load()
+    // does not give them back. ChangedRecords::accounted deletes them. To be called by the thread
+    // that commits.
+    virtual Result<std::vector<StoredRun>> ended_runs(std::size_t most) = 0;
+    virtual Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) = 0;
 
     virtual Result<std::string> blob(std::string_view hash) = 0;
     virtual Result<bool> has_blob(std::string_view hash) = 0;

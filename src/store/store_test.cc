@@ -3,6 +3,7 @@
 // What every store promises, asked of each kind.
 #include "store/store.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -170,6 +171,102 @@ TEST_F(EveryStore, KeepsTheLastVersionAndForgetsWhatIsForgotten) {
         ASSERT_EQ(state.jobs.size(), 1u);
         EXPECT_EQ(state.jobs[0].id, JobId{2});
         EXPECT_EQ(state.jobs[0].priority, 99u);
+    }
+}
+
+Batch batch_of_run(Job job, ShownState state) {
+    Batch batch = batch_of({});
+    batch.changes.ended_runs.push_back({state, std::make_shared<const Job>(std::move(job))});
+    return batch;
+}
+
+Batch batch_of_step(JobId job, std::uint32_t restarts, Step step) {
+    Batch batch = batch_of({});
+    batch.changes.ended_steps.push_back(
+        {job, restarts, std::make_shared<const Step>(std::move(step))});
+    return batch;
+}
+
+TEST_F(EveryStore, GivesEndedRunsBackUnchanged) {
+    for (const auto& store : stores_) {
+        EXPECT_TRUE(rc::check([&] {
+            Job job = arbitrary_job(3);
+            job.run.completing_nodes.clear();  // it is over
+            if (is_live(job)) job.state = JobState::Pending;
+            const auto state = arbitrary::one_of(ShownState::Stopped);
+            RC_ASSERT(store->commit(batch_of_run(job, state)).has_value());
+            const std::vector<StoredRun> runs = store->ended_runs(10).value();
+            RC_ASSERT(runs.size() == 1u);
+            RC_ASSERT(runs[0].state == state);
+            StoredState names;
+            names.allocation_nodes[3] = runs[0].node_names;
+            job.run.steps.clear();  // they have rows of their own
+            expect_same(resolved(runs[0].job, names), job);
+            Batch done;
+            done.changes.accounted = {{JobId{3}, job.run.restarts, kBatchStep}};
+            RC_ASSERT(store->commit(done).has_value());
+        }));
+    }
+}
+
+TEST_F(EveryStore, GivesEndedStepsBackUnchanged) {
+    const auto node_count = static_cast<std::uint32_t>(node_names()->size());
+    for (const auto& store : stores_) {
+        EXPECT_TRUE(rc::check([&] {
+            const Step step = arbitrary::step(node_count);
+            RC_ASSERT(store->commit(batch_of_step(JobId{3}, 1, step)).has_value());
+            const std::vector<StoredStep> steps = store->ended_steps(JobId{3}, 1).value();
+            RC_ASSERT(steps.size() == 1u);
+            StoredState names;
+            names.step_nodes[3] = {steps[0].node_names};
+            Job job = simple_job(3);
+            job.run.steps = {std::make_shared<const Step>(steps[0].step)};
+            RC_ASSERT(*resolved(job, names).run.steps[0] == step);
+            Batch done;
+            done.changes.accounted = {{JobId{3}, 1, kBatchStep}};
+            RC_ASSERT(store->commit(done).has_value());
+        }));
+    }
+}
+
+// "3/0": run 0 of job 3. "3/0.2": its step 2.
+std::vector<std::string> ended_in(Store& store) {
+    std::vector<std::string> keys;
+    for (const StoredRun& run : store.ended_runs(100).value()) {
+        const std::uint32_t restarts = run.job.run.restarts;
+        const auto key = fmt::format("{}/{}", run.job.id.value, restarts);
+        keys.push_back(key);
+        for (const StoredStep& row : store.ended_steps(run.job.id, restarts).value())
+            keys.push_back(fmt::format("{}.{}", key, row.step.id.value));
+    }
+    return keys;
+}
+
+TEST_F(EveryStore, KeepsOneRowOfEachEndedRunUntilItIsAccounted) {
+    using Keys = std::vector<std::string>;
+    for (const auto& store : stores_) {
+        Batch batch = batch_of({simple_job(3)});
+        for (const auto& [id, restarts] : {std::pair{3u, 1u}, {3u, 0u}, {4u, 0u}, {3u, 1u}}) {
+            auto job = std::make_shared<Job>(simple_job(id));
+            job->run.restarts = restarts;
+            batch.changes.ended_runs.push_back({ShownState::Requeued, job});
+            auto step = std::make_shared<Step>();
+            step->id = StepId{restarts};
+            batch.changes.ended_steps.push_back({job->id, restarts, step});
+        }
+        ASSERT_TRUE(store->commit(batch));
+        EXPECT_EQ(ended_in(*store), (Keys{"3/0", "3/0.0", "3/1", "3/1.1", "4/0", "4/0.0"}));
+        EXPECT_EQ(store->ended_runs(1)->size(), 1u);
+        EXPECT_EQ(store->load()->jobs.size(), 1u) << "they are no jobs";
+
+        Batch done;
+        done.changes.accounted = {{JobId{3}, 0, kBatchStep}};
+        ASSERT_TRUE(store->commit(done));
+        EXPECT_EQ(ended_in(*store), (Keys{"3/1", "3/1.1", "4/0", "4/0.0"}));
+        done.changes.accounted = {{JobId{3}, 7, kBatchStep}, {JobId{4}, 0, kBatchStep}};
+        ASSERT_TRUE(store->commit(done));
+        EXPECT_EQ(ended_in(*store), Keys{});
+        EXPECT_TRUE(store->ended_steps(JobId{3}, 1)->empty());
     }
 }
 

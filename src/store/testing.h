@@ -49,6 +49,7 @@ inline Run arbitrary_run(std::uint32_t node_count) {
     run.warned = coin();
     run.exit = exit_status();
     run.derived_exit = exit_status();
+    run.usage = usage();
     for (const Step& made : list([&] { return step(node_count); })) {
         run.steps.push_back(std::make_shared<const Step>(made));
     }

@@ -196,6 +196,48 @@ def test_a_damaged_record_is_set_aside_and_the_cluster_starts(cluster):
     cluster.run("scancel", kept)
 
 
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def field(data, *numbers):
+    """A field of a protobuf message, or of the messages in it; None: it is not there."""
+    at, found = 0, None
+    while at < len(data):
+        tag, at = varint(data, at)
+        value, at = varint(data, at)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+        if tag >> 3 == numbers[0]:
+            found = value
+    return field(found, *numbers[1:]) if found is not None and numbers[1:] else found
+
+
+def test_every_run_and_step_is_recorded_with_what_it_used(make_cluster):
+    """Rows for accounting: the usage that slurmstepd measures reaches the store."""
+    cluster = make_cluster(extra="SchedulerParameters=requeue_delay=1")
+    job = cluster.submit('[ "$SLURM_RESTART_COUNT" ] || sleep 1000\n'
+                         "count() { i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; }\ncount\n"
+                         "srun sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'", "--requeue")
+    cluster.wait_state(job, "RUNNING")
+    cluster.run("scontrol", "requeue", job)
+    assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
+    store = sqlite3.connect(next((cluster.dir / "state").glob("*.db")))
+    runs = store.execute("SELECT job, restarts, data FROM ended_runs ORDER BY job, restarts").fetchall()
+    steps = store.execute("SELECT job, restarts, step, data FROM ended_steps").fetchall()
+    store.close()
+    assert [run[:2] for run in runs] == [(int(job), 0), (int(job), 1)]
+    assert [step[:3] for step in steps] == [(int(job), 1, 0)]
+    for usage in (field(runs[1][2], 3, 91), field(steps[0][3], 4, 23)):
+        assert field(usage, 1) > 0 and field(usage, 3) > 0, "CPU time and memory"
+        assert field(usage, 4), "the node"
+
+
 def test_a_state_directory_that_cannot_be_written(make_cluster):
     cluster = make_cluster(start=False)
     cluster.checked = False

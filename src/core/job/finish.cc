@@ -179,8 +179,8 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
         auto ended = std::make_shared<Step>(*step);
         ended->state = state;
         ended->end_time = now;
-        ended->nodes_left.clear();
         step = std::move(ended);
+        cluster.record_end(EndedStep{job.id, job.run.restarts, step});
     }
     forget_grants(cluster, job);
 }
@@ -301,6 +301,11 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
     if (refused && (is_live(*found) || is_completing(*found)))
         drain_after_refusal(cluster, now, event.node, *event.launch_error);
+    if (!event.launch_error && (is_live(*found) || is_completing(*found))) {
+        Usage& usage = cluster.edit_job(found->id).run.usage;
+        usage = event.usage;
+        usage.rss_max_node = cluster.node(event.node).config.name;
+    }
     if (is_live(*found)) {
         Job& job = cluster.edit_job(found->id);
         leave_suspension(job, now);

@@ -37,6 +37,23 @@ TEST(GivenBack, TheExitStatusDecidesTheState) {
     }
 }
 
+TEST(JobEnded, TheRunKeepsWhatItsScriptUsed) {
+    const Usage used{Microseconds{1500}, Microseconds{20}, 2048, {}};
+    for (const char* line : {"", "cancel a", "requeue a"}) {
+        Scenario scenario;
+        ASSERT_EQ(
+            scenario.run("nodes n[1-2]\nsubmit a nodes=2 tasks=2\npass\nexpect a running n[1-2]"),
+            "");
+        ASSERT_EQ(scenario.run(line), "");
+        Effects effects;
+        const JobEnded event{NodeIndex{0}, {scenario.job("a"), 0, kBatchStep}, {}, {}, false, used};
+        apply(scenario.cluster(), scenario.now(), event, effects);
+        Usage expected = used;
+        expected.rss_max_node = "n1";
+        EXPECT_EQ(scenario.cluster().job(scenario.job("a")).run.usage, expected) << line;
+    }
+}
+
 TEST(GivenBack, AgainChangesNothing) {
     Scenario scenario;
     ASSERT_EQ(scenario.run(kInteractive), "");

@@ -10,7 +10,18 @@
 
 namespace sluice {
 
-// The same id runs once more: a new run replaces the last one.
+namespace {
+
+// How the run of a job ends that is requeued now.
+ShownState ending_of_run(const Job& job) {
+    if (is_finished(job.state)) return static_cast<ShownState>(job.state);
+    const bool made_room = job.run.kill_reason == KillReason::PreemptedRequeue;
+    return made_room ? ShownState::Preempted : ShownState::Requeued;
+}
+
+}  // namespace
+
+// The same id runs once more: a new run replaces the last one, which is kept for accounting.
 void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
     Job& job = cluster.edit_job(id);
     CHECK(!is_completing(job));
@@ -19,8 +30,10 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
         job.run.kill_reason == KillReason::RequeueHold &&
         (job.reason == Reason::JobLaunchFailure || job.reason == Reason::UserUnknown);
     const std::string cause = job.reason_detail;
+    const ShownState ending = ending_of_run(job);
     move_to(job, JobState::Pending);
     mail_requeue(cluster, now, job, effects);
+    cluster.record_end(EndedRun{ending, std::make_shared<const Job>(job)});
     const std::uint32_t restarts = job.run.restarts + 1;
     job.run = {};
     job.run.restarts = restarts;

@@ -101,6 +101,27 @@ StepState step_state_of(const ExitStatus& exit) {
     return exit.failed() ? StepState::Failed : StepState::Completed;
 }
 
+// The step after one of its nodes has reported the end of its part. The step may have been ended
+// with its job before. A report may be repeated: it counts once.
+std::shared_ptr<const Step> part_ended(const Cluster& cluster, Time now, const Step& step,
+                                       const StepEnded& event) {
+    auto changed = std::make_shared<Step>(step);
+    if (std::erase(changed->nodes_left, event.node) > 0) {
+        Usage usage = event.usage;
+        usage.rss_max_node = cluster.node(event.node).config.name;
+        add_usage(changed->usage, usage);
+    }
+    if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;
+    if (event.exit.oom_killed) changed->exit.oom_killed = true;
+    if (changed->nodes_left.empty() && changed->state == StepState::Running) {
+        changed->state = step_state_of(changed->exit);
+        changed->end_time = now;
+    } else if (event.exit.oom_killed && changed->state == StepState::Completed) {
+        changed->state = StepState::OutOfMemory;
+    }
+    return changed;
+}
+
 }  // namespace
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
@@ -180,32 +201,24 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
             std::any_of(step->nodes.begin(), step->nodes.end(),
                         [&](const NodeShare& share) { return share.node == event.node; });
         if (!is_its_node) break;  // it cannot know
-        auto changed = std::make_shared<Step>(*step);
-        std::erase(changed->nodes_left, event.node);
-        if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;
-        if (event.exit.oom_killed)
-            changed->exit.oom_killed = job.run.derived_exit.oom_killed = true;
-        if (changed->nodes_left.empty() && changed->state == StepState::Running) {
-            changed->state = step_state_of(changed->exit);
-            changed->end_time = now;
-        } else if (event.exit.oom_killed && changed->state == StepState::Completed) {
-            changed->state = StepState::OutOfMemory;  // it was ended with its job before
-        }
-        // Also of a step that was ended with its job.
-        if (changed->nodes_left.empty() &&
-            severity(changed->exit) > severity(job.run.derived_exit)) {
+        step = part_ended(cluster, now, *step, event);
+        if (step->state != StepState::Running)
+            cluster.record_end(EndedStep{job.id, job.run.restarts, step});
+        if (event.exit.oom_killed) job.run.derived_exit.oom_killed = true;
+        const bool is_worst = severity(step->exit) > severity(job.run.derived_exit);
+        if (step->state != StepState::Running && is_worst) {
             const bool out_of_memory = job.run.derived_exit.oom_killed;
-            job.run.derived_exit = changed->exit;
+            job.run.derived_exit = step->exit;
             job.run.derived_exit.oom_killed = out_of_memory;
         }
-        step = std::move(changed);
         break;
     }
     if (event.exit.oom_killed) on_step_out_of_memory(cluster, job);
     forget_grants(cluster, job);
-    // Ended steps are of no interest to decisions; a job of thousands must not carry them all.
+    // Ended steps are of no interest to decisions; a job of thousands must not carry them all. Of
+    // those that were ended with the job, nodes have still to report what they used.
     constexpr std::size_t kEndedStepsKept = 64;
-    if (job.run.steps.size() > kEndedStepsKept) {
+    if (is_live(job) && job.run.steps.size() > kEndedStepsKept) {
         std::erase_if(job.run.steps,
                       [](const auto& step) { return step->state != StepState::Running; });
     }

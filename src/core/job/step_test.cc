@@ -230,6 +230,33 @@ TEST(Steps, OneEndsAsTheWorstOfItsNodes) {
     EXPECT_EQ(world.record().run.derived_exit.code, 3);
 }
 
+Usage measured(std::int64_t cpu, std::uint64_t memory) {
+    return {Microseconds{cpu}, Microseconds{1}, memory, {}};
+}
+
+TEST(Steps, OneHasUsedWhatItsNodesMeasuredEachOnce) {
+    World world("nodes n[1-2]\nsubmit a nodes=2 tasks=2 time=60\npass\nexpect a running n[1-2]");
+    ASSERT_TRUE(world.step_of(world.ask("k")));
+    const RunId step = world.run(StepId{0});
+    const StepEnded first{NodeIndex{0}, step, {}, false, measured(10, 200)};
+    world.apply_event(first);
+    world.apply_event(first);  // the node did not hear the acknowledgement
+    world.apply_event(StepEnded{NodeIndex{1}, step, {}, false, measured(20, 100)});
+    const Usage expected{Microseconds{30}, Microseconds{2}, 200, "n1"};
+    EXPECT_EQ(world.record().run.steps.at(0)->usage, expected);
+}
+
+TEST(Steps, OneThatWasEndedWithItsJobHasUsedWhatIsReportedLater) {
+    World world(kOneJob);
+    world.ask("k");
+    ASSERT_EQ(world.scenario.run("cancel a"), "");
+    const StepEnded report{kNode, world.run(StepId{0}), {0, 15, false}, false, measured(10, 200)};
+    world.apply_event(report);
+    world.apply_event(report);
+    EXPECT_EQ(world.record().run.steps.at(0)->usage.cpu_user, Microseconds{10});
+    EXPECT_EQ(world.record().run.steps.at(0)->state, StepState::Cancelled);
+}
+
 TEST(Steps, OnlyTheirNodesAreBelieved) {
     World world("nodes n[1-2]\nsubmit a time=60\npass\nexpect a running n1");
     ASSERT_TRUE(world.step_of(world.ask("k")));

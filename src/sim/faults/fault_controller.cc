@@ -97,6 +97,7 @@ void FaultWorld::start_controller() {
     decision_planned_ = false;
     log("the controller starts");
     cluster_ = std::make_unique<Cluster>(settings_, controller_now());
+    if (auto broken = rules_.broken_rows(rows_)) fail(*broken);
     cluster_->restore(rows_.load(), controller_now());
     check_invariants("restart");
     wake_for_timers();

@@ -26,6 +26,7 @@ bool FaultWorld::is_settled() {
 }
 
 void FaultWorld::check_the_end() {
+    if (auto broken = rules_.broken_rows(rows_)) fail(*broken);
     std::map<std::string, std::set<std::uint32_t>> by_key;
     for (const auto* jobs : {&rows_.jobs(), &rows_.forgotten()}) {
         for (const auto& [id, job] : *jobs) {

@@ -46,6 +46,11 @@ struct Script {
     bool cannot_start = false;
 };
 
+// What a script or a step has used on a node. Each of the first nodes has a hexadecimal digit of
+// the CPU time for itself: a sum in which a digit is larger than 1 counts a node twice.
+Usage used_on(NodeIndex node);
+bool counts_nodes_once(const Usage& usage);
+
 // What a machine needs of the world around it.
 class MachineHost {
 public:

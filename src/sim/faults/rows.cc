@@ -26,4 +26,16 @@ StoredState Rows::load() const {
     return *std::move(stored);
 }
 
+std::vector<StoredRun> Rows::ended_runs() const {
+    Result<std::vector<StoredRun>> runs = store_->ended_runs(~std::size_t{0});
+    CHECK(runs.has_value(), to_string(runs.error()));
+    return *std::move(runs);
+}
+
+std::vector<StoredStep> Rows::ended_steps(const Job& job) const {
+    Result<std::vector<StoredStep>> steps = store_->ended_steps(job.id, job.run.restarts);
+    CHECK(steps.has_value(), to_string(steps.error()));
+    return *std::move(steps);
+}
+
 }  // namespace sluice

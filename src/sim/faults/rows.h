@@ -18,6 +18,8 @@ public:
     // `cluster` says what the nodes are called: indexes mean nothing after a restart.
     void commit(const ChangedRecords& changes, const Cluster& cluster);
     StoredState load() const;
+    std::vector<StoredRun> ended_runs() const;
+    std::vector<StoredStep> ended_steps(const Job& job) const;  // of its current run
 
     const std::map<std::uint32_t, Job>& jobs() const { return jobs_; }
     // The last records of jobs that are past MinJobAge.

@@ -13,6 +13,7 @@
 #include "core/limits/reservations.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/scheduler.h"
+#include "sim/faults/machine.h"
 
 namespace sluice {
 
@@ -137,6 +138,36 @@ std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     if (!record->array_job || !record->request->array) return {kWholeJob};
     record->request->array->tasks.for_each([&](std::uint32_t task) { tasks.push_back(task); });
     return tasks;
+}
+
+std::optional<std::string> runs_broken(const Job& job, const std::vector<const Run*>& rows) {
+    const std::size_t ended = job.run.restarts + (is_over(job) ? 1u : 0u);
+    if (rows.size() != ended)
+        return fmt::format("has {} rows of {} ended runs", rows.size(), ended);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i]->restarts != i) return fmt::format("has no row of run {}", i);
+        if (!rows[i]->end_time) return fmt::format("run {} has no end", i);
+        if (!counts_nodes_once(rows[i]->usage))
+            return fmt::format("run {} counts a node twice in what it used", i);
+    }
+    if (is_over(job) && rows.back()->usage != job.run.usage)
+        return "its last run is another in its row";
+    return {};
+}
+
+std::optional<std::string> steps_broken(const Job& job, const std::vector<StoredStep>& rows) {
+    for (const auto& step : job.run.steps) {
+        if (step->state == StepState::Running) continue;
+        const auto row = std::find_if(rows.begin(), rows.end(), [&](const StoredStep& each) {
+            return each.step.id == step->id;
+        });
+        if (row == rows.end()) return fmt::format("step {} has no row", step->id.value);
+        if (row->step.usage != step->usage)
+            return fmt::format("step {} has used something else in its row", step->id.value);
+        if (!counts_nodes_once(step->usage))
+            return fmt::format("step {} counts a node twice in what it used", step->id.value);
+    }
+    return {};
 }
 
 }  // namespace
@@ -282,6 +313,20 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
         }
     });
     return broken;
+}
+
+std::optional<std::string> Rules::broken_rows(const Rows& rows) const {
+    const std::vector<StoredRun> ended = rows.ended_runs();
+    std::map<std::uint32_t, std::vector<const Run*>> runs;
+    for (const StoredRun& run : ended) runs[run.job.id.value].push_back(&run.job.run);
+    for (const auto& [id, job] : rows.jobs()) {
+        std::optional<std::string> broken = runs_broken(job, runs[id]);
+        if (!broken) broken = steps_broken(job, rows.ended_steps(job));
+        if (broken) return fmt::format("job {} {}", print_job_id(job), *broken);
+        runs.erase(id);
+    }
+    if (runs.empty()) return {};
+    return fmt::format("job {} is forgotten, and has rows of ended runs", runs.begin()->first);
 }
 
 }  // namespace sluice

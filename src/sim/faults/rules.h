@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/cluster.h"
+#include "sim/faults/rows.h"
 
 namespace sluice {
 
@@ -25,6 +26,10 @@ public:
     // Every job that waits for nothing of its own is looked at by passes, or when something
     // changes.
     std::optional<std::string> broken_queue(const Cluster& cluster, Time now) const;
+
+    // What accounting will read: each run that has ended has one row, the restarts of a job count
+    // without gaps, and each ended step has a row. Nodes are counted once in what was used.
+    std::optional<std::string> broken_rows(const Rows& rows) const;
 
 private:
     struct History {
