@@ -152,7 +152,7 @@ void FileOpening::take_answer() {
 
 bool may_empty(const wire::LaunchTasks& tasks, std::uint32_t task, std::string_view name) {
     if (is_per_task(name)) return true;
-    return task == tasks.task_ids(0) && (is_per_node(name) || tasks.node_rank() == 0);
+    return task == tasks.task_ids(0) && is_per_node(name);
 }
 
 FilenameContext filename_context(const wire::StepOrder& order, const User& user) {

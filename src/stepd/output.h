@@ -66,8 +66,10 @@ private:
     Done done_;
 };
 
-// Whether the task empties the file of that name when it opens it: only the first to open a shared
-// file does, on the first node of the step.
+// Whether the task empties the file of that name when it opens it: its own file, or the file of its
+// node if it is the first task there. srun opens a file that several nodes share itself, before
+// they hear of the step; a node that is given such a name appends, because the others may have
+// written.
 bool may_empty(const wire::LaunchTasks& tasks, std::uint32_t task, std::string_view name);
 
 // The names' patterns for the batch script, or for one task.

@@ -22,12 +22,13 @@ wire::LaunchTasks tasks_of(std::uint32_t node_rank, std::vector<std::uint32_t> i
     return tasks;
 }
 
-TEST(SharedOutput, OnlyTheFirstTaskOfTheFirstNodeEmptiesIt) {
+TEST(SharedOutput, NoNodeEmptiesAFileThatOthersWriteTo) {
     const wire::LaunchTasks first = tasks_of(0, {0, 1}), second = tasks_of(1, {2, 3});
-    EXPECT_TRUE(may_empty(first, 0, "out"));
-    EXPECT_FALSE(may_empty(first, 1, "out"));
-    EXPECT_FALSE(may_empty(second, 2, "out"));
-    EXPECT_FALSE(may_empty(second, 3, "out"));
+    for (const char* name : {"out", "out.%j", "out.%s", "\\out.%t"}) {
+        EXPECT_FALSE(may_empty(first, 0, name)) << name;
+        EXPECT_FALSE(may_empty(first, 1, name)) << name;
+        EXPECT_FALSE(may_empty(second, 2, name)) << name;
+    }
 }
 
 TEST(SharedOutput, AFileOfANodeIsEmptiedByTheFirstTaskThere) {

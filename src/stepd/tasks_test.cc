@@ -115,9 +115,10 @@ TEST_F(StepTasks, InputIsTakenOnlyAsFastAsTheTasksRead) {
 }
 
 TEST_F(StepTasks, TasksThatShareAFileDoNotEmptyItAfterOneAnother) {
-    const std::string file = testing::TempDir() + "shared_output";
+    const std::string file = testing::TempDir() + "shared_output.n1";
     ASSERT_TRUE(write_file_atomically(file, "old\n"));
-    order_.mutable_tasks()->mutable_spec()->set_std_out(file);
+    order_.set_node("n1");
+    order_.mutable_tasks()->mutable_spec()->set_std_out(testing::TempDir() + "shared_output.%N");
     start({"echo a", "echo b", "echo c", "echo d"});
     while (!work_->finished()) loop_.run_once();
     EXPECT_EQ(read_file(file).value().size(), 8u) << read_file(file).value();

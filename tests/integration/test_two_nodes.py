@@ -1,5 +1,7 @@
 """What reaches the first node must reach the others: signals, limits, files, environment."""
 
+import signal
+
 import pytest
 
 TRAP = """trap 'echo $SLURMD_NODENAME {signal} >> heard' {signal}
@@ -106,6 +108,21 @@ def test_a_file_that_both_nodes_share_has_the_lines_of_both(shared, work):
     (work / "joint").write_text("from before\n")
     shared.run("srun", "-N2", "-w", "n1,n2", "-o", "joint", "sh", "-c", "echo $SLURMD_NODENAME")
     assert lines(work / "joint") == ["n1", "n2"]
+
+
+@pytest.mark.parametrize("late", ["n1", "n2"])
+def test_a_late_node_does_not_empty_what_the_other_has_written(cluster, late):
+    joint = cluster.dir / "work" / "joint"
+    joint.write_text("from before\n" * 1000)
+    early = {"n1": "n2", "n2": "n1"}[late]
+    cluster.daemons[late].send_signal(signal.SIGSTOP)
+    step = cluster.popen("srun", "-N2", "-w", "n1,n2", "-o", "joint", "sh", "-c", "echo $SLURMD_NODENAME")
+    try:
+        cluster.wait_for(lambda: joint.read_text() == f"{early}\n", what=f"{early} to write")
+    finally:
+        cluster.daemons[late].send_signal(signal.SIGCONT)
+    assert step.wait(timeout=60) == 0, step.communicate()
+    assert joint.read_text() == f"{early}\n{late}\n"
 
 
 def test_each_node_has_its_own_environment(shared, work):
