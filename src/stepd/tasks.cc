@@ -97,7 +97,7 @@ Result<void> TaskWork::start_tasks() {
             return started;
         }
         starting_ = tasks_.size() < count;
-        if (tasks_.back()->opening) return {};
+        if (tasks_.back()->opening && tasks_.back()->opens_files) return {};
     }
     return {};
 }
@@ -116,7 +116,7 @@ void TaskWork::on_files(Task& task, Result<Fd> err) {
     }
     tell_started(task);
     if (task.epilogs) task.epilogs->set_error(err->get());
-    loop_.later([this] { go_on_starting(); });
+    if (task.opens_files) loop_.later([this] { go_on_starting(); });
 }
 
 Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
@@ -159,19 +159,14 @@ Result<void> TaskWork::start_task(std::size_t local, const std::string& preface)
         task.epilogs = std::make_unique<TaskEpilogs>(
             loop_, order_, spec, [this](const std::string& line) { say(line); });
     }
-    if (ends.files.any()) {
-        task.opening =
-            TRY(FileOpening::prepare(loop_, spec, ends.files, [this, &task](Result<Fd> err) {
-                on_files(task, std::move(err));
-            }));
-    }
+    // Also of a task without files: it says if it could not join its cgroup.
+    task.opens_files = ends.files.any();
+    task.opening = TRY(FileOpening::prepare(loop_, spec, ends.files, [this, &task](Result<Fd> err) {
+        on_files(task, std::move(err));
+    }));
     task.pid = TRY(as(ErrorCode::LaunchFailed, spawn(spec)));
     ++running_;
-    if (task.opening) {
-        task.opening->started();
-    } else {
-        tell_started(task);
-    }
+    task.opening->started();
     return {};
 }
 

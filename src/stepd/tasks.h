@@ -42,7 +42,8 @@ private:
     struct Task {
         std::uint32_t id = 0;
         pid_t pid = -1;                        // its own, then those of its epilogs
-        std::unique_ptr<FileOpening> opening;  // until its files are open
+        std::unique_ptr<FileOpening> opening;  // until it is confined and its files are open
+        bool opens_files = false;
         std::unique_ptr<TaskEpilogs> epilogs;
         bool exited = false;  // and its epilogs have run
         bool told = false;    // srun knows

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "model/errors.h"
 #include "os/files.h"
 
 namespace sluice {
@@ -44,7 +45,11 @@ protected:
         tasks.mutable_spec()->add_argv(script);
         work_.emplace(
             loop_, order_, std::move(theirs_), [this](bool lost) { ended_.push_back(lost); },
-            [](int, bool) {}, [this](const Error& error) { failure_ = error.detail; });
+            [](int, bool) {},
+            [this](const Error& error) {
+                failure_ = error.detail;
+                failure_code_ = error.code;
+            });
         work_->prepare(user_, *container_);
         loop_.on_signals({SIGCHLD}, [this](int) {
             int status = 0;
@@ -62,6 +67,7 @@ protected:
     std::optional<TaskWork> work_;
     std::vector<bool> ended_;  // was srun lost, each time the step was told to end
     std::string failure_;
+    ErrorCode failure_code_ = ErrorCode::None;
 };
 
 TEST_F(StepTasks, ADeathBySignalIsABadExit) {
@@ -123,6 +129,17 @@ TEST_F(StepTasks, TasksThatShareAFileDoNotEmptyItAfterOneAnother) {
     while (!work_->finished()) loop_.run_once();
     EXPECT_EQ(read_file(file).value().size(), 8u) << read_file(file).value();
     EXPECT_EQ(failure_, "");
+}
+
+// As when it cannot join its cgroup: the node is the cause, not the program.
+TEST_F(StepTasks, ATaskThatCannotBeConfinedFailsTheStepForTheNode) {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root: other users do not change their groups";
+    user_.groups.assign(70'000, 0);  // more than Linux takes
+    start({"true"});
+    while (failure_.empty()) loop_.run_once();
+    EXPECT_EQ(failure_, "setgroups: Invalid argument");
+    EXPECT_EQ(failure_code_, ErrorCode::NodeUnable);
+    while (!work_->finished()) loop_.run_once();
 }
 
 TEST_F(StepTasks, AFileThatCannotBeOpenedFailsTheStep) {
