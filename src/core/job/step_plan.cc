@@ -134,9 +134,16 @@ bool has_its_tasks(const Job& job) {
     return tasks == job.request->shape.ntasks;
 }
 
+// A product that does not fit is more than there can be: the largest number is refused as well.
+template <typename Number>
+Number product(Number a, std::uint64_t b) {
+    Number result = 0;
+    return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<Number>::max() : result;
+}
+
 std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes) {
     if (wish.ntasks) return *wish.ntasks;
-    if (wish.ntasks_per_node) return *wish.ntasks_per_node * static_cast<std::uint32_t>(nodes);
+    if (wish.ntasks_per_node) return product(*wish.ntasks_per_node, nodes);
     const Shape& shape = job.request->shape;
     if (nodes == job.allocation->nodes.size() && has_its_tasks(job)) return *shape.ntasks;
     return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
@@ -261,7 +268,7 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks,
                                  const std::vector<GresCount>& totals) {
     std::vector<GresCount> wishes = wish.gres_per_node;
     for (GresCount each : wish.gpus_per_task) {
-        each.count *= tasks;
+        each.count = product(each.count, tasks);
         wishes.push_back(each);
     }
     wishes.insert(wishes.end(), totals.begin(), totals.end());

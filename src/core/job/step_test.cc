@@ -9,6 +9,7 @@
 
 #include "core/query/listing.h"
 #include "model/errors.h"
+#include "model/sizes.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -271,6 +272,28 @@ TEST(Steps, OneThatAsksForNoGpusHasNone) {
     EXPECT_TRUE(world.granted(without)->nodes[0].gres.empty());
     ASSERT_EQ(world.granted(all)->nodes[0].gres.size(), 1u);
     EXPECT_EQ(world.granted(all)->nodes[0].gres[0].count, 2u);
+}
+
+// 65536 tasks with 2^48 GPUs each are 2^64 of them, and one task more is 2^48 above that.
+TEST(Steps, GpusPerTaskThatDoNotFitIntoANumberAreRefused) {
+    World world(
+        "nodes n1 cpus=65537 gres=gpu:2\nsubmit a cpus=65537 gres=gpu:2 time=60\npass\n"
+        "expect a running n1");
+    for (std::uint32_t tasks : {65536u, 65537u}) {
+        const RequestId request = world.ask(std::to_string(tasks), [&](StepWish& wish) {
+            wish.ntasks = tasks;
+            wish.gpus_per_task = {{"gpu", "", sizes::kAmount}};
+        });
+        EXPECT_TRUE(world.is_refused(request, ErrorCode::InvalidGres)) << tasks;
+    }
+}
+
+// 2^30 tasks on each of four nodes are 2^32 of them.
+TEST(Steps, TasksPerNodeThatDoNotFitIntoANumberAreNotFewer) {
+    World world("nodes n[1-4] cpus=1\nsubmit a nodes=4 time=60\npass\nexpect a running n[1-4]");
+    const RequestId request =
+        world.ask("k", [](StepWish& wish) { wish.ntasks_per_node = sizes::kCount; });
+    EXPECT_TRUE(world.is_refused(request, ErrorCode::TooManyCpus));
 }
 
 TEST(Steps, ListingsSayWhatOneAskedForOnEachNode) {
