@@ -12,6 +12,7 @@
 #include "agent/door.h"
 #include "agent/hooks.h"
 #include "agent/jobs.h"
+#include "agent/slow_work.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "model/version.h"
@@ -56,11 +57,11 @@ public:
           hooks_(loop_),
           jobs_(loop_, site, hooks_,
                 [this](wire::AgentReport report) { link_.report(std::move(report)); }),
-          link_(loop_, site, authenticator,
+          link_(loop_, site, authenticator, slow_work_,
                 {[this](const std::string& key) { trust(key); }, [this] { return registration(); },
                  [this](const wire::AgentOrder& order) { on_order(order); },
                  [this](const wire::AgentReport& done) { jobs_.on_acknowledged(done); }}),
-          door_(loop_, authenticator, jobs_),
+          door_(loop_, authenticator, slow_work_, jobs_),
           started_(now()) {}
 
     Result<void> open() {
@@ -202,6 +203,7 @@ private:
     SiteWish wish_;
     std::shared_ptr<const Site> site_;
     EventLoop loop_;
+    SlowWork slow_work_{loop_};
     Hooks hooks_;
     Jobs jobs_;
     ControllerLink link_;

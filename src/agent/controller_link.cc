@@ -24,10 +24,12 @@ std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause, std::uint
 }
 
 ControllerLink::ControllerLink(EventLoop& loop, std::shared_ptr<const Site> site,
-                               std::shared_ptr<Authenticator> authenticator, Handlers handlers)
+                               std::shared_ptr<Authenticator> authenticator, SlowWork& slow_work,
+                               Handlers handlers)
     : loop_(loop),
       site_(std::move(site)),
       authenticator_(std::move(authenticator)),
+      slow_work_(slow_work),
       handlers_(std::move(handlers)),
       pause_(kPauseMin) {}
 
@@ -39,10 +41,7 @@ void ControllerLink::replace_site(std::shared_ptr<const Site> site) {
     site_ = std::move(site);
     attempt_ = 0;
     // To the controller we are never away: a second connection replaces the first one there.
-    if (registered_) {
-        ++connections_;
-        previous_ = std::move(stream_);
-    }
+    if (registered_) previous_ = std::move(stream_);
     retry("");
 }
 
@@ -72,7 +71,7 @@ void ControllerLink::connect() {
 
 void ControllerLink::on_connected(Connection connection) {
     loop_.cancel(timer_);
-    proven_ = welcomed_ = registered_ = false;
+    proving_ = proven_ = welcomed_ = registered_ = false;
     hello_ = make_hello(wire::CHANNEL_AGENT, "slurmd");
     if (connection.local) {
         const Result<void> trusted = check_local_server(UserId{connection.peer.uid}, slurm_user());
@@ -110,6 +109,7 @@ std::string ControllerLink::registration_frame() {
 Result<void> ControllerLink::on_welcome(std::string_view frame) {
     const wire::Welcome welcome = TRY(decode<wire::Welcome>(frame));
     if (welcome.has_error()) return from_wire(welcome.error());
+    if (proving_) return Error{ErrorCode::ProtocolError, "a second Welcome before the proof"};
     if (!proven_) return prove(welcome);
     if (!welcome.launch_key().empty()) handlers_.on_launch_key(welcome.launch_key());
     loop_.cancel(timer_);
@@ -118,24 +118,42 @@ Result<void> ControllerLink::on_welcome(std::string_view frame) {
     return {};
 }
 
+// Both questions to the authenticator may have to wait for munged.
 Result<void> ControllerLink::prove(const wire::Welcome& welcome) {
-    const Time now = from_unix(std::time(nullptr));
     TRY(check_welcome(welcome));
-    const Identity server =
-        TRY(authenticator_->check(welcome.credential(), server_digest(hello_, welcome), now));
-    TRY(check_server(server.user, slurm_user()));
-    handlers_.on_launch_key(welcome.launch_key());
-    proven_ = true;
-
     const std::string registration = registration_frame();
     wire::Proof proof;
     proof.set_request_hash(sha256(std::string_view(registration).substr(kFrameHeaderSize)));
-    proof.set_credential(TRY(authenticator_->vouch(
-        client_digest(hello_, welcome, proof.request_hash()), server.user, now)));
+    auto check_and_vouch =
+        [authenticator = authenticator_, slurm_user = slurm_user(),
+         credential = welcome.credential(), theirs = server_digest(hello_, welcome),
+         ours = client_digest(hello_, welcome, proof.request_hash())]() -> Result<std::string> {
+        const Time now = from_unix(std::time(nullptr));
+        const Identity server = TRY(authenticator->check(credential, theirs, now));
+        TRY(check_server(server.user, slurm_user));
+        return authenticator->vouch(ours, server.user, now);
+    };
+    proving_ = slow_work_.run(check_and_vouch,
+                              [this, number = connections_, proof, registration,
+                               launch_key = welcome.launch_key()](Result<std::string> credential) {
+                                  if (number != connections_) return;
+                                  if (!credential) return retry(to_string(credential.error()));
+                                  wire::Proof complete = proof;
+                                  complete.set_credential(*credential);
+                                  send_proof(std::move(complete), launch_key, registration);
+                              });
+    if (!proving_) return Error{ErrorCode::RateLimited, "too many connections wait to be known"};
+    return {};
+}
+
+void ControllerLink::send_proof(wire::Proof proof, const std::string& launch_key,
+                                const std::string& registration) {
+    handlers_.on_launch_key(launch_key);
+    proving_ = false;
+    proven_ = true;
     std::string frames;
     append_frame(frames, proof);
     stream_->send(frames + registration);
-    return {};
 }
 
 void ControllerLink::on_data(std::string_view bytes) {
@@ -212,7 +230,8 @@ void ControllerLink::retry(const std::string& why) {
         last_failure_ = why;
     }
     if (!why.empty()) previous_.reset();
-    registered_ = welcomed_ = proven_ = false;
+    registered_ = welcomed_ = proven_ = proving_ = false;
+    ++connections_;
     loop_.cancel(unsent_timer_);
     unsent_.clear();  // the outbox has it
     if (connecting_) loop_.forget(connecting_.get());

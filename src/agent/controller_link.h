@@ -12,6 +12,7 @@
 
 #include "agent/outbox.h"
 #include "agent/site.h"
+#include "agent/slow_work.h"
 #include "auth/authenticator.h"
 #include "os/socket.h"
 #include "os/stream.h"
@@ -33,7 +34,8 @@ public:
     };
 
     ControllerLink(EventLoop& loop, std::shared_ptr<const Site> site,
-                   std::shared_ptr<Authenticator> authenticator, Handlers handlers);
+                   std::shared_ptr<Authenticator> authenticator, SlowWork& slow_work,
+                   Handlers handlers);
 
     void start();
     void replace_site(std::shared_ptr<const Site> site);  // registers again
@@ -48,6 +50,8 @@ private:
     void on_data(std::string_view bytes);
     Result<void> on_welcome(std::string_view frame);
     Result<void> prove(const wire::Welcome& welcome);
+    void send_proof(wire::Proof proof, const std::string& launch_key,
+                    const std::string& registration);
     std::string registration_frame();
     void on_order(const wire::AgentOrder& order);
     void send_unsent();
@@ -58,11 +62,12 @@ private:
     EventLoop& loop_;
     std::shared_ptr<const Site> site_;
     std::shared_ptr<Authenticator> authenticator_;
+    SlowWork& slow_work_;
     Handlers handlers_;
     Outbox outbox_;
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Stream> previous_;  // deaf; open until there is a new one
-    std::size_t connections_ = 0;
+    std::size_t connections_ = 0;       // changes with each, and when one is given up
     Fd connecting_;
     FrameReader reader_;
     EventLoop::TimerId timer_ = 0;
@@ -72,6 +77,7 @@ private:
     std::minstd_rand dice_{std::random_device{}()};
     std::chrono::milliseconds pause_;
     wire::Hello hello_;
+    bool proving_ = false;   // the server's credential is being checked, and ours made
     bool proven_ = false;    // the server is who it should be
     bool welcomed_ = false;  // and takes us for who we are
     bool registered_ = false;

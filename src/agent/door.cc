@@ -53,6 +53,7 @@ struct Door::Visitor {
     std::size_t wanted = kFrameHeaderSize;
     enum class Stage { Hello, Proof, Known } stage = Stage::Hello;
     bool gone = false;
+    bool asked_about = false;  // the authenticator is at work; nothing is read until it answers
     // Over TCP: what has been said so far, and what the first message must be.
     wire::Hello hello;
     wire::Welcome welcome;
@@ -65,9 +66,11 @@ struct Door::Visitor {
     std::size_t size_max() const { return stage == Stage::Known ? kFrameSizeMax : kHelloSizeMax; }
 };
 
-Door::Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, Jobs& jobs)
+Door::Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, SlowWork& slow_work,
+           Jobs& jobs)
     : loop_(loop),
       authenticator_(std::move(authenticator)),
+      slow_work_(slow_work),
       jobs_(jobs),
       started_(from_unix(std::time(nullptr))) {}
 
@@ -95,6 +98,10 @@ void Door::admit(Fd connection) {
     visitor->fd = std::move(connection);
     visitors_.push_back(visitor);
     visitor->patience = loop_.after(kPatience, [this, visitor] { leave(visitor); });
+    watch(visitor);
+}
+
+void Door::watch(const std::shared_ptr<Visitor>& visitor) {
     loop_.watch(visitor->fd.get(), EPOLLIN,
                 [this, visitor](std::uint32_t) { on_readable(visitor); });
 }
@@ -112,7 +119,7 @@ void Door::make_room() {
 
 void Door::on_readable(const std::shared_ptr<Visitor>& visitor) {
     char buffer[64 * 1024];
-    while (!visitor->gone) {
+    while (!visitor->gone && !visitor->asked_about) {
         std::size_t missing = std::min(visitor->wanted - visitor->bytes.size(), sizeof buffer);
         ssize_t count = recv(visitor->fd.get(), buffer, missing, 0);
         if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -152,8 +159,13 @@ void Door::greet(const std::shared_ptr<Visitor>& visitor) {
     wire::Welcome welcome;
     welcome.set_version(kProtocolVersionMax);
     welcome.set_clock(std::time(nullptr));
-    const Result<void> done =
-        visitor->stage == Visitor::Stage::Hello ? on_hello(*visitor, welcome) : on_proof(*visitor);
+    const Result<void> done = visitor->stage == Visitor::Stage::Hello ? on_hello(visitor, welcome)
+                                                                      : on_proof(visitor, welcome);
+    if (!visitor->asked_about) end_greeting(visitor, std::move(welcome), done);
+}
+
+void Door::end_greeting(const std::shared_ptr<Visitor>& visitor, wire::Welcome welcome,
+                        const Result<void>& done) {
     if (!done) {
         log_info("{}: refused: {}", peer_address(visitor->fd), to_string(done.error()));
         *welcome.mutable_error() = to_wire(done.error());
@@ -162,36 +174,63 @@ void Door::greet(const std::shared_ptr<Visitor>& visitor) {
     if (!done) leave(visitor);
 }
 
-Result<void> Door::on_hello(Visitor& visitor, wire::Welcome& welcome) {
-    wire::Hello hello = TRY(decode<wire::Hello>(visitor.message()));
+// The authenticator may have to wait for munged.
+template <typename Question, typename Then>
+Result<void> Door::ask(const std::shared_ptr<Visitor>& visitor, Question question, Then then) {
+    const bool is_taken =
+        slow_work_.run(std::move(question), [this, visitor, then = std::move(then)](auto answer) {
+            if (visitor->gone) return;
+            visitor->asked_about = false;
+            watch(visitor);
+            then(std::move(answer));
+        });
+    if (!is_taken) return Error{ErrorCode::RateLimited, "too many connections wait to be known"};
+    visitor->asked_about = true;
+    loop_.forget(visitor->fd.get());
+    return {};
+}
+
+Result<void> Door::on_hello(const std::shared_ptr<Visitor>& visitor, wire::Welcome& welcome) {
+    wire::Hello hello = TRY(decode<wire::Hello>(visitor->message()));
     welcome.set_version(TRY(common_version(hello, "slurmd")));
     if (hello.channel() != wire::CHANNEL_STEP && hello.channel() != wire::CHANNEL_LOCAL) {
         return Error{ErrorCode::ProtocolError, "this is slurmd, not slurmctld"};
     }
-    visitor.channel = hello.channel();
-    if (std::optional<Peer> peer = peer_of(visitor.fd)) {
-        visitor.identity = {UserId{peer->uid}, GroupId{peer->gid}};
-        visitor.stage = Visitor::Stage::Known;
+    visitor->channel = hello.channel();
+    if (std::optional<Peer> peer = peer_of(visitor->fd)) {
+        visitor->identity = {UserId{peer->uid}, GroupId{peer->gid}};
+        visitor->stage = Visitor::Stage::Known;
         return {};
     }
     TRY(check_hello(hello, hello.destination() == node_destination(node_)));
     welcome.set_nonce(make_nonce());
-    welcome.set_credential(
-        TRY(authenticator_->vouch(server_digest(hello, welcome), std::nullopt, wall_time())));
-    visitor.hello = std::move(hello);
-    visitor.welcome = welcome;
-    visitor.stage = Visitor::Stage::Proof;
-    return {};
+    visitor->hello = std::move(hello);
+    visitor->welcome = welcome;
+    auto vouch = [authenticator = authenticator_, digest = server_digest(visitor->hello, welcome)] {
+        return authenticator->vouch(digest, std::nullopt, wall_time());
+    };
+    return ask(visitor, vouch, [this, visitor](Result<std::string> credential) {
+        if (!credential) return end_greeting(visitor, visitor->welcome, credential.error());
+        visitor->welcome.set_credential(*credential);
+        visitor->stage = Visitor::Stage::Proof;
+        end_greeting(visitor, visitor->welcome, {});
+    });
 }
 
-Result<void> Door::on_proof(Visitor& visitor) {
-    const wire::Proof proof = TRY(decode<wire::Proof>(visitor.message()));
-    visitor.identity = TRY(authenticator_->check(
-        proof.credential(), client_digest(visitor.hello, visitor.welcome, proof.request_hash()),
-        wall_time()));
-    visitor.expected_hash = proof.request_hash();
-    visitor.stage = Visitor::Stage::Known;
-    return {};
+Result<void> Door::on_proof(const std::shared_ptr<Visitor>& visitor, const wire::Welcome& welcome) {
+    const wire::Proof proof = TRY(decode<wire::Proof>(visitor->message()));
+    auto check = [authenticator = authenticator_, credential = proof.credential(),
+                  digest = client_digest(visitor->hello, visitor->welcome, proof.request_hash())] {
+        return authenticator->check(credential, digest, wall_time());
+    };
+    return ask(visitor, check,
+               [this, visitor, welcome, hash = proof.request_hash()](Result<Identity> identity) {
+                   if (!identity) return end_greeting(visitor, welcome, identity.error());
+                   visitor->identity = *identity;
+                   visitor->expected_hash = hash;
+                   visitor->stage = Visitor::Stage::Known;
+                   end_greeting(visitor, welcome, {});
+               });
 }
 
 Result<std::string> Door::token_for(const Visitor& visitor, const wire::TokenRequest& request,
@@ -202,10 +241,13 @@ Result<std::string> Door::token_for(const Visitor& visitor, const wire::TokenReq
     if (request.digest().size() != kSha256Size) {
         return Error{ErrorCode::ProtocolError, "a token must cover a SHA-256"};
     }
+    // First, because it fails where there are no tokens: the check would then ask munged.
+    std::string token =
+        TRY(authenticator_->vouch_for(visitor.identity, request.digest(), wall_time()));
     const Identity server = TRY(
         authenticator_->check(request.server_credential(), request.server_digest(), wall_time()));
     reply.set_server_user(server.user.value);
-    return authenticator_->vouch_for(visitor.identity, request.digest(), wall_time());
+    return token;
 }
 
 void Door::on_local(Visitor& visitor) {

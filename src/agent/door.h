@@ -12,6 +12,7 @@
 
 #include "agent/jobs.h"
 #include "agent/site.h"
+#include "agent/slow_work.h"
 #include "auth/authenticator.h"
 #include "os/event_loop.h"
 #include "wire.pb.h"
@@ -20,7 +21,8 @@ namespace sluice {
 
 class Door {
 public:
-    Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, Jobs& jobs);
+    Door(EventLoop& loop, std::shared_ptr<Authenticator> authenticator, SlowWork& slow_work,
+         Jobs& jobs);
     Result<void> open(const Site& site);
 
 private:
@@ -30,17 +32,23 @@ private:
     void on_readable(const std::shared_ptr<Visitor>& visitor);
     void on_message(const std::shared_ptr<Visitor>& visitor);
     void make_room();
-    Result<void> on_hello(Visitor& visitor, wire::Welcome& welcome);
-    Result<void> on_proof(Visitor& visitor);
+    void watch(const std::shared_ptr<Visitor>& visitor);
+    Result<void> on_hello(const std::shared_ptr<Visitor>& visitor, wire::Welcome& welcome);
+    Result<void> on_proof(const std::shared_ptr<Visitor>& visitor, const wire::Welcome& welcome);
+    template <typename Question, typename Then>
+    Result<void> ask(const std::shared_ptr<Visitor>& visitor, Question question, Then then);
     Result<std::string> token_for(const Visitor& visitor, const wire::TokenRequest& request,
                                   wire::LocalReply& reply);
     void greet(const std::shared_ptr<Visitor>& visitor);
+    void end_greeting(const std::shared_ptr<Visitor>& visitor, wire::Welcome welcome,
+                      const Result<void>& done);
     void on_local(Visitor& visitor);
     void on_launch(const std::shared_ptr<Visitor>& visitor);
     void leave(const std::shared_ptr<Visitor>& visitor);
 
     EventLoop& loop_;
     std::shared_ptr<Authenticator> authenticator_;
+    SlowWork& slow_work_;
     Jobs& jobs_;
     std::vector<Fd> listeners_;
     std::string node_;                              // our name

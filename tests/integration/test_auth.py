@@ -5,8 +5,13 @@ cannot be seen, as on another machine.
 """
 
 import os
+import signal
+from socket import create_connection
 
 import pytest
+
+import wire
+from cluster import process_state, wait_for
 
 pytestmark = pytest.mark.usefixtures("as_root")
 
@@ -58,3 +63,28 @@ def test_a_key_that_everybody_can_read_is_refused(make_cluster):
     log = cluster.dir / "log" / "slurmctld.log"
     said = result.stderr + (log.read_text() if log.exists() else "")
     assert result.returncode not in (0, 124) and "slurm.key" in said
+
+
+def test_a_munged_that_stands_still_does_not_stop_slurmd(munged, two_hosts, make_cluster):
+    socket, daemon = munged
+    cluster = make_cluster(extra=f"AuthType=auth/munge\nAuthInfo=socket={socket}\nSlurmdTimeout=3", **two_hosts)
+    job = cluster.submit("while :; do date +%s%N >ticks; sleep 0.1; done", "-w", "n2")
+    cluster.wait_file("ticks")
+    daemon.send_signal(signal.SIGSTOP)
+    wait_for(lambda: process_state(daemon.pid) == "T", what="munged to stop")
+    address = (cluster.hosts["n2"][1], cluster.ports.numbers[1])
+    with create_connection(address, timeout=0.1) as peer:
+        peer.sendall(wire.frame(wire.hello("slurmd n2", wire.STEP)))
+        began = int(cluster.wait_file("ticks"))
+        # More than twice SlurmdTimeout, on the clock of the job; less than munged is waited for.
+        cluster.wait_for(lambda: int(cluster.wait_file("ticks")) > began + 8e9, what="time to pass")
+        assert cluster.node_state("n2") in ("mix", "alloc")
+        cluster.run("scancel", job)
+        assert cluster.wait_end(job, timeout=10)["JobState"] == "CANCELLED"
+        with pytest.raises(TimeoutError):
+            peer.recv(1)  # until then it waited for munged
+        daemon.send_signal(signal.SIGCONT)
+        peer.settimeout(60)
+        assert 2 not in wire.parse(wire.read_frame(peer)), "welcome"
+    assert cluster.run(*cluster.on_host("n2"), "srun", "-w", "n2", "echo", "ran").stdout == "ran\n"
+    assert "Node n2 not responding" not in (cluster.dir / "log" / "slurmctld.log").read_text()
