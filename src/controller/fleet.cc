@@ -157,20 +157,46 @@ asio::awaitable<void> Fleet::hear(const Node& node) {
     }
 }
 
+// All orders take the way over the one thread that reads from the store, also those that need
+// nothing from there: so they stay in order, and no connection waits for the disk.
 void Fleet::deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) {
-    asio::post(home_, [this, orders = std::move(orders), acks = std::move(acks)]() mutable {
-        for (NodeOrder& order : orders) carry_out(order);
-        acknowledge(std::move(acks));
-    });
+    asio::post(services_.blob_pool,
+               [this, orders = std::move(orders), acks = std::move(acks)]() mutable {
+                   asio::post(home_, [this, ready = with_blobs(std::move(orders)),
+                                      acks = std::move(acks)]() mutable {
+                       for (const ReadyOrder& each : ready) carry_out(each);
+                       acknowledge(std::move(acks));
+                   });
+               });
 }
 
-void Fleet::carry_out(NodeOrder& order) {
+std::vector<Fleet::ReadyOrder> Fleet::with_blobs(std::vector<NodeOrder> orders) {
+    std::vector<ReadyOrder> ready;
+    ready.reserve(orders.size());
+    for (NodeOrder& order : orders) {
+        ReadyOrder& added = ready.emplace_back(ReadyOrder{.order = std::move(order)});
+        const auto* batch = std::get_if<LaunchBatch>(&added.order.order);
+        if (batch) added.blobs = blobs_for(*batch);
+    }
+    return ready;
+}
+
+Result<Fleet::Blobs> Fleet::blobs_for(const LaunchBatch& order) {
+    Blobs blobs;
+    blobs.script = TRY(blobs_.get(order.job->details->script_hash()));
+    blobs.environment = TRY(blobs_.get(order.job->details->environment_hash()));
+    return blobs;
+}
+
+void Fleet::carry_out(const ReadyOrder& ready) {
+    const NodeOrder& order = ready.order;
     const auto found = nodes_.find(order.node);
     if (found == nodes_.end()) return;
     const Node& node = found->second;
     if (const auto* answer = std::get_if<NodeWelcome>(&order.order)) return welcome(node, *answer);
     if (!node->welcome) return;
-    if (const auto* batch = std::get_if<LaunchBatch>(&order.order)) return launch(node, *batch);
+    if (const auto* batch = std::get_if<LaunchBatch>(&order.order))
+        return launch(node, *batch, ready.blobs);
     if (const auto* signal = std::get_if<SignalJob>(&order.order))
         return send(node, order_from(*signal));
     if (const auto* reboot = std::get_if<RebootNode>(&order.order))
@@ -204,12 +230,10 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
 }
 
 // A script that cannot be read is told to the core as a launch that failed.
-void Fleet::launch(const Node& node, const LaunchBatch& order) {
+void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blobs>& blobs) {
     const Job& job = *order.job;
-    const auto script = blobs_.get(job.details->script_hash());
-    const auto environment = blobs_.get(job.details->environment_hash());
-    if (!script || !environment) {
-        const Error& error = script ? environment.error() : script.error();
+    if (!blobs) {
+        const Error& error = blobs.error();
         log_error("job {}: cannot be launched: {}", job.id.value, to_string(error));
         Incoming incoming;
         incoming.event = LaunchReported{order.node, RunId{job.id, job.restarts, kBatchStep}, error};
@@ -224,8 +248,8 @@ void Fleet::launch(const Node& node, const LaunchBatch& order) {
     wire::LaunchBatch& launch = *message.mutable_launch_batch();
     launch.set_credential(issue_credential(job, kBatchStep, job.allocation->nodes, context));
     describe(job, *snapshot, *launch.mutable_job());
-    launch.set_script(**script);
-    launch.set_environment(**environment);
+    launch.set_script(*blobs->script);
+    launch.set_environment(*blobs->environment);
     send(node, message);
 }
 

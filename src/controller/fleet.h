@@ -37,7 +37,8 @@ public:
     asio::steady_timer answered;
 };
 
-// Scripts and environments that were launched lately: an array's tasks share theirs.
+// Scripts and environments that were launched lately: an array's tasks share theirs. Reads from the
+// store, so it belongs to one thread that may block.
 class BlobCache {
 public:
     explicit BlobCache(Store& store) : store_(store) {}
@@ -75,17 +76,27 @@ private:
     asio::awaitable<void> leave(Node node);
     asio::awaitable<bool> wait_for_welcome(const Node& node);
     asio::awaitable<void> hear(const Node& node);
-    void carry_out(NodeOrder& order);
+    // An order, and what a launch needs besides.
+    struct Blobs {
+        std::shared_ptr<const std::string> script, environment;
+    };
+    struct ReadyOrder {
+        NodeOrder order;
+        Result<Blobs> blobs = Blobs{};
+    };
+    std::vector<ReadyOrder> with_blobs(std::vector<NodeOrder> orders);
+    Result<Blobs> blobs_for(const LaunchBatch& order);
+    void carry_out(const ReadyOrder& ready);
     void welcome(const Node& node, const NodeWelcome& answer);
     void tell_to_reconfigure(const Node& node);
     asio::awaitable<void> tell_all_to_end();
-    void launch(const Node& node, const LaunchBatch& order);
+    void launch(const Node& node, const LaunchBatch& order, const Result<Blobs>& blobs);
     void acknowledge(std::vector<Ack> acks);
     Seconds heartbeat_interval() const;
 
     asio::any_io_executor home_;
     Services& services_;
-    BlobCache blobs_;
+    BlobCache blobs_;  // blob_pool's own
     std::unordered_map<std::string, Node> nodes_;
     std::uint64_t reconfigured_ = 0;                       // how often
     std::unordered_map<std::string, std::uint64_t> told_;  // which time each node heard of last

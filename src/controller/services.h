@@ -48,6 +48,8 @@ struct Services {
     // What may take long or hang happens here, never on an I/O thread.
     asio::thread_pool identify_pool{4};  // a TCP connection asks munged twice
     asio::thread_pool slow_pool{1};
+    asio::thread_pool blob_pool{
+        1};  // the fleet's: reads what is launched, in the order of the orders
     // Listings of everything, one after the other: those who ask while one is being made share the
     // next, and the I/O threads go on taking submissions meanwhile.
     asio::thread_pool reader_pool{1};
