@@ -106,3 +106,18 @@ def test_cancelling_twice_is_harmless(shared):
     shared.run("scancel", job)
     shared.run("scancel", job, check=False)
     assert shared.wait_end(job)["JobState"] == "CANCELLED"
+
+
+def test_a_signal_for_one_step_reaches_no_other(shared):
+    trap = "trap \"echo $SLURM_STEP_ID >>one-step.heard\" USR1; touch one-step.$SLURM_STEP_ID; while :; do sleep 0.05; done"
+    step = f"srun -n1 -c1 --exact sh -c '{trap}' &"
+    job = shared.submit(f"{step}\n{step}\nwait", "-n2")
+    for number in "01":
+        shared.wait_for((shared.dir / "work" / f"one-step.{number}").exists, what=f"step {number} to run")
+    heard = shared.dir / "work" / "one-step.heard"
+    for number in "10":
+        shared.run("scancel", "-s", "USR1", f"{job}.{number}")
+        shared.wait_for(lambda: heard.exists() and number in heard.read_text(), what=f"step {number} to hear it")
+    assert heard.read_text() == "1\n0\n"
+    shared.run("scancel", job)
+    shared.wait_end(job)

@@ -2,10 +2,11 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from cluster import Cluster, wait_for
+from cluster import Cluster, process_state, wait_for
 
 SHELL_IN_A_STEP = """LaunchParameters=use_interactive_step
 InteractiveStepOptions="--interactive --preserve-env /bin/sh"
@@ -147,7 +148,8 @@ def test_requeue_exit(make_cluster):
 def test_programs_that_take_too_long(make_cluster, as_root, kind, key):
     cluster = make_cluster(start=False, nodes=1)
     program = cluster.dir / "hangs"
-    program.write_text("#!/bin/sh\nexec sleep 1000\n")
+    # Also what it has started has to go.
+    program.write_text(f"#!/bin/sh\nsh -c 'echo $$ >{cluster.dir}/work/child; exec sleep 1000' &\nwait\n")
     program.chmod(0o755)
     rewrite(cluster, f"{kind}={program}\n{key.format(kind)}=1")
     cluster.start()
@@ -155,6 +157,8 @@ def test_programs_that_take_too_long(make_cluster, as_root, kind, key):
     shown = cluster.wait_for(lambda: [line for line in cluster.run("scontrol", "show", "node", "n1").stdout.split("\n")
                                       if f"Reason={kind} error" in line])
     assert shown
+    child = Path("/proc") / cluster.wait_file("child").strip()
+    cluster.wait_for(lambda: not child.exists() or process_state(child.name) == "Z", what="the child to be gone")
     cluster.run("scancel", job)
 
 

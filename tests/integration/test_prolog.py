@@ -136,3 +136,17 @@ def test_jobs_that_cannot_run_again_fail_with_their_prolog(hooked):
     failed = hooked.run("srun", "-w", "n1", "true", check=False)
     assert failed.returncode != 0 and "Job prolog failed" in failed.stderr
     hooked.wait_for(lambda: is_drained(hooked, "n1"), what="n1 to be drained once more")
+
+
+def test_the_prolog_is_not_run_again_by_a_restarted_slurmd(hooked):
+    job = hooked.submit("while [ ! -e prolog-go ]; do sleep 0.05; done; srun echo stepped", "-w", "n1")
+    told(hooked, "prolog", job)
+    hooked.wait_file(f"prolog.{job}")
+    hooked.wait_state(job, "RUNNING")
+    hooked.kill("n1")
+    (hooked.dir / "work" / f"prolog.{job}").unlink()
+    hooked.start_node("n1")
+    (hooked.dir / "work" / "prolog-go").touch()
+    assert hooked.wait_end(job)["JobState"] == "COMPLETED"
+    assert hooked.output(job) == "stepped\n"
+    assert not (hooked.dir / "work" / f"prolog.{job}").exists()
