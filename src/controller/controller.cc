@@ -151,9 +151,8 @@ void Controller::stop() {
     if (committer_) committer_->give_up_soon();
     if (loop_) loop_->stop();
     if (committer_) committer_->stop();
-    for (asio::thread_pool* pool :
-         {&services_.identify_pool, &services_.slow_pool, &services_.blob_pool,
-          &services_.reader_pool}) {
+    for (asio::thread_pool* pool : {&services_.identify_pool, &services_.slow_pool,
+                                    &services_.blob_pool, &services_.reader_pool}) {
         pool->stop();
         pool->join();  // its work refers to connections, which go next
     }
