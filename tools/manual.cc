@@ -36,7 +36,8 @@ namespace sluice {
 
 namespace {
 
-// Dashes are minus signs, so that they can be copied; a line must not begin with a request.
+// Dashes are minus signs, so that they can be copied; long alternatives can be broken after a bar;
+// a line must not begin with a request.
 std::string roff(std::string_view text) {
     std::string escaped;
     for (char c : text) {
@@ -44,6 +45,8 @@ std::string roff(std::string_view text) {
             escaped += "\\e";
         } else if (c == '-') {
             escaped += "\\-";
+        } else if (c == '|') {
+            escaped += "|\\:";
         } else if ((c == '.' || c == '\'') && escaped.empty()) {
             escaped.append("\\&").push_back(c);
         } else {
