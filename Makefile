@@ -1,5 +1,5 @@
 # A few verbs over CMake, for developers.
-.PHONY: all test ci bless bench fuzz format tidy clean
+.PHONY: all test ci bless docs bench fuzz format tidy clean
 
 all:
 	cmake --preset release -DSLUICE_WERROR=ON -DSLUICE_TESTS=ON
@@ -18,6 +18,11 @@ ci:
 # Rewrites the golden transcripts; review the difference.
 bless: all
 	BLESS=1 ctest --test-dir build -R '^cli$$' --output-on-failure
+
+# Rewrites the tables of docs/reference.md from the tables of the code.
+docs: all
+	build/tools/sluice-manual --markdown docs/reference.md > build/reference.md
+	cp build/reference.md docs/reference.md
 
 # What scheduling passes cost.
 bench:

@@ -51,7 +51,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"PreemptParameters",         "See the words of PreemptParameters."},
     {"PreemptType",               "Which jobs can preempt others. preempt/none: no jobs. preempt/partition_prio: jobs of partitions with a higher PriorityTier. preempt/qos: jobs whose QOS can preempt the other's (sacctmgr(1))."},
     {"PreemptExemptTime",         "Jobs are not preempted before they have run for this time."},
-    {"PriorityCalcPeriod",        "Interval of the calculation of priorities, in minutes."},
+    {"PriorityCalcPeriod",        "Interval of the calculation of priorities."},
     {"PriorityFavorSmall",        "Whether smaller jobs have a higher size factor."},
     {"PriorityFlags",             "ACCRUE_ALWAYS: age counts from the submission. CALCULATE_RUNNING: priorities of running jobs are calculated too. INCR_ONLY: a calculation never lowers a priority. NO_NORMAL_ALL, _ASSOC, _PART, _QOS, _TRES: factors are numbers instead of fractions. SMALL_RELATIVE_TO_TIME: the size factor is CPUs divided by minutes."},
     {"PriorityMaxAge",            "Waiting time after which the age factor does not grow any more."},
@@ -66,8 +66,8 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"Prolog",                    "Program that slurmd runs as root on a node of a job before anything of the job runs there. If it fails the node is drained, and the job is requeued and held (SchedulerParameters=nohold_on_prolog_fail: not held); a job that cannot be requeued fails."},
     {"PrologEpilogTimeout",       "Sets PrologTimeout and EpilogTimeout. 65534: no limit."},
     {"PrologTimeout",             "How long Prolog can run before it is killed. The default is no limit."},
-    {"PropagateResourceLimits",   "Resource limits (setrlimit(2)) of the submitting shell that jobs inherit where --propagate is not given. A limit is never higher than the hard limit of slurmd. Excludes PropagateResourceLimitsExcept."},
-    {"PropagateResourceLimitsExcept", "All resource limits but these are inherited."},
+    {"PropagateResourceLimits",   "Resource limits (setrlimit(2)) of the submitting shell that jobs inherit where --propagate is not given. A limit is never higher than the hard limit of slurmd."},
+    {"PropagateResourceLimitsExcept", "Resource limits that jobs do not inherit."},
     {"RebootProgram",             "Program that slurmd runs for scontrol reboot, with its arguments."},
     {"RequeueExit",               "Batch jobs that end with one of these exit codes (1-9,18) and can be requeued run again."},
     {"RequeueExitHold",           "The same, in held state."},
@@ -175,7 +175,7 @@ constexpr KeyHelp kPartitionHelp[] = {
     {"DenyAccounts",        "Accounts whose jobs are refused."},
     {"DenyQos",             "QOS whose jobs are refused."},
     {"DisableRootJobs",     "Refuse jobs of root."},
-    {"Exclusive",           "NODE: jobs get whole nodes. USER: nodes are not shared between users. TOPO is accepted."},
+    {"Exclusive",           "NODE: jobs get whole nodes. USER: nodes are not shared between users. TOPO is accepted without effect."},
     {"ExclusiveTopo",       "The same as Exclusive=TOPO."},
     {"ExclusiveUser",       "The same as Exclusive=USER."},
     {"GraceTime",           "Seconds between the warning (SIGTERM) and the end of a preempted job."},
@@ -221,7 +221,7 @@ constexpr KeyHelp kSchedulerHelp[] = {
 };
 
 constexpr KeyHelp kPreemptHelp[] = {
-    {"send_user_signal", "A preempted job gets the signal of its --signal option instead of SIGTERM."},
+    {"send_user_signal", "A preempted job also gets the signal of its --signal option."},
     {"youngest_first",   "Of several jobs that could be preempted, the one that started last is chosen."},
 };
 
@@ -234,8 +234,8 @@ constexpr KeyHelp kGresHelp[] = {
     {"Count",         "Number of devices, where there are no files. K multiplies by 1024."},
     {"Cores",         "Numbers of the cores that the devices are close to: 0-15."},
     {"CPUs",          "Older name of Cores."},
-    {"Links",         "Number of links to each other device of the line, separated by commas."},
-    {"Flags",         "Words about the devices, separated by commas."},
+    {"Links",         "Accepted without effect."},
+    {"Flags",         "Accepted without effect."},
     {"AutoDetect",    "nvml: find NVIDIA GPUs with NVML. off (or none): do not. Other values are refused."},
 };
 

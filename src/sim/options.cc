@@ -101,20 +101,20 @@ struct SimOption {
 using S = SimOptions;
 // clang-format off
 constexpr SimOption kOptions[] = {
-    {"conf",       "FILE",   kRun | kCompare,     add_conf,                "the cluster; twice to compare"},
-    {"nodes",      "N",      kRun | kFaults,      set_count<&S::nodes>,    "instead: so many equal nodes"},
-    {"cpus",       "N",      kRun,                set_count<&S::cpus>,     "CPUs of each of them (default 1)"},
-    {"gpus",       "N",      kRun,                set_count<&S::gpus>,     "GPUs of each of them (default none)"},
-    {"format",     "FORMAT", kRun | kCompare,     set_format,              "of the trace: swf, csv or sacct"},
-    {"qos",        "FILE",   kRun | kCompare,     set_text<&S::qos_file>,  "what sacctmgr -P show qos prints"},
+    {"conf",       "FILE",   kRun | kCompare,     add_conf,                "slurm.conf of the cluster; two or more for compare"},
+    {"nodes",      "N",      kRun | kFaults,      set_count<&S::nodes>,    "instead of --conf: number of equal nodes"},
+    {"cpus",       "N",      kRun,                set_count<&S::cpus>,     "CPUs of each node (default 1)"},
+    {"gpus",       "N",      kRun,                set_count<&S::gpus>,     "GPUs of each node (default none)"},
+    {"format",     "FORMAT", kRun | kCompare,     set_format,              "format of the trace: swf, csv or sacct"},
+    {"qos",        "FILE",   kRun | kCompare,     set_text<&S::qos_file>,  "output of sacctmgr -P show qos"},
     {"csv",        "FILE",   kRun,                set_text<&S::csv_file>,  "write a line per job"},
     {"html",       "FILE",   kRun,                set_text<&S::html_file>, "write a page with charts"},
     {"jobs",       "N",      kGenerate | kFaults, set_count<&S::jobs>,     "how many"},
     {"processors", "N",      kGenerate,           set_processors,          "CPUs or GPUs to fill (default 128)"},
     {"load",       "L",      kGenerate,           set_load,                "work per processor (default 0.8)"},
-    {"seed",       "N",      kGenerate,           set_seed,                "another trace for each"},
-    {"seeds",      "A..B",   kFaults,             set_seeds,               "which worlds (default 1..20)"},
-    {"events",     "",       kFaults,             set_events,              "print all that happens"},
+    {"seed",       "N",      kGenerate,           set_seed,                "seed of the trace"},
+    {"seeds",      "A..B",   kFaults,             set_seeds,               "seeds of the simulated worlds (default 1..20)"},
+    {"events",     "",       kFaults,             set_events,              "print all events"},
 };
 // clang-format on
 
@@ -246,8 +246,8 @@ std::string sim_help() {
         "       ssim compare  --conf A --conf B [OPTION] TRACE\n"
         "       ssim generate swf|csv [OPTION]\n"
         "       ssim faults   [OPTION]\n\n"
-        "Runs the scheduler in virtual time: on a recorded or generated trace of jobs, or among\n"
-        "random faults to see that nothing is lost.\n\n";
+        "Runs the scheduler in virtual time: on a recorded or generated trace of jobs, or with\n"
+        "random faults to check that no job is lost.\n\n";
     for (const SimOption& option : kOptions) {
         std::string words =
             fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : "=", option.value);

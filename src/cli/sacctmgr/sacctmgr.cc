@@ -13,11 +13,11 @@ constexpr std::string_view kHelp = R"(sacctmgr [<OPTION>] <COMMAND>
     Options:
       -h, --help         show this text
       -i, --immediate    make changes without asking
-      -n, --noheader     leave the headings out
+      -n, --noheader     no header line
       -p, --parsable     '|' after each value
       -P, --parsable2    '|' between values
-      -Q, --quiet        do not tell what was changed
-      -V, --version      show the version
+      -Q, --quiet        do not print the changes
+      -V, --version      print the version and exit
     Commands:
       add qos <NAMES> [<KEY>=<VALUE> ...]
       modify qos [where] <NAMES> set <KEY>=<VALUE> ...
@@ -26,7 +26,7 @@ constexpr std::string_view kHelp = R"(sacctmgr [<OPTION>] <COMMAND>
     Keys of a QOS:
       Description, GraceTime (seconds), Preempt (= += -=), PreemptExemptTime,
       PreemptMode (CLUSTER, CANCEL, REQUEUE, SUSPEND, WITHIN), Priority
-    Limits of a QOS (TRES such as cpu=8,mem=64G,gres/gpu=2; -1 takes one back):
+    Limits of a QOS (TRES such as cpu=8,mem=64G,gres/gpu=2; -1 removes one):
       MaxTRESPerJob, MaxTRESPerNode, MinTRESPerJob, MaxWall
       GrpTRES, GrpJobs, GrpSubmitJobs, the same with MaxTRESPerUser, MaxJobsPerUser,
       MaxSubmitJobsPerUser and ...PerAccount

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::string_view kHelp =
     R"(Usage: swhy [OPTIONS] [JOBID...]
-Says why jobs wait, who holds what they want, and what would start them now.
-Without a job: one line for each of your own jobs that wait.
+Explains why jobs wait, which jobs hold the resources, and which changes would start them now.
+Without a job: one line for each of your own waiting jobs.
 
-      --json     all that is known, as JSON
-  -V, --version  output version information and exit
-      --help     show this help message
+      --json     print everything as JSON
+  -V, --version  print the version and exit
+      --help     show this text
 )";
 
 enum Option : std::size_t { kJson, kHelpOption, kVersionOption };
