@@ -15,7 +15,7 @@ namespace sluice {
 
 namespace {
 
-// The one piece of process-wide state: a log is where everybody writes.
+// The only process-wide state: all parts of a process write to one log.
 struct Sink {
     std::mutex mutex;
     LogSetup setup;

@@ -1,9 +1,9 @@
 // base/log.h
 //
-// One line per event, to where the daemon was told: a file, syslog or standard error. Levels are
-// Slurm's. The sink is set once, before threads start; writing and changing the level are
-// thread-safe. What a line contains may come from anybody: control characters and broken UTF-8 are
-// escaped, and a long line is cut.
+// One line per event, to a file, syslog or standard error. Levels are those of Slurm. The sink is
+// set once, before threads start; writing and changing the level are thread-safe. A line can
+// contain data of users: control characters and invalid UTF-8 are escaped, and a long line is
+// truncated.
 #pragma once
 
 #include <fmt/format.h>

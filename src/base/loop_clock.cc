@@ -6,7 +6,7 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kStepLeast{5};  // smaller ones are followed; the clocks are read to the second
-constexpr Seconds kLateMost{1};   // that a loop may come late without being called deaf
+constexpr Seconds kLateMost{1};   // a later reading means that the loop did not run
 
 }  // namespace
 

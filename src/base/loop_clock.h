@@ -1,8 +1,8 @@
 // base/loop_clock.h
 //
-// The time for a loop that decides by it. Readings follow the wall clock, but a wall clock that was
-// set is reported once as a step, and a loop that stood still (a stopped process, a slow disk) is
-// reported too: what should have been heard meanwhile is still waiting to be read.
+// The time of an event loop. Readings follow the wall clock. A wall clock that was set is reported
+// once as a step. A loop that did not run for a while (a stopped process, a slow disk) is reported
+// too: messages that have arrived in this time are not read yet.
 #pragma once
 
 #include <chrono>
