@@ -1,6 +1,6 @@
 // os/busy.h
 //
-// Is this host busy right now? Who waits awake for an answer takes a core from somebody then.
+// Is this host busy right now? Then a process that polls for an answer takes a core from others.
 #pragma once
 
 #include <string_view>

@@ -247,7 +247,7 @@ bool Cgroup::remove() {
 
 namespace {
 
-// In every user's branch: whoever asks knows the job, not always its user.
+// In the branches of all users: the caller knows the job, but not always its user.
 std::vector<std::string> step_directories(const CgroupPlace& place) {
     if (is_v2(place.mountpoint)) return {step_directory(place, "")};
     std::vector<std::string> found;

@@ -1,7 +1,7 @@
 // os/cgroup.h
 //
-// The kernel's box around a step: nothing in it gets out, all of it can be counted, limited and
-// killed. Cgroup v2, or v1 with one tree per controller, of which only those in use are touched:
+// The cgroup of a step: its processes cannot leave it, and all of them can be counted, limited and
+// killed. Cgroup v2, or v1 with one tree per controller; trees of unused controllers are not used:
 //
 //   v1   <mount>/{freezer,memory,cpuset,devices}/<top>/uid_U/job_J/step_S
 //   v2   <mount>/system.slice/<top>.scope/job_J/step_S
@@ -58,7 +58,7 @@ class Cgroup {
 public:
     static Result<Cgroup> create(const CgroupPlace& place, const CgroupLimits& limits);
 
-    // Open cgroup.procs files: who writes "0" to each is inside.
+    // Open cgroup.procs files: a process that writes "0" to each of them joins the cgroup.
     std::vector<int> entries() const;
     // The directory whose processes are the step's (os/cgroup_kill.h).
     const std::string& tracking() const { return tracking_; }

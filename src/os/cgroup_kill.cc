@@ -53,7 +53,7 @@ std::vector<pid_t> pids_in_cgroup(const std::string& directory) {
     return pids;
 }
 
-// What freezes a cgroup freezes those below; each may have been frozen by itself, too.
+// Freezing a cgroup also freezes the cgroups below it; each of them can also be frozen separately.
 bool freeze_cgroup(const std::string& directory, bool on) {
     if (on) return set_frozen(directory, true);
     bool thawed = false;

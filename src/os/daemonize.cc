@@ -62,7 +62,7 @@ void Background::serving() {
 Result<PidFile> PidFile::create(const std::string& path) {
     PidFile result;
     result.path_ = path;
-    // Its directory may be SlurmUser's, who must not make root write through a link.
+    // SlurmUser may own the directory, and must not be able to make root write through a link.
     result.file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!result.file_) return os_error(fmt::format("cannot write pid file {}", path));
     if (flock(result.file_.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -1,7 +1,7 @@
 // os/daemonize.h
 //
-// Going into the background so that whoever started the daemon knows when it serves: the parent
-// returns 0 once the child has said so, and 1 if the child died before.
+// Starts a daemon in the background. The parent returns 0 when the child has reported that it is
+// ready, and 1 if the child died before.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // os/nvml.h
 //
 // NVIDIA's GPUs and their clocks, through NVML (libnvidia-ml.so.1), which comes with the driver. It
-// is loaded when it is asked for and not before: nobody else pays for it, and none of its headers
-// is needed. Loading takes a dynamically linked program.
+// is loaded at the first use, so that programs without GPUs do not load it, and its headers are not
+// needed. The program must be linked dynamically.
 #pragma once
 
 #include <cstdint>

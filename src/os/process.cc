@@ -125,8 +125,8 @@ const char* confine(const ProcessSpec& spec) {
     return nullptr;
 }
 
-// Before anything can block: whoever waits for one of our connections to close must not wait for
-// this process.
+// Done before anything can block: a peer that waits for one of our connections to close must not
+// wait for this process.
 void close_others(const ProcessSpec& spec) {
     if (spec.kept < 0) return closefrom(kKeptFd);
     dup2(spec.kept, kKeptFd);
@@ -150,8 +150,8 @@ void run_program(const ProcessSpec& spec, const std::string& program) {
     execve(program.c_str(), pointers(spec.argv).data(), pointers(environment).data());
 }
 
-// Until the program runs; else its exit code. Signals take their default action as soon as
-// something may block, so that whoever ends the process ends it there, too.
+// Returns only if the program could not be executed: the exit code. Signals have their default
+// action before anything can block, so that a signal ends the process there too.
 int run_child(const ProcessSpec& spec) {
     if (spec.new_session) setsid();
     if (spec.new_group) setpgid(0, 0);

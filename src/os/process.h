@@ -1,6 +1,6 @@
 // os/process.h
 //
-// Starting programs with nothing left to chance: who they are, where they run, what they inherit.
+// Starts programs with a defined user, directory, environment, limits and file descriptors.
 #pragma once
 
 #include <sys/resource.h>
@@ -28,7 +28,7 @@ struct ProcessSpec {
     std::string pid_variable;              // set in the environment to the new process's pid
     std::string directory;                 // empty: ours
     std::string directory_fallback;        // where to go, with a line on stderr, if that fails
-    const User* user = nullptr;            // absent: who we are
+    const User* user = nullptr;            // absent: our own user
     std::optional<mode_t> umask;
     std::vector<std::pair<int, rlim_t>> limits;  // RLIMIT_x, soft; our hard limits are kept
     int in = -1, out = -1, err = -1;             // -1: /dev/null
@@ -57,8 +57,8 @@ constexpr int kKeptFd = 3;
 // code.
 Result<pid_t> spawn(const ProcessSpec& spec);
 
-// Writes to a descriptor that may block (a full pipe, a dead file server): a process of its own
-// does it, and is killed when it takes longer than `most`. It remains to be reaped then.
+// Writes to a descriptor that can block (a full pipe, a dead file server). A separate process
+// writes, and is killed if it takes longer than `most`; the caller must reap it then.
 void write_in_time(int fd, std::string_view text, std::chrono::milliseconds most);
 
 // Cheap from a big process, for a helper of our own: own session, no signals blocked, `fds` as
@@ -66,8 +66,8 @@ void write_in_time(int fd, std::string_view text, std::chrono::milliseconds most
 Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::string>& argv,
                            const std::vector<int>& fds);
 
-// The same for somebody else's program, with an environment of its own: it has nothing to read, and
-// says nothing but on our standard error.
+// The same for a program of the site, with a separate environment: its standard input is empty, and
+// its output goes to our standard error.
 Result<pid_t> spawn_quiet(const std::vector<std::string>& argv,
                           const std::vector<std::string>& environment);
 
@@ -80,7 +80,7 @@ std::string find_program(const std::string& name, const std::string& path,
 
 std::optional<int> limit_number(const std::string& name);  // "NOFILE" -> RLIMIT_NOFILE
 
-// "[2026-11-15T19:59:57.392] error: text\n": how a job's supervisor speaks in the job's output.
+// "[2026-11-15T19:59:57.392] error: text\n": a line of the supervisor in the job's output.
 std::string supervisor_line(const std::string& text);
 
 // ---- what is left of a job

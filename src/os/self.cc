@@ -50,7 +50,7 @@ void make_for(const User& user, const std::string& path, Made what) {
         if (chown(path.c_str(), user.uid, user.gid) != 0) return;
         return;
     }
-    // Not through a link: root must not be led to somebody else's file.
+    // Do not follow a link: it could lead root to a file of another user.
     Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644));
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;

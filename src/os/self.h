@@ -1,6 +1,6 @@
 // os/self.h
 //
-// This process itself: how much it may open, whom it runs as, how nice it is.
+// Properties of this process: number of open files, user, nice value.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ std::size_t raise_file_limit(std::size_t wanted);
 // For good: user, group and all groups of that user. Nothing to do when we are that user already.
 Result<void> become(const User& user);
 
-// As root, before becoming `user`: makes the file (or directory) if it is missing and gives it to
-// that user, who could not make it there. Failures show when it is used.
+// As root, before become(user): creates the file (or directory) if it is missing and makes `user`
+// its owner, because the user may not be allowed to create it. Failures show when it is used.
 enum class Made { File, Directory };
 void make_for(const User& user, const std::string& path, Made what);
 

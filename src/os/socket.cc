@@ -29,7 +29,7 @@ struct Address {
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-// Without a file, and gone with whoever listens.
+// It has no file, and disappears with the process that listens.
 Address abstract_address(std::string_view name) {
     Address address;
     address.family = AF_UNIX;

@@ -1,8 +1,8 @@
 // os/socket.h
 //
 // How our processes reach each other. A daemon listens on TCP and, for peers on its own host, on
-// the abstract Unix socket "sluice.<daemon>.<port>", where the kernel says who connects. Any user
-// can take such a name or a port: the connecting side must check which user it has reached
+// the abstract Unix socket "sluice.<daemon>.<port>", where the kernel gives the uid of the peer.
+// Any user can bind such a name or a port: the connecting side must check which user it has reached
 // (auth/handshake.h), on a Unix socket by Connection::peer.
 #pragma once
 
@@ -45,19 +45,19 @@ struct Endpoint {
 // first.
 Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::milliseconds timeout);
 
-// For event loops: a TCP connection may still be on its way (writable says so; then
-// connect_failure tells whether it got there).
+// For event loops: a TCP connection may not be established yet. When the socket is writable,
+// connect_failure says whether it is.
 Result<Connection> start_connect(const Endpoint& endpoint);
 std::optional<Error> connect_failure(const Fd& fd, const Endpoint& endpoint);
 
-// Non-blocking, close-on-exec. An error names the address and the port. The port that was given
-// by the kernel for port 0 is told by bound_port.
+// Non-blocking, close-on-exec. An error names the address and the port. For port 0 the
+// kernel chooses a port, which bound_port returns.
 Result<Fd> listen_tcp(std::uint16_t port, const std::string& address = "");
 Result<Fd> listen_local(std::string_view daemon, std::uint16_t port);
 std::uint16_t bound_port(const Fd& listener);
-Fd accept_connection(const Fd& listener);  // empty: nobody there (any more)
+Fd accept_connection(const Fd& listener);  // empty: no connection is waiting
 
-// A TCP connection whose peer has vanished without a word breaks after this time.
+// A TCP connection whose peer is unreachable is closed after this time.
 constexpr std::chrono::seconds kDeadPeerAfter{30};
 // Not when the peer is there but does not read, as an srun that was stopped.
 void allow_stopped_peer(const Fd& fd);

@@ -20,11 +20,11 @@ struct User {
     std::string home;
     std::string shell;
     std::vector<gid_t> groups;    // filled by find_user_with_groups
-    std::string group_name = {};  // of `gid`, where somebody has asked for it
+    std::string group_name = {};  // of `gid`, filled only on request
 };
 
-// Nothing: there is no such user. An error: the user database could not be asked, so that nobody
-// can tell.
+// Nothing: there is no such user. An error: the user database could not be read, so it is unknown
+// whether the user exists.
 Result<std::optional<User>> look_up_user(uid_t uid);
 Result<std::optional<User>> look_up_user(const std::string& name);
 // The same where it makes no difference.
@@ -32,10 +32,10 @@ std::optional<User> find_user(uid_t uid);
 std::optional<User> find_user(const std::string& name);
 // With every group the user is in; `gid` is the job's, which may differ from the login group.
 Result<std::optional<User>> find_user_with_groups(uid_t uid, gid_t gid);
-// What a getpw*_r function that found nobody returned: does it mean that there is no such user?
+// A getpw*_r function has found no user and returned `number`: does it mean that there is none?
 bool means_no_such_user(int number);
 std::string group_name(gid_t gid);  // the number where it has none
-// Everybody who is in it, also by their login group; nothing where there is no such group.
+// All members, also those by login group; nothing if there is no such group.
 std::optional<std::vector<uid_t>> group_members(const std::string& name);
 
 }  // namespace sluice
