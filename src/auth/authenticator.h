@@ -1,7 +1,7 @@
 // auth/authenticator.h
 //
 // A daemon's credentials over TCP, as AuthType says. Each covers a digest (auth/handshake.h), and
-// is accepted once. May ask munged, and so may block. May be used by several threads.
+// is accepted once. It may ask munged, and so can block. Several threads can use it.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ public:
     // A credential of this process; where AuthType can restrict it, for the eyes of `reader` only.
     Result<std::string> vouch(const std::string& digest, std::optional<UserId> reader,
                               Time now) const;
-    // auth/slurm: for a user of this host, whom the kernel has identified.
+    // auth/slurm: for a user of this host that the kernel has identified.
     Result<std::string> vouch_for(const Identity& identity, const std::string& digest,
                                   Time now) const;
     // Who made it, if it covers the digest.

@@ -1,8 +1,8 @@
 // auth/handshake.h
 //
-// How two processes prove over TCP who they are (docs/protocol.md). The server's credential and
-// then the client's cover a digest of everything both sides have said so far, so that a credential
-// that was received on one connection is good for nothing on another one, nor at another daemon.
+// Mutual authentication of two processes over TCP (docs/protocol.md). The server's credential
+// and then the client's cover a digest of all previous messages, so that a credential that was
+// received on one connection is not valid on another one, nor at another daemon.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // auth/identity.h
 //
-// Who is speaking, once somebody trustworthy has vouched for it.
+// The authenticated identity of a peer.
 #pragma once
 
 #include "base/time.h"
@@ -14,7 +14,7 @@ struct Identity {
     bool operator==(const Identity&) const = default;
 };
 
-// How far another machine's clock may run ahead of ours before we speak of a wrong clock.
+// How far another machine's clock can be ahead of ours before it counts as wrong.
 constexpr Seconds kClockSkewMax{60};
 
 }  // namespace sluice

@@ -1,8 +1,7 @@
 // auth/launch_credential.h
 //
-// What a node wants to see before it runs anything: the controller's signature (Ed25519) under who,
-// what job or step, on which nodes, with which resources, and until when. Each is good for one
-// launch per node.
+// A node runs nothing without a launch credential: user, job or step, nodes, resources and expiry,
+// signed by the controller (Ed25519). A node accepts each credential once.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,7 @@
 #include "base/time.h"
 #include "wire.pb.h"
 
-struct evp_pkey_st;  // OpenSSL's EVP_PKEY, which nobody outside needs to see
+struct evp_pkey_st;  // OpenSSL's EVP_PKEY
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // auth/munge.h
 //
-// AuthType=auth/munge: credentials that the munged of each host vouches for. The library is loaded
-// at the first use: tools that speak over a Unix socket never pay for it.
+// AuthType=auth/munge: credentials that the munged of each host makes and checks. The library is
+// loaded at the first use, so tools that use a Unix socket do not load it.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ class Munge {
 public:
     explicit Munge(std::string socket) : socket_(std::move(socket)) {}  // empty: munged's default
 
-    // A credential that says who this process is. Decodable once, for some minutes, and only by
-    // `reader` if one is named.
+    // A credential with the identity of this process. It can be decoded once, for some minutes, and
+    // only by `reader` if one is named.
     Result<std::string> encode(std::string_view payload, std::optional<UserId> reader = {}) const;
 
     struct Decoded {

@@ -30,7 +30,7 @@ public:
 
 private:
     std::string key_;
-    std::string host_;  // told in errors and logs of those who check
+    std::string host_;  // shown in errors and logs of the peer
 };
 
 class TokenVerifier {

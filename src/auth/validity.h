@@ -1,7 +1,7 @@
 // auth/validity.h
 //
-// What tokens and launch credentials have in common: a time from which, a time until which, and a
-// nonce that may be used once.
+// Common to tokens and launch credentials: time of issue, expiry, and a nonce that is accepted
+// once.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Validity {
 
 // Is `now` in it? A credential from the future means that a clock is wrong.
 Result<void> check_validity(const Validity& validity, Time now);
-// Has it been used before? Asked last, when everything else is right: a refusal uses nothing up.
+// Has it been used before? Checked last, so that a credential that is refused is not used up.
 Result<void> check_replay(const Validity& validity, const std::string& nonce, Time now,
                           ReplayCache& cache);
 
