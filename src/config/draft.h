@@ -1,7 +1,7 @@
 // config/draft.h
 //
-// A Config while its file is being read: the DEFAULT lines so far, and where each thing was said,
-// since names may be used before the line that defines them.
+// A Config while its file is being read: the DEFAULT lines so far, and the line of each definition,
+// because names can be used before the line that defines them.
 #pragma once
 
 #include <cstdint>

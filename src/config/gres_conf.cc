@@ -1,4 +1,4 @@
-// gres.conf: which devices a node has, and how they lie.
+// gres.conf: which devices a node has, and which cores are close to them.
 #include "config/config.h"
 #include "config/key_help.h"
 #include "config/lines.h"

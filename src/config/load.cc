@@ -140,7 +140,7 @@ Result<void> settle_list_options(Config& config) {
     return {};
 }
 
-// Which words of SelectTypeParameters nobody acts on here.
+// Words of SelectTypeParameters that have no effect.
 constexpr std::string_view kIdleSelectWords[] = {
     "CR_ONE_TASK_PER_CORE",  "CR_CORE_DEFAULT_DIST_BLOCK",
     "CR_NO_DIST_TOPO_BLOCK", "CR_PACK_NODES",
@@ -166,7 +166,7 @@ Result<void> check_topology_plugin(Config& config) {
         config, fmt::format("TopologyPlugin={}: expected topology/flat or topology/tree", plugin));
 }
 
-// Compat: an order that says whom to preempt and one that says how need each other.
+// Compat: PreemptType (which jobs) and PreemptMode (what happens to them) need each other.
 Result<void> check_preemption(const Config& config) {
     const std::string& type = config.preempt_type;
     if (!type.empty() && type != "preempt/partition_prio" && type != "preempt/qos") {

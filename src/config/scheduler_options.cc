@@ -66,8 +66,8 @@ constexpr Entry kSchedulerEntries[] = {
     {"preempt_youngest_first",    Set, flag<&O::preempt_youngest_first>, true},
     {"enable_user_top",           Elsewhere},
     {"max_script_size",           Elsewhere},
-    // Scheduling here follows events, within one thread that nobody waits for: there are no cycles
-    // to space out, no locks to yield and no time to run out of.
+    // Scheduling follows events, in one thread that queries do not wait for: there are no cycles
+    // with an interval, no locks to release and no time limit of a cycle.
     {"batch_sched_delay",         Natural},
     {"bf_continue",               Natural},
     {"bf_max_time",               Natural},

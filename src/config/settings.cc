@@ -1,7 +1,7 @@
 // config/settings.cc
 //
-// Most members carry over under the same name. What differs is said here: lists of words that
-// become switches, and numbers hidden in such lists.
+// Most members are copied under the same name. This file converts the others: lists of words that
+// become switches, and numbers in such lists.
 #include "config/settings.h"
 
 #include <fmt/format.h>

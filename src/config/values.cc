@@ -106,8 +106,8 @@ std::optional<std::uint64_t> parse_ports(std::string_view text) {
     return last && *last >= *first ? first : std::nullopt;
 }
 
-// Compat: Slurm reads K after a number of megabytes as 1024 of them; nobody means that, so K is
-// refused rather than read in one of two ways.
+// Compat: Slurm reads K after a number of megabytes as 1024 megabytes. Users mean kilobytes, so K
+// is refused.
 std::optional<std::uint64_t> parse_megabytes(std::string_view text) {
     if (text.ends_with('K') || text.ends_with('k')) return {};
     Result<Megabytes> memory = parse_memory(text);

@@ -82,7 +82,7 @@ std::optional<std::vector<std::uint32_t>> parse_numbers(std::string_view text, s
 // " (did you mean 'KillWait'?)", or nothing.
 std::string suggestion(std::string_view key, std::span<const std::string_view> names);
 
-// Asking for what happens anyway, or for nothing at all, needs no warning.
+// A value that asks for the default behaviour, or for nothing, needs no warning.
 bool asks_for_nothing(std::string_view text, std::string_view printed, std::string_view unset);
 
 inline void assign(std::string& member, const Value& value) {
