@@ -49,7 +49,7 @@ Result<JobRequest> from_wire(const wire::JobRequest& request);
 
 // ---- convert_run.cc: where jobs run, and what became of them
 
-// With the node's name for readers who have no node table.
+// With the node's name for readers without a node table.
 wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
 Result<NodeShare> from_wire(const wire::NodeShare& share);
 // What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were

@@ -97,7 +97,7 @@ Result<std::vector<GresCount>> from_wire(const WireGres& gres) {
 
 namespace {
 
-// How tasks, cores and GPUs lie on the nodes, and the nodes in the network.
+// Layout of tasks, cores and GPUs on nodes, and of nodes in the network.
 void to_wire_layout(const Shape& shape, wire::Shape& out) {
     if (shape.ntasks_per_socket) out.set_ntasks_per_socket(*shape.ntasks_per_socket);
     if (shape.ntasks_per_core) out.set_ntasks_per_core(*shape.ntasks_per_core);

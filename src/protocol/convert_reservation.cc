@@ -80,7 +80,7 @@ void write_resources(const ReservationChange& change, wire::ChangeReservation& o
     out.set_duration_sign(change.duration_sign);
 }
 
-// Who may use it beside users, groups and accounts; and what is said of it.
+// Conditions other than users, groups and accounts; and the comment.
 void write_terms(const ReservationChange& change, wire::ChangeReservation& out) {
     const auto text = [](const std::string& item) { return item; };
     write_list(change.qos, &wire::ChangeReservation::mutable_qos, out, text);

@@ -1,7 +1,7 @@
 // protocol/frame.h
 //
-// How messages are cut out of a stream of bytes: four bytes of length, little endian, then the
-// message. Pure: sockets are somebody else's business.
+// Splits a stream of bytes into messages: four bytes of length, little endian, then the message. It
+// does no I/O.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -20,7 +20,7 @@ namespace sluice {
 constexpr std::uint32_t kProtocolVersionMin = 2;
 constexpr std::uint32_t kProtocolVersionMax = 2;
 constexpr std::size_t kFrameHeaderSize = 4;
-constexpr std::size_t kHelloSizeMax = 64u << 10;       // before we know who speaks
+constexpr std::size_t kHelloSizeMax = 64u << 10;       // before authentication
 constexpr std::size_t kStepInputSizeMax = 256u << 10;  // from srun to a step: each task gets a copy
 constexpr std::size_t kFrameSizeMax = 32u << 20;       // requests, reports and orders
 constexpr std::size_t kReplySizeMax = 512u << 20;      // listings of very large clusters
@@ -38,8 +38,8 @@ public:
     // The next whole message, if there is one; the view holds until the next feed(). After an error
     // the stream cannot be trusted any more, and every further call gives the same error.
     Result<std::optional<std::string_view>> next();
-    // So many bytes, and perhaps more, are missing from the message that has begun: who takes no
-    // more at a time leaves those of the next message in the stream.
+    // At least so many bytes are missing from the current message. A caller that reads no more than
+    // this leaves the bytes of the next message in the stream.
     std::size_t missing() const;
     // The length of the message that has begun, once it was announced.
     std::optional<std::size_t> announced() const;
@@ -54,7 +54,7 @@ private:
     std::size_t size_max_;
     std::string buffer_;
     std::size_t start_ = 0;  // of what has not been given out
-    std::size_t skip_ = 0;   // bytes still to come that nobody wants
+    std::size_t skip_ = 0;   // bytes of an unwanted message that have not arrived yet
 };
 
 Error malformed_message();
