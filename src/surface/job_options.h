@@ -33,7 +33,7 @@ struct JobOptions {
     JobRequest request;
 
     bool help = false, usage = false, version = false, quiet = false;
-    bool gres_help = false;  // --gres=help, wherever it was said
+    bool gres_help = false;  // --gres=help, from any source
     bool mpi_list = false;   // --mpi=list, likewise
     unsigned verbose = 0;
     std::optional<std::uint32_t> nodes_given;  // -N was given: its minimum
@@ -110,7 +110,7 @@ using FindVariable = std::function<std::optional<std::string_view>(std::string_v
 Result<void> apply_environment(JobOptions& options, const FindVariable& find, Tool tool, Time now);
 // The variables that set an option: "SBATCH_ACCOUNT".
 std::vector<std::string> variables_of(const JobOption& option, Tool tool);
-// What only shows when everything has been said: exclusions, and sizes that follow from others.
+// After all sources are applied: checks exclusions, and derives sizes from others.
 Result<void> complete_options(JobOptions& options, Tool tool);
 
 // The options that the tool knows, also those it refuses, in the order of --help.

@@ -67,7 +67,7 @@ Result<void> apply_variable(JobOptions& options, std::size_t index, std::string_
     const JobOption& option = job_options()[index];
     bool is_flag = argument_of(option) == Argument::None;
     bool is_count = is_flag && option.letter == 'v';
-    // Compat: these two are meant by being there, whatever their value is.
+    // Compat: these two take effect if the variable exists, with any value.
     bool is_mark =
         option.set == job_option::set_requeue || option.set == job_option::set_no_requeue;
     if (is_flag && !is_mark && value == "0") return {};

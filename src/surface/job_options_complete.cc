@@ -24,7 +24,7 @@ Source source_of(const JobOptions& options, std::string_view name) {
     return index < options.sources.size() ? options.sources[index] : Source::Nobody;
 }
 
-// One way of saying something that can be said only once.
+// One of several options that exclude each other.
 struct Alternative {
     std::string_view option;
     void (*drop)(JobOptions&);
@@ -156,7 +156,7 @@ Result<void> settle_tasks_per_gpu(JobOptions& options) {
 // The number of tasks, or of GPUs, where it follows from the other.
 Result<void> settle_gpus_and_tasks(JobOptions& options, Tool tool) {
     Shape& shape = options.request.shape;
-    // A step counts its tasks anew: the job's total is not for it.
+    // A step has its own number of tasks: the job's total does not apply.
     bool inherited = tool == kSrun && source_of(options, "gpus") == Source::Environment;
     if (inherited && gpu_count(shape.gpus_per_task) > 0) shape.gpus.clear();
     const std::uint64_t total = gpu_count(shape.gpus), per_task = gpu_count(shape.gpus_per_task);
@@ -207,10 +207,10 @@ Result<void> settle_gpu_sizes(JobOptions& options, Tool tool) {
     return {};
 }
 
-// -B with cores asks for a task on each thread, where nobody said how many tasks there are.
+// -B with cores asks for a task on each thread, if the number of tasks is not given.
 Result<void> settle_layout(JobOptions& options) {
     Shape& shape = options.request.shape;
-    // A hint that a step inherits from its job gives way to what its srun is told.
+    // Options of srun win over a hint that the step inherits from its job.
     for (const char* other : {"cores-per-socket", "sockets-per-node", "extra-node-info"}) {
         if (is_given(options, "hint") && source_of(options, "hint") == source_of(options, other)) {
             return fatal(fmt::format("--hint and --{} are mutually exclusive", other));

@@ -1,4 +1,4 @@
-// The setters of options that say how a job lies on the nodes: sockets, cores, threads, switches.
+// Setters of options about the layout on nodes: sockets, cores, threads, switches.
 #include <algorithm>
 #include <array>
 

@@ -162,7 +162,7 @@ Result<void> set_exclusive(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-// A step of an MPI launcher: it starts daemons beside whatever else runs in the job.
+// A step of an MPI launcher: it starts daemons beside all other steps of the job.
 Result<void> set_external_launcher(JobOptions& options, const OptionUse&) {
     options.overlap = true;
     options.whole = true;
@@ -185,7 +185,7 @@ Result<void> set_gpus_per_task(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_gres(JobOptions& options, const OptionUse& use) {
-    // Compat: whoever asks is answered, whatever a stronger source says.
+    // Compat: "help" is answered even if a source of higher precedence gives another value.
     if (use.value == "help") {
         options.gres_help = true;
         return {};
@@ -416,7 +416,7 @@ Result<void> set_wait(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-// Nodes are allocated when they are up: none has to be waited for, whatever is asked.
+// Nodes are allocated when they are up, so no job has to wait for them.
 Result<void> set_wait_all_nodes(JobOptions&, const OptionUse& use) {
     if (!is_one_of(use.value, {"0", "1"})) return invalid(use);
     return {};

@@ -18,7 +18,7 @@ namespace sluice {
 using JobField = Field<SheetRow>;
 std::span<const JobField> job_fields();
 
-// The columns that the functions below read, for those who use them outside of a field.
+// The columns that the functions below read, for code that uses them outside of a field.
 constexpr Needs kJobIdNeeds = needs(JobColumn::Id, JobColumn::ArrayJobId, JobColumn::ArrayTaskId,
                                     JobColumn::ArrayTasks, JobColumn::ArrayLimit);
 constexpr Needs kElapsedNeeds =
@@ -37,7 +37,7 @@ void append_job_id(const SheetRow& job, std::string& out);       // "12", "12_3"
 void append_array_tasks(const SheetRow& job, std::string& out);  // "3", "1-5%2", or nothing
 std::int64_t elapsed_seconds(const SheetRow& job);
 void append_reason(const SheetRow& job, std::string& out);   // "ReqNodeNotAvail, Unavailable..."
-void append_nodes(const SheetRow& job, std::string& out);    // those left while completing
+void append_nodes(const SheetRow& job, std::string& out);    // the remaining nodes while completing
 void append_exit_code(std::int64_t code, std::string& out);  // "3:0"
 std::string_view exclusive_word(const SheetRow& job);        // "NO", "NODE", "USER"
 std::string_view over_subscribe_word(const SheetRow& job);   // "NO", "YES", "OK"

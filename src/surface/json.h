@@ -1,7 +1,7 @@
 // surface/json.h
 //
 // A small writer of JSON text, in the layout that Slurm's tools print: two blanks per level, keys
-// in the order written. It only ever appends; whoever writes closes what was opened.
+// in the order written. It only appends; the caller closes what it has opened.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ void write_states(Json& json, NodeBase base, std::uint32_t flags) {
     json.close();
 }
 
-// What a node that is to be rebooted will be afterwards. Compat: INVALID where nobody asked.
+// State of a node after a requested reboot. Compat: INVALID if none is requested.
 void write_next_state(Json& json, const Sheet& nodes, std::uint32_t i) {
     const std::int64_t next = nodes.number(i, N::NextState);
     std::string_view word = "INVALID";

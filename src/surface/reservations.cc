@@ -14,7 +14,7 @@ namespace {
 
 using C = ReservationColumn;
 
-// "root,nobody"; "-nobody" for everybody but that one.
+// "root,daemon"; "-daemon" for all users but that one.
 std::string users_text(const SheetRow& reservation) {
     std::vector<std::string> words;
     const std::string_view mark = reservation.number(C::UsersDenied) == 1 ? "-" : "";

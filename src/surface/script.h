@@ -27,7 +27,7 @@ struct Directive {
 // `name` is the script's, for messages.
 Result<std::vector<Directive>> directives_in(std::string_view script, std::string_view name);
 
-// Applies them all. Compat: #PBS and #BSUB lines count too, unless told to ignore them.
+// Applies them all. Compat: #PBS and #BSUB lines are read too, unless --ignore-pbs is given.
 Result<void> apply_directives(JobOptions& options, std::string_view script, std::string_view name,
                               bool ignore_pbs, Time now);
 
