@@ -25,12 +25,13 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRetryDelayMin{50};
 constexpr milliseconds kRetryDelayMax{1000};
-// A person is told what the command waits for, and can start it again; a script waits longer.
+// At a terminal the command prints what it waits for and gives up soon; in a script it waits
+// longer.
 constexpr milliseconds kRetryTold{1000};
 constexpr Seconds kPatienceAtTerminal{5};
-// Most answers are there by then: to sleep and be woken takes as long as the answer itself.
+// Most answers arrive within this time: sleeping and waking up would take as long as the answer.
 constexpr std::chrono::microseconds kAnswerSoon{600};
-// A long answer takes its time anyhow: whoever only wants to send a job goes first.
+// A command that waits for a long answer lowers its priority, so that short requests come first.
 constexpr std::size_t kLongAnswer = 16 * 1024;
 constexpr int kGiveWay = 10;
 constexpr milliseconds kBackOff{1000};  // when the controller says that we ask too often

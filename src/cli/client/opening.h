@@ -1,7 +1,7 @@
 // cli/client/opening.h
 //
-// How a tool opens a connection to a daemon: both prove who they are before the first request is
-// sent. On a Unix socket the kernel tells, over TCP the handshake of docs/protocol.md does.
+// Opens a connection of a tool to a daemon. Both authenticate themselves before the first request
+// is sent: on a Unix socket by the kernel, over TCP by the handshake of docs/protocol.md.
 #pragma once
 
 #include <google/protobuf/message_lite.h>

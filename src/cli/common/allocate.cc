@@ -45,7 +45,7 @@ constexpr Obstacle kObstacles[] = {
     {Reason::ReqNodeNotAvail, "Required node not available (down, drained or reserved)"},
 };
 
-// Compat: what no end of another job will change is said first.
+// Compat: obstacles that no end of another job removes are printed first.
 void print_obstacle(std::uint32_t job, Client& client, const Invocation& invocation,
                     Streams& streams) {
     Filter filter;

@@ -30,7 +30,7 @@ struct AllocationTexts {
     std::string_view on_signal;    // what follows it; {} is the job id
 };
 
-// The allocation, or the exit code when there is none; everything has been said then.
+// The allocation, or the exit code if there is none; errors have been printed then.
 struct Allocated {
     bool ok = false;
     int exit_code = 1;

@@ -17,7 +17,7 @@ public:
     static Environment of_process();
 
     std::optional<std::string_view> find(std::string_view name) const;
-    Environment starting_with(char first) const;  // for who looks for many
+    Environment starting_with(char first) const;  // faster where many are looked up
     void set(std::string_view name, std::string_view value);
     void set_default(std::string_view name, std::string_view value);
     void unset(std::string_view name);

@@ -28,7 +28,7 @@ Looks looks_for(const Invocation& invocation, Client& client, Time now);
 // --json=list: the names on standard output, a heading beside it.
 void print_data_parsers(Streams& streams);
 
-// False: slurm.conf cannot be read, and that has been said.
+// False: slurm.conf cannot be read, and an error has been printed.
 bool has_configuration(const Invocation& invocation, Client& client, Streams& streams);
 
 std::string date_line(Time now);  // "Sun Nov 15 20:44:45 2026\n"

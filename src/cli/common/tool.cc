@@ -102,7 +102,7 @@ std::string current_directory(const Environment& environment) {
 }  // namespace
 
 void print_error(Streams& streams, const Invocation& invocation, std::string_view text) {
-    // Compat: whoever cannot read a moment says so without the tool's name.
+    // Compat: errors about times are printed without the name of the tool.
     const std::size_t line = text.find('\n');
     if (text.starts_with(kNoMoment) && line != std::string_view::npos) {
         streams.err(text.substr(0, line + 1));
@@ -154,7 +154,7 @@ int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
     ProcessStreams streams;
     ClusterClient client(invocation);
     int code = run(invocation, client, streams);
-    // Our output may go to somebody who takes his time to read it.
+    // The reader of our output may be slow: close the connection first.
     if (!streams.is_brief()) client.hang_up();
     streams.flush();
     _exit(code);  // the kernel frees a long listing faster than its destructors do

@@ -119,10 +119,10 @@ int report(AccountingCommand& command, std::string_view doing, const Error& erro
 struct Deed {
     wire::Update::Verb verb;
     std::string_view doing;  // "adding"
-    std::string summary;     // what is done, as it is told
+    std::string summary;     // the change, as it is printed
 };
 
-// Asks first, unless -i says that nobody needs to be asked. What was refused is not told as done.
+// Asks the user for confirmation, unless -i is given. Refused changes are not reported as made.
 int perform(AccountingCommand& command, const Deed& deed, const Names& names,
             const QosWords& read) {
     wire::Request request;

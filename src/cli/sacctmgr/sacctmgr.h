@@ -19,7 +19,7 @@ struct AccountingCommand {
     Bars bars = Bars::None;
     bool header = true;
     bool immediate = false;  // changes are made without asking
-    bool quiet = false;      // and without being told
+    bool quiet = false;      // and without printing it
     std::vector<std::string> words = {};
 };
 

@@ -79,7 +79,7 @@ pid_t spawn(std::vector<std::string> command, const Environment& environment) {
     return failure ? -1 : pid;
 }
 
-// The command's life beside the job's: whichever ends first, the other hears of it.
+// Watches the command and the job: when one of them ends, the other is ended or signalled.
 class CommandRun {
 public:
     CommandRun(std::uint32_t job, const JobOptions& options, const Invocation& invocation,

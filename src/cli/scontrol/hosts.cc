@@ -1,7 +1,7 @@
 // cli/scontrol/hosts.cc
 //
 // scontrol show hostnames, hostlist, hostlistsorted. Launch scripts call these thousands of times,
-// on compute nodes too: nothing here reads slurm.conf or talks to anybody.
+// on compute nodes too: nothing here reads slurm.conf or opens a connection.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"

@@ -110,7 +110,7 @@ Result<void> set_groups(Draft& draft, const Word& word) {
     for (std::string_view name : split(word.value, ',')) {
         if (name.empty()) continue;
         if (draft.change.name_base.empty()) draft.change.name_base = name;
-        change.items.push_back({std::string(name), {}});  // the controller knows who that is
+        change.items.push_back({std::string(name), {}});  // the controller looks up the members
     }
     draft.change.groups = std::move(change);
     return {};

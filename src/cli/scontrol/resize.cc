@@ -24,7 +24,7 @@ bool changes_size(const wire::Update& update) {
 
 struct Variable {
     std::string_view name;
-    std::string value;  // empty: it is said no longer
+    std::string value;  // empty: the variable is removed
 };
 
 std::vector<Variable> variables_of(const wire::JobAllocation& job) {

@@ -273,7 +273,7 @@ int show_help(Session& session, const Words&) {
     return 0;
 }
 
-// Nothing: go on. A code: everything has been said.
+// Nothing: continue. A code: exit with it; messages have been printed.
 std::optional<int> apply_option(Session& session, const GivenOption& option) {
     auto refuse = [&](std::string_view what) {
         print_error(session.streams, session.invocation, fmt::format("{} is not supported", what));

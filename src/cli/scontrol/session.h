@@ -27,7 +27,7 @@ struct Session {
 
 using Words = std::vector<std::string>;  // of a command, its name first
 
-// Each returns the command's exit code, having said what went wrong.
+// Each returns the command's exit code, and has printed its errors.
 int show(Session& session, const Words& words);                                      // show.cc
 int show_hosts(Session& session, std::string_view entity, const std::string* list);  // hosts.cc
 int control_jobs(Session& session, const Words& words);                              // control.cc

@@ -47,8 +47,8 @@ std::string records_of(const Session& session, const Sheet& sheet, AppendRecord 
     return out;
 }
 
-// Why a job waits, behind its record. Only for a job that was named: each costs the controller a
-// little, and whoever lists all of them wants records.
+// Why a job waits, after its record. Only for jobs that were named, because each explanation costs
+// time of the controller; a list of all jobs contains records only.
 void append_explanation(Session& session, std::int64_t id, const Filter& filter, std::string& out) {
     if (filter.jobs.empty()) return;
     Result<std::vector<Explanation>> answer =

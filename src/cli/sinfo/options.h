@@ -32,7 +32,7 @@ struct SinfoOptions {
     bool json = false;
 };
 
-// Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
+// Nothing: help, the version or an error has been printed; exit with `exit_code`.
 std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, Streams& streams,
                                                 int& exit_code);
 

@@ -31,7 +31,7 @@ Outcome set_jobs(Reader& reader, const std::string& value) {
     return {};
 }
 
-// Compat: an unknown user is complained about and matches nobody; it is no reason to fail.
+// Compat: an unknown user gives an error line and matches no job; the exit code is 0.
 Outcome set_users(Reader& reader, const std::string& value) {
     Filter& filter = reader.options.filter;
     for (const std::string& word : split_list(value)) {

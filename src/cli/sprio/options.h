@@ -26,7 +26,7 @@ struct SprioOptions {
     bool weights = false;
 };
 
-// Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
+// Nothing: help, the version or an error has been printed; exit with `exit_code`.
 std::optional<SprioOptions> parse_sprio_options(const Invocation& invocation, Streams& streams,
                                                 int& exit_code);
 

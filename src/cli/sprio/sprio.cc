@@ -64,7 +64,7 @@ struct Layout {
     std::vector<SortKey<PriorityRow>> sort;
 };
 
-// Nothing: the sort letters were wrong, and that has been said.
+// Nothing: the sort letters were wrong, and an error has been printed.
 std::optional<Layout> chosen_layout(const Invocation& invocation, const SprioOptions& options,
                                     const PriorityWeights& weights, Streams& streams) {
     Layout layout;

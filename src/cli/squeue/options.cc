@@ -86,7 +86,7 @@ Outcome set_states(Reader& reader, const std::string& value) {
     return {};
 }
 
-// Compat: an unknown user is complained about and matches nobody; it is no reason to fail.
+// Compat: an unknown user gives an error line and matches no job; the exit code is 0.
 Outcome set_users(Reader& reader, const std::string& value) {
     Filter& filter = reader.options.filter;
     for (const std::string& word : split_list(value)) {
@@ -296,7 +296,7 @@ bool read_environment(Reader& reader) {
     return true;
 }
 
-// -u and -t on the command line replace what the environment said, they do not add to it.
+// -u and -t of the command line replace the values of the environment.
 void forget_environment(SqueueOptions& options, std::size_t id) {
     if (kOptions[id].set == set_users) options.filter.users.clear();
 }

@@ -34,7 +34,7 @@ struct SqueueOptions {
     bool expand_patterns = false;
 };
 
-// Nothing: everything has been said (help, version, an error), and `exit_code` tells how it went.
+// Nothing: help, the version or an error has been printed; exit with `exit_code`.
 std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, Streams& streams,
                                                   int& exit_code);
 

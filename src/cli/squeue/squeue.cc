@@ -56,7 +56,7 @@ Format<SheetRow> chosen_format(const Invocation& invocation, const SqueueOptions
     return parse_short_format(text, fields);
 }
 
-// Nothing: the sort letters were wrong, and that has been said.
+// Nothing: the sort letters were wrong, and an error has been printed.
 std::optional<Layout> chosen_layout(const Invocation& invocation, const SqueueOptions& options,
                                     Streams& streams) {
     const bool steps = options.steps;
@@ -208,7 +208,7 @@ Result<std::optional<std::string>> resolve_nodes(Client& client, std::vector<std
     return std::optional<std::string>();
 }
 
-// False: a node is unknown or nobody can be asked, and that has been said.
+// False: a node is unknown or slurmctld cannot be reached, and an error has been printed.
 bool has_known_nodes(const Invocation& invocation, SqueueOptions& options, Client& client,
                      Streams& streams) {
     if (options.filter.nodes.empty()) return true;

@@ -41,7 +41,7 @@ StepLauncher::StepLauncher(const JobOptions& options, const wire::StepCreated& s
               streams) {}
 
 int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
-    signal(SIGPIPE, SIG_IGN);  // Compat: output that nobody reads is dropped, and the tasks go on
+    signal(SIGPIPE, SIG_IGN);  // Compat: without a reader, output is dropped and tasks continue
     loop_.on_signals(
         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT},
         [this](int number) { on_signal(number); });
@@ -164,7 +164,7 @@ void StepLauncher::on_exited(Node& node, const wire::TaskExited& exited) {
     }
 }
 
-// --wait: tasks that go on for too long after the first one has ended.
+// --wait: tasks that run for too long after the first one has ended.
 void StepLauncher::on_first_exit() {
     if (!options_.wait_after_first_exit || *options_.wait_after_first_exit == Seconds{0}) return;
     loop_.after(*options_.wait_after_first_exit, [this] {

@@ -67,7 +67,7 @@ Result<Run> read_run(const Arguments& arguments, const Invocation& invocation) {
     Run run;
     JobOptions& options = run.options;
     options.request.kind = JobKind::Srun;
-    options.request.std_in.clear();  // srun's own, unless told otherwise
+    options.request.std_in.clear();  // srun's own, unless the option is given
     const Environment ours = invocation.environment.starting_with('S');  // SLURM_, SBATCH_ ...
     auto find = [&](std::string_view name) { return ours.find(name); };
     TRY(apply_environment(options, find, kSrun, now));
@@ -115,7 +115,7 @@ void forget_job_gpus(const wire::JobAllocation& job, Environment& environment) {
     }
 }
 
-// What srun was told of the shape of its step, over what the job's script was told of the job's.
+// Variables for the shape of the step, which replace those of the job.
 // Compat: not the memory, and the GPUs for a task only.
 void set_shape_variables(Environment& environment, const Shape& shape) {
     std::optional<std::uint32_t> cpus;

@@ -26,7 +26,7 @@ std::vector<std::string> variables_of(const StepHook& hook, const StepFacts& fac
     return environment.entries();
 }
 
-// The terminal's keys reach it as they reach us; who ends srun by name ends it too.
+// Signals of the terminal reach it directly; SIGTERM and SIGHUP of srun are forwarded to it.
 int wait_for_exit(pid_t pid) {
     EventLoop loop;
     int status = 0;
@@ -34,7 +34,7 @@ int wait_for_exit(pid_t pid) {
         if (number == SIGTERM || number == SIGHUP) kill(pid, number);
         if (waitpid(pid, &status, WNOHANG) == pid) loop.stop();
     });
-    // It may have ended before its end could be heard of.
+    // It may have ended before the signal handler was installed.
     if (waitpid(pid, &status, WNOHANG) != pid) loop.run();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

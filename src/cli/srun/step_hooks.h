@@ -24,7 +24,7 @@ struct StepFacts {
     const wire::StepCreated& step;
 };
 
-// 0: it ran well, or could not be started at all, which is said. Else its exit code.
+// 0: it succeeded, or could not be started, which is printed. Otherwise its exit code.
 int run_step_hook(const StepHook& hook, const StepFacts& facts, const Invocation& invocation,
                   Streams& streams);
 

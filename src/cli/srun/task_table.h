@@ -1,6 +1,6 @@
 // cli/srun/task_table.h
 //
-// What is known of each task of the step, the lines that tell the user, and srun's exit code.
+// The state of each task of the step, the lines for the user about it, and srun's exit code.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ struct Found {
     int exit_code = 0;
 };
 
-// Jobs that are not known are complained about; the others are told all the same.
+// Prints an error for unknown jobs, and explains the others.
 Found explain_all(const std::vector<std::string>& words, const Invocation& invocation,
                   Client& client, Streams& streams) {
     Found found;

@@ -1,6 +1,6 @@
 // cli/swhy/swhy.h
 //
-// Says why jobs wait, who holds what they want, and what would start them now.
+// Explains why jobs wait: which jobs hold the resources, and which changes would start them now.
 #pragma once
 
 #include "cli/client/client.h"
