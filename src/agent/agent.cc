@@ -155,7 +155,7 @@ private:
         if (fresh->config != site_->config) take_over(std::move(*fresh));
     }
 
-    // What was wrong may have been repaired: then the controller is told by a new registration.
+    // The cause of a drain may have been repaired: a new registration reports that to slurmctld.
     void examine_again() {
         Site fresh = *site_;
         examine(fresh);

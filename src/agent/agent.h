@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Until it is told to end. Jobs go on without it.
+// Runs until it gets a signal to stop. Jobs continue without it.
 Result<void> run_agent(const SlurmdOptions& options);
 
 // `slurmd -C`: the node's line for slurm.conf, and how long the machine has been up.

@@ -180,8 +180,8 @@ void ControllerLink::on_order(const wire::AgentOrder& order) {
     handlers_.on_order(order);
 }
 
-// That something was launched is no news to anybody, and often its end follows at once: they go
-// together.
+// No process waits for the report of a successful launch, and the end of a short job often follows
+// at once: such a report is sent together with the next one.
 void ControllerLink::report(wire::AgentReport report) {
     const bool can_wait = report.has_launch_result() && !report.launch_result().has_error();
     const wire::AgentReport& numbered = outbox_.add(std::move(report));

@@ -61,7 +61,7 @@ private:
     Handlers handlers_;
     Outbox outbox_;
     std::unique_ptr<Stream> stream_;
-    std::unique_ptr<Stream> previous_;  // deaf; open until there is a new one
+    std::unique_ptr<Stream> previous_;  // not read any more; open until there is a new one
     std::size_t connections_ = 0;
     Fd connecting_;
     FrameReader reader_;
@@ -72,8 +72,8 @@ private:
     std::minstd_rand dice_{std::random_device{}()};
     std::chrono::milliseconds pause_;
     wire::Hello hello_;
-    bool proven_ = false;    // the server is who it should be
-    bool welcomed_ = false;  // and takes us for who we are
+    bool proven_ = false;    // the server is authenticated
+    bool welcomed_ = false;  // the server has accepted us
     bool registered_ = false;
     std::string last_failure_;
 };

@@ -53,7 +53,7 @@ struct Door::Visitor {
     std::size_t wanted = kFrameHeaderSize;
     enum class Stage { Hello, Proof, Known } stage = Stage::Hello;
     bool gone = false;
-    // Over TCP: what has been said so far, and what the first message must be.
+    // Over TCP: the messages so far, and the hash that the first request must have.
     wire::Hello hello;
     wire::Welcome welcome;
     std::optional<std::string> expected_hash;

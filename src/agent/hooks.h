@@ -26,7 +26,7 @@ struct HookJob {
     gid_t group = 0;
     std::set<std::uint32_t> gpus = {};  // of its runs here, as the node numbers them
     std::vector<std::string> variables =
-        {};  // what else the controller said: "SLURM_JOB_PARTITION=gpu"
+        {};  // more variables of the controller: "SLURM_JOB_PARTITION=gpu"
 };
 
 // Another run of the job comes here. `facts` are the controller's, not what srun says of its job:

@@ -1,4 +1,4 @@
-// The end of a job on this node, and what the controller is told of its runs.
+// The end of a job on this node, and the reports to the controller about its runs.
 #include <ranges>
 
 #include "agent/jobs.h"

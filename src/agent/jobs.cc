@@ -272,8 +272,8 @@ void Jobs::with_prolog(const JobKey& key, std::function<void(bool)> next) {
     });
 }
 
-// One asks who the user is, the others of that user wait for the answer: an array that begins here
-// is one question.
+// One run looks up the user, other runs of that user wait for the result: many tasks of an array
+// need one look-up.
 void Jobs::with_user(wire::StepOrder& order, std::function<void()> next) {
     if (order.has_known_user()) return next();
     auto [question, is_first] =

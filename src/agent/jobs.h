@@ -35,7 +35,8 @@ public:
     void replace_site(std::shared_ptr<const Site> site) { site_ = std::move(site); }
     // The controller's key, which was proven to be its own; kept in the spool.
     Result<void> trust(const std::string& public_key);
-    // Finds what an earlier slurmd had started: goes on with what runs, reports what has ended.
+    // Finds the runs that an earlier slurmd has started: keeps those that run, reports those that
+    // ended.
     void recover();
 
     void launch_batch(const wire::LaunchBatch& launch);
@@ -125,8 +126,8 @@ private:
     // Steps that were ended before their srun came: it may still come. Kept as long as the job.
     std::set<RunKey> never_start_;
     KnownUsers known_users_;
-    // Users and groups whom a run's supervisor asks the system for, and the runs that wait for its
-    // answer.
+    // Users and groups that the supervisor of a run looks up, and the runs that wait for the
+    // result.
     struct Question {
         RunKey asker;
         std::vector<std::function<void()>> waiting;

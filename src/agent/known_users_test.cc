@@ -1,4 +1,4 @@
-// How long a user is known, and to whom.
+// How long the data of a user is kept, and for which runs.
 #include "agent/known_users.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // agent/launch_check.h
 //
-// Is what srun asks for what the controller has signed? The credential says how many tasks each
-// node of the step has. What the tasks run is the word of the caller, who has proven to be the
-// step's user.
+// Compares the launch that srun asks for with the credential that the controller has signed, which
+// contains the number of tasks on each node of the step. The program of the tasks is not in the
+// credential: the caller chooses it, and is authenticated as the user of the step.
 #pragma once
 
 #include <string_view>

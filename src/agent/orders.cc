@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 constexpr std::uint32_t kAllSteps = 0xffffffff;
 
-// What the epilog hears of a job of which nothing ran here.
+// The variables of the epilog for a job that ran nothing on this node.
 void learn_from(const wire::Terminate& order, HookJob& job) {
     wire::StepOrder here;
     *here.mutable_run() = order.run();
@@ -54,7 +54,7 @@ void Jobs::terminate(const wire::Terminate& order) {
             run->line->send(command);
             watch_kill(key, Seconds{order.grace_seconds()});
         } else if (!unacknowledged_.contains(key)) {
-            // It never came here, or its end was heard before.
+            // It never arrived here, or its end has been reported already.
             never_start_.insert(key);
             wire::StepEnd end;
             end.mutable_exit()->set_signal(9);

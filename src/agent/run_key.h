@@ -54,7 +54,7 @@ struct Mark {
 };
 std::optional<Mark> parse_mark(std::string_view directory_name, std::string_view file_name);
 std::string make_place();
-// "<spool>/job00012/epilog.0": what the epilog of this run has to be told.
+// "<spool>/job00012/epilog.0": the variables of the epilog of this run.
 std::string epilog_path(std::string_view spool, const JobKey& key);
 
 }  // namespace sluice
