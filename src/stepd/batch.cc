@@ -62,7 +62,7 @@ FileWishes BatchWork::files() const {
     auto path_of = [&](const std::string& name) {
         return absolute_path(expand_filename(name, context), request.work_dir());
     };
-    // Compat: a job that was requeued overwrites its output too, unless told to append.
+    // Compat: a requeued job overwrites its output too, unless --open-mode=append is given.
     bool append = request.open_mode() == static_cast<std::uint32_t>(OpenMode::Append);
     std::string out = path_of(pattern);
     std::string err = request.std_err().empty() ? out : path_of(request.std_err());

@@ -54,8 +54,8 @@ std::vector<int> Container::entries() const {
 std::vector<pid_t> Container::pids() const {
     std::vector<pid_t> found = descendants(getpid());
     if (!cgroup_) return found;
-    // Who has just been started may not have entered the cgroup yet; who has left us is still in
-    // it.
+    // A process that was just started may not have joined the cgroup yet; a process that is no
+    // descendant any more is still in the cgroup.
     const std::vector<pid_t> confined = pids_in_cgroup(cgroup_->tracking());
     found.insert(found.end(), confined.begin(), confined.end());
     std::sort(found.begin(), found.end());

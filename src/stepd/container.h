@@ -27,7 +27,7 @@ public:
     // of the user can undo; else with SIGSTOP.
     void suspend() const;
     void resume() const;
-    void thaw() const;  // so that it hears what comes next
+    void thaw() const;  // so that it can handle the next signal
     // One round of KILL; true once nothing is left. Children are reaped by the caller between
     // rounds.
     bool kill_round(bool has_children);

@@ -370,7 +370,7 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
     }
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
     environment.set("SLURM_JOB_GROUP", user.group_name);
-    // Our srun listens on no port: there is no SLURM_SRUN_COMM_PORT to tell.
+    // srun listens on no port, so there is no SLURM_SRUN_COMM_PORT.
     set_if(environment, "SLURM_LAUNCH_NODE_IPADDR", launch.srun_address());
     set_if(environment, "SLURM_SRUN_COMM_HOST", launch.srun_address());
 

@@ -30,7 +30,7 @@ private:
 
     std::unique_ptr<Nvml> nvml_;  // while there is something to reset
     std::vector<std::uint32_t> gpus_;
-    std::optional<GpuFreq> afterwards_;  // what the batch script of the job goes on with
+    std::optional<GpuFreq> afterwards_;  // the clocks of the batch script, to be set again
 };
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Files that a task opens itself: who empties a shared one, and what the supervisor hears of it.
+// Files that a task opens itself: which task truncates a shared file, and what is reported.
 #include "stepd/output.h"
 
 #include <fcntl.h>

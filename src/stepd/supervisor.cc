@@ -23,10 +23,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kRoundDelayMax{250};
 constexpr std::chrono::milliseconds kLeaveDelayMax{100};
-constexpr std::chrono::seconds kKilledWithin{1};  // or slurmd is told that it takes longer
+constexpr std::chrono::seconds kKilledWithin{
+    1};  // otherwise slurmd gets a report that it takes longer
 constexpr std::chrono::seconds kKnownWithin{1};
 constexpr std::chrono::seconds kReadWithin{300};
-constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // said of one step
+constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // for a single step
 
 std::uint64_t microseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000u +
@@ -133,8 +134,8 @@ void Supervisor::on_signal(const wire::SignalJob& order) {
     }
 }
 
-// Compat: when a job ends, the srun in its script is told to end as its tasks are, and tells them
-// too, before us or after: they hear it once.
+// Compat: when a job ends, both the srun in its script and its tasks get SIGTERM, and srun forwards
+// it to the tasks: they get it only once.
 void Supervisor::signal_tasks(int signal, bool by_srun) {
     const bool is_end = by_srun && (signal == SIGCONT || signal == SIGTERM);
     if (is_end && terminating_) return;
@@ -177,8 +178,8 @@ void Supervisor::reap() {
 void Supervisor::on_children() {
     reap();
     if (!work_ || !work_->finished()) return;
-    // Compat: who is told to end has the grace time, also if the script or task that started it is
-    // gone.
+    // Compat: processes that got SIGTERM have the grace time, even if the script or task that
+    // started them has ended.
     if (!terminating_ || !has_children_) begin_cleanup();
 }
 

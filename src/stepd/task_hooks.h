@@ -2,8 +2,8 @@
 //
 // The programs around a task: TaskProlog and TaskEpilog of slurm.conf, --task-prolog and
 // --task-epilog of srun. They run as the user, where the task runs. Prologs run in the process that
-// becomes the task, and so may take as long as they like: the supervisor goes on, and who ends the
-// task ends them.
+// becomes the task, and so can take any time: the supervisor does not wait for them, and they end
+// with the task.
 #pragma once
 
 #include <functional>
@@ -42,8 +42,8 @@ struct TaskHook {
 // prologs changed is known to them.
 class TaskEpilogs {
 public:
-    // Complaints are said by `say`: the task's pipes may be full, and are read by who has the
-    // epilogs.
+    // Errors are reported with `say`, not through the pipes of the task: these may be full, and the
+    // process that runs the epilogs is the one that reads them.
     TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const ProcessSpec& task,
                 std::function<void(const std::string& line)> say);
     ~TaskEpilogs() { loop_.cancel(limit_); }

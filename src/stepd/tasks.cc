@@ -336,7 +336,7 @@ void TaskWork::announce(const std::string& reason_line) {
     say_cancelled(cause_in(reason_line));
 }
 
-// One node speaks for all of the step, and once of each cause.
+// One node reports for the whole step, and each cause once.
 void TaskWork::say_cancelled(const std::string& cause) {
     if (order_.tasks().node_rank() != 0 || running_ == 0 || cause == cause_said_) return;
     cause_said_ = cause;
@@ -376,7 +376,7 @@ void TaskWork::on_input(std::string_view bytes) {
     }
 }
 
-// What does not speak our language is no srun: nothing more is read from it, nor kept for it.
+// A peer with protocol errors is no srun: nothing more is read from it or buffered for it.
 void TaskWork::hang_up() {
     log_error("step {}.{}: its srun sent what is not a message; the connection is closed",
               order_.run().job(), order_.run().step());
@@ -413,7 +413,7 @@ void TaskWork::feed(const wire::StreamData& data) {
     pace();
 }
 
-// Both directions: whoever cannot be served makes the other wait.
+// Flow control in both directions: a full buffer stops reading from the other side.
 void TaskWork::pace() {
     bool full = srun_->backlog() > kBacklogMax;
     bool input_full = false;
@@ -428,7 +428,7 @@ void TaskWork::pace() {
     if (!srun_->closed()) srun_->read_more(!input_full);
 }
 
-// srun is gone, and nobody is there to read or to answer for the step.
+// The connection to srun is lost: there is no reader for the output, and the step ends.
 void TaskWork::on_lost() {
     if (done_sent_) return;
     for (auto& task : tasks_) {
@@ -448,7 +448,7 @@ void TaskWork::wind_up(const wire::StepEnd& end) {
 }
 
 // srun closes the connection when it has read Done. To close it from here would discard output in
-// flight if srun has sent input that nobody has read.
+// flight if srun has sent input that was not read.
 bool TaskWork::wound_up() {
     bool open = std::any_of(tasks_.begin(), tasks_.end(),
                             [](const auto& task) { return task->output_open(); });

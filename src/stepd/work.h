@@ -15,7 +15,7 @@ namespace sluice {
 
 class Work {
 public:
-    // What was started cannot go on, and why: its files could not be opened.
+    // The start has failed, with the reason: files could not be opened.
     using OnFailed = std::function<void(const Error&)>;
 
     virtual ~Work() = default;
