@@ -1,8 +1,8 @@
 // sim/easy_test.cc
 //
-// The core against a plain EASY backfill of its own: jobs in order of arrival, a booking for the
-// first that does not fit, and whoever does not delay that one may go ahead. Processors have no
-// identity there; the core is given one large node, and as many small ones.
+// Compares the core with a simple EASY backfill: jobs in order of arrival, a booking for the first
+// that does not fit, and other jobs start if they do not delay it. Processors have no identity
+// there; the core gets one large node, or as many small ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>

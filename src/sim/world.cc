@@ -11,7 +11,7 @@ namespace {
 
 constexpr UserId kFirstUser{1000};
 constexpr GroupId kGroup{1000};
-// When nothing runs and nobody comes, timers alone may go on for ever.
+// If nothing runs and no job arrives for this long the simulation ends: timers can fire forever.
 constexpr Seconds kPatience{30 * 24 * 3600};
 
 std::uint64_t gpus_of(const Allocation& allocation) {
@@ -134,7 +134,7 @@ void World::step(Time now) {
     }
     settle(now);
     record_ends();
-    cluster_.take_changes();  // nobody writes them down
+    cluster_.take_changes();  // they are not stored
     Sample sample{now, cpus_busy_, gpus_busy_, waiting_};
     if (!outcome_.samples.empty() && outcome_.samples.back().time == now) {
         outcome_.samples.back() = sample;

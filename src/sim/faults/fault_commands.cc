@@ -120,9 +120,9 @@ void FaultWorld::look_after_jobs() {
     for (const auto& [id, job] : rows_.jobs()) {
         if (job.state == JobState::Pending && job.priority == 0) held.push_back(ref_to(JobId{id}));
         if (job.state == JobState::Suspended) suspended.push_back(ref_to(JobId{id}));
-        // sched/builtin does not say whom it cannot place.
+        // sched/builtin does not say which jobs cannot be placed.
         bool nowhere = !first_settings_->backfill.enabled && now_ > calm_from_ + Seconds{3 * 3600};
-        // Nor does anybody, where a reservation has become too small for the jobs that wait for it.
+        // The same for jobs whose reservation has become too small for them.
         nowhere =
             nowhere || (!job.request->reservation.empty() && now_ > calm_from_ + Seconds{3 * 3600});
         bool never = job.dependency.never() || job.reason == Reason::BadConstraints || nowhere;

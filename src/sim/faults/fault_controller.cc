@@ -129,7 +129,7 @@ void FaultWorld::wake_for_timers() {
     });
 }
 
-// A node that is given up has not been heard for long, and not because nobody listened.
+// A node is marked down only after it was silent for long while the controller was running.
 void FaultWorld::check_lost_nodes(const std::vector<bool>& were_down) {
     for (NodeIndex index{0}; index.value < were_down.size(); ++index.value) {
         const Node& node = cluster_->node(index);

@@ -72,7 +72,7 @@ void FaultWorld::on_step_answer(const SrunPtr& srun, const Answer& answer) {
     later(delay(), [this, srun] { launch(srun); });
 }
 
-// Node after node; whoever does not take it spoils it for the others.
+// One node after the other; if a node refuses the step, it ends on the others.
 void FaultWorld::launch(const SrunPtr& srun) {
     if (!lives(*srun) && srun->home == Srun::Home::Script) return;  // its job goes with it
     for (std::size_t node : srun->nodes) {

@@ -96,8 +96,8 @@ bool FaultWorld::given_up(const Machine& machine, const RunKey& run) const {
            std::any_of(node.orphans.begin(), node.orphans.end(), is_same);
 }
 
-// A script is executed once, unless a reboot swept it away before anybody heard of it; and a job
-// runs in one place at a time, as far as the controller can see.
+// A script is executed once, unless a reboot ended it before it was reported; and a job runs on one
+// set of nodes at a time, as far as the controller can see.
 void FaultWorld::on_started(NodeIndex node, const RunKey& run) {
     log(fmt::format("node {} starts {}", node.value, to_string(run)));
     if (run.step != kBatchStep) return;

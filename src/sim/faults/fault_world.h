@@ -34,7 +34,7 @@ struct FaultOptions {
     bool with_preemption = true;  // and with jobs that share CPUs
     bool by_qos = false;          // preemption, instead of by partition
     bool wide = true;  // with steps, interactive jobs, reservations, dependencies, all of scontrol
-    std::function<void(const std::string&)> on_event;  // for whoever wants to see all of it
+    std::function<void(const std::string&)> on_event;  // --events: prints each event
 };
 
 struct FaultResult {
@@ -77,13 +77,13 @@ private:
         bool answered = false;
         std::optional<JobId> job;  // accepted
         UserId user;
-        bool asked = false;  // so that a repetition says the same
-        RequestId waits;     // for its allocation
-        bool gone = false;   // of an interactive job: it is over, or somebody pulled the plug
+        bool asked = false;         // so that a repetition says the same
+        RequestId waits;            // for its allocation
+        bool gone = false;          // of an interactive job: it has ended, or its host was lost
         std::optional<JobKey> has;  // the allocation, while it has one
         std::uint32_t tries = 0;    // it hears the answer to the last one only
     };
-    // A question, and who wants the answer.
+    // A request, and the client that waits for the answer.
     struct Question {
         std::string what;
         std::uint64_t incarnation = 0;
@@ -197,7 +197,7 @@ private:
     std::size_t machine_of(NodeIndex node) const;  // the cluster counts its nodes in its own way
     bool address(Event& event) const;  // the node in it becomes the cluster's; false: it knows none
 
-    // fault_network.cc: who hears whom
+    // fault_network.cc: connections between controller, nodes and clients
     Seconds delay();
     void connect(std::size_t node);
     void hang_up(std::size_t node);
@@ -230,7 +230,7 @@ private:
     std::map<std::uint64_t, Question> asked_;  // by request, while it may be answered
     std::uint64_t next_request_ = 1;
     std::uint64_t next_srun_ = 1;
-    std::vector<JobKey> busy_;           // jobs with steps, for those who want to cancel one
+    std::vector<JobKey> busy_;           // jobs with steps, from which one to cancel is chosen
     std::map<RunKey, Time> lost_steps_;  // running as far as the controller knows: since when not
 
     Rows rows_;                         // the disk: all that survives a crash

@@ -39,7 +39,7 @@ struct Report {
     Event event;
 };
 
-// How long a script or a step takes when nobody disturbs it, and how it ends.
+// How long a script or a step takes if nothing ends it before, and how it ends.
 struct Script {
     Seconds duration{0};
     ExitStatus exit;

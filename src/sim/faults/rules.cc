@@ -100,7 +100,7 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
     return {};
 }
 
-// All who hold nodes are counted, however the core keeps its books.
+// Counts all jobs that hold nodes, independently of the counters of the core.
 std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job) {
     const Qos* qos =
         cluster.settings().enforce_limits ? find_qos(cluster, job.request->qos) : nullptr;

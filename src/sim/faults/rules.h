@@ -1,7 +1,7 @@
 // sim/faults/rules.h
 //
-// What must hold beyond the core's own invariants, worked out anew from the records: whoever has
-// just started was allowed to, and steps stay within their jobs.
+// Rules beyond the core's own invariants, computed from the records: a job that has just started
+// was allowed to start, and steps stay within their jobs.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace sluice {
 
 class Rules {
 public:
-    // After every event: who has started and ended, ever. A dependency that was fulfilled once is.
+    // After every event: which jobs have ever started and ended. A dependency stays fulfilled.
     void note(const Cluster& cluster);
     // Before a pass: those that run already, and those that are held.
     void note_queue(const Cluster& cluster);

@@ -41,7 +41,7 @@ JobRef Stranger::ref_to(const Job& job) {
 }
 
 Event Stranger::request_about(const Job& job) {
-    // One who has no jobs, or another user of the cluster.
+    // A user without jobs, or another user of the cluster.
     const bool is_new = random_.chance(0.5);
     const UserId user{is_new ? 2000 : job.user.value == 1000 ? 1001u : 1000u};
     const Caller caller{user, GroupId{user.value}};
@@ -69,7 +69,7 @@ Event Stranger::request_about(const Job& job) {
             cancel.signal = random_.chance(0.5) ? 10 : 0;
             return cancel;
         case 6:
-            cancel.caller.user = UserId{2000};  // who has none that could be meant
+            cancel.caller.user = UserId{2000};  // a user without jobs
             cancel.filter.users = {job.user};
             return cancel;
         case 7:

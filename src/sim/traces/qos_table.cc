@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Columns that say nothing of who waits and who goes.
+// Columns that do not affect scheduling.
 constexpr std::string_view kIdle[] = {"id", "descr", "usagefactor", "usagethres"};
 
 bool is_idle(std::string_view column) {
