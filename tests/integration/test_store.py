@@ -37,11 +37,10 @@ class FullDisk:
         self.told = {}  # name of the job -> "done", "refused", or "unknown": any other answer
 
     def fill(self):
-        with open(self.ballast, "wb") as file:
+        with open(self.ballast, "wb", buffering=0) as file:  # a buffer would be written again by close()
             try:
                 while True:
                     file.write(b"x" * 65536)
-                    file.flush()
             except OSError:
                 pass
 
