@@ -88,6 +88,32 @@ TEST(Confinement, CpusAreTheKernelsNumbers) {
     EXPECT_EQ(kernel_cpus(order, {0, 8}), "");
 }
 
+// The share, as AllowedRAMSpace says, but neither above MaxRAMPercent of the node nor below
+// MinRAMSpace.
+TEST(Confinement, MemoryStaysBetweenItsBounds) {
+    Site site;
+    site.cgroups = true;
+    site.hardware.memory_mb = 1000;
+    CgroupConfig& wish = site.config.cgroup;
+    wish.constrain_ram_space = wish.constrain_swap_space = true;
+    wish.allowed_ram_space = 110;
+    wish.max_ram_percent = 50;
+    wish.min_ram_space = 30;
+    wish.allowed_swap_space = 20;
+    wish.max_swap_percent = 60;
+    auto limits = [&](std::uint64_t megabytes) {
+        wire::NodeShare share;
+        share.set_memory(megabytes);
+        const wire::Confinement limits = confinement_of(site, share, megabytes, true);
+        EXPECT_EQ(limits.job_memory(), limits.step_memory());
+        EXPECT_EQ(limits.job_swap(), limits.swap());
+        return std::pair(limits.step_memory() >> 20, limits.swap() >> 20);
+    };
+    EXPECT_EQ(limits(200), std::pair(220ul, 40ul));
+    EXPECT_EQ(limits(800), std::pair(500ul, 100ul));  // together 600: MaxSwapPercent
+    EXPECT_EQ(limits(10), std::pair(30ul, 2ul));
+}
+
 TEST(ControllerLink, PausesDifferBetweenNodes) {
     using std::chrono::milliseconds;
     EXPECT_EQ(with_jitter(milliseconds{5000}, 0), milliseconds{2500});

@@ -266,13 +266,16 @@ void Fleet::acknowledge(std::vector<Ack> acks) {
     }
 }
 
+// In turn with the orders: a node that was welcomed before is told, one that is welcomed later has
+// read the new file.
 void Fleet::reconfigure() {
-    asio::post(home_, [this] {
+    auto tell_all = [this] {
         ++reconfigured_;
         for (const auto& [name, node] : nodes_) {
             if (node->welcome) tell_to_reconfigure(node);
         }
-    });
+    };
+    asio::post(services_.blob_pool, [this, tell_all] { asio::post(home_, tell_all); });
 }
 
 void Fleet::tell_to_reconfigure(const Node& node) {

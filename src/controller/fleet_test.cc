@@ -128,5 +128,15 @@ TEST_F(FleetOrders, AreInOrderAndDoNotStopTheIoThreadWhileTheScriptIsRead) {
     EXPECT_TRUE(next_order().has_terminate());
 }
 
+TEST_F(FleetOrders, AReconfigurationComesAfterTheOrdersBeforeIt) {
+    store_.may_answer.set_value();
+    deliver(order(NodeWelcome{}));
+    deliver(order(LaunchBatch{NodeIndex{0}, job_}));
+    fleet_.reconfigure();
+    EXPECT_TRUE(next_order().has_registered());
+    EXPECT_TRUE(next_order().has_launch_batch());
+    EXPECT_TRUE(next_order().has_reconfigure());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/question.h"
+#include "core/schedule/scheduler.h"
 #include "model/errors.h"
 #include "testkit/scenario.h"
 
@@ -349,6 +350,26 @@ TEST(QosLimits, AJobWithoutATimeLimitGetsMaxWall) {
     EXPECT_EQ(limit_of("less"), TimeLimit{Minutes{20}});
     EXPECT_EQ(limit_of("own"), TimeLimit{Minutes{10}});
     EXPECT_TRUE(limit_of("free").unlimited());
+}
+
+// Where a full pass is too dear for every event, a job that waits for a limit alone is looked at
+// when another one gives room, also if none of its nodes was touched.
+TEST(QosLimits, RoomIsUsedAtOnceBetweenFullPasses) {
+    Scenario world;
+    ASSERT_EQ(world.run(R"(
+        settings  limits
+        qos       one GrpJobs=1
+        nodes     n[1-7000] cpus=1
+        submit    a qos=one nodelist=n1 time=60
+        submit    b qos=one nodelist=n2 time=60
+        pass
+        expect    a running n1
+        expect    b pending QOSGrpJobsLimit
+    )"),
+              "");
+    ASSERT_EQ(world.run("submit v nodes=7000 time=1\n submit w nodes=7000 time=2\n pass"), "");
+    ASSERT_GT(world.cluster().scheduler().plan_steps, 20'000u) << "full passes are cheap";
+    EXPECT_EQ(world.run("end a\n pass\n expect b running n2"), "");
 }
 
 // sbatch --test-only.
