@@ -16,8 +16,7 @@
 
 namespace sluice {
 
-// 2: what the batch script and the steps used; rows of ended runs and steps; lists of fields.
-constexpr std::uint32_t kRecordSchema = 2;
+constexpr std::uint32_t kRecordSchema = 1;
 constexpr std::uint32_t kSchemaNumber = 1;  // of its field in each row
 
 std::string to_record(const Job& job, const std::vector<std::string>& node_names);

@@ -25,27 +25,22 @@ constexpr const char* kTables = R"(
     BEGIN;
     CREATE TABLE jobs (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE nodes (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE blobs (hash TEXT PRIMARY KEY, data BLOB NOT NULL);
-    INSERT INTO meta VALUES ('schema', 1);
+    -- Rows that could not be read, with their bytes. Only an administrator deletes them.
+    CREATE TABLE damaged (kind TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL,
+        data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+    -- For accounting, which deletes what it has read.
+    CREATE TABLE ended_runs (job INTEGER NOT NULL, restarts INTEGER NOT NULL,
+        data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;
+    CREATE TABLE ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,
+        step INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (job, restarts, step)) WITHOUT ROWID;
+    INSERT INTO meta VALUES ('schema', 3);
     COMMIT;
 )";
-
-// Came later: made when it is missing. kUpgrade does the same for the schema's number.
-constexpr const char* kLaterTables =
-    "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT "
-    "ROWID;"
-    "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
-    // Rows that could not be read, with what they contained. Only an administrator empties it.
-    "CREATE TABLE IF NOT EXISTS damaged (kind TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL,"
-    " data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;"
-    // For accounting, which deletes what it has read.
-    "CREATE TABLE IF NOT EXISTS ended_runs (job INTEGER NOT NULL, restarts INTEGER NOT NULL,"
-    " data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,"
-    " step INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (job, restarts, step)) WITHOUT ROWID";
-constexpr const char* kUpgrade = "UPDATE meta SET value = 2 WHERE key = 'schema' AND value < 2";
-static_assert(kDatabaseSchema == 2, "kUpgrade sets this one");
+static_assert(kDatabaseSchema == 3, "kTables names this one");
 
 bool exists(const std::string& path) {
     struct stat facts {};
@@ -109,6 +104,9 @@ Result<void> check_schema(Database& database, const std::string& path) {
         return unusable(path, "this is no database of this program");
     }
     const std::int64_t schema = query->number(0);
+    if (schema < kDatabaseSchema) {
+        return unusable(path, fmt::format("written before the first release (schema {})", schema));
+    }
     if (schema > kDatabaseSchema) {
         return Error{ErrorCode::StoreFailed,
                      fmt::format("{}: written by a newer version (schema {}, this one knows {}): "
@@ -155,9 +153,7 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
         TRY(check_content(database, path));
-        TRY(check_schema(database, path));
-        TRY(database.execute(kLaterTables));
-        return database.execute(kUpgrade);
+        return check_schema(database, path);
     };
     TRY(set_up());
     constexpr std::int64_t kLogSize =

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-constexpr int kDatabaseSchema = 2;  // 2: tables of ended runs and steps
+constexpr int kDatabaseSchema = 3;  // of the first release
 
 std::string database_path(const std::string& directory);
 

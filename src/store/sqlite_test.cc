@@ -176,28 +176,19 @@ TEST(Sqlite, AMissingFileWithChangesBesideItIsDamageToo) {
 TEST(Sqlite, ANewerSchemaIsRefused) {
     const StateDirectory directory;
     open_loaded(directory.path());
-    run_sql(directory.file(), "UPDATE meta SET value = 3 WHERE key = 'schema'");
+    run_sql(directory.file(), "UPDATE meta SET value = 4 WHERE key = 'schema'");
     const auto refused = open_sqlite(directory.path());
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().detail.find("newer version"), std::string::npos);
 }
 
-TEST(Sqlite, AFileOfTheFirstSchemaIsUpgraded) {
+TEST(Sqlite, AFileFromBeforeTheFirstReleaseIsRefused) {
     const StateDirectory directory;
-    ASSERT_TRUE(open_loaded(directory.path())->commit(batch_of({simple_job(1)})));
-    run_sql(directory.file(),
-            "DROP TABLE ended_runs; DROP TABLE ended_steps;"
-            "UPDATE meta SET value = 1 WHERE key = 'schema'");
-    const auto store = open_sqlite(directory.path()).value();
-    EXPECT_EQ(store->load()->jobs.size(), 1u);
-    Batch batch = batch_of({});
-    batch.changes.ended_runs.push_back({ShownState::Failed, std::make_shared<Job>(simple_job(1))});
-    ASSERT_TRUE(store->commit(batch));
-    EXPECT_EQ(store->ended_runs(10)->size(), 1u);
-    Database database = Database::open(directory.file(), SQLITE_OPEN_READONLY).value();
-    Statement schema = database.prepare("SELECT value FROM meta WHERE key = 'schema'").value();
-    ASSERT_TRUE(schema.step().value());
-    EXPECT_EQ(schema.number(0), kDatabaseSchema);
+    open_loaded(directory.path());
+    run_sql(directory.file(), "UPDATE meta SET value = 2 WHERE key = 'schema'");
+    const auto refused = open_sqlite(directory.path());
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("before the first release"), std::string::npos);
 }
 
 // A limit on the size of files stands in for a full disk.
