@@ -1,7 +1,7 @@
 // core/limits/allowance.h
 //
-// How much jobs may have: limits of their QOS and of their partition's. Of the two the partition's
-// comes first, unless the job's QOS has OverPartQOS; where it says nothing the other one counts.
+// How much jobs may have: limits of their QOS and of their partition's. The partition's come first,
+// unless the job's QOS has OverPartQOS; where the first has no limit the other one counts.
 #pragma once
 
 #include <limits>

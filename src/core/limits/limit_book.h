@@ -44,7 +44,7 @@ struct LimitBook {
 
 class Cluster;
 
-// The book follows what the job is now: call after any change of what counts.
+// Updates the book from the job: call after any change of what counts.
 void count_job(Cluster& cluster, const Job& job);
 void count_anew(Cluster& cluster);
 // Whether the book agrees with the jobs.

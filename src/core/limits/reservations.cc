@@ -294,8 +294,7 @@ void reservations_have_changed(Cluster& cluster, Time now) {
                 waiting.push_back(key.job);
         }
     });
-    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // a reservation may have kept
-                                                                   // these
+    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // reservations kept theirs
         if (cluster.parked.contains(id)) waiting.push_back(id);
     }
     for (JobId id : waiting) {
