@@ -68,8 +68,7 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
             step->nodes.clear();
             step->nodes_left.clear();
         }
-        for (NodeIndex& left : step->nodes_left) {  // the store keeps their positions among the
-                                                    // nodes
+        for (NodeIndex& left : step->nodes_left) {  // stored as positions
             left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
         }
         job.run.steps[i] = std::move(step);

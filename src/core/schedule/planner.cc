@@ -164,9 +164,9 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     }
 }
 
-// The reservation has some CPUs of the node. Takes the CPUs of the other side from the plan: seen
-// from inside those outside it, seen from outside its own. CPUs that jobs of the other side use or
-// have booked are in the plan already and are not counted twice.
+// The reservation has some CPUs of the node. If it is open, takes the CPUs outside it from the
+// plan, else its own. CPUs that jobs of the other side use or have booked are in the plan already
+// and are not counted twice.
 void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t number, Time now) {
     const Fence& fence = fences_[number];
     bool inside = open_fence_ == number;
