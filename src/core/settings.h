@@ -118,7 +118,7 @@ struct Settings {
     bool allow_spec_resources = false;  // --core-spec and --thread-spec
     PrivateData private_data;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
-    std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU, of the cluster
+    std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; partitions may override
     std::optional<Megabytes> def_mem_per_gpu;
     Seconds resv_over_run{0};      // how long jobs may run after the end of their reservation
     Seconds max_switch_wait{300};  // --switches waits no longer

@@ -87,7 +87,7 @@ void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
     TaskEndings& endings = cluster.array_news[job.array_job->value].endings;
     endings.add(job);
     if (!is_array_over(cluster, *job.array_job)) return;
-    // Compat: with type END, an array whose tasks were killed but did not fail has not failed.
+    // Compat: if END is requested, killed tasks alone do not make the array a failure.
     const bool failed = endings.exit_max > 0 || (endings.has_failed && !wants(job, MailType::End));
     const auto type = end_type(job, failed);
     if (type) send(*type, job, run_time(job, *job.run.end_time), endings.print(), effects, endings);

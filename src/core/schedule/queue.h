@@ -58,7 +58,7 @@ struct JobClass {
     struct InPartition {
         std::size_t partition = 0;  // index in Cluster::partitions()
         Need need;
-        std::optional<Error> error;  // it can never run there: a name is unknown
+        std::optional<Error> error;  // of need_of(): it can never run there
     };
     std::vector<InPartition> needs;
     std::uint64_t needs_version = 0;  // of the layout they were made for
