@@ -31,15 +31,15 @@ constexpr const char* kTables = R"(
     COMMIT;
 )";
 
-// Came later: made when it is missing. kUpgrade does the same for the schema's number.
+// Added later: created if missing. kUpgrade does the same for the schema's number.
 constexpr const char* kLaterTables =
     "CREATE TABLE IF NOT EXISTS reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT "
     "ROWID;"
     "CREATE TABLE IF NOT EXISTS qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL);"
-    // Rows that could not be read, with what they contained. Only an administrator empties it.
+    // Rows that could not be read, with their content. Only an administrator empties it.
     "CREATE TABLE IF NOT EXISTS damaged (kind TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL,"
     " data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;"
-    // For accounting, which deletes what it has read.
+    // For accounting, which deletes rows it has read.
     "CREATE TABLE IF NOT EXISTS ended_runs (job INTEGER NOT NULL, restarts INTEGER NOT NULL,"
     " data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,"
@@ -77,12 +77,12 @@ Result<void> sync_directory(const std::string& directory) {
     return {};
 }
 
-// Under another name first: sluice.db is there with its tables, or not at all.
+// Created under another name first: sluice.db exists with its tables, or not at all.
 Result<void> make_database(const std::string& directory) {
     const std::string path = database_path(directory);
     const std::string fresh = path + ".new";
     if (unlink(fresh.c_str()) != 0 && errno != ENOENT) return failed(fresh);
-    // Environments hold secrets. SQLite gives its other files the mode of this one.
+    // Environments contain secrets. SQLite gives its other files the mode of this one.
     const int descriptor = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) return failed(fresh);
     close(descriptor);
@@ -149,8 +149,8 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA locking_mode=NORMAL"));
         TRY(database.execute("PRAGMA journal_mode=WAL"));
         TRY(database.execute("PRAGMA synchronous=FULL"));
-        // Rows are read once, at the start, and written where the last ones were: there is little
-        // to keep.
+        // Rows are read once, at the start, and new ones are written next to the last ones: a small
+        // cache is enough.
         TRY(database.execute("PRAGMA cache_size=-500"));
         TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
