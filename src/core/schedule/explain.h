@@ -66,7 +66,7 @@ private:
 // Whether the booking is the job's own or that of a job behind it.
 bool gives_way(const Question& question, const Booking& booking);
 
-// "gres/gpu:a40" of a wish.
+// "gres/gpu:a40" for a requested resource.
 std::string tres_name(const GresCount& wish);
 Explanation::Holder holder_of(const Question& question, const Job& holder);
 

@@ -289,7 +289,7 @@ bool Pass::book(Entry& entry, const Job& job) {
     if (elsewhere) {
         if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
             planner.lay(*elsewhere);
-            ++entry.booked;  // the tasks of an array come to an end
+            ++entry.booked;  // counted, so that has_more_tasks() ends
             return true;
         }
         planner.drop_lifted(*elsewhere);

@@ -84,7 +84,7 @@ private:
     Line book_line(Entry& entry);
     // What squeue --start shows: bookings; jobs behind them start in rounds of as many.
     std::shared_ptr<const std::vector<StartEstimate>> estimates();
-    // Estimated starts of jobs that are parked for something that time will bring.
+    // Estimated starts of jobs that are parked for a reason that passes with time.
     void foretell_parked(std::vector<StartEstimate>& found);
     std::vector<bool> planned_nodes() const;
     std::vector<bool> behind_tier() const;

@@ -20,7 +20,7 @@ constexpr PlanTime kForever = std::numeric_limits<PlanTime>::max();
 
 class Plan {
 public:
-    // Begins anew at `epoch`, with all nodes closed.
+    // Starts again at `epoch`, with all nodes closed.
     void restart(Time epoch, std::size_t nodes);
 
     PlanTime tick(Time time) const;

@@ -141,7 +141,7 @@ void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name
                PriorityFactors& factors) {
     const PrioritySettings& weights = scale.weights();
     const PartitionScale* partition = scale.find_partition(name);
-    if (!partition) return;  // it is gone from slurm.conf; the job waits for its return
+    if (!partition) return;  // no longer in slurm.conf; the job waits until it is
     if (weights.weight_partition != 0)
         factors.partition = weigh(partition->factor, weights.weight_partition);
     auto qos = scale.qos.find(job.request->qos);

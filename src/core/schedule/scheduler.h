@@ -30,7 +30,7 @@ struct Scheduler {
 
     // By job for which others are preempted, until it starts: the runs that are ending.
     std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
-    // Suspended to make room (Job::awaits_cpus), and when slices end next; see gang.h.
+    // Jobs suspended for others (Run::awaits_cpus), and the end of the time slice; see gang.h.
     std::set<JobId> set_aside;
     std::optional<Time> slice_end;
 

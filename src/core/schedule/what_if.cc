@@ -168,7 +168,7 @@ void WhatIf::add_fewer_tasks() {
 
 void WhatIf::add_fewer_licenses() {
     LicenseWish wish =
-        parse_licenses(question_.job.request->licenses).value();  // checked when it came
+        parse_licenses(question_.job.request->licenses).value();  // checked at submission
     if (wish.any) return;
     for (std::size_t i = 0; i < wish.wanted.size(); ++i) {
         add_most(
