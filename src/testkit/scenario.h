@@ -13,11 +13,11 @@
 //             [gpumem=MB]
 //   qos       NAME [KEY=VALUE ...]    sacctmgr add qos; once the cluster exists, modify qos
 //   switch    NAME nodes=LIST | switches=NAME,NAME
-//   settings  [backfill=off] [bookings=N] [preempt=partition|qos]
-//             [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN] [licenses=matlab:2]
-//             [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog] [enforceqos] [limits]
-//             [batchstart=MIN] [overrun=MIN] [resume=MIN] [gpumem=MB] [userbookings=N] before nodes
-//             are used; later: a reconfiguration
+//   settings  before nodes are used; later: a reconfiguration. [backfill=off] [bookings=N]
+//             [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
+//             [licenses=matlab:2] [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
+//             [enforceqos] [limits] [batchstart=MIN] [overrun=MIN] [resume=MIN] [gpumem=MB]
+//             [userbookings=N]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN]
 //             [mintime=MIN] [array=..] [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..]
 //             [feature=..] [partition=..] [norequeue] [interactive] [srun] [salloc] [user=UID]
