@@ -44,7 +44,7 @@ std::string_view word_for(JobVerb verb) {
     return kWords[static_cast<std::size_t>(verb)];
 }
 
-// Those of the jobs for which it was done.
+// The jobs for which the change was made.
 std::string jobs_done(const Answer& answer) {
     std::string text;
     const auto* results = std::get_if<std::vector<JobResult>>(&answer);
@@ -103,7 +103,7 @@ struct Describe {
         return fmt::format("update node {}:{}", join(e.nodes, ","), values_of(e.changes));
     }
     std::string operator()(const UpdatePartition& e) const {
-        if (e.request.value == 0) return {};  // the controller itself, after a look at the groups
+        if (e.request.value == 0) return {};  // from the controller: groups have changed
         return fmt::format("{} partition {}:{}", word_for(e.verb), e.partition,
                            values_of(e.changes));
     }

@@ -1,7 +1,7 @@
 // controller/audit.h
 //
-// One line in the log for every administrative change: who (uid), what, which object, which values.
-// Written at level info once the change is on disk; docs/security.md lists the lines.
+// One line in the log for every administrative change: user (uid), action, object, values. Written
+// at level info once the change is on disk; docs/security.md lists the lines.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Nothing for what is no administrative change, and for what was refused.
+// None for events that are not administrative changes, and for refused ones.
 std::optional<std::string> audit_line(const Event& event, const Answer& answer);
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // controller/barred_users.h
 //
-// AllowGroups of a partition, changed by scontrol, counts for jobs that wait already. In which
-// groups their owners are is known here only, and may change.
+// AllowGroups of a partition, changed by scontrol, applies to waiting jobs too. The groups of their
+// owners are known only here, and may change.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@
 
 namespace sluice {
 
-// All who have jobs, with the groups they are in now. Blocking: for slow_pool.
+// All users with jobs, with their current groups. Blocking: for slow_pool.
 std::vector<Caller> job_owners(Services& services);
 
 bool has_barred_users(const Snapshot& snapshot);
 
-// Asks again for those whom partitions keep out, and tells the core. Blocking, as above.
+// Looks up the groups of barred users again and reports changes to the core. Blocking, as above.
 void refresh_barred_users(Services& services);
 
 }  // namespace sluice

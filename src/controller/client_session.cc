@@ -48,7 +48,8 @@ Bytes done_reply() {
     return framed_reply(reply);
 }
 
-// What commands send again when no answer comes. Without a key of its own it is known by its bytes.
+// The key of requests that commands repeat if no answer comes. Without a key of its own a request
+// is identified by its bytes.
 std::string repeat_key(const wire::Request& request, UserId caller) {
     if (request.has_submit()) return request.submit().idempotency_key();
     if (!request.has_cancel() && !request.has_complete_job()) return {};
@@ -111,14 +112,14 @@ asio::awaitable<void> ClientSession::run() {
     co_await drop_waiting();
 }
 
-// A large message takes long to decode, and longer if somebody made it so: not on this thread.
+// A large message takes long to decode, above all one made for that: not on this thread.
 asio::awaitable<Result<wire::Request>> ClientSession::decoded(std::string_view message) {
     if (message.size() <= kLargeMessage) co_return decode<wire::Request>(message);
     const auto work = [&] { return decode<wire::Request>(message); };
     co_return co_await run_on(services_.slow_pool, work);
 }
 
-// Otherwise the request is answered already.
+// If false, the request has been answered.
 bool ClientSession::is_within_rate(const wire::Request& request) {
     const RateLimits limits = services_.published.config.get()->config.rate_limits;
     if (may(services_.role(caller_.user), Action::ExceedRateLimit)) return true;
@@ -135,7 +136,7 @@ bool ClientSession::is_within_rate(const wire::Request& request) {
 
 asio::awaitable<void> ClientSession::handle(wire::Request& request) {
     if (is_for_core(request)) {
-        if (!request.has_submit()) link_->flush();  // the answer may take its time
+        if (!request.has_submit()) link_->flush();  // the answer may take long
         co_await ask_core(request);
         co_return;
     }
@@ -173,7 +174,7 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
         co_await add_groups(submission->caller);
         co_await add_hosts(submission->caller);
     } else if (auto* update = std::get_if<UpdateJob>(&incoming->event)) {
-        co_await add_groups(update->caller);  // perhaps it goes to another partition
+        co_await add_groups(update->caller);  // it may move to another partition
         co_await add_hosts(update->caller);
     } else if (auto* change = std::get_if<UpdatePartition>(&incoming->event)) {
         co_await add_job_owners(*change);
@@ -186,7 +187,7 @@ asio::awaitable<void> ClientSession::ask_core(wire::Request& request) {
     co_await ask(std::move(*incoming), id, std::move(key));
 }
 
-// Scripts are hashed, long lists checked.
+// Hashes scripts and checks long lists.
 asio::awaitable<Result<Incoming>> ClientSession::incoming_of(wire::Request& request, RequestId id) {
     const auto config = services_.published.config.get();
     const RequestLimits limits{config->slurm_user, config->config.max_script_size};
@@ -195,7 +196,7 @@ asio::awaitable<Result<Incoming>> ClientSession::incoming_of(wire::Request& requ
     co_return co_await run_on(services_.slow_pool, work);
 }
 
-// A cluster without root is of its own user alone, who need not have an entry (in a container).
+// A cluster without root belongs to its own user, who need not have an entry (in a container).
 asio::awaitable<bool> ClientSession::is_known(UserId user) {
     const auto config = services_.published.config.get();
     if (user == config->slurm_user || geteuid() != 0) co_return true;
@@ -206,7 +207,7 @@ asio::awaitable<bool> ClientSession::is_known(UserId user) {
     co_return co_await run_on(services_.slow_pool, look_up);
 }
 
-// Only where a partition asks for them: looking them up may take long.
+// Only if a partition has AllowGroups: the look-up may take long.
 asio::awaitable<void> ClientSession::add_groups(Caller& caller) {
     const auto snapshot = services_.published.snapshot.get();
     const bool wanted = std::any_of(
@@ -220,7 +221,7 @@ asio::awaitable<void> ClientSession::add_groups(Caller& caller) {
     caller.groups = co_await run_on(services_.slow_pool, look_up);
 }
 
-// Only where a partition asks for them, too.
+// Only if a partition has AllocNodes.
 asio::awaitable<void> ClientSession::add_hosts(Caller& caller) {
     const auto snapshot = services_.published.snapshot.get();
     const std::vector<std::string> names = hosts_in_alloc_nodes(*snapshot);
@@ -236,7 +237,7 @@ asio::awaitable<void> ClientSession::add_hosts(Caller& caller) {
     caller.hosts = co_await run_on(services_.slow_pool, look_up);
 }
 
-// AllowGroups is also for those who have jobs.
+// AllowGroups also applies to users who have jobs.
 asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
     const bool wanted = std::any_of(
         change.changes.begin(), change.changes.end(),
@@ -246,8 +247,8 @@ asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
     change.job_owners = co_await run_on(services_.slow_pool, look_up);
 }
 
-// Groups of a reservation. The core refuses others than administrators: nothing is looked up for
-// them. False: a group is unknown.
+// Groups of a reservation. The core refuses users other than administrators, so nothing is looked
+// up for them. Returns false if a group is unknown.
 asio::awaitable<bool> ClientSession::add_group_members(ChangeReservation& event) {
     if (!event.change.groups || !may(services_.role(caller_.user), Action::ChangeReservation))
         co_return true;
@@ -263,7 +264,7 @@ asio::awaitable<bool> ClientSession::add_group_members(ChangeReservation& event)
     co_return co_await run_on(services_.slow_pool, look_up);
 }
 
-// Who asks again for what we may still do waits for the outcome of that.
+// A repeated request waits for the outcome of the first one if that is not decided yet.
 asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id, std::string key) {
     const auto trouble = services_.published.store_trouble.get();
     const bool only_waits = std::holds_alternative<WaitJob>(incoming.event);
@@ -351,7 +352,7 @@ asio::awaitable<void> ClientSession::wait_until(Condition holds) {
             if (holds(slots_.size())) break;
             waited_for_ = true;
         }
-        // Woken by way of this thread's own queue, so not before it sleeps.
+        // The wake-up is posted to this thread, so it cannot come before the wait.
         answered_.expires_at(SteadyTime::max());
         std::error_code cancelled;
         co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
@@ -362,7 +363,7 @@ asio::awaitable<void> ClientSession::room_for_one_more() {
     return wait_until([](std::size_t due) { return due < kPipelineMost; });
 }
 
-// Answered and gone out: so that nobody makes us keep more than one listing for him.
+// All answers have been sent: a client can make us keep only one listing.
 asio::awaitable<void> ClientSession::all_answered() {
     co_await wait_until([](std::size_t due) { return due == 0; });
     co_await link_->flushed();
@@ -416,7 +417,7 @@ std::string ClientSession::config_text() const {
                          .slurmd_user_id = std::nullopt});
 }
 
-// A few jobs by their ids are found at once; the rest is work for the reader.
+// A few jobs by their ids are found at once; other listings are made by the reader thread.
 asio::awaitable<Bytes> ClientSession::list(const wire::ListTable& question) {
     const int jobs = question.filter().jobs_size();
     if (jobs > 0 && jobs <= kFewJobs && question.ByteSizeLong() <= kSmallQuestion) {
@@ -453,7 +454,7 @@ asio::awaitable<void> ClientSession::reconfigure() {
         answer_at_once(framed(error_reply(allowed.error())));
         co_return;
     }
-    // Before anything of it is done.
+    // Checked before any part of the request is carried out.
     if (const auto trouble = services_.published.store_trouble.get()) {
         answer_at_once(framed(error_reply(*trouble)));
         co_return;

@@ -1,8 +1,7 @@
 // controller/client_session.h
 //
-// The conversation with one command. Requests may be sent without waiting for the answers, which
-// come in order; a question about the cluster waits until all earlier changes are answered, so that
-// it sees them.
+// The session of one command. Requests may be sent without waiting for the answers, which come in
+// order; a query waits until all earlier changes are answered, so that it sees them.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -23,13 +22,13 @@ public:
                   Listings& listings);
 
     asio::awaitable<void> run();
-    // From the thread that wrote the change down, or that worked the answer out.
+    // Called by the thread that committed the change, or that computed the answer.
     void answered(RequestId request, Answer answer) override;
     void to_be_answered(RequestId request, OpenQuestion question) override;
     void all_told() override;
 
 private:
-    // A request's place in the order of answers.
+    // A request's position in the order of answers.
     struct Slot {
         RequestId request;
         Bytes reply;  // null: not yet
@@ -39,7 +38,7 @@ private:
     bool is_within_rate(const wire::Request& request);
     asio::awaitable<void> handle(wire::Request& request);
     asio::awaitable<void> ask_core(wire::Request& request);
-    // `key`: by which the request is known when it comes again; empty: it does not.
+    // `key`: identifies the request if it is repeated; empty: it is not.
     asio::awaitable<void> ask(Incoming incoming, RequestId id, std::string key);
     asio::awaitable<bool> is_known(UserId user);
     asio::awaitable<void> add_groups(Caller& caller);
@@ -68,13 +67,13 @@ private:
     Caller caller_;
     Services& services_;
     Listings& listings_;
-    Turns::Turn turn_;                                // has a long listing in hand
-    std::shared_ptr<const InFlight::Charge> charge_;  // of the request in hand
-    asio::steady_timer answered_;  // cancelled when slots have gone: wakes wait_until()
+    Turns::Turn turn_;                                // while it sends a long listing
+    std::shared_ptr<const InFlight::Charge> charge_;  // of the current request
+    asio::steady_timer answered_;  // cancelled when slots were removed: wakes wait_until()
 
-    mutable std::mutex mutex_;  // for all below, and for the link's time to be idle
+    mutable std::mutex mutex_;  // for all below, and for the link's idle time
     std::deque<Slot> slots_;
-    bool waited_for_ = false;  // somebody sleeps in wait_until()
+    bool waited_for_ = false;  // a coroutine waits in wait_until()
 };
 
 }  // namespace sluice

@@ -29,7 +29,7 @@ void Committer::stop() {
 }
 
 void Committer::take(Decided decided, bool nothing_else_to_do) {
-    // In order: only when the thread has nothing left, and it gets nothing from anybody but us.
+    // Keeps the order: the thread must have nothing left, and only this function gives it work.
     if (nothing_else_to_do && handed_over_ == 0 && try_commit(decided.batch)) {
         return release(std::move(decided));
     }
@@ -48,7 +48,7 @@ void Committer::run() {
         if (next.empty()) return;
         if (!commit(next.front().batch)) {
             log_error("stopping while the store refuses changes: the last ones are not kept");
-            queue_.close();  // the core's thread must not wait for us
+            queue_.close();  // the core's thread must not wait for this one
             return;
         }
         release(std::move(next.front()));
@@ -92,7 +92,7 @@ void Committer::release(Decided decided) {
         fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
     }
     for (SendMail& mail : decided.mails) mailer_.take(std::move(mail));
-    // Last: nobody waits for the log.
+    // Last, as no client waits for the log.
     write_log(LogLevel::Info, decided.audit_lines);
     if (before && after && log_enabled(LogLevel::Info)) {
         write_log(LogLevel::Info, life_lines(*before, *after, decided.batch.changes));

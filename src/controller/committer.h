@@ -1,10 +1,9 @@
 // controller/committer.h
 //
-// The store's thread: what the core decided is written down, then readers see it, then it is done.
-// While the store refuses to take a batch nothing of it happens and nobody is told that it did:
-// it is tried again every second, and meanwhile new changes are turned away at the door. Not so
-// what is asked for again, as part of such a batch it may still be done: that waits
-// (controller/undecided.h).
+// The store's thread: commits the core's decisions, then publishes them to readers, then carries
+// them out. While the store refuses a batch, nothing of it happens and no client is told that it
+// did: it is tried again every second, and meanwhile new changes are refused. A repeated request is
+// not refused, as its first copy may be part of such a batch: it waits (controller/undecided.h).
 #pragma once
 
 #include <memory>
@@ -32,7 +31,7 @@ struct DueQuestion {
     OpenQuestion question;
 };
 
-// An order with the node's name: indexes mean nothing outside of the core.
+// An order with the node's name: indexes are valid only inside the core.
 struct NodeWelcome {
     NodeIndex index;
     std::optional<Error> error;
@@ -45,18 +44,18 @@ struct NodeOrder {
 // One batch of decisions.
 struct Decided {
     Batch batch;
-    std::shared_ptr<const Snapshot> snapshot;  // null: nothing that readers could see
+    std::shared_ptr<const Snapshot> snapshot;  // null: nothing visible has changed
     std::vector<DueAnswer> answers;
     std::vector<DueQuestion> questions;
     std::vector<NodeOrder> orders;
     std::vector<Ack> acks;
     std::vector<SendMail> mails;
-    std::vector<std::function<void()>> then;  // before anybody is answered
+    std::vector<std::function<void()>> then;  // before answers are sent
     std::vector<std::string> audit_lines;
-    std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // given up when all is done
+    std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // released when all is done
 };
 
-// Who carries out what concerns the nodes.
+// Carries out what concerns the nodes.
 class OrderTaker {
 public:
     virtual ~OrderTaker() = default;
@@ -69,11 +68,11 @@ public:
     ~Committer();
 
     // Waits while the last batch but one is still being written. With nothing else to do, the
-    // caller writes the batch itself: handing it to another thread and back would take longer.
+    // caller writes the batch itself: passing it to another thread and back would take longer.
     void take(Decided decided, bool nothing_else_to_do);
-    // Is there room for so many bytes more? See Store.
+    // Whether there is room for so many bytes more. See Store.
     Result<void> room_for(std::size_t bytes) { return store_.room_for(bytes); }
-    // From now on a store that refuses is not tried again for long.
+    // From now on a store that refuses is not retried for long.
     void give_up_soon() { stopping_ = true; }
     // Writes what was taken, then ends.
     void stop();
@@ -90,7 +89,7 @@ private:
     Mailer& mailer_;
     Queue<Decided> queue_{1};  // one is being written, one waits
     std::atomic<bool> stopping_{false};
-    std::atomic<std::size_t> handed_over_{0};  // batches that the thread has still to release
+    std::atomic<std::size_t> handed_over_{0};  // batches that the thread has not released yet
     std::thread thread_;
 };
 

@@ -21,8 +21,8 @@ namespace {
 constexpr int kReaderNice = 5;
 constexpr const char* kDatabaseFiles[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm"};
 
-// Out of the way, not gone: whoever did not mean it can put it back. Never under the feet of
-// another controller.
+// Renamed, not deleted, so that a clear by mistake can be undone. Never while another controller
+// uses it.
 Result<void> put_aside(const std::string& directory) {
     const DirectoryLock lock = TRY(DirectoryLock::take(directory));
     const std::string suffix = fmt::format(".{}", to_unix(wall_clock()));
@@ -102,7 +102,8 @@ Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
       fleet_(server_.home().get_executor(), services_) {
     published_.config.set(std::move(config));
     services_.fleet = &fleet_;
-    // Whoever submits or runs jobs goes before whoever looks.
+    // Threads that serve submissions and nodes have a higher priority than those that answer
+    // queries.
     for (asio::thread_pool* pool : {&services_.reader_pool, &services_.question_pool})
         asio::post(*pool, [] { (void)set_nice(kReaderNice); });
 }
@@ -156,7 +157,7 @@ void Controller::stop() {
          {&services_.identify_pool, &services_.slow_pool, &services_.blob_pool,
           &services_.reader_pool, &services_.question_pool}) {
         pool->stop();
-        pool->join();  // its work refers to connections, which go next
+        pool->join();  // its work refers to connections, which are destroyed next
     }
     server_.stop();
 }

@@ -1,7 +1,7 @@
 // controller/controller.h
 //
-// slurmctld's parts, put together: the store, the core's thread, the store's thread and the server,
-// in the order in which they depend on each other.
+// The parts of slurmctld: the store, the core's thread, the store's thread and the server, in the
+// order of their dependencies.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ struct StartOptions {
 
 class Controller {
 public:
-    // Loads the state and serves from then on.
+    // Loads the state and starts to serve.
     static Result<std::unique_ptr<Controller>> start(std::shared_ptr<const LiveConfig> config,
                                                      const StartOptions& options);
     ~Controller();
 
-    void reconfigure();  // SIGHUP: what is wrong goes to the log
-    void stop();         // answers what was accepted, then ends
+    void reconfigure();  // SIGHUP: errors go to the log
+    void stop();         // answers accepted requests, then ends
 
 private:
     Controller(std::unique_ptr<Store> store, CredentialSigner signer,

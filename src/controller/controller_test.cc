@@ -165,7 +165,7 @@ TEST(Requests, WordsThatDoNotParseAreRefused) {
     EXPECT_FALSE(incoming_from(cancel, kUser, kRequest, kLimits));
 }
 
-// The refusal of a request of each kind that is one step beyond a limit, and nothing at the limit.
+// Limits: a request one step beyond is refused, a request at the limit is not.
 std::string refusal_of(wire::Request request) {
     const auto incoming = incoming_from(request, kUser, kRequest, kLimits);
     return incoming ? "" : incoming.error().detail;
@@ -239,7 +239,7 @@ TEST(Requests, GroupsOfAReservationAreNotLookedUpHere) {
     EXPECT_TRUE(std::get<ChangeReservation>(incoming->event).change.groups->items[0].users.empty());
 }
 
-// Larger than clients accept: they are told so instead.
+// Larger than clients accept: they get an error instead.
 TEST(Replies, ThatAreTooLargeAreRefusals) {
     wire::Reply reply;
     reply.mutable_text()->set_text(std::string(kReplySizeMax, 'x'));

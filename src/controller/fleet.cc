@@ -39,7 +39,7 @@ wire::AgentOrder order_from(const SignalJob& order) {
     signal.set_steps(order.steps);
     signal.set_if_handled(order.if_handled);
     signal.set_suspension(order.suspension);
-    // Compat with the message: no step named means all of them.
+    // Compat with the message: no step means all of them.
     if (!order.only_step) signal.mutable_run()->set_step(0xffffffffu);
     return message;
 }
@@ -110,8 +110,8 @@ asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link) {
     co_await asio::co_spawn(home_, leave(node), asio::use_awaitable);
 }
 
-// A node that registers again replaces its old connection, which may not have noticed yet that
-// the other end is gone. Its end must not count against the new one.
+// A node that registers again replaces its old connection, which may not have noticed yet that the
+// peer is gone. The end of the old one must not affect the new one.
 asio::awaitable<void> Fleet::claim(Node node, Incoming registration) {
     Node& place = nodes_[node->node];
     if (place) close(place);
@@ -157,8 +157,8 @@ asio::awaitable<void> Fleet::hear(const Node& node) {
     }
 }
 
-// All orders take the way over the one thread that reads from the store, also those that need
-// nothing from there: so they stay in order, and no connection waits for the disk.
+// All orders pass through the thread that reads from the store, also those that need nothing from
+// there: so they stay in order, and no connection waits for the disk.
 void Fleet::deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) {
     asio::post(services_.blob_pool,
                [this, orders = std::move(orders), acks = std::move(acks)]() mutable {
@@ -219,7 +219,7 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
     send(node, message);
     if (!answer.error) {
         log_info("Node {} now responding", node->node);
-        // Who was away meanwhile is told now; a slurmd that is new to us has just read it.
+        // Nodes that were not connected are told now; a new slurmd has just read slurm.conf.
         const auto [told, is_new] = told_.try_emplace(node->node, reconfigured_);
         if (told->second != reconfigured_) tell_to_reconfigure(node);
     }
@@ -229,7 +229,7 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
     });
 }
 
-// A script that cannot be read is told to the core as a launch that failed.
+// A script that cannot be read is reported to the core as a failed launch.
 void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blobs>& blobs) {
     const Job& job = *order.job;
     if (!blobs) {
@@ -254,7 +254,7 @@ void Fleet::launch(const Node& node, const LaunchBatch& order, const Result<Blob
     send(node, message);
 }
 
-// The last of a node's acknowledgements stands for all before it.
+// The last acknowledgement of a node covers all earlier ones.
 void Fleet::acknowledge(std::vector<Ack> acks) {
     std::stable_sort(acks.begin(), acks.end(),
                      [](const Ack& a, const Ack& b) { return a.link.get() < b.link.get(); });
@@ -298,7 +298,7 @@ asio::awaitable<void> Fleet::tell_all_to_end() {
     co_return;
 }
 
-// Often enough that one may be lost, seldom enough that ten thousand nodes are no load.
+// Frequent enough that one may be lost, rare enough that ten thousand nodes cause little load.
 Seconds Fleet::heartbeat_interval() const {
     const Seconds timeout = services_.published.config.get()->config.slurmd_timeout;
     if (timeout == Seconds{0}) return kHeartbeatMost;

@@ -1,8 +1,9 @@
 // controller/fleet.h
 //
-// The nodes' connections. A node registers, reports what happens on it and hears when that is on
-// disk; orders go to it by name. An order for a node that is not connected is dropped: the core
-// repeats it when the node registers again. All that is shared lives on one executor.
+// The nodes' connections. A node registers, reports events and gets an acknowledgement when they
+// are on disk; orders are addressed by node name. An order for a node that is not connected is
+// dropped: the core repeats it when the node registers again. All shared state lives on one
+// executor.
 #pragma once
 
 #include <asio/any_io_executor.hpp>
@@ -29,15 +30,15 @@ public:
 
     const std::shared_ptr<Link> link;
     const std::string node;
-    // The fleet's: may it be given orders, and its number in the core.
+    // Used by the fleet: whether it may get orders, and its index in the core.
     bool welcome = false;
     NodeIndex index;
-    // The link's: set when the core has answered the registration.
+    // Used by the link: set when the core has answered the registration.
     std::optional<NodeWelcome> answer;
     asio::steady_timer answered;
 };
 
-// Scripts and environments that were launched lately: an array's tasks share theirs. Reads from the
+// Scripts and environments of recent launches: the tasks of an array share theirs. Reads from the
 // store, so it belongs to one thread that may block.
 class BlobCache {
 public:
@@ -61,12 +62,12 @@ class Fleet : public OrderTaker {
 public:
     Fleet(asio::any_io_executor home, Services& services);
 
-    // A node's conversation, on the link's executor, until it ends.
+    // The session of a node, on the link's executor, until it ends.
     asio::awaitable<void> serve(std::shared_ptr<Link> link);
     void deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) override;
     // Tells every node to read its slurm.conf again.
     void reconfigure();
-    // Tells every slurmd to end; what runs goes on.
+    // Tells every slurmd to end; running jobs continue.
     asio::awaitable<void> shut_down();
 
 private:
@@ -76,7 +77,7 @@ private:
     asio::awaitable<void> leave(Node node);
     asio::awaitable<bool> wait_for_welcome(const Node& node);
     asio::awaitable<void> hear(const Node& node);
-    // An order, and what a launch needs besides.
+    // An order, and the blobs of a launch.
     struct Blobs {
         std::shared_ptr<const std::string> script, environment;
     };
@@ -96,10 +97,10 @@ private:
 
     asio::any_io_executor home_;
     Services& services_;
-    BlobCache blobs_;  // blob_pool's own
+    BlobCache blobs_;  // used by blob_pool only
     std::unordered_map<std::string, Node> nodes_;
-    std::uint64_t reconfigured_ = 0;                       // how often
-    std::unordered_map<std::string, std::uint64_t> told_;  // which time each node heard of last
+    std::uint64_t reconfigured_ = 0;                       // number of reconfigurations
+    std::unordered_map<std::string, std::uint64_t> told_;  // the last one each node was told of
 };
 
 }  // namespace sluice

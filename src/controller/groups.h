@@ -1,8 +1,8 @@
 // controller/groups.h
 //
-// The groups of those who submit, by name: AllowGroups of partitions asks for them. Looked up here,
-// not believed from the client, and remembered for GroupUpdateTime or until the configuration is
-// read again. For one thread.
+// The group names of users who submit, for AllowGroups of partitions. Looked up here, not taken
+// from the client, and cached for GroupUpdateTime or until the configuration is read again. For one
+// thread.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // controller/in_flight.h
 //
-// How many bytes of requests each user has in our memory that are not decided yet. A user with too
-// many is refused more until some are decided; other users do not notice. Thread-safe.
+// How many bytes of undecided requests each user has in memory. A user with too many is refused
+// more until some are decided; other users are not affected. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class InFlight {
 public:
     explicit InFlight(std::size_t most_per_user) : most_(most_per_user) {}
 
-    // Counts for as long as it exists.
+    // Counts as long as it exists.
     class Charge {
     public:
         Charge(std::shared_ptr<Sums> sums, UserId user, std::size_t size)

@@ -1,6 +1,6 @@
 // controller/inbox.h
 //
-// What the I/O threads hand to the core's thread, and how answers find their way back.
+// What the I/O threads pass to the core's thread, and how answers come back.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace sluice {
 
 class Cluster;
 
-// A question (core/question.h) and all that it is to be answered from.
+// A question (core/question.h) and all that its answer needs.
 struct OpenQuestion {
     Event event;
     std::shared_ptr<const Cluster> cluster;  // a copy for questions
@@ -28,17 +28,18 @@ struct OpenQuestion {
     std::shared_ptr<const InFlight::Charge> charge;  // for its bytes, until it is answered
 };
 
-// Somebody who waits for answers. Called after the commit, by the thread that made it.
+// A client that waits for answers. Called after the commit, by the thread that made it.
 class Asker {
 public:
     virtual ~Asker() = default;
     virtual void answered(RequestId request, Answer answer) = 0;
-    // The answer is to be worked out, by another thread than the caller's.
+    // The answer has to be computed by another thread than the caller's.
     virtual void to_be_answered(RequestId request, OpenQuestion question) = 0;
-    virtual void all_told() {}  // no more of them come at this time
+    virtual void all_told() {}  // no more answers in this batch
 };
 
-// A node that wants to hear when its reports are on disk. Known to the fleet alone.
+// The connection of a node whose reports are acknowledged once they are on disk. Defined by the
+// fleet.
 class NodeLink;
 
 struct Ack {
@@ -49,12 +50,12 @@ struct Ack {
 struct Incoming {
     Event event;
     std::vector<Blob> blobs;       // script and environment of a submission
-    std::shared_ptr<Asker> asker;  // null: nobody waits
-    RequestId request;             // the event's own, when somebody waits
+    std::shared_ptr<Asker> asker;  // null: no reply
+    RequestId request;             // that of the event, if there is a reply
     std::optional<Ack> ack;
-    std::shared_ptr<const Undecided::Mark> mark;     // of what may be sent again
+    std::shared_ptr<const Undecided::Mark> mark;     // of a request that may be repeated
     std::shared_ptr<const InFlight::Charge> charge;  // for its bytes, until it is decided
-    std::function<void()> then = {};  // what the shell does once the event is decided and written
+    std::function<void()> then = {};  // called by the shell once the event is decided and written
 };
 
 using Inbox = Queue<Incoming>;

@@ -1,8 +1,8 @@
 // controller/io_pulse.h
 //
-// Up to when the I/O threads have read what arrived. Each of them beats once a second; one that
-// does not run does not beat, and what nodes say to it meanwhile is not silence. Written by the I/O
-// threads, each its own place; read by any thread.
+// Up to which time the I/O threads have read what arrived. Each of them beats once a second; a
+// thread that does not run does not beat, and messages of nodes that wait for it do not count as
+// silence. Each I/O thread writes its own entry; any thread may read.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@ class IoPulse {
 public:
     using SteadyTime = std::chrono::steady_clock::time_point;
 
-    // What had arrived at the beat before this one has been read by now.
+    // What had arrived at the previous beat has been read by now.
     void beat(std::size_t thread, SteadyTime now) {
         Place& place = places_.at(thread);
         place.read_until = place.last_beat;
         place.last_beat = now;
     }
-    // The end of time while a thread has not begun.
+    // The maximum while a thread has not begun.
     SteadyTime read_until() const {
         SteadyTime first = SteadyTime::max();
         for (const Place& place : places_) first = std::min(first, place.read_until.load());

@@ -1,8 +1,8 @@
 // controller/known_users.h
 //
-// Whether this host knows a user: a job of one that it does not know would start nowhere, and
-// drain the nodes that try. Known users are remembered for GroupUpdateTime, unknown ones for a
-// moment only, as they may have been made just now. For any thread.
+// Whether this host knows a user: a job of an unknown user could not start, and would drain the
+// nodes that try. Known users are cached for GroupUpdateTime, unknown ones only for a moment, as
+// they may just have been added. For any thread.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ class KnownUsers {
 public:
     // Nothing: it has to be looked up.
     std::optional<bool> remembered(UserId user, Seconds age_max, Time now) const;
-    // May take long. A user database that cannot be asked knows everybody.
+    // May take long. If the user database fails, the user counts as known.
     bool look_up(UserId user, Time now);
     void forget();  // they may have changed
 

@@ -47,7 +47,7 @@ bool is_preemption(KillReason reason) {
 }
 
 void add_submission(const Job& job, Lines& lines) {
-    if (job.array_task) return;  // its array was
+    if (job.array_task) return;  // its array has one
     if (job.request->kind == JobKind::Batch) {
         lines.push_back(fmt::format("submit_batch_job: {} InitPrio={} uid {}", name_of(job),
                                     job.priority, job.user.value));
@@ -57,7 +57,7 @@ void add_submission(const Job& job, Lines& lines) {
     }
 }
 
-// Why it is being ended; who began it may be done with it within the same batch.
+// Why it is being ended; the job may already have ended within the same batch.
 void add_kill(const Job* before, const Job& job, Lines& lines) {
     if (is_cancelled(job) && !(before && is_cancelled(*before))) {
         lines.push_back(fmt::format("kill_job: REQUEST_KILL_JOB {} uid {}", name_of(job),
@@ -65,7 +65,7 @@ void add_kill(const Job* before, const Job& job, Lines& lines) {
     }
     std::optional<KillReason> reason = job.run.kill_reason;
     const bool has_gone_back = before && job.run.restarts > before->run.restarts;
-    // A job that was requeued within this batch has neither mark any more.
+    // A job that was requeued within this batch has neither value any more.
     const std::optional<JobId> preemptor =
         has_gone_back ? before->run.preemptor : job.run.preemptor;
     if (!reason && has_gone_back)
@@ -103,7 +103,7 @@ void add_job(const Job* before, const Job& job, Lines& lines) {
     if (is_finished(job.state) && !(before && is_finished(before->state))) add_end(job, lines);
 }
 
-// What administrators and failures do to it; that jobs come and go is said of the jobs.
+// Changes by administrators and failures; jobs on the node have lines of their own.
 void add_node(const Node& before, const Node& node, Lines& lines) {
     const std::string& name = node.config.name;
     if (node.reason != before.reason && !node.reason.empty()) {

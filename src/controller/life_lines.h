@@ -1,7 +1,6 @@
 // controller/life_lines.h
 //
-// What the log says of the lives of jobs and nodes, at level info: docs/admin-guide.md lists the
-// lines.
+// Log lines about jobs and nodes, at level info: docs/admin-guide.md lists them.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace sluice {
 
-// What a batch changed in what was so before it. Compat: the words after Slurm's function names,
-// which log readers look for.
+// What a batch changed. Compat: the words after Slurm's function names, which log readers search
+// for.
 std::vector<std::string> life_lines(const Snapshot& before, const Snapshot& after,
                                     const ChangedRecords& changes);
 

@@ -50,7 +50,7 @@ asio::awaitable<std::optional<std::string_view>> Link::read(bool flush_first) {
         if (announced && !is_admitted_) {
             was_refused_ = admit_ && !admit_(*announced);
             if (was_refused_ && !is_whole) reader_.skip();
-            if (was_refused_) continue;  // sent again, it must still be the message that was proven
+            if (was_refused_) continue;  // a repeated message must still have the expected hash
         }
         is_admitted_ = announced && !is_whole;
         if (is_whole && !is_expected(**message)) break;
@@ -175,7 +175,7 @@ asio::awaitable<void> Link::flushed() {
     }
 }
 
-// The socket is the I/O thread's: others only ask for its end.
+// The socket belongs to the I/O thread: other threads only ask it to close.
 void Link::close_soon() {
     asio::post(executor(), [self = shared_from_this()] { self->close(); });
 }

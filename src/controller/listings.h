@@ -2,7 +2,7 @@
 //
 // Answers to squeue, sinfo and scontrol show, ready to be sent. The same question about the same
 // state of the cluster has the same answer: it is made once and kept while that state is current.
-// Where PrivateData hides something from a user, the answer is kept for that user alone. For one
+// Where PrivateData hides something from a user, the answer is kept for that user only. For one
 // thread.
 #pragma once
 
@@ -22,7 +22,7 @@ public:
 private:
     struct Kept {
         std::string question;
-        std::optional<UserId> viewer;  // none: the answer is for all who see everything
+        std::optional<UserId> viewer;  // none: for all viewers who see everything
         Bytes answer;
     };
     static constexpr std::size_t kKeptMost = 16;

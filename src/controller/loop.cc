@@ -12,16 +12,17 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kBatchMost = 4096;   // events decided before anything is written
+constexpr std::size_t kBatchMost = 4096;   // events decided before a commit
 constexpr std::size_t kRecordSize = 4096;  // of a job without its script, roughly
-// Short, so that a clock that was set or a process that was stopped is noticed.
+// Short, so that a changed clock or a stopped process is noticed.
 constexpr Seconds kWaitMost{1};
-// After a standstill, until what has arrived meanwhile is read: no timer fires before.
+// After the controller was blocked, until the messages that arrived meanwhile are read: no timer
+// fires before.
 constexpr Seconds kCatchUp{2};
-constexpr Seconds kToldFrom{5};    // shorter standstills are not logged
-constexpr int kRestAfterCopy = 9;  // times what a copy for questions took: a tenth of all time
+constexpr Seconds kToldFrom{5};    // shorter times are not logged
+constexpr int kRestAfterCopy = 9;  // times the duration of a copy for questions: a tenth of time
 constexpr auto kCompanyMost =
-    std::chrono::milliseconds(3);  // that a report which nobody waits for waits for more
+    std::chrono::milliseconds(3);  // that a report without a waiting client waits for more reports
 
 std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster) {
     auto names = std::make_shared<std::vector<std::string>>();
@@ -38,7 +39,7 @@ bool are_all_reports(const std::vector<Incoming>& batch) {
     });
 }
 
-// The answer to this request among the effects from `first` on, if there is one yet.
+// The answer to this request among the effects from `first` on, if any.
 const Answer* answer_to(RequestId request, const Effects& effects, std::size_t first) {
     for (std::size_t i = first; i < effects.size(); ++i) {
         const Reply* reply = std::get_if<Reply>(&effects[i]);
@@ -106,7 +107,7 @@ std::vector<Incoming> Loop::wait() {
     return batch;
 }
 
-// To write something down costs the disk's time, however little it is.
+// Batches reports, since every commit costs a flush of the disk.
 void Loop::wait_for_company(std::vector<Incoming>& batch) {
     const auto until = std::chrono::steady_clock::now() + kCompanyMost;
     while (batch.size() < kBatchMost && are_all_reports(batch) && !cluster_->is_end_awaited()) {
@@ -121,7 +122,7 @@ std::optional<Time> Loop::next_tick() const {
     return due ? std::optional(std::max(*due, timers_from_)) : std::nullopt;
 }
 
-// Other threads answer them, from a copy of the cluster as it is now.
+// Other threads answer them, from a copy of the current cluster.
 void Loop::hand_out_questions(Time now, Decided& decided) {
     const auto begin = std::chrono::steady_clock::now();
     if (questions_.empty() || begin < copies_from_) return;
@@ -130,7 +131,7 @@ void Loop::hand_out_questions(Time now, Decided& decided) {
     copies_from_ = end + kRestAfterCopy * (end - begin);
     for (Incoming& question : questions_) {
         const auto found = askers_.find(question.request);
-        if (found == askers_.end()) continue;  // the asker has gone
+        if (found == askers_.end()) continue;  // the client has gone
         decided.questions.push_back(
             {std::move(found->second), question.request,
              OpenQuestion{std::move(question.event), copy, now, std::move(question.charge)}});
@@ -180,7 +181,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
     const Answer* answer = answer_to(incoming.request, effects, first);
     if (auto line = answer ? audit_line(incoming.event, *answer) : std::nullopt)
         decided.audit_lines.push_back(*std::move(line));
-    // Of a submission that was refused the script is not kept either.
+    // The script of a refused submission is not stored.
     const bool is_refused = answer && std::holds_alternative<Error>(*answer);
     if (!incoming.blobs.empty() && !is_refused) {
         std::move(incoming.blobs.begin(), incoming.blobs.end(),
@@ -191,8 +192,8 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
     if (incoming.mark) decided.marks.push_back(std::move(incoming.mark));
 }
 
-// A submission that would not fit on the disk is refused before anything of it is decided. One that
-// we have already is only answered once more.
+// A submission that would not fit on the disk is refused before it is decided. A repeated
+// submission of an accepted job is only answered again.
 std::optional<Error> Loop::no_room(const Incoming& incoming) {
     const auto* submission = std::get_if<SubmitJob>(&incoming.event);
     if (!submission) return std::nullopt;
@@ -213,8 +214,8 @@ std::optional<Error> Loop::no_room(const Incoming& incoming) {
     return std::nullopt;
 }
 
-// Welcomes come first: a node takes no orders before it knows whose they are. An order from before
-// its registration that slips in behind the welcome is one that the registration repeats anyway.
+// Welcomes come first: a node takes no orders before its registration is answered. An older order
+// that follows the welcome is one that the registration repeats anyway.
 void Loop::pack(Effects effects, Decided& decided) {
     for (Effect& effect : effects) {
         auto* answered = std::get_if<NodeAnswered>(&effect);
@@ -243,7 +244,7 @@ void Loop::pack(Effects effects, Decided& decided) {
 
 void Loop::pack_answer(Reply reply, Decided& decided) {
     const auto found = askers_.find(reply.request);
-    if (found == askers_.end()) return;  // the asker has gone
+    if (found == askers_.end()) return;  // the client has gone
     decided.answers.push_back({std::move(found->second), reply.request, std::move(reply.answer)});
     askers_.erase(found);
 }

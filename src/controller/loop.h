@@ -1,8 +1,8 @@
 // controller/loop.h
 //
-// The core's thread: the only one that touches the cluster. It takes what has arrived, lets the
-// core decide, and passes the decisions on to be written down; the next batch is decided while the
-// last one is written.
+// The core's thread: the only one that accesses the cluster. It takes what has arrived, lets the
+// core decide, and passes the decisions to the committer; the next batch is decided while the last
+// one is written.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ public:
          const IoPulse& io_pulse);
     ~Loop();
 
-    // Decides what is still in the (closed) inbox, then ends.
+    // Decides what is left in the (closed) inbox, then ends.
     void stop();
 
 private:
@@ -48,12 +48,12 @@ private:
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
     std::shared_ptr<const std::vector<std::string>> node_names_;  // by index
     LoopClock clock_;
-    Time timers_from_{};  // no timer fires before
+    Time timers_from_{};  // no timer fires earlier
     TickGate tick_gate_;
     std::vector<Incoming> questions_;                      // for which no copy was made yet
-    std::chrono::steady_clock::time_point copies_from_{};  // none is made before
-    std::size_t new_bytes_ = 0;                            // of the submissions of this batch
-    bool is_crowded_ = false;                              // the last submission found no room
+    std::chrono::steady_clock::time_point copies_from_{};  // no copy is made earlier
+    std::size_t new_bytes_ = 0;                            // of the submissions in this batch
+    bool is_crowded_ = false;                              // the last submission did not fit
     std::thread thread_;
 };
 

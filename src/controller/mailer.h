@@ -1,8 +1,7 @@
 // controller/mailer.h
 //
-// Sends mail by running MailProg, one mail after the other, on a thread of its own: names are
-// looked up and programs may hang. A mail that cannot be sent is a line in the log, and nothing
-// else suffers from it.
+// Sends mail by running MailProg, one mail after the other, on its own thread: names are looked up
+// and programs may hang. A mail that cannot be sent is logged and has no other effect.
 #pragma once
 
 #include <atomic>
@@ -20,9 +19,9 @@ namespace sluice {
 class Mailer {
 public:
     explicit Mailer(const PublishedState& published);
-    ~Mailer();  // a mail that is being sent goes on by itself, those that wait are dropped
+    ~Mailer();  // a mail that is being sent continues; waiting ones are dropped
 
-    // Never waits: a mail for which there is no room is dropped.
+    // Never waits: a mail without room in the queue is dropped.
     void take(SendMail mail);
 
 private:
@@ -36,10 +35,10 @@ private:
     std::thread thread_;
 };
 
-// Whom to write to; `owner` may be unknown on this machine.
+// The address; `owner` may be unknown on this machine.
 std::string mail_address(const Job& job, const std::optional<User>& owner,
                          const std::string& domain);
-// What MailProg is told of the job, as environment variables.
+// The job's data for MailProg, as environment variables.
 std::vector<std::string> mail_variables(const SendMail& mail, const std::optional<User>& owner,
                                         const Config& config);
 

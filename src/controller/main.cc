@@ -1,6 +1,6 @@
 // controller/main.cc
 //
-// slurmctld: from the command line to a controller that serves, and what signals do to it.
+// slurmctld: command line, start of the controller, and signals.
 #include <signal.h>
 #include <unistd.h>
 
@@ -37,8 +37,8 @@ LogLevel level_of(const Options& options, LogLevel configured) {
                     static_cast<LogLevel>(std::min(asked, static_cast<int>(LogLevel::Debug5))));
 }
 
-// In the foreground the log goes to standard error too. In the background only what keeps us from
-// starting does; and without a file the rest goes to syslog.
+// In the foreground the log also goes to standard error. In the background only fatal errors do;
+// without a log file the rest goes to syslog.
 void open_log(const Options& options, const Config& config, const std::string& file) {
     const LogLevel level = level_of(options, config.slurmctld_debug);
     LogSetup setup{.program = "slurmctld", .file = file, .file_level = level};
@@ -48,7 +48,7 @@ void open_log(const Options& options, const Config& config, const std::string& f
     start_log(setup);
 }
 
-// A second controller beside the one that the nodes know would start jobs of its own.
+// A second controller beside the one that the nodes know would start the same jobs again.
 Result<void> check_host(const Config& config) {
     const ControllerHost& host = config.controllers.front();
     if (is_own_host(host.name)) return {};
@@ -75,7 +75,7 @@ void change_directory(const Config& config, const std::string& log_file) {
     if (chdir("/var/tmp") != 0) log_error("cannot change to a directory of our own");
 }
 
-// Taken by wait_for_signals() in the main thread; blocked before any thread is made.
+// Taken by wait_for_signals() in the main thread; blocked before any thread is created.
 sigset_t block_signals() {
     sigset_t set;
     sigemptyset(&set);
@@ -105,7 +105,7 @@ void wait_for_signals(const sigset_t& set, Controller& controller) {
 Result<void> run(const Options& options) {
     if (!options.foreground) close_inherited();
     const char* slurm_conf = std::getenv("SLURM_CONF");
-    // Absolute: it is read again on SIGHUP, from whatever directory we are in by then.
+    // Absolute: it is read again on SIGHUP, possibly from another working directory.
     const std::string path = std::filesystem::absolute(
         config_path(options.config, slurm_conf ? slurm_conf : "", own_program_path()));
     const auto live = TRY(load_live_config(path));
@@ -117,11 +117,11 @@ Result<void> run(const Options& options) {
 
     Background background;
     if (!options.foreground) background.enter();
-    // Everybody waits for this one: on its host it goes before the commands that ask it.
+    // All commands wait for the controller: on its host it has a higher priority than they have.
     if (options.nice)
         TRY(set_nice(*options.nice));
     else
-        (void)set_nice(kNiceByDefault);  // only root may; otherwise it is as it is
+        (void)set_nice(kNiceByDefault);  // only root may; otherwise it stays unchanged
     set_session_nice(options.nice.value_or(kNiceByDefault));
     raise_file_limit(kFilesWanted);
     PidFile pid_file = TRY(PidFile::create(config.slurmctld_pid_file));

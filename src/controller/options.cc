@@ -67,7 +67,7 @@ Result<Options> parse_options(int argc, char** argv) {
                 break;
             case 'r':
             case 'R':
-                break;  // the store always gives back all it has
+                break;  // the store always restores everything
             case 's':
                 options.change_directory = true;
                 break;

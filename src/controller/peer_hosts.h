@@ -1,8 +1,8 @@
 // controller/peer_hosts.h
 //
-// The host of a connection, by the names that AllocNodes may have for it. What a client says about
-// its host is not believed: the address of the connection is compared with the addresses that the
-// names have. Addresses are looked up, so this is for one thread that may wait.
+// The host of a connection, by its names in AllocNodes. The host that a client names is not
+// trusted: the address of the connection is compared with the addresses of the names. Addresses are
+// looked up, so this is for one thread that may block.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace sluice {
 
-// All hosts in AllocNodes of all partitions; empty: no partition asks.
+// All hosts in AllocNodes of all partitions; empty: no partition has any.
 std::vector<std::string> hosts_in_alloc_nodes(const Snapshot& snapshot);
 
-// Those of `names` that mean this host.
+// Those of `names` that denote this host.
 std::vector<std::string> names_of_this_host(const std::vector<std::string>& names,
                                             const Snapshot& snapshot);
 

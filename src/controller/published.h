@@ -1,7 +1,7 @@
 // controller/published.h
 //
 // What one thread publishes and all others read: the last committed state of the cluster, the
-// configuration in force, and whether the store takes changes. Nobody waits for more than the copy
+// configuration in force, and whether the store accepts changes. Readers wait at most for the copy
 // of a pointer.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-// Not std::atomic<std::shared_ptr>: the one of GCC 12 gives up its own lock without releasing what
-// it has read, which some processors may reorder.
+// Not std::atomic<std::shared_ptr>: that of GCC 12 releases its internal lock without a release
+// barrier after its reads, which some processors may reorder.
 template <typename T>
 class Published {
 public:
@@ -25,7 +25,7 @@ public:
     }
     void set(std::shared_ptr<const T> value) {
         const std::lock_guard guard(mutex_);
-        value_.swap(value);  // the old one may take long to go: parameters outlive the guard
+        value_.swap(value);  // destroying the old one may take long: parameters outlive the guard
     }
 
 private:
@@ -33,7 +33,7 @@ private:
     std::shared_ptr<const T> value_;
 };
 
-// The configuration with what was looked up once for it.
+// The configuration with values that are looked up once for it.
 struct LiveConfig {
     Config config;
     UserId slurm_user;
@@ -42,7 +42,7 @@ struct LiveConfig {
 struct PublishedState {
     Published<Snapshot> snapshot;  // by the store's thread, after the commit
     Published<LiveConfig> config;
-    Published<Error> store_trouble;  // null: all is well. Set: changes are refused with this
+    Published<Error> store_trouble;  // null: none; otherwise changes are refused with this error
 };
 
 }  // namespace sluice

@@ -10,7 +10,7 @@ void RateLimiter::refill(Bucket& bucket, const RateLimits& limits, Time now) {
     if (periods <= 0) return;
     bucket.filled += periods * limits.refill_period;
     const auto missing = limits.bucket_size - std::min(bucket.tokens, limits.bucket_size);
-    // Compared as periods: the product may be too large after a long pause.
+    // Compared as periods: the product may overflow after a long pause.
     const auto until_full = missing / std::max(limits.refill_rate, 1u) + 1;
     if (periods >= until_full)
         bucket.tokens = limits.bucket_size;
@@ -20,8 +20,8 @@ void RateLimiter::refill(Bucket& bucket, const RateLimits& limits, Time now) {
                      bucket.tokens + static_cast<std::uint32_t>(periods) * limits.refill_rate);
 }
 
-// Users whose buckets are full again are forgotten; if there are none, the one that was silent for
-// the longest time is.
+// Removes users whose buckets are full again; if there are none, the user that was silent for the
+// longest time.
 void RateLimiter::make_room(const RateLimits& limits, Time now) {
     for (auto& [user, bucket] : buckets_) refill(bucket, limits, now);
     std::erase_if(buckets_,

@@ -1,7 +1,7 @@
 // controller/rate_limit.h
 //
 // SlurmctldParameters=rl_enable: each user has a bucket of tokens, every request takes one, and the
-// bucket is refilled at a steady rate. A request that finds none is refused with
+// bucket is refilled at a steady rate. A request without a token is refused with
 // ErrorCode::RateLimited; commands wait for a second and ask again. Thread-safe.
 #pragma once
 
@@ -20,7 +20,7 @@ public:
 
     struct Verdict {
         bool allowed = true;
-        bool is_news = false;  // refused, and rl_log_freq asks for a line in the log
+        bool is_news = false;  // refused, and rl_log_freq asks for a log line
     };
     Verdict ask(UserId user, const RateLimits& limits, Time now);
 

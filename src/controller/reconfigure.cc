@@ -51,7 +51,7 @@ void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot) {
     }
 }
 
-// The core has taken it over.
+// Called when the core has applied it.
 static void put_in_force(Services& services, std::shared_ptr<const LiveConfig> next,
                          const Settings& settings) {
     const auto current = services.published.config.get();

@@ -87,7 +87,7 @@ void fill(const std::vector<Explanation>& answer, const ReplyContext&, wire::Rep
     for (const Explanation& each : answer) *message.add_jobs() = to_wire(each);
 }
 
-// What Prolog and Epilog hear of it, besides a little of the request.
+// What Prolog and Epilog get about the job, except parts of the request.
 void describe_facts(const Job& job, wire::JobAllocation& message) {
     if (job.run.allocation) message.set_node_names(job.run.allocation->node_names);
     if (job.array_job) message.set_array_job(job.array_job->value);
@@ -98,7 +98,7 @@ void describe_facts(const Job& job, wire::JobAllocation& message) {
     message.set_sluid(print_sluid(job.run.sluid));
 }
 
-// That little of the request.
+// The parts of the request that Prolog and Epilog get.
 void describe_wishes(const Job& job, wire::JobAllocation& message) {
     JobRequest part;
     part.account = job.request->account;
@@ -163,7 +163,7 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     credential.set_user(job.user.value);
     credential.set_group(job.group.value);
     describe_shares(nodes, context.snapshot, *credential.mutable_nodes());
-    if (step != kBatchStep) {  // whose launch comes from us, and says it all
+    if (step != kBatchStep) {  // the batch step is launched by the controller with all data
         describe_facts(job, *credential.mutable_job());
         describe_wishes(job, *credential.mutable_job());
         for (const NodeShare& share : nodes) {

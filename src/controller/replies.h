@@ -1,7 +1,7 @@
 // controller/replies.h
 //
-// From the core's answers to what is sent back: jobs and steps as a reader without a node table
-// understands them.
+// Converts the core's answers to messages: jobs and steps with node names, for readers without a
+// node table.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// What an answer needs beside itself.
+// What a reply needs besides the answer.
 struct ReplyContext {
     const Snapshot& snapshot;
     const CredentialSigner& signer;
@@ -26,17 +26,17 @@ wire::Reply reply_from(const Answer& answer, const ReplyContext& context);
 wire::Reply error_reply(const Error& error);
 
 void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& message);
-// What the job's Epilog on this node is told.
+// The data for the job's Epilog on this node.
 void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,
                          wire::JobAllocation& message);
 
-// The right to run this on these nodes, signed.
+// A signed credential to run this step on these nodes.
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
                              const ReplyContext& context);
 
-// A message as it travels, ready to be shared by many connections.
+// An encoded message that many connections can share.
 std::shared_ptr<const std::string> framed(const google::protobuf::MessageLite& message);
-// The same for an answer. One that is larger than clients accept becomes a refusal.
+// The same for a reply. One that is larger than clients accept becomes an error.
 std::shared_ptr<const std::string> framed_reply(const wire::Reply& reply);
 
 }  // namespace sluice

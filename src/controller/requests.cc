@@ -1,7 +1,7 @@
 // controller/requests.cc
 //
-// One function per kind of request. Whatever does not parse is refused here, by name; whether the
-// caller may do it is the core's question, except for acting as somebody else.
+// One function per kind of request. What does not parse is refused here, by name; the core checks
+// whether the caller may do it, except for acting as another user.
 #include "controller/requests.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@
 namespace sluice {
 namespace {
 
-// --uid and --gid: the caller may speak for somebody else.
+// --uid and --gid: the caller may act as another user.
 Result<Caller> speaker(const wire::SubmitJob& message, Caller caller, UserId slurm_user) {
     caller.sent_by_root = caller.user.value == 0;
     if (!message.has_as_user() && !message.has_as_group()) return caller;
@@ -142,7 +142,7 @@ Result<UpdatePartition::Verb> verb_of(wire::Update::Verb verb) {
     return Error{ErrorCode::NotSupported, fmt::format("update verb {}", static_cast<int>(verb))};
 }
 
-// Which values a field takes is the core's question; here their number and size are bounded.
+// The core checks the values of fields; here their number and size are bounded.
 Result<Changes> changes_from(const wire::Update& message) {
     TRY(validate_text("name", message.name(), sizes::kNodeList));
     TRY(validate_list("changes", static_cast<std::size_t>(message.changes_size()),
@@ -209,7 +209,7 @@ Result<Event> reboot(const wire::RebootNodes& message, const Caller& caller, Req
                              .reason = message.reason()}};
 }
 
-// The members of groups are added by the session: to look them up may take long.
+// The members of groups are added by the session: the look-up may take long.
 Result<Event> reservation_change(std::string_view message, const Caller& caller, RequestId id) {
     ReservationChange change = TRY(decode_reservation_change(message));
     return Event{ChangeReservation{id, caller, std::move(change)}};
@@ -220,7 +220,7 @@ std::optional<Number> optional_of(bool present, Number number) {
     return present ? std::optional<Number>(number) : std::nullopt;
 }
 
-// What a step asks for, before it is known what it gets: see also validate(Step).
+// Checks the request of a step, before it is placed: see also validate(Step).
 Result<void> validate_step_request(const wire::CreateStep& message) {
     TRY(validate_text("job-name", message.name(), sizes::kWord));
     TRY(validate_text("nodelist", message.nodelist(), sizes::kNodeList));
@@ -343,7 +343,7 @@ Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, Req
     return incoming;
 }
 
-// A number from another host: more than this is as bad as this.
+// A number from another host, clamped to a hundred years.
 static Seconds clock_difference(std::int64_t seconds) {
     constexpr std::int64_t kMost = 100L * 365 * 24 * 3600;
     return Seconds{std::clamp(seconds, -kMost, kMost)};

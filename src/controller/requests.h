@@ -1,7 +1,7 @@
 // controller/requests.h
 //
-// From what a client sent to what happened: requests that change the cluster (or wait for it) as
-// events of the core. Pure; queries and orders to the daemon itself are answered elsewhere.
+// Converts messages of clients to events of the core: requests that change the cluster, or wait for
+// it. Pure; queries and orders to the daemon itself are answered elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct RequestLimits {
     std::uint32_t script_size_max = 4u << 20;
 };
 
-// Is this request for the core? The others never reach incoming_from().
+// Whether this request is for the core. Others must not be passed to incoming_from().
 bool is_for_core(const wire::Request& request);
 
-// Takes script and environment out of the message.
+// Moves script and environment out of the message.
 Result<Incoming> incoming_from(wire::Request& request, const Caller& caller, RequestId id,
                                const RequestLimits& limits);
 
-// A node's report, other than Register; `node` is who is speaking.
+// A report other than Register; `node` is the node that sent it.
 Result<Event> event_from(const wire::AgentReport& report, NodeIndex node);
-// `now`: when it came in, to compare the node's clock with.
+// `now`: when it arrived, to compare the node's clock with.
 Result<NodeRegistered> registration_from(const wire::Register& message, Time now);
 
 RunId from_wire(const wire::RunId& message);

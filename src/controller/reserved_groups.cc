@@ -16,7 +16,7 @@ namespace sluice {
 
 namespace {
 
-// The members as they are now; a group that is gone keeps those it had.
+// The current members; a deleted group keeps its last ones.
 std::vector<GroupMembers> members_now(const Reservation& reservation) {
     std::vector<GroupMembers> groups = reservation.groups;
     for (GroupMembers& group : groups) {

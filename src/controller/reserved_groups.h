@@ -1,6 +1,6 @@
 // controller/reserved_groups.h
 //
-// Reservations are for groups by name; who is in a group is known here only, and may change.
+// Reservations name groups; the members are known only here, and may change.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -9,11 +9,11 @@
 
 namespace sluice {
 
-// Asks again who is in the groups that reservations name, and tells the core where that has
-// changed. Blocking: for slow_pool.
+// Looks up the members of the groups in reservations again and reports changes to the core.
+// Blocking: for slow_pool.
 void refresh_reserved_groups(Services& services);
 
-// Does so every GroupUpdateTime, for ever; and for those whom partitions bar (barred_users.h).
+// Does so every GroupUpdateTime, for ever; also for users barred from partitions (barred_users.h).
 asio::awaitable<void> watch_reserved_groups(Services& services);
 
 }  // namespace sluice

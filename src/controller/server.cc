@@ -44,7 +44,7 @@ Server::~Server() {
 }
 
 Result<void> Server::listen(const Config& config) {
-    // The local one first: who finds the other open can count on it.
+    // The local one first: a client that finds the other open can rely on it.
     Fd local = TRY(listen_local("slurmctld", config.slurmctld_port));
     Fd tcp = TRY(listen_tcp(config.slurmctld_port, address_to_listen_on(config)));
     for (Fd* fd : {&tcp, &local}) {
@@ -68,14 +68,13 @@ asio::awaitable<void> Server::accept(asio::posix::stream_descriptor& listener) {
         Fd borrowed(listener.native_handle());
         std::size_t count = 0;
         while (Fd connection = accept_connection(borrowed)) {
-            // The first stays in this thread: a command that comes alone is served without a
-            // switch.
+            // The first stays in this thread: a single command is served without a thread switch.
             std::size_t place = count++ == 0 ? 0 : next_worker_++ % workers_.size();
             workers_[place]->adopt(std::move(connection));
         }
         borrowed.release();
         if (count > 0) continue;
-        // Somebody waits but no descriptor is left for him.
+        // A connection is pending but no descriptor is free.
         pause.expires_after(kAcceptPause);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }

@@ -1,8 +1,8 @@
 // controller/server.h
 //
-// Who may connect and how much they may take: listens on TCP and on the host's own Unix socket,
-// greets, identifies, and hands each connection to the conversation it asked for. Two I/O threads,
-// each with its own connections; nothing between them is locked.
+// Accepts connections and limits their resources: listens on TCP and on the host's own Unix socket,
+// greets, identifies, and starts the session that was asked for. Two I/O threads, each with its own
+// connections; no locks between them.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -36,7 +36,7 @@ public:
     void start() {
         thread_ = std::thread([this] { context_.run(); });
     }
-    // Lets what was answered go out, for a moment, then ends.
+    // Waits a moment for answers to be sent, then ends.
     void stop();
     void adopt(Fd fd);  // from any thread
     asio::io_context& context() { return context_; }
@@ -47,7 +47,7 @@ private:
     asio::awaitable<void> serve(Links::iterator place);
     asio::awaitable<std::optional<Caller>> greet(const std::shared_ptr<Link>& link,
                                                  wire::Channel& channel);
-    // Fills the Welcome in, and says who the caller is.
+    // Fills in the Welcome and returns the caller.
     asio::awaitable<Result<Caller>> identify(const std::shared_ptr<Link>& link,
                                              const wire::Hello& hello, wire::Welcome& welcome);
     asio::awaitable<Result<Identity>> authenticate(const std::shared_ptr<Link>& link,
@@ -74,7 +74,7 @@ public:
     ~Server();
 
     asio::io_context& home() { return workers_.front()->context(); }
-    // After this everybody who connects is served.
+    // After this all connections are served.
     Result<void> listen(const Config& config);
     void start();
     void stop_listening();

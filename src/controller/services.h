@@ -1,7 +1,7 @@
 // controller/services.h
 //
-// What every connection may use. Made by the controller before the first connection, gone after
-// the last.
+// Shared services of all connections. Made by the controller before the first connection, destroyed
+// after the last.
 #pragma once
 
 #include <algorithm>
@@ -47,27 +47,26 @@ struct Services {
     std::atomic<std::uint64_t> requests{0};
     std::atomic<bool> stopping{false};
     Undecided undecided;
-    // What may take long or hang happens here, never on an I/O thread.
+    // What may take long or hang runs here, never on an I/O thread.
     asio::thread_pool identify_pool{4};  // a TCP connection asks munged twice
     asio::thread_pool slow_pool{1};
-    asio::thread_pool blob_pool{
-        1};  // the fleet's: reads what is launched, in the order of the orders
-    // Listings of everything, one after the other: those who ask while one is being made share the
-    // next, and the I/O threads go on taking submissions meanwhile.
+    asio::thread_pool blob_pool{1};  // for the fleet: reads blobs in the order of the orders
+    // Listings of everything, one after the other: requests that arrive meanwhile share the next
+    // one, and the I/O threads continue to take submissions.
     asio::thread_pool reader_pool{1};
     asio::thread_pool question_pool{1};                                  // swhy, sbatch --test-only
-    Listings listings;                                                   // the reader's own
-    Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // a core stays free
-    GroupNames groups;                                                   // slow_pool's own
+    Listings listings;                                                   // used by the reader only
+    Turns turns{std::max(std::thread::hardware_concurrency(), 2u) - 1};  // one core stays free
+    GroupNames groups;                                                   // used by slow_pool only
     KnownUsers known_users;
     IoPulse io_pulse;
-    PeerHosts peer_hosts;  // slow_pool's own
+    PeerHosts peer_hosts;  // used by slow_pool only
     RateLimiter rate_limiter;
     InFlight in_flight{kInFlightMost};
     Fleet* fleet = nullptr;
 
     RequestId next_request() { return RequestId{++requests}; }
-    // What the table of permissions says of this user and, of requests for a job, its owner.
+    // The role of this user, for requests about a job with regard to its owner.
     Role role(UserId user, std::optional<UserId> owner = {}) const {
         return role_of(user, published.config.get()->slurm_user, owner);
     }
@@ -77,7 +76,7 @@ inline Time wall_clock() {
     return std::chrono::floor<Seconds>(std::chrono::system_clock::now());
 }
 
-// Runs `work` on a pool's thread; the awaiting coroutine goes on where it was. By reference: g++ 12
+// Runs `work` on a pool's thread; the awaiting coroutine continues on its own. By reference: g++ 12
 // destroys a closure twice when it is a temporary of a co_await expression, so name yours first.
 template <typename Work>
 auto run_on(asio::thread_pool& pool, const Work& work) -> asio::awaitable<decltype(work())> {

@@ -1,8 +1,8 @@
 // controller/tick_gate.h
 //
-// Timers that are due wait until all that had arrived by then is decided, in as many turns as that
-// takes: a job whose end is in the inbox has not reached its limit, a node whose heartbeat is there
-// is not silent. What arrives later does not keep them waiting.
+// Due timers wait until all that had arrived by then is decided, in as many turns as that takes: a
+// job whose end is in the inbox has not reached its limit, a node whose heartbeat is there is not
+// silent. Later arrivals do not delay them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sluice {
 
 class TickGate {
 public:
-    // In each turn, after `decided` events; `waiting` more are in the inbox.
+    // Called in each turn, after `decided` events; `waiting` more are in the inbox.
     bool may_tick(bool is_due, std::size_t decided, std::size_t waiting) {
         if (!is_due)
             before_.reset();

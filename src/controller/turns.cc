@@ -48,7 +48,7 @@ void Turns::end(std::uint64_t number) {
     if (taken_.erase(number) == 0 || waiting_.empty()) return;
     const Timer next = std::move(waiting_.front());
     waiting_.pop_front();
-    // By way of its thread's own queue, so not before it sleeps.
+    // Posted to its own thread, so it cannot come before the wait.
     asio::post(next->get_executor(), [next] { next->cancel(); });
 }
 

@@ -1,9 +1,9 @@
 // controller/turns.h
 //
-// Long listings go to the commands of this host a few at a time: what a loop of squeue by ten users
-// costs is the formatting of it, on the cores that we and every sbatch here need too. Whoever waits
-// for its turn sleeps. A turn ends when the command has gone, or after a while: it may be piped
-// into something that does not read on.
+// Sends long listings to the commands of this host a few at a time: the cost of squeue loops of
+// many users is the formatting, on cores that the controller and every sbatch here need too. The
+// others wait. A turn ends when the command has gone, or after a while: its output may be piped
+// into a program that does not read.
 #pragma once
 
 #include <asio/awaitable.hpp>
@@ -38,7 +38,7 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    using Timer = std::shared_ptr<asio::steady_timer>;  // cancelled: may be its turn now
+    using Timer = std::shared_ptr<asio::steady_timer>;  // cancelled: it may be its turn now
 
     void end(std::uint64_t number);
 

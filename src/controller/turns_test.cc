@@ -21,7 +21,7 @@ protected:
         go_on();
     }
     void go_on() {
-        context_.restart();  // it stops when nobody waits
+        context_.restart();  // it stops when nothing waits
         context_.poll();
     }
 

@@ -1,8 +1,8 @@
 // controller/undecided.h
 //
-// Changes that were let in and are not on disk yet. A command whose answer does not come sends its
-// request once more: while the first one may still come true, the second must not be turned away,
-// or the user is told no and has his job as soon as there is space on the disk again.
+// Accepted changes that are not on disk yet. A command without an answer repeats its request: while
+// the first one may still be committed, the second must not be refused, or the user is told no and
+// gets the job as soon as there is space on the disk again.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class Undecided {
     };
 
 public:
-    // A request counts as undecided as long as somebody keeps its mark.
+    // A request counts as undecided as long as its mark exists.
     class Mark {
     public:
         Mark(std::shared_ptr<Keys> keys, std::string key)

@@ -26,7 +26,7 @@ constexpr auto kFarewell = std::chrono::milliseconds(200);
 constexpr std::size_t kScratchSize = 64u << 10;
 
 // With several SlurmctldHost a connection that was meant for another one of them must not be served
-// here: a false server on that host could have passed it on.
+// here: a false server on that host could have forwarded it.
 bool is_for_this_host(const std::string& destination, const Config& config) {
     return std::ranges::any_of(config.controllers, [&](const ControllerHost& host) {
         return destination == controller_destination(host.name) &&
@@ -35,7 +35,7 @@ bool is_for_this_host(const std::string& destination, const Config& config) {
     });
 }
 
-// Nodes take orders for all users: only the cluster's own daemons may speak for one.
+// Nodes take orders for all users: only the cluster's own daemons may act as a node.
 Result<void> check_channel(const wire::Hello& hello, const Caller& caller,
                            const Services& services) {
     switch (hello.channel()) {
@@ -86,7 +86,7 @@ void Worker::add(Fd fd) {
     asio::co_spawn(context_, serve(place), asio::detached);
 }
 
-// Those who have not said who they are go first, then those who have nothing to say.
+// Closes connections that are not identified first, then idle ones.
 bool Worker::make_room() {
     for (const bool greeted : {false, true}) {
         for (const auto& link : links_) {
@@ -132,7 +132,7 @@ asio::awaitable<std::optional<Caller>> Worker::greet(const std::shared_ptr<Link>
     wire::Welcome welcome;
     const auto caller = co_await identify(link, *hello, welcome);
     if (!caller) *welcome.mutable_error() = to_wire(caller.error());
-    // A command sends its request along with the Hello and waits for the answer to that.
+    // A command sends its request along with the Hello and waits only for the answer to that.
     link->send_with_next(framed(welcome));
     if (channel != wire::CHANNEL_CLIENT || !caller) link->flush();
     if (!caller) {
@@ -169,7 +169,7 @@ asio::awaitable<Result<Caller>> Worker::identify(const std::shared_ptr<Link>& li
     co_return caller;
 }
 
-// Over TCP: we prove first who we are, then the client does.
+// Over TCP: the controller proves its identity first, then the client does.
 asio::awaitable<Result<Identity>> Worker::authenticate(const std::shared_ptr<Link>& link,
                                                        const wire::Hello& hello,
                                                        wire::Welcome welcome) {

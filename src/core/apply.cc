@@ -1,6 +1,6 @@
 // core/apply.cc
 //
-// The table of contents: every event, and who handles it.
+// Every event and its handler.
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/mail.h"
@@ -58,7 +58,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
             if (!running || job->run.warned || !job->request->warn_signal ||
                 job->time_limit.unlimited())
                 return;
-            // Suspended or given more time since: another timer is set for that.
+            // Suspended or given more time since: there is another timer.
             if (now < limit_end(*job) - job->request->warn_signal->before) return;
             send_warning(cluster, *job, effects);
             return;

@@ -1,9 +1,9 @@
 // core/clock_step.cc
 //
-// Somebody has set the controller's clock. Times that were noted by the old clock are converted to
-// the new one, so that every duration goes on as if nothing had happened: time limits, grace times,
-// the silence of nodes, ages. A second step that corrects the first one restores them all. What was
-// asked for by the wall clock stays: begin times, deadlines, reservations.
+// The controller's clock was set. Times that were recorded by the old clock are converted to the
+// new one, so that every duration continues unchanged: time limits, grace times, the silence of
+// nodes, ages. A second step that corrects the first one restores them all. Times that were
+// requested by the wall clock stay: begin times, deadlines, reservations.
 #include <algorithm>
 
 #include "core/cluster.h"
@@ -33,7 +33,7 @@ void shift_steps(Job& job, Seconds by) {
     }
 }
 
-// Its time may have come just now: the timer that would have said so is by the old clock.
+// Its begin time may have come just now: its timer is by the old clock.
 bool awaits_its_time(const Cluster& cluster, const Job& job) {
     return job.state == JobState::Pending && job.priority > 0 && job.dependency.empty() &&
            !cluster.parked.contains(job.id) && !cluster.scheduler().queue.contains(job.id);
@@ -78,7 +78,7 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
         Node& node = cluster.edit_node(index);
         shift_time(node.last_seen, event.by);
         shift_time(node.last_busy, event.by);
-        if (node.reboot) node.reboot->stepped += event.by;  // `issued` names the order, too
+        if (node.reboot) node.reboot->stepped += event.by;  // `issued` also identifies the order
         node.clock_ahead -= event.by;
         look_at_clock(cluster, now, index);
     }

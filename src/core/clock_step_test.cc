@@ -178,7 +178,7 @@ TEST(ClockStep, WhatBeganStaysBegun) {
     )");
 }
 
-// It is requeued and may start after a second; the clock is set back before anybody has looked.
+// It is requeued and may start after a second; the clock is set back before the next pass.
 TEST(ClockStep, AJobWhoseTimeHasJustComeStarts) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n[1-2]\n submit a\n pass\n requeue a\n clean a n1"), "");

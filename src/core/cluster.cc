@@ -1,4 +1,4 @@
-// core/cluster.cc: the records, their indexes and what readers and the store are given of them.
+// core/cluster.cc: the records, their indexes, and what readers and the store get of them.
 #include "core/cluster.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
     build_partitions();
     layout_has_changed();
     for (Reservation reservation :
-         std::vector(reservations())) {  // PART_NODES, nodes that came or went
+         std::vector(reservations())) {  // PART_NODES, nodes added or removed
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
@@ -135,7 +135,7 @@ void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
     visible_change_ = true;
 }
 
-// The array's own record is none until it has become its last task.
+// The array's own record is not a member until it has become its last task.
 static bool is_array_member(const Job& job) {
     return job.array_job && (job.array_task || job.id != *job.array_job);
 }
@@ -166,8 +166,8 @@ void Cluster::forget_job(JobId id) {
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
-    // Nothing reads the rows of ended runs and steps yet. They go with their job, so that the
-    // store does not grow for ever.
+    // Nothing reads the rows of ended runs and steps yet. They are deleted with their job, so that
+    // the store does not grow for ever.
     accounted_.push_back({id, found->run.restarts, kBatchStep});
     visible_change_ = true;
 }
@@ -232,7 +232,7 @@ std::vector<Partition>& Cluster::edit_partitions() {
     if (partitions_.use_count() > 1) {
         partitions_ = std::make_shared<std::vector<Partition>>(*partitions_);
     }
-    std::atomic_thread_fence(std::memory_order_acquire);  // a reader may just have let go of it
+    std::atomic_thread_fence(std::memory_order_acquire);  // a reader may just have released it
     visible_change_ = true;
     layout_is_old_ = true;
     return *partitions_;
@@ -293,7 +293,7 @@ ChangedRecords Cluster::take_changes() {
 std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
-    copied_ = nullptr;  // or it would keep old records in memory
+    copied_ = nullptr;  // it would keep old records in memory
     return std::make_shared<Snapshot>(
         Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used,
                  priority_scale_, reservations_, qos_, priorities_, next_job_id_, damaged_});

@@ -1,7 +1,7 @@
 // core/cluster.h
 //
-// All state of a cluster. One thread changes it, through apply(); readers get snapshots. Whoever
-// changes a record calls edit_*: that is also how the store learns what to write.
+// All state of a cluster. One thread changes it, through apply(); readers get snapshots. Records
+// are changed through edit_*, which also tells the store what to write.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace sluice {
 
 struct PriorityScale;  // core/schedule/priority.h
 
-// What of a node is in use. CPUs and devices by index: nothing is handed out twice.
+// What is in use of a node. CPUs and devices by index: nothing is given out twice.
 struct GresPool {
     std::string name;
     std::string type;
@@ -52,10 +52,10 @@ struct Node {
     std::optional<Time> reason_time;
     UserId reason_user;
     std::optional<Time> last_seen;
-    Seconds deaf_before{0};  // Cluster::deaf as it was then
+    Seconds deaf_before{0};  // Cluster::deaf at that time
     bool watched = false;    // a NodeTimeout timer is set
-    Seconds clock_ahead{0};  // of the controller's; see core/node/clock.cc
-    Seconds clock_steps{0};  // what the node's clock was set by since it registered, as it says
+    Seconds clock_ahead{0};  // relative to the controller's; see core/node/clock.cc
+    Seconds clock_steps{0};  // by how much its clock was set since it registered, as reported
     std::optional<Time> last_busy;
     std::string comment;
     bool removed = false;          // no longer in slurm.conf
@@ -70,16 +70,16 @@ struct Node {
     std::uint32_t completing = 0;  // how many of them are completing
     std::optional<UserId> exclusive_user;
     bool exclusive = false;      // one job holds all of it
-    std::vector<RunId> orphans;  // runs we gave up that it may still have
-    // Changed with scontrol: win over slurm.conf, and survive a restart.
+    std::vector<RunId> orphans;  // runs that were given up and that it may still have
+    // Changed with scontrol: take precedence over slurm.conf, and survive a restart.
     std::optional<std::uint32_t> weight_by_hand;
     std::optional<std::vector<std::string>> features_by_hand;
 };
 
-// Shown base state and flags, use taken into account.
+// The base state and flags that are shown, including use by jobs.
 NodeBase node_base(const Node& node);
 std::uint32_t node_flags(const Node& node);
-bool clock_differs(const Node& node);  // so much that it would refuse what it is sent
+bool clock_differs(const Node& node);  // so much that it would refuse orders
 bool may_take_jobs(
     const Node& node);  // registered, connected or recently so, not down, not draining
 
@@ -88,7 +88,7 @@ struct Partition {
     std::vector<NodeIndex> nodes;  // by weight, then by place in slurm.conf
     std::uint32_t total_cpus = 0;
     std::set<UserId> barred_users =
-        {};  // have jobs here, and AllowGroups as changed by scontrol leaves them out
+        {};  // users with jobs here that AllowGroups, as changed by scontrol, excludes
 };
 
 template <>
@@ -99,7 +99,7 @@ struct ChunkSummary<Job> {
 };
 
 // A row of the store that could not be read when the controller started. It is kept apart, with its
-// bytes; the cluster goes on without it.
+// bytes; the cluster runs without it.
 struct DamagedRow {
     std::string kind;  // "job", "node", "reservation" or "qos"
     std::string key;   // the job's or QOS's number, else the name
@@ -115,23 +115,23 @@ struct Snapshot {
     CowTable<Node> nodes;  // by NodeIndex
     std::shared_ptr<const std::vector<Partition>> partitions;
     std::shared_ptr<const Settings> settings;
-    std::shared_ptr<const PlanView> plan;  // may be absent: nobody waits
+    std::shared_ptr<const PlanView> plan;  // may be absent: no job waits
     std::map<std::string, std::uint32_t> licenses_used;
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
     std::shared_ptr<const std::vector<Qos>> qos;
-    PriorityTable priorities;  // those that are newer than the records
+    PriorityTable priorities;  // only those newer than the records
     std::uint32_t next_job_id = 0;
     std::shared_ptr<const std::vector<DamagedRow>> damaged;
 };
 
-// A run that is over, for accounting. A later EndedRun of the same run replaces the first.
+// A run that has ended, for accounting. A later EndedRun of the same run replaces the first.
 struct EndedRun {
     ShownState state = ShownState::Requeued;  // how it ended; Requeued: to run again
     std::shared_ptr<const Job> job;           // as it was then; job->run is the run
 };
 
-// A step that is over, for accounting. It is recorded again when a node reports something later.
+// A step that has ended, for accounting. It is recorded again when a node reports more later.
 struct EndedStep {
     JobId job;
     std::uint32_t restarts = 0;  // the job's run
@@ -174,7 +174,7 @@ struct StoredState {
     std::vector<DamagedRow> damaged;
 };
 
-// Jobs that wait and may run as far as they themselves are concerned, highest priority first.
+// Order of waiting jobs: highest priority first.
 struct QueueKey {
     std::uint32_t priority = 0;
     JobId job;
@@ -214,8 +214,9 @@ struct Timer {
 using AwaitedKey = std::pair<std::uint32_t, std::uint32_t>;
 constexpr std::uint32_t kWholeJob = 0xffffffff;
 
-// The jobs of one user and name that are not over, while a singleton among them waits. Keys are the
-// array's id (or the job's own), then its own: tasks of one array do not wait for each other.
+// The jobs of one user and name that have not ended, while a singleton among them waits. Keys are
+// the id of the array (or of the job), then the job's id: tasks of one array do not wait for each
+// other.
 struct NameGroup {
     using Key = std::pair<JobId, JobId>;
     std::set<Key> live;
@@ -224,13 +225,13 @@ struct NameGroup {
     std::set<JobId> let_go;  // need not wait any more, but have not started
 };
 
-// Whom a live step was granted to. An srun may be gone before it hears of it, or before it has
-// brought the step to its nodes.
+// The srun that a live step was granted to. It may end before it gets the answer, or before it has
+// launched the step on its nodes.
 struct StepGrant {
     RequestId request;
     StepId step;
-    Time until;                      // then it may not be brought any more
-    std::vector<NodeIndex> awaited;  // nodes that have not said that they have it
+    Time until;                      // the step may not be launched after this
+    std::vector<NodeIndex> awaited;  // nodes that have not reported the launch
 };
 
 struct Waiter {
@@ -245,10 +246,10 @@ struct StepWaiter {
     StepWish wish;
 };
 
-// Of an array whose user hears of it as a whole (core/job/mail.h).
+// State of an array that is reported to its user as a whole (core/job/mail.h).
 struct ArrayNews {
     bool has_begun = false;
-    TaskEndings endings;  // so far; tasks that have ended are forgotten before the last one has
+    TaskEndings endings;  // so far; tasks are deleted before the last one has ended
 };
 
 struct Scheduler;
@@ -269,7 +270,7 @@ public:
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
     Job& edit_job(JobId id);    // marks it changed
-    Job& edit_shown(JobId id);  // what is derived only: readers see it, the store does not
+    Job& edit_shown(JobId id);  // only derived values: readers see them, the store does not
     // The same for many at once: for all that changes(job), in chunks that want(summary).
     template <typename Want, typename Changes, typename Edit>
     void edit_shown_where(Want want, Changes changes, Edit edit) {
@@ -279,14 +280,14 @@ public:
     Job& add_job(Job job);
     void forget_job(JobId id);
     // The store keeps a row of it for accounting. The last run of a job needs no call: it is
-    // recorded when the job is over.
+    // recorded when the job has ended.
     void record_end(EndedRun run) { ended_runs_.push_back(std::move(run)); }
     void record_end(EndedStep step) { ended_steps_.push_back(std::move(step)); }
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
-    JobId next_job_id() const;  // that the next take_job_id() gives
+    JobId next_job_id() const;  // the result of the next take_job_id()
     JobId take_job_id();
-    // What an equal job has already, or a copy: thousands of jobs that differ in nothing but their
-    // ids share what they asked for.
+    // Returns the value of an equal job, or a copy: thousands of jobs that differ only in their ids
+    // share their request.
     std::shared_ptr<const JobTerms> shared(const JobTerms& terms) { return terms_.share(terms); }
     std::shared_ptr<const PackedDetails> shared(PackedDetails details) {
         return details_.share(std::move(details));
@@ -295,7 +296,7 @@ public:
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
     const Node& node(NodeIndex index) const;
-    Node& edit_node(NodeIndex index);   // for readers' eyes; see also mark_stored
+    Node& edit_node(NodeIndex index);   // visible to readers; see also mark_stored
     void mark_stored(NodeIndex index);  // something of it must survive a restart
     std::uint32_t node_count() const { return static_cast<std::uint32_t>(node_names_.size()); }
 
@@ -304,14 +305,13 @@ public:
     const Partition* find_partition(std::string_view name) const;
     const Partition* default_partition() const;
     std::vector<Partition>& edit_partitions();
-    void nodes_were_reweighted();  // partitions order their nodes anew
-    // Slurm.conf was read anew: node indexes of known names stay.
+    void nodes_were_reweighted();  // partitions sort their nodes again
+    // slurm.conf was read again: node indexes of known names stay.
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
     // In the order of creation (core/limits/reservations.h).
     const std::vector<Reservation>& reservations() const { return *reservations_; }
-    void put_reservation(
-        Reservation reservation);  // instead of the one of that name, if there is one
+    void put_reservation(Reservation reservation);  // replaces the one of that name, if any
     void drop_reservation(const std::string& name);
 
     const std::vector<Qos>& qos() const {
@@ -320,48 +320,47 @@ public:
     void set_qos(std::vector<Qos> qos);
 
     void add_timer(Timer timer) { timers_.insert(timer); }
-    void shift_timers(Seconds by);  // except for those that are set by the wall clock
+    void shift_timers(Seconds by);  // except timers by the wall clock
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
-    bool is_end_awaited() const;  // may somebody go on when a job ends?
+    bool is_end_awaited() const;  // whether a client or a job waits for the end of a job
 
-    // Who waits, and the plan (core/schedule/scheduler.h).
+    // The queue and the plan (core/schedule/scheduler.h).
     Scheduler& scheduler() { return *scheduler_; }
     const Scheduler& scheduler() const { return *scheduler_; }
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
-    void touch_nodes_of(
-        const Job& job);  // when it gives them back has changed, or what of them it holds
-    // Features, devices or partitions are others than before: what was worked out for them is void.
+    void touch_nodes_of(const Job& job);  // its end, or what it holds of them, has changed
+    // Features, devices or partitions have changed: what was computed from them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();
     void publish_plan(std::shared_ptr<const PlanView> plan);
     std::shared_ptr<const PlanView> plan() const { return plan_; }
 
-    // What it is at this moment; its record may still have an older one.
+    // The current priority; the record may still have an older one.
     std::uint32_t priority(JobId id) const { return priorities_.of(job(id)); }
     const PriorityTable& priorities() const { return priorities_; }
     void set_priorities(PriorityTable newer) { priorities_ = std::move(newer); }
-    // What priorities are measured against (core/schedule/priority.cc), and what accounting knows.
+    // What priorities are measured against (core/schedule/priority.cc), and data of accounting.
     const PriorityScale& priority_scale() const { return *priority_scale_; }
     void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
     std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
     std::optional<Time> priorities_due;  // the next calculation
 
-    std::set<JobId> parked;        // wait for something other than a free place
+    std::set<JobId> parked;        // wait for something other than free resources
     bool schedule_wanted = false;  // something changed that may let a job start
-    bool has_new_jobs = false;     // nothing but that: others wait as they did
+    bool has_new_jobs = false;     // only new jobs were queued: a pass for these
 
     std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
     std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
     std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
-    Time listening_since{};  // when the controller could not hear anything the last time
-    Seconds deaf{0};         // how long it could not, in all: that is no silence of the nodes
+    Time listening_since{};  // end of the last time in which the controller was blocked
+    Seconds deaf{0};         // how long it was blocked in total; not counted as silence of nodes
     std::unordered_map<std::uint32_t, Time>
-        deserted;  // live jobs whose salloc is not there: when they end
+        deserted;  // live jobs whose salloc is gone: when they end
     std::unordered_map<std::string, JobId> submissions;  // by idempotency key
     std::unordered_map<std::uint32_t, std::vector<JobId>>
-        array_members;  // array id: tasks that are jobs, or left it together
+        array_members;  // array id: records of tasks that were split off
     std::unordered_map<std::uint32_t, std::uint32_t>
         array_running;  // array id: tasks that hold nodes
 
@@ -370,19 +369,19 @@ public:
         array_waiting;  // array id: parked for its %limit
 
     // Kept by core/job/dependency.cc and singleton.cc.
-    std::map<AwaitedKey, std::set<JobId>> dependents;                 // awaited: who waits
+    std::map<AwaitedKey, std::set<JobId>> dependents;                 // by awaited job
     std::map<std::pair<UserId, std::string>, NameGroup> name_groups;  // by user and job name
     std::map<std::string, std::uint32_t> licenses_used;               // core/limits/licenses.cc
     LimitBook limits;                                                 // core/limits/allowance.h
     std::set<JobId> license_waiting;                                  // parked for a licence
-    bool users_own_nodes = false;        // some do, or are barred from a partition
-    std::set<NodeIndex> reboots_wanted;  // asked for, not ordered yet
+    bool users_own_nodes = false;        // or are barred from a partition
+    std::set<NodeIndex> reboots_wanted;  // requested, not ordered yet
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
     std::shared_ptr<const Snapshot> take_snapshot(Time now);
-    // All that questions about the plan are answered from (core/question.h), as it is now. Other
-    // threads may read it. The same copy as before if nothing has changed since.
+    // All that questions about the plan need (core/question.h), in its current state. Other threads
+    // may read it. Returns the same copy as before if nothing has changed since.
     std::shared_ptr<const Cluster> copy_for_questions();
 
 private:
@@ -419,10 +418,10 @@ private:
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
-    PriorityTable priorities_;  // those that are newer than the records
+    PriorityTable priorities_;  // only those newer than the records
     std::shared_ptr<const std::vector<Reservation>> reservations_ =
         std::make_shared<std::vector<Reservation>>();
-    std::set<std::string> changed_reservations_;  // by name, those that are gone too
+    std::set<std::string> changed_reservations_;  // by name, including deleted ones
     std::shared_ptr<const std::vector<Qos>> qos_;
     bool qos_changed_ = false;
     std::uint64_t version_ = 0;
@@ -431,16 +430,16 @@ private:
         bool operator==(const CopyState&) const = default;
     };
     CopyState copied_state_{};
-    std::shared_ptr<const Cluster> copied_;  // null: something readers can see has changed since
+    std::shared_ptr<const Cluster> copied_;  // null: something visible has changed since
 };
 
-// core/apply.cc: the table of contents of everything that can happen.
+// core/apply.cc: applies one event.
 void apply(Cluster& cluster, Time now, const Event& event, Effects& effects);
 // core/clock_step.cc
 void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Effects& effects);
 // Starts what can start, after a batch of events. Bounded by what changed.
 void schedule(Cluster& cluster, Time now, Effects& effects);
-// What must hold after every event; the text says what does not.
+// Checks what must hold after every event; the text says what does not.
 std::optional<std::string> broken_invariant(const Cluster& cluster);
 
 }  // namespace sluice

@@ -1,10 +1,9 @@
 // core/cow_table.h
 //
-// The records of one kind, by number, so that a reader's copy costs next to nothing. Records live
-// in chunks of up to 256 neighbours; copying the table copies the pointers to the chunks. The
-// writer clones a chunk and a record the first time it changes them after a copy was handed out, so
-// its cost grows with what it changes. One writer; copies are immutable and may go to other
-// threads.
+// The records of one kind, by number, with cheap copies for readers. Records live in chunks of up
+// to 256 neighbours; copying the table copies the pointers to the chunks. The writer clones a chunk
+// and a record the first time it changes them after a copy was made, so its cost grows with what it
+// changes. One writer; copies are immutable and may go to other threads.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 
 namespace sluice {
 
-// What a chunk knows of its records together, so that searches can skip it whole.
+// What a chunk knows about all its records, so that searches can skip it.
 template <typename T>
 struct ChunkSummary {
     void add(const T&) {}
@@ -47,7 +46,7 @@ public:
         return entry == chunk->entries.end() || entry->key != key ? nullptr : entry->record;
     }
 
-    // The same, borrowed until the next change: without counting one more owner.
+    // The same, borrowed until the next change: without another reference.
     const T* peek(Key key) const {
         const Chunk* chunk = find_chunk(key / kChunkSize);
         if (!chunk) return nullptr;
@@ -55,7 +54,7 @@ public:
         return entry == chunk->entries.end() || entry->key != key ? nullptr : entry->record.get();
     }
 
-    // The record, to be changed. Pointers handed out earlier keep the old value.
+    // The record, to be changed. Pointers returned earlier keep the old value.
     T* edit(Key key) {
         Chunk* chunk = own_chunk(key / kChunkSize);
         if (!chunk) return nullptr;
@@ -64,12 +63,12 @@ public:
         auto& record =
             chunk->entries[static_cast<std::size_t>(entry - chunk->entries.begin())].record;
         if (record.use_count() > 1) record = std::make_shared<T>(*record);
-        std::atomic_thread_fence(std::memory_order_acquire);  // a reader may just have let go of it
+        std::atomic_thread_fence(std::memory_order_acquire);  // a reader may just have released it
         return record.get();
     }
 
-    // The same for all that changes(record), in order of their numbers, in chunks that
-    // want(summary).
+    // The same for all records for which changes(record) is true, in order of their numbers, in
+    // chunks that want(summary).
     template <typename Want, typename Changes, typename Edit>
     void edit_where(Want want, Changes changes, Edit edit) {
         for (std::shared_ptr<Chunk>& chunk : chunks_) {
@@ -105,7 +104,7 @@ public:
         if (chunk->entries.empty()) chunks_.erase(chunk_at(key / kChunkSize));
     }
 
-    // Tell the summary of a change that widens it (a job that changed hands or state).
+    // Adds a record to the summary after a change (of owner or state).
     void widen(Key key, const T& record) {
         if (Chunk* chunk = own_chunk(key / kChunkSize)) chunk->summary.add(record);
     }

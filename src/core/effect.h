@@ -54,7 +54,7 @@ struct Reply {
     Answer answer;
 };
 
-// ---- orders to nodes. They are repeated when a node registers again and does not know of them.
+// ---- orders to nodes. They are repeated when a node registers without knowing them.
 
 struct LaunchBatch {
     NodeIndex node;
@@ -71,38 +71,38 @@ struct SignalJob {
     bool only_step = false;   // run.step alone
     bool suspension = false;  // suspend (SIGSTOP) or resume (SIGCONT) of the whole job
     bool if_handled =
-        false;  // of the script and its children those that have a handler: it would end others
+        false;  // only to processes of the script that handle it, as it would end the others
 };
 
 struct TerminateJob {
     NodeIndex node;
     RunId run;
     Seconds grace{30};        // between TERM and KILL
-    std::string reason_line;  // for the job's output, empty: nothing to say
+    std::string reason_line;  // for the job's output; may be empty
     bool only_step = false;
-    // The whole job, when there is an epilog: it runs also where nothing of the job ran, and is
-    // told of it.
+    // The whole job, if there is an epilog: the epilog runs also on nodes where nothing of the job
+    // ran, and needs its data.
     std::shared_ptr<const Job> for_epilog = nullptr;
 };
 
 struct RebootNode {
     NodeIndex node;
-    Time issued;  // which order: a repeated one is carried out once
+    Time issued;  // identifies the order: a repeated one is carried out once
 };
 
-// The node may be told that it is welcome, or why not.
+// Accepts the registration of a node, or says why not.
 struct NodeAnswered {
     std::string node;
     std::optional<Error> error;
 };
 
-// To the job's --mail-user, or its owner. Sent once at most: not repeated after a crash.
+// To the job's --mail-user, or its owner. Sent at most once: not repeated after a crash.
 struct SendMail {
     MailType type = MailType::End;
     std::shared_ptr<const Job> job;  // as it was then
     std::string subject;
-    std::optional<Seconds> length = {};     // it waited, when it begins, or ran
-    std::optional<TaskEndings> tasks = {};  // an array is over
+    std::optional<Seconds> length = {};     // how long it has waited (begin) or run
+    std::optional<TaskEndings> tasks = {};  // of an array that has ended
 };
 
 using Effect =

@@ -1,7 +1,7 @@
 // core/event.h
 //
-// All that can happen to the cluster. Events are values; who asked and when the answer is due is
-// part of them, how the bytes came in is not.
+// All that can happen to the cluster. Events are values: caller and request id are part of them,
+// the connection is not.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@
 
 namespace sluice {
 
-using RequestId = Id<struct RequestIdTag, std::uint64_t>;  // whom to answer; chosen by the shell
+using RequestId = Id<struct RequestIdTag, std::uint64_t>;  // chosen by the shell
 
 struct Caller {
     UserId user;
     GroupId group;
     std::vector<std::string> groups =
-        {};  // names, looked up by the shell where AllowGroups asks for them
-    std::optional<UserId> sent_by = {};  // an administrator, who named another user (--uid, --gid)
-    bool sent_by_root = false;           // who may have named somebody else with --uid
-    // The host that the request came from, under each name by which an AllocNodes knows it: looked
-    // up by the shell from the connection.
+        {};                              // names, looked up by the shell if AllowGroups needs them
+    std::optional<UserId> sent_by = {};  // an administrator who named another user (--uid, --gid)
+    bool sent_by_root = false;           // root may have named another user with --uid
+    // The host that the request came from, under each of its names in AllocNodes: looked up by the
+    // shell from the connection.
     std::vector<std::string> hosts = {};
 };
 inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
 
-// Which run of a job (or of one of its steps): a requeued job runs again under the same id.
+// One run of a job (or of one of its steps): a requeued job runs again under the same id.
 struct RunId {
     JobId job;
     std::uint32_t restarts = 0;
@@ -100,13 +100,13 @@ struct UpdateNode {
 
 struct UpdatePartition {
     enum class Verb { Update, Create, Delete };
-    RequestId request;  // 0: nobody to answer
+    RequestId request;  // 0: no reply
     Caller caller;
     std::string partition;
     Changes changes;
     Verb verb = Verb::Update;
     std::vector<Caller> job_owners =
-        {};  // and their groups, looked up by the shell: AllowGroups may leave them out
+        {};  // with groups, looked up by the shell: AllowGroups may exclude them
 };
 
 // sacctmgr add, modify and delete qos.
@@ -141,8 +141,8 @@ struct StepWish {
     TimeLimit time_limit;
     bool cyclic = false;
     std::string tres_bind;
-    std::string node_sizes;  // "1,5,9": the counts from nodes_min to nodes_max that will do
-    std::string key = {};    // who asks again with the same one gets the same step; empty: none
+    std::string node_sizes;  // "1,5,9": the allowed counts from nodes_min to nodes_max
+    std::string key = {};    // a repeated request with the same key gets the same step; empty: none
 };
 
 struct CreateStep {
@@ -160,8 +160,8 @@ struct WaitJob {
     WaitFor until = WaitFor::Ended;
 };
 
-// The asker of a waiting request has gone: forget the answer. An interactive job that is still
-// waiting for its nodes goes with it.
+// The client of a waiting request has disconnected: no reply is needed. An interactive job that
+// still waits for its nodes is cancelled.
 struct RequestDropped {
     RequestId request;
 };
@@ -180,7 +180,7 @@ struct ShowAllocation {
     JobId job;
 };
 
-// Why does it wait? Changes nothing.
+// Asks why a job waits. Changes nothing.
 struct ExplainJob {
     RequestId request;
     Caller caller;
@@ -193,13 +193,12 @@ struct ChangeReservation {
     ReservationChange change;
 };
 
-// scontrol reboot. What is asked for a second time replaces the first, until the node has been
-// told.
+// scontrol reboot. A second request replaces the first, until the node has been told.
 struct RebootNodes {
     RequestId request;
     Caller caller;
     std::vector<std::string> nodes;
-    bool asap = false;  // nothing new starts there until it is done
+    bool asap = false;  // no new job starts there until it is done
     AfterReboot next = AfterReboot::AsBefore;
     std::string reason;
 };
@@ -210,14 +209,14 @@ struct NodeRegistered {
     std::string node;
     NodeFacts facts;
     std::vector<RunId> running;
-    Seconds clock_ahead{0};  // of its clock before the controller's
+    Seconds clock_ahead{0};  // relative to the controller's clock
 };
 
 struct NodeHeartbeat {
     NodeIndex node;
     double load = 0;
     Megabytes free_memory = 0;
-    Seconds clock_steps{0};  // what its clock was set by since it registered
+    Seconds clock_steps{0};  // by how much its clock was set since it registered
 };
 
 // The connection to a node broke. The node is not lost yet: that takes SlurmdTimeout.
@@ -244,7 +243,7 @@ struct StepEnded {
     NodeIndex node;
     RunId run;
     ExitStatus exit;
-    bool srun_lost = false;  // it was ended because its srun was gone
+    bool srun_lost = false;  // ended because its srun was gone
     Usage usage = {};        // on this node
 };
 
@@ -254,7 +253,7 @@ struct NodeCleaned {
     bool epilog_failed = false;
 };
 
-// Processes of the run could not be killed. Its end is reported all the same.
+// Processes of the run could not be killed. Its end is reported nevertheless.
 struct KillFailed {
     NodeIndex node;
     RunId run;
@@ -264,18 +263,18 @@ struct KillFailed {
 
 struct Tick {};  // a timer is due
 
-// The controller did not run: what was said to it meanwhile comes after this.
+// The controller was blocked: messages that arrived meanwhile come after this event.
 struct StoodStill {
     Seconds length{0};
 };
 
-// The wall clock of the controller was set: the time of this event is by the new one.
+// The controller's wall clock was set: the time of this event is by the new clock.
 struct ClockStepped {
     Seconds by{0};  // negative: back
 };
 
 struct Reconfigure {
-    RequestId request;  // 0: by signal, nobody to answer
+    RequestId request;  // 0: by signal, no reply
     Caller caller;
     std::shared_ptr<const Settings> settings;
 };

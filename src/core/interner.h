@@ -1,7 +1,7 @@
 // core/interner.h
 //
-// Equal values, kept once: whoever brings one that somebody still holds gets that one. It finds
-// most equals, not all: of values with the same hash it knows the last.
+// Stores equal values once: share() returns an existing equal value while it is in use. It finds
+// most equal values, not all: of values with the same hash it knows the last.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ private:
         return kept;
     }
 
-    // What nobody holds any more goes when the table has doubled: each value pays for a few looks.
+    // Unused entries are removed when the table has doubled, which is cheap per value.
     void sweep() {
         constexpr std::size_t kFewest = 4096;
         std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });

@@ -1,7 +1,7 @@
 // core/permission.h
 //
-// Which role may do what: one table for all requests (permission.cc). Every handler asks it before
-// it changes anything. docs/security.md shows the table to administrators.
+// Which role may do what: one table for all requests (permission.cc). Every handler checks it
+// before it changes anything. docs/security.md shows the table to administrators.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-// What a caller is to the object of its request. Nothing makes a caller a coordinator or an
-// operator yet: accounts and administrator levels come with accounting.
+// The role of a caller towards the object of its request. No caller is a coordinator or an operator
+// yet: accounts and administrator levels come with accounting.
 enum class Role : std::uint8_t { Other, Owner, Coordinator, Operator, SlurmUser, Root };
 inline constexpr std::size_t kRoleCount = 6;
 
@@ -24,8 +24,8 @@ enum class Action : std::uint8_t {
     SubmitForOther,      // --uid and --gid
     CancelJob,           // and signals, to the job or to one step
     HoldJob,             // hold, uhold, update Priority=0
-    HoldAsAdmin,         // such a hold counts as an administrator's
-    ReleaseJob,          // from a hold of the owner's
+    HoldAsAdmin,         // the hold counts as an administrator's
+    ReleaseJob,          // from a hold of the owner
     ReleaseAdminHold,    // or weaken it
     RequeueJob,          // and requeuehold
     SuspendJob,          // and resume
@@ -65,9 +65,9 @@ inline constexpr std::size_t kActionCount = static_cast<std::size_t>(Action::Exc
 
 std::string_view name_of(Action action);
 bool may(Role role, Action action);
-Result<void> permit(Role role, Action action);  // else the error that the table has for it
+Result<void> permit(Role role, Action action);  // otherwise the error of the table
 
-// `owner`: of the job that is asked for.
+// `owner`: of the job that the request is about.
 Role role_of(UserId caller, UserId slurm_user, std::optional<UserId> owner = {});
 inline Role role_in(const Cluster& cluster, const Caller& caller) {
     return role_of(caller.user, cluster.settings().slurm_user);

@@ -242,7 +242,7 @@ TEST(Permission, TheRolesOfToday) {
     EXPECT_EQ(role_of(kOwnerId, kSlurmId), Role::Other);
 }
 
-// Tasks of an array are split off only for a caller who may do something to them.
+// Tasks of an array are split off only for a caller who may change them.
 TEST(Permission, ARefusedRequestDoesNotTakeAnArrayApart) {
     constexpr JobVerb kVerbs[] = {JobVerb::Hold,    JobVerb::UserHold,    JobVerb::Release,
                                   JobVerb::Requeue, JobVerb::RequeueHold, JobVerb::Suspend,

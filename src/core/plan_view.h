@@ -1,6 +1,6 @@
 // core/plan_view.h
 //
-// What readers are told of the plan: who is expected to start when and where.
+// What readers see of the plan: estimated starts.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace sluice {
 struct StartEstimate {
     JobId job;
     Time start;
-    std::vector<NodeIndex> nodes;  // empty: too far ahead to say
+    std::vector<NodeIndex> nodes;  // empty: too far ahead
 };
 
-// Why none of a class of equal jobs can start. The word belongs to the class: it costs the same
-// however many wait in it, and whoever joins them shows it at once.
+// Why no job of a class can start. The reason belongs to the class: its cost does not depend on the
+// number of jobs, and a new job of the class shows it at once.
 struct ClassObstacle {
     std::uint32_t wait_class;  // Job::wait_class
     Reason reason;
@@ -31,16 +31,16 @@ struct ClassObstacle {
 };
 
 struct PlanView {
-    Time pass_time;  // of the pass that published this: when those in the queue were last looked
-                     // at, or a little earlier
+    Time pass_time;  // of the pass that published this: queued jobs were evaluated then, or a
+                     // little later
     std::vector<std::optional<JobId>>
-        first_blocked;  // by partition: waits for resources, those behind it for it
+        first_blocked;  // by partition: waits for resources, later jobs for their priority
     std::vector<bool>
-        behind_tier;  // by partition: that job waits behind one of a higher tier for the same nodes
-    std::map<std::string, JobId> first_in_reservation;  // the same for those who wait in one
+        behind_tier;  // by partition: that job waits for nodes of one of a higher tier
+    std::map<std::string, JobId> first_in_reservation;  // the same for jobs in a reservation
     std::shared_ptr<const std::vector<StartEstimate>> estimates;  // by job id
     std::vector<ClassObstacle> obstacles;                         // by wait_class
-    std::vector<bool> planned;  // by node index: kept for the first that waits; may be shorter
+    std::vector<bool> planned;  // by node index: kept for the first waiting job; may be shorter
 
     bool is_planned(NodeIndex node) const {
         return node.value < planned.size() && planned[node.value];

@@ -1,7 +1,7 @@
 // core/priority_table.h
 //
 // Priorities that were calculated after the records of their jobs were last written. All of them
-// change every few minutes: kept apart, that copies no record that a reader still holds.
+// change every few minutes: kept separately, so that no record that a reader still holds is copied.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ public:
         if (!block) block = &blocks_.insert(id.value / kBlockSize, {});
         (*block)[id.value % kBlockSize] = priority;
     }
-    // Its record is to be changed: from here on the record says what holds.
+    // Its record is to be changed: from now on the record has the priority.
     void move_to(Job& job) {
         job.priority = of(job);
         forget(job.id);

@@ -19,8 +19,8 @@ Answer answer_to(const Cluster& cluster, Time now, const Event& question) {
     return test_submission(cluster, now, std::get<SubmitJob>(question));
 }
 
-// Records are shared, the plan is copied. What only events need stays empty: timers, requests that
-// wait, dependents, idempotency keys, the classes of the queue.
+// Records are shared, the plan is copied. What only events need stays empty: timers, waiting
+// requests, dependents, idempotency keys, the classes of the queue.
 std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
     refresh_layout();
     const Scheduler& from = *scheduler_;

@@ -1,7 +1,7 @@
 // core/random_test.cc
 //
 // Random clusters and workloads: whatever happens, nothing is allocated twice, and once the faults
-// stop everything ends. Also with a controller that forgets everything and restarts from its rows.
+// stop every job ends. Also with a controller that loses its memory and restarts from its rows.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -75,7 +75,7 @@ bool is_known(Scenario& scenario, const std::string& name) {
     }
 }
 
-// The plan that follows what was touched is the one that would be made from nothing.
+// The plan that was updated for touched nodes equals a plan made from scratch.
 void compare_plans(Cluster& cluster, Time now) {
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     cluster.refresh_layout();

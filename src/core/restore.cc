@@ -1,4 +1,4 @@
-// core/restore.cc: a cluster from what the store kept, and what must hold of any cluster.
+// core/restore.cc: restores a cluster from the store, and checks the invariants of a cluster.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace sluice {
 
 namespace {
 
-// Gives every share its node's index, by name; false when a node is no longer known.
+// Sets the node index of every share by name; false if a node is no longer known.
 bool resolve(const Cluster& cluster, const std::vector<std::string>& names,
              std::vector<NodeShare>& shares) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -40,7 +40,7 @@ typename Map::mapped_type find_or_empty(const Map& map, std::uint32_t key) {
     return found == map.end() ? typename Map::mapped_type{} : found->second;
 }
 
-// False: it has nodes that are no longer in slurm.conf.
+// Returns false if it has nodes that are no longer in slurm.conf.
 bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& job) {
     bool is_whole = true;
     if (job.run.allocation) {
@@ -64,11 +64,11 @@ bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& jo
         bool known =
             resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{},
                     step->nodes);
-        if (!known) {  // it is over, or its job is given up
+        if (!known) {  // it has ended, or its job is given up
             step->nodes.clear();
             step->nodes_left.clear();
         }
-        for (NodeIndex& left : step->nodes_left) {  // the store keeps their places among the nodes
+        for (NodeIndex& left : step->nodes_left) {  // stored as positions
             left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
         }
         job.run.steps[i] = std::move(step);
@@ -106,8 +106,8 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
         ++cluster.array_running[job.array_job->value];
 }
 
-// Of a node whose record is lost nobody knows why it was kept from jobs: it is, until an
-// administrator has looked at it.
+// Why a node was drained is unknown if its record is lost: it is drained until an administrator has
+// looked at it.
 void drain_damaged(Cluster& cluster, const std::string& name, Time now) {
     auto index = cluster.find_node(name);
     if (!index) return;
@@ -119,7 +119,7 @@ void drain_damaged(Cluster& cluster, const std::string& name, Time now) {
     cluster.mark_stored(*index);
 }
 
-// Who asked for them is not known any more; their nodes will say whether they have them.
+// The requests for these steps are lost; their nodes report whether they have them.
 void restore_grants(Cluster& cluster, const Job& job, Time now) {
     if (!is_live(job)) return;
     for (const auto& step : job.run.steps) {
@@ -146,7 +146,7 @@ void Cluster::restore_damaged(const StoredState& stored, Time now) {
     }
 }
 
-// The default QOS is always there, also when its row was damaged.
+// The default QOS always exists, also if its row was damaged.
 void Cluster::set_restored_qos(std::vector<Qos> table) {
     const auto is_default = [](const Qos& qos) { return qos.name == kDefaultQos; };
     if (std::none_of(table.begin(), table.end(), is_default))
@@ -246,7 +246,7 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
                 bool shares = job.run.allocation->sharers > 1;
                 bool alone = use.cpus[cpu] == 0;
                 use.cpus[cpu] +=
-                    shares ? 1 : 256;  // one that does not share leaves no room for a second
+                    shares ? 1 : 256;  // a job that does not share leaves no room for another
                 if (!alone && use.cpus[cpu] > 255)
                     broken = fmt::format("CPU {} allocated twice (job {})", cpu, job.id.value);
             }

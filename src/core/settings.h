@@ -1,7 +1,7 @@
 // core/settings.h
 //
 // The part of the configuration that decisions depend on. The controller makes it from slurm.conf;
-// tests and the simulator write it down directly.
+// tests and the simulator set it directly.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// What is handed out whole (SelectTypeParameters): a CPU (thread), a core or a socket; or nodes
-// only (select/linear).
+// The unit of allocation (SelectTypeParameters): a CPU (thread), a core or a socket; or only whole
+// nodes (select/linear).
 enum class Unit : std::uint8_t { Cpu, Core, Socket, Node };
 
 // PriorityType and its weights. Factors are between 0 and 1; see core/schedule/priority.h.
@@ -42,8 +42,8 @@ struct BackfillSettings {
 };
 
 enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend };
-// What is done to a job, out of PreemptMode as slurm.conf and partitions have it ("SUSPEND,GANG",
-// upper case); the words that only say among whom (GANG, WITHIN, PRIORITY) are asked for by name.
+// What happens to a preempted job, from PreemptMode of slurm.conf or a partition ("SUSPEND,GANG",
+// upper case). The words that select the jobs (GANG, WITHIN, PRIORITY) are tested by name.
 PreemptMode preempt_mode_in(std::string_view words);
 bool has_preempt_word(std::string_view words, std::string_view word);
 
@@ -51,11 +51,11 @@ struct PreemptSettings {
     enum class By : std::uint8_t { Nothing, Partition, Qos } by = By::Nothing;
     PreemptMode mode = PreemptMode::Off;
     bool gang = false;
-    Seconds exempt_time{0};  // PreemptExemptTime: safe for so long after the start
+    Seconds exempt_time{0};  // PreemptExemptTime: not preempted for so long after the start
     bool youngest_first = false;
     bool send_user_signal = false;
     Seconds time_slice{30};            // SchedulerTimeSlice
-    bool within = false;               // jobs of one QOS may preempt each other, of any
+    bool within = false;               // jobs of the same QOS may preempt each other, in any QOS
     bool only_lower_priority = false;  // PreemptMode=...,PRIORITY
 };
 
@@ -66,8 +66,8 @@ struct SwitchConfig {
     std::vector<std::string> switches;
 };
 
-// PrivateData: what users without a right of their own do not see. Accounts, users, usage and
-// events are not here: nothing shows them.
+// PrivateData: what users without a special right do not see. Accounts, users, usage and events are
+// not here: nothing shows them.
 struct PrivateData {
     bool jobs = false;  // and steps, of other users
     bool nodes = false;
@@ -93,38 +93,38 @@ struct Settings {
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;
-    bool enforce_limits = false;  // AccountingStorageEnforce: those of QOS count
-    bool enforce_qos = false;     // AccountingStorageEnforce: every job is of a QOS that there is
+    bool enforce_limits = false;  // AccountingStorageEnforce: limits of QOS count
+    bool enforce_qos = false;     // AccountingStorageEnforce: every job has an existing QOS
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
     std::vector<std::string> gres_types;  // GresTypes: every node is shown with a count of each
     bool disable_job_shrink = false;      // running jobs keep all their nodes
     bool permit_job_expansion = false;    // --dependency=expand
     bool kill_invalid_depend = false;
-    bool hold_on_prolog_failure = true;  // a requeued job waits for somebody to look at it
+    bool hold_on_prolog_failure = true;  // a requeued job is held until a user has looked at it
     bool config_overrides = false;       // trust slurm.conf over what nodes report
     std::vector<std::uint8_t> requeue_exit, requeue_exit_hold;  // exit codes of batch jobs
     std::uint16_t return_to_service = 0;
     Seconds kill_wait{30};
-    Seconds batch_start_timeout{0};  // what a launched script may take to start; 0: no limit
-    Seconds cred_expire{120};        // an srun that brings a step later is refused by its nodes
+    Seconds batch_start_timeout{0};  // how long a launched script may take to start; 0: no limit
+    Seconds cred_expire{120};        // nodes refuse a step that an srun launches later
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
-    Seconds requeue_delay{1};  // what a requeued job waits
+    Seconds requeue_delay{1};  // delay of a requeued job
     Seconds over_time_limit{0};
-    bool enforce_part_limits = false;      // of one of a job's partitions, at least
+    bool enforce_part_limits = false;      // of at least one of a job's partitions
     bool enforce_all_part_limits = false;  // of all of them
     bool disable_root_jobs = false;
     bool allow_spec_resources = false;  // --core-spec and --thread-spec
     PrivateData private_data;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
-    std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; a partition's own wins
+    std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; partitions may override
     std::optional<Megabytes> def_mem_per_gpu;
-    Seconds resv_over_run{0};      // what jobs have left when their reservation ends
+    Seconds resv_over_run{0};      // how long jobs may run after the end of their reservation
     Seconds max_switch_wait{300};  // --switches waits no longer
     std::string reboot_program;    // run by slurmd; empty: nodes cannot be rebooted
-    Seconds resume_timeout{60};    // what a reboot may take
-    bool has_epilog = false;       // to be run by slurmd on every node of a job
+    Seconds resume_timeout{60};    // how long a reboot may take
+    bool has_epilog = false;       // run by slurmd on every node of a job
 };
 
 }  // namespace sluice

@@ -1,8 +1,8 @@
 // model/columns.h
 //
-// The raw facts that listings can carry. core/query fills them, surface/ turns them into what users
-// read. The numbers cross the wire: append, never renumber. (t) marks a text column, the others are
-// numbers; times are Unix seconds, lengths seconds, memory megabytes, flags 0 or 1.
+// The raw values that listings can contain. core/query fills them, surface/ formats them for users.
+// The numbers are part of the protocol: append, never renumber. (t) marks a text column, the others
+// are numbers; times are Unix seconds, lengths seconds, memory megabytes, flags 0 or 1.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,7 @@ enum class JobColumn : std::uint16_t {
     TresPerJob,     // (t)
     TresPerTask,    // (t) "cpu=2,gres/gpu=1"
     Features,       // (t)
-    OverSubscribe,  // 1: asked to share, 2: may have to, in its partition
+    OverSubscribe,  // 1: requested, 2: by its partition
     Exclusive,      // Exclusive
     Licenses,       // (t)
     Reservation,    // (t)
@@ -82,7 +82,7 @@ enum class JobColumn : std::uint16_t {
     MailType,       // (t)
     Wckey,          // (t)
     Sluid,          // (t)
-    KilledBy,       // user id; absent unless cancelled by somebody
+    KilledBy,       // user id; absent unless a user cancelled it
     AllocDetail,    // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
     OpenMode,
     NtasksPerSocket,  // absent unless given, as the next ones
@@ -108,10 +108,10 @@ enum class JobColumn : std::uint16_t {
     KillOnInvalidDep,   // 1: asked for; 0: forbidden; absent: neither
     TresBind = 130,     // (t) "gres/gpu:single:1"
     ThreadSpec,         // absent unless given
-    NodeSizes,          // (t) "1,5,9": the node counts that will do; empty: all from least to most
+    NodeSizes,          // (t) "1,5,9": the allowed node counts; empty: all from minimum to maximum
     TresFreq = 140,     // (t) "gpu:medium,memory=high"
     SchedNodes = 160,   // (t) where a waiting job is expected to start, when known
-    LastCheckpoint,     // absent: it has told of none
+    LastCheckpoint,     // absent: it has reported none
     AllocLayout = 170,  // (t) of each line of AllocDetail: sockets, cores of each, CPUs of a core:
                         // "2:8:1\n..."
     PriorityFactors =
@@ -155,8 +155,8 @@ enum class NodeColumn : std::uint16_t {
     Comment,    // (t)
     CoreSpecCount,
     MemSpecLimit,
-    Reservation,  // (t) the active one that has it
-    NextState,    // AfterReboot, of a node that is to be rebooted
+    Reservation,  // (t) the active one on this node
+    NextState,    // AfterReboot, of a node with a requested reboot
 };
 
 enum class PartitionColumn : std::uint16_t {
@@ -244,7 +244,7 @@ enum class ReservationColumn : std::uint16_t {
     Partition,    // (t)
     Flags,        // (t)
     Users,        // (t) user ids: "0,1000"
-    UsersDenied,  // 1: everybody but them
+    UsersDenied,  // 1: all users but these
     Accounts,     // (t)
     AccountsDenied,
     PurgeAfter,         // absent: stays
@@ -253,10 +253,10 @@ enum class ReservationColumn : std::uint16_t {
     MaxStartDelay,      // absent: none
     Comment,            // (t)
     Qos,                // (t)
-    QosDenied,          // 1: all but them
+    QosDenied,          // 1: all but these
     AllowedPartitions,  // (t)
     PartitionsDenied,
-    CoreIds,  // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: not certain ones
+    CoreIds,  // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: no fixed cores
 };
 
 enum class QosColumn : std::uint16_t {

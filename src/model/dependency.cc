@@ -62,7 +62,7 @@ bool read_job(std::string_view text, Condition& condition) {
     return true;
 }
 
-// The jobs of one condition, each with the delay it or one before it was given.
+// The jobs of one condition, each with its delay or that of an earlier one.
 bool read_jobs(std::string_view text, DependencyKind kind, std::vector<Condition>& read) {
     Minutes delay{0};
     for (std::string_view word : split(text, ':')) {
@@ -71,7 +71,7 @@ bool read_jobs(std::string_view text, DependencyKind kind, std::vector<Condition
         if (plus != std::string_view::npos) {
             std::optional<std::uint64_t> minutes = to_number(word.substr(plus + 1));
             if (kind != DependencyKind::After || !minutes || *minutes > kDelayMax) return false;
-            delay = Minutes{*minutes};  // Compat: it holds for those that follow, too
+            delay = Minutes{*minutes};  // Compat: it also applies to the jobs that follow
         }
         if (!read_job(word.substr(0, plus), condition)) return false;
         condition.delay = delay;

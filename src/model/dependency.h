@@ -1,7 +1,7 @@
 // model/dependency.h
 //
-// What a job waits for: --dependency. The text that users write becomes conditions on other jobs;
-// what is not yet fulfilled stays with the job and is printed as squeue's %E.
+// What a job waits for: --dependency. The user's text becomes conditions on other jobs; unfulfilled
+// conditions stay with the job and are printed as squeue's %E.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ enum class DependencyKind : std::uint8_t {
     AfterAny,          // it has ended
     AfterBurstBuffer,  // it has ended and its data is staged out
     AfterCorr,         // the task with the same index has completed
-    AfterNotOk,        // it has ended, and not well
+    AfterNotOk,        // it has ended and has not completed
     AfterOk,           // it has completed
     Singleton,         // no earlier job of the same user and name is left
-    Expand,            // it runs; its nodes are to be that job's (core/job/resize.h)
+    Expand,            // it runs; its nodes are to be given to that job (core/job/resize.h)
 };
 
 struct Condition {
@@ -34,7 +34,7 @@ struct Condition {
     bool all_tasks = false;             // "12_*"
     Minutes delay{0};                   // after:12+5
     bool failed = false;                // can never hold
-    bool seen_failure = false;          // a task of the array did not end well
+    bool seen_failure = false;          // a task of the array has failed
     std::optional<Time> due;            // it has started: when the delay is over
 
     bool operator==(const Condition&) const = default;
@@ -46,12 +46,13 @@ struct Dependency {
     bool any = false;  // "?": one of them is enough
 
     bool empty() const { return left.empty(); }
-    bool never() const;  // what has failed leaves no way to be fulfilled
+    bool never() const;  // failed conditions make it impossible to fulfil
     bool operator==(const Dependency&) const = default;
 };
 
 // "afterok:12:13,after:14+5", "afterok:12?afterany:13_4", "singleton", "12". Empty text and "none"
-// mean no dependency. Compat: what does not parse is a DependencyProblem; so are "," and "?" mixed.
+// mean no dependency. Compat: text that does not parse is a DependencyProblem; so is a mix of ","
+// and "?".
 Result<Dependency> parse_dependency(std::string_view text);
 // "afterok:12(unfulfilled),afterany:13_*(failed)"; "" when nothing is left.
 std::string print_dependency(const Dependency& dependency);

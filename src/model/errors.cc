@@ -1,4 +1,4 @@
-// model/errors.cc: one row per error. Compat: the words are Slurm's wherever Slurm has the case.
+// model/errors.cc: one row per error. Compat: the texts are Slurm's wherever Slurm has the case.
 #include "model/errors.h"
 
 #include <iterator>
@@ -109,7 +109,7 @@ static_assert(rows_are_in_order(), "one row per code, in the order of the enum")
 }  // namespace
 
 std::string_view text_of(ErrorCode code) {
-    // A newer peer may send a code that this version has no words for.
+    // A newer peer may send a code that this version does not know.
     auto number = static_cast<std::size_t>(code);
     return number < std::size(kRows) ? kRows[number].text : "Unspecified error";
 }
@@ -124,7 +124,7 @@ bool is_fault_of_node(ErrorCode code) {
     switch (code) {
         case ErrorCode::NodeUnable:
         case ErrorCode::PrologFailed:
-        case ErrorCode::UserUnknown:  // the controller has taken the job of that user
+        case ErrorCode::UserUnknown:  // the controller has accepted the job of that user
         case ErrorCode::ClockSkew:
         case ErrorCode::CredentialInvalid:
         case ErrorCode::CredentialExpired:

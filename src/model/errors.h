@@ -1,7 +1,7 @@
 // model/errors.h
 //
-// Every way a request can be refused: the code crosses the wire, the text is what Slurm's users
-// and their tools know. One row per error in errors.cc.
+// Every way a request can be refused: the code is part of the protocol, the text is known to
+// Slurm's users and their tools. One row per error in errors.cc.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ enum class ErrorCode : unsigned short {
     InvalidLicense,
     InvalidWckey,
     NodeConfigUnavailable,  // it can never run on this cluster
-    NodesBusy,              // it cannot run now, and was asked to be immediate
+    NodesBusy,              // it cannot run now, and was requested with --immediate
     TooManyCpus,
     PartitionDown,
     PartitionUnavailable,  // the user may not use it
@@ -45,7 +45,7 @@ enum class ErrorCode : unsigned short {
     JobHeld,
     AccessDenied,
     AuthenticationFailed,
-    CredentialInvalid,  // launch credential forged, altered or for somebody else
+    CredentialInvalid,  // launch credential forged, altered or for another user
     CredentialExpired,
     CredentialReplayed,
     ClockSkew,
@@ -79,25 +79,25 @@ enum class ErrorCode : unsigned short {
     InvalidTime,
     ReservationAccess,
     ReservationOverlap,
-    ReservationName,  // there is one of that name
+    ReservationName,  // the name is in use
     ReservationInUse,
     ReservationStarted,
     ReservationNotSkippable,
     GroupUnknown,
     ReservationUsersAndGroups,
-    ReservationCoresFixed,  // a reservation of cores cannot have others
-    ReservationCoreCounts,  // not one for each node
-    PrologFailed,           // the node must not be used as it is
+    ReservationCoresFixed,  // a reservation of cores cannot be changed
+    ReservationCoreCounts,  // not one count for each node
+    PrologFailed,           // the node must not be used in this state
     PartitionInUse,         // by jobs or reservations
     JobIsOver,              // and cannot be changed any more
-    UnknownField,           // scontrol update of a field that is not there; detail is "key=value"
-    QosPolicy,              // a limit of a QOS; detail is the reason's word
-    NodeUnable,             // the node cannot launch any job as it is: full disk, no cgroups, ...
-    RateLimited,            // the user asks too often or too much at once: ask again after a pause
+    UnknownField,           // scontrol update of an unknown field; detail is "key=value"
+    QosPolicy,              // a limit of a QOS; detail is the name of the reason
+    NodeUnable,             // the node cannot launch any job: full disk, no cgroups, ...
+    RateLimited,            // too many requests or bytes of this user: ask again after a pause
 };
 
-// Of a launch that failed: is the node to blame, so that the job may well run on another one? All
-// other codes mean that the job itself cannot be launched anywhere.
+// Whether a failed launch is the node's fault, so that the job may run on another one. All other
+// codes mean that the job cannot be launched anywhere.
 bool is_fault_of_node(ErrorCode code);
 
 // "Invalid partition name specified": what follows "sbatch: error: Batch job submission failed: ".

@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-// More than people write, little enough that no text makes the parser work hard.
+// More than users need, small enough to bound the work of the parser.
 constexpr std::size_t kTextMax = sizes::kFeatures;
 constexpr std::size_t kSetsMax = 256;
 constexpr int kDepthMax = 32;
@@ -64,7 +64,7 @@ private:
         return choice;
     }
 
-    // a&b. Brackets and counts go where they belong, the rest is returned.
+    // a&b. Brackets and counts are stored in the expression, the rest is returned.
     Result<FeatureChoice> all(int depth) {
         FeatureChoice choice;
         do {
@@ -135,7 +135,7 @@ private:
         return a;
     }
 
-    // Each set of the one with each of the other; nothing asks for nothing.
+    // Combines each set of the one with each of the other; an empty choice has no effect.
     Result<FeatureChoice> both(const FeatureChoice& a, const FeatureChoice& b) const {
         if (a.empty() || b.empty()) return a.empty() ? b : a;
         if (a.size() * b.size() > kSetsMax) return wrong();

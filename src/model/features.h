@@ -1,6 +1,6 @@
 // model/features.h
 //
-// The language of --constraint and --prefer: which features must the nodes of a job have?
+// The language of --constraint and --prefer: the features that the nodes of a job must have.
 //
 //   a&b        all of them; a comma is an & too          a|b        any of them
 //   (a|b)&c    grouping                                  a*2        at least two nodes with a
@@ -20,7 +20,7 @@
 namespace sluice {
 
 using FeatureSet = std::vector<std::string>;    // names; a node must have all of them
-using FeatureChoice = std::vector<FeatureSet>;  // any of these sets will do; none at all: no wish
+using FeatureChoice = std::vector<FeatureSet>;  // any of these sets is enough; empty: no request
 
 bool matches(const FeatureChoice& choice, const std::vector<std::string>& features);
 
@@ -31,23 +31,21 @@ struct FeatureExpression {
         bool operator==(const Counted&) const = default;
     };
 
-    // What each single node of the job must have, whatever else is asked of all together: the
-    // filter of candidates.
+    // What each single node of the job must have: the filter of candidates.
     FeatureChoice every;
-    // [a|b]: the nodes of the job meet one and the same of these, each of them. Empty: no such
-    // wish.
+    // [a|b]: all nodes of the job must match the same one of these. Empty: no such request.
     std::vector<FeatureChoice> same;
-    // a*2, [a*2&b*1]: so many different nodes of the job for each entry.
+    // a*2, [a*2&b*1]: this many different nodes of the job for each entry.
     std::vector<Counted> counted;
 
-    // InvalidFeature for what is not of the language. An empty text asks for nothing.
+    // InvalidFeature for a text that does not parse. An empty text asks for nothing.
     static Result<FeatureExpression> parse(std::string_view text);
 
-    // May a node with these features be part of the job?
+    // Whether a node with these features may be part of the job.
     bool matches(const std::vector<std::string>& features) const;
-    // The nodes that the counts need together; 0 without counts.
+    // The number of nodes that all counts need together; 0 without counts.
     std::uint32_t nodes_min() const;
-    // Every name that is mentioned, each once, in the order of the alphabet.
+    // Every name in the expression, each once, in alphabetical order.
     std::vector<std::string> names() const;
 
     bool operator==(const FeatureExpression&) const = default;

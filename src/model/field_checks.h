@@ -1,6 +1,6 @@
 // model/field_checks.h
 //
-// Whether the members of a value keep to the limits of their list (fields.h). A refusal names the
+// Checks the members of a value against the limits of their list (fields.h). An error names the
 // member and its value.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace sluice {
 
 // "comment=abc...: why".
 Error invalid_value(std::string_view field, std::string_view value, std::string_view why);
-// Texts end up in paths, arguments and variables of C programs: a zero byte would cut them short.
+// Texts are used in paths, arguments and variables of C programs: a zero byte would cut them.
 Result<void> validate_text(std::string_view field, std::string_view value, std::size_t most);
 Result<void> validate_list(std::string_view field, std::size_t size, std::size_t most);
 Result<void> validate_number(std::string_view field, std::int64_t value, std::int64_t most);
@@ -57,14 +57,14 @@ inline Result<void> check(std::string_view name, const TimeLimit& limit, const F
     return validate_number(name, limit.length().count(), sizes::kTimeLimit);
 }
 inline Result<void> check(std::string_view, double, const FieldLimits&) {
-    return {};  // no list knows a limit
+    return {};  // no list has a limit
 }
 template <typename Tag, typename Number>
 Result<void> check(std::string_view, Id<Tag, Number>, const FieldLimits&) {
     return {};
 }
 inline Result<void> check(std::string_view, const TaskSet&, const FieldLimits&) {
-    return {};  // its own limit is checked wherever one is made
+    return {};  // its limit is checked when it is made
 }
 template <HasFields Value>
 Result<void> check(std::string_view, const Value& value, const FieldLimits&) {

@@ -1,7 +1,7 @@
 // model/filter.h
 //
-// Which jobs (or nodes, partitions, steps) somebody means: squeue's, scancel's and sinfo's choices.
-// An empty list means "no restriction"; lists are OR inside, AND between.
+// Which jobs (or nodes, partitions, steps) are selected, for squeue, scancel and sinfo. An empty
+// list means "no restriction"; lists are OR inside, AND between.
 #pragma once
 
 #include <cstdint>

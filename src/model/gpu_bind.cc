@@ -67,7 +67,7 @@ Result<std::vector<Gpus>> listed_in(std::string_view text, bool masks) {
     return listed;
 }
 
-// Single GPUs for blocks of tasks, close ones if it is known which those are.
+// Single GPUs for blocks of tasks, close ones if these are known.
 Gpus single(const GpuBind& bind, const StepGpus& step, std::size_t local) {
     const Gpus& from = step.close.empty() ? step.all : step.close;
     return {from[local / bind.count % from.size()]};
@@ -151,7 +151,7 @@ Result<GpuBind> parse_tres_bind(std::string_view text) {
 TaskGpus gpus_of_task(const GpuBind& bind, const StepGpus& step, std::size_t local) {
     TaskGpus task;
     task.gpus = step.all;
-    // Compat: a task that is alone on its node is not bound.
+    // Compat: a single task on a node is not bound.
     if (step.all.empty() || step.tasks <= 1) return task;
     switch (bind.kind) {
         case Kind::None:

@@ -29,7 +29,7 @@ std::optional<GpuClock> parse_clock(std::string_view text) {
     }
     std::optional<std::uint64_t> number = to_number(text);
     if (!number) return {};
-    // Compat: any number will do, since the nearest possible one is taken.
+    // Compat: any number is accepted, since the nearest possible one is used.
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
     return GpuClock{GpuClock::Kind::Megahertz,
                     static_cast<std::uint32_t>(std::min(*number, kMost))};

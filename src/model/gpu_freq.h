@@ -1,6 +1,6 @@
 // model/gpu_freq.h
 //
-// At which frequencies a step's GPUs are to run: --gpu-freq, kept as "gpu:medium,memory=high".
+// The frequencies of a step's GPUs: --gpu-freq, stored as "gpu:medium,memory=high".
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct GpuClock {
 };
 
 struct GpuFreq {
-    std::optional<GpuClock> graphics, memory;  // absent: stays as it is
-    bool verbose = false;                      // says what they run at
+    std::optional<GpuClock> graphics, memory;  // absent: unchanged
+    bool verbose = false;                      // prints the frequencies
     bool operator==(const GpuFreq&) const = default;
 };
 
-// "medium", "450,memory=high", "graphics=low,verbose". Of two that say the same the last counts.
+// "medium", "450,memory=high", "graphics=low,verbose". Of two for the same clock the last counts.
 Result<GpuFreq> parse_gpu_freq(std::string_view text);
 
-// The same after "gpu:", as it is kept and sent.
+// The same after "gpu:", as it is stored and sent.
 Result<GpuFreq> parse_tres_freq(std::string_view text);
 
-// Which of those that a device can run at comes closest; `possible` is not empty, in any order.
+// The closest of the clocks that a device supports; `possible` is not empty, in any order.
 std::uint32_t nearest_clock(const GpuClock& wish, std::vector<std::uint32_t> possible);
 
 }  // namespace sluice

@@ -157,7 +157,7 @@ Split split_name(std::string_view name) {
     return {name.substr(0, start), name.substr(start)};
 }
 
-// Where neighbours with the same prefix are collected until something else comes.
+// Collects neighbours with the same prefix until another prefix follows.
 class Folder {
 public:
     void add(std::string_view name) {
@@ -186,7 +186,7 @@ public:
     }
 
 private:
-    // Would the range print this number with exactly these digits?
+    // Whether the range would print this number with exactly these digits.
     bool follows(std::uint64_t number, std::string_view digits) const {
         const Range& range = ranges_.back();
         if (number != range.last + 1) return false;

@@ -1,6 +1,6 @@
 // model/hostlist.h
 //
-// Names of hosts as people write them: "n[01-03,7],gpu[1-2]x[0-1],login". Expansion keeps order and
+// Names of hosts as users write them: "n[01-03,7],gpu[1-2]x[0-1],login". Expansion keeps order and
 // duplicates; compact printing is byte for byte Slurm's.
 #pragma once
 

@@ -1,4 +1,4 @@
-// model/job.cc: what can be said of a job without knowing the cluster.
+// model/job.cc: properties of a job that do not depend on the cluster.
 #include "model/job.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ const NodeShare* Allocation::find(NodeIndex node) const {
         nodes.begin(), nodes.end(), node,
         [](const NodeShare& share, NodeIndex wanted) { return share.node < wanted; });
     if (place != nodes.end() && place->node == node) return &*place;
-    // The node table may have been put into another order since it started.
+    // The order of the node table may have changed since it started.
     place = std::find_if(nodes.begin(), nodes.end(),
                          [&](const NodeShare& share) { return share.node == node; });
     return place != nodes.end() ? &*place : nullptr;

@@ -1,8 +1,8 @@
 // model/job.h
 //
-// A job as plain values: what was asked (JobRequest, kept as two immutable and shared parts), its
-// place in the queue (Job) and its current run (model/run.h). Absent is optional; nothing here
-// knows how to change itself.
+// A job as plain values: the request (JobRequest, kept as two immutable and shared parts), its
+// state in the queue (Job) and its current run (model/run.h). Optional members may be absent; there
+// are no operations on them here.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ namespace sluice {
 
 enum class JobKind : std::uint8_t {
     Batch,        // sbatch
-    Interactive,  // salloc --no-shell: stays without it
+    Interactive,  // salloc --no-shell: continues without it
     Srun,         // for its one step
     Salloc,       // ends with its salloc
 };
 enum class OpenMode : std::uint8_t { Default, Append, Truncate };
 enum class Exclusive : std::uint8_t { No, Node, User };
 
-// All that placement looks at. Jobs whose Shape (and partition, limits, ...) are equal form a
+// All that placement depends on. Jobs whose Shape (and partition, limits, ...) are equal form a
 // class.
 struct Shape {
     std::uint32_t nodes_min = 1;
-    std::optional<std::uint32_t> nodes_max;  // from -N; absent: as many as it takes
-    std::string node_sizes;  // -N 1,5,9 or 2-16:2: the counts between that will do; empty: all
+    std::optional<std::uint32_t> nodes_max;  // from -N; absent: as many as needed
+    std::string node_sizes;  // -N 1,5,9 or 2-16:2: the allowed counts between; empty: all
     std::optional<std::uint32_t> ntasks;  // -n
     std::optional<std::uint32_t> ntasks_per_node;
     std::optional<std::uint32_t> ntasks_per_socket, ntasks_per_core, ntasks_per_gpu;
@@ -70,16 +70,16 @@ struct Shape {
     bool contiguous = false;                         // neighbours in the node table
     bool bind_gpus_to_cores = false;                 // --gres-flags=enforce-binding
     std::optional<std::uint32_t> switches_max;       // --switches
-    Seconds switches_wait{0};                        // and how long to insist on it; 0: always
+    Seconds switches_wait{0};                        // how long to insist on it; 0: always
 
     bool operator==(const Shape&) const = default;
 };
 
-// What a job asks of the cluster: where, for how long, under which rules. Many jobs ask for the
-// same.
+// The request of a job without its texts: where, for how long, under which rules. Often shared by
+// many jobs.
 struct JobTerms {
     JobKind kind = JobKind::Batch;
-    std::string partition;  // as asked; empty: the default one. A comma list is kept
+    std::string partition;  // as requested; empty: the default one. A comma list is kept
     std::string account;
     std::string qos;
     std::string wckey;
@@ -96,11 +96,11 @@ struct JobTerms {
     std::optional<std::uint32_t> priority;  // --priority
     std::int32_t nice = 0;
     bool hold = false;
-    bool requeue = true;  // may it be run again? (--requeue, --no-requeue, JobRequeue)
+    bool requeue = true;  // may it be requeued? (--requeue, --no-requeue, JobRequeue)
     bool requeue_set = false;
-    bool immediate = false;                   // --immediate: now or never
+    bool immediate = false;                   // --immediate: refused if it cannot start now
     bool kill_on_node_fail = true;            // --no-kill
-    std::optional<bool> kill_on_invalid_dep;  // absent: as kill_invalid_depend of slurm.conf says
+    std::optional<bool> kill_on_invalid_dep;  // absent: kill_invalid_depend of slurm.conf
     bool get_user_env = false;  // start from a login environment (--get-user-env, --export=NONE)
     std::optional<WarnSignal> warn_signal;
     std::optional<ArraySpec> array;
@@ -113,14 +113,14 @@ struct JobTerms {
     bool operator==(const JobTerms&) const = default;
 };
 
-// What the user asked for, with the defaults that the client filled in. Scripts and environments
-// are kept in the store, by their hash.
+// The user's request, with the defaults that the client filled in. Scripts and environments are
+// kept in the store, by their hash.
 struct JobRequest : JobTerms, JobDetails {
     bool operator==(const JobRequest&) const = default;
 };
 
-// One job, or one array while its tasks have not started. Facts are stored, flags derived. What a
-// requeue keeps is here, what it begins anew is in the run.
+// One job, or one array while its tasks have not started. Facts are stored, flags derived. Members
+// here survive a requeue; those of the run start again.
 struct Job {
     JobId id;
     std::shared_ptr<const JobTerms> request;  // immutable once accepted: an update makes a new one
@@ -134,24 +134,24 @@ struct Job {
     std::string partition;          // the one in use, or the list while pending
     TimeLimit time_limit;           // in force
     std::uint32_t priority = 0;     // 0: held
-    bool admin_hold = false;        // held, and not by its owner: only some roles may release it
+    bool admin_hold = false;        // held by another than its owner: not released by the owner
     bool priority_by_hand = false;  // set with --priority or scontrol: not calculated any more
     std::int32_t site_factor = 0;   // scontrol update SiteFactor=
-    double priority_base = 0;  // derived, not stored: what of the priority follows from the wishes
+    double priority_base = 0;       // derived, not stored: the part that follows from the request
     std::uint32_t wait_class =
-        0;  // derived, not stored: among whom it stands in the queue (core/schedule/queue.h)
+        0;  // derived, not stored: its class in the queue (core/schedule/queue.h)
 
     std::optional<JobId> array_job;           // set for arrays and their tasks
     std::optional<std::uint32_t> array_task;  // set once the task is a job of its own
     TaskSet array_tasks;                      // not yet started (the array's own record)
     std::uint32_t array_limit = 0;
 
-    Dependency dependency;  // what it still waits for; the request has all of it
+    Dependency dependency;  // unfulfilled conditions; the request has all of them
     Time submit_time;
     Time eligible_time;
     std::optional<Time> last_sched_eval;
     std::vector<NodeIndex> refused_by = {};  // nodes that could not launch it; not stored
-    std::string idempotency_key;  // 15 bytes from the client: the same submission, the same job
+    std::string idempotency_key;  // 15 bytes from the client: equal for a repeated submission
     std::string admin_comment;
 
     Run run;  // the current one; the last one of a job that has ended
@@ -165,25 +165,25 @@ inline bool is_completing(const Job& job) {
 inline bool is_over(const Job& job) {
     return is_finished(job.state) && !is_completing(job);
 }
-// It has its nodes and is to keep them: running or suspended.
+// Whether it has its nodes and keeps them: running or suspended.
 inline bool is_live(const Job& job) {
     return (job.state == JobState::Running || job.state == JobState::Suspended) &&
            !is_completing(job);
 }
-// When its time is up, as far as is known; it has started and has a limit.
+// When its time limit ends, as far as is known; it has started and has a limit.
 inline Time limit_end(const Job& job) {
     return *job.run.start_time + job.run.suspended + job.time_limit.length();
 }
 inline bool is_array_record(const Job& job) {
     return job.array_job && !job.array_task;
 }
-// Whether it is one of these tasks of its array, or has them among those it stands for.
+// Whether it is one of these tasks, or an array record with one of them.
 bool has_any_task(const Job& job, const TaskSet& tasks);
 // The reservation it runs in, or those it asks for while it waits.
 inline const std::string& reservation_of(const Job& job) {
     return job.run.reservation.empty() ? job.request->reservation : job.run.reservation;
 }
-JobRequest request_of(const Job& job);  // all of it, put together again
+JobRequest request_of(const Job& job);  // both parts together
 void set_request(Job& job, const JobRequest& request);
 ShownState shown_state(const Job& job);
 // "12", "12_3", "12_[1-5%2]".

@@ -1,7 +1,7 @@
 // model/job_details.h
 //
-// What tells a job from others of its kind: its name, files and texts. There may be a hundred
-// thousand that differ in nothing else, so a job keeps them packed into one piece of memory.
+// What distinguishes a job from others of its class: its name, files and texts. A hundred thousand
+// jobs may differ only in these, so a job keeps them packed in one piece of memory.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ private:
         while (kTexts[place] != member) ++place;
         return place;
     }
-    // Where in bytes_ that text begins, and the one before it ends.
+    // The start of that text in bytes_, which is the end of the one before it.
     Offset offset(std::size_t place) const;
     std::size_t count() const { return offset(0) / sizeof(Offset) - 1; }
     std::string_view at(std::size_t place) const;

@@ -1,6 +1,6 @@
 // model/job_fields.h
 //
-// The members of what a job asks for. See fields.h; JobDetails has its list in job_details.h.
+// The members of a job's request. See fields.h; JobDetails has its list in job_details.h.
 #pragma once
 
 #include "model/fields.h"

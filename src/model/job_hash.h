@@ -1,6 +1,6 @@
 // model/job_hash.h
 //
-// Hashes of what jobs ask for, to find equal ones. All members of the lists (fields.h) count.
+// Hashes of requests, to find equal ones. All members of the lists (fields.h) count.
 #pragma once
 
 #include <concepts>

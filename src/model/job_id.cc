@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint64_t kIdMax = 0xfffffff0;  // what lies above means something to Slurm's tools
+constexpr std::uint64_t kIdMax = 0xfffffff0;  // higher ones have a special meaning in Slurm's tools
 
 struct NamedStep {
     StepId id;
@@ -39,7 +39,7 @@ std::optional<StepId> parse_step(std::string_view text) {
     return StepId(*number);
 }
 
-// "3", "[1-5]" or "[1-5%2]", whose limit says nothing about which tasks are meant.
+// "3", "[1-5]" or "[1-5%2]", whose limit does not matter for a selection.
 std::optional<TaskSet> parse_tasks(std::string_view text, SteppedTasks& budget) {
     if (!text.starts_with('[') && !to_number(text)) return {};
     Result<ArraySpec> spec = parse_array(text, budget);

@@ -25,14 +25,14 @@ constexpr StepId kInteractiveStep{0xfffffffa};
 
 constexpr std::uint32_t kArrayTaskMax = 4'000'000;
 
-// Ranges with a step ("0-8:2") are the only ones whose tasks are looked at one by one. One request
-// may name so many of these tasks; each text that is parsed takes its own from what is left.
+// Only the tasks of ranges with a step ("0-8:2") are visited one by one. One request may name a
+// limited number of them; each parsed text takes its tasks from what is left.
 struct SteppedTasks {
     std::uint64_t left = 0;
 };
 
 // A set of array task indexes, kept as ranges with a step, each above the one before: a million
-// tasks that form one range cost one entry. Equal sets have equal ranges, however they were made.
+// tasks in one range cost one entry. Equal sets have equal ranges, however they were made.
 class TaskSet {
 public:
     struct Range {
@@ -42,11 +42,11 @@ public:
         bool operator==(const Range&) const = default;
     };
 
-    // "0-15:4,20,30-31"; the "%limit" part is not this one's business.
+    // "0-15:4,20,30-31", without the "%limit" part.
     static Result<TaskSet> parse(std::string_view text);
-    // The same, where one request has many of these texts: see SteppedTasks.
+    // The same, if one request has many of these texts: see SteppedTasks.
     static Result<TaskSet> parse(std::string_view text, SteppedTasks& budget);
-    // Of ranges that ranges() gave: each above the one before. Nothing for others.
+    // From ranges in ascending order, as ranges() returns them. Nothing for others.
     static std::optional<TaskSet> from_ranges(const std::vector<Range>& ranges);
     std::string to_string() const;  // as Slurm: "0-20:2", "0,4,8,12", pairs as "1-2"
 

@@ -19,7 +19,7 @@ Error invalid(std::string_view text) {
     return {ErrorCode::InvalidLicense, fmt::format("--licenses={}", text.substr(0, sizes::kWord))};
 }
 
-// Beside what separates licences, ";" and blanks are no part of a name: they are mistakes.
+// ";" and blanks are not allowed in a name either: they are mistakes.
 bool is_name(std::string_view name) {
     return !name.empty() && name.find_first_of("|,;:= \t\n") == std::string_view::npos;
 }

@@ -1,6 +1,6 @@
 // model/license.h
 //
-// Licences as jobs ask for them: "matlab:2,ansys" is all of them, "matlab|octave:2" any one.
+// Licences as jobs request them: "matlab:2,ansys" is all of them, "matlab|octave:2" any one.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LicenseWish {
     bool operator==(const LicenseWish&) const = default;
 };
 
-// Compat: all that does not parse is an InvalidLicense. Empty text asks for nothing.
+// Compat: text that does not parse is an InvalidLicense. Empty text asks for nothing.
 Result<LicenseWish> parse_licenses(std::string_view text);
 std::string print_licenses(const std::vector<LicenseCount>& licenses);  // "matlab:2,ansys:1"
 

@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {MailType::End, "END", "Ended", true},
     {MailType::Fail, "FAIL", "Failed", true},
     {MailType::Requeue, "REQUEUE", "Requeued", true},
-    {MailType::StageOut, "STAGE_OUT", "", true},  // without burst buffers it never happens
+    {MailType::StageOut, "STAGE_OUT", "", true},  // never sent without burst buffers
     {MailType::TimeLimit50, "TIME_LIMIT_50", "Reached 50% of time limit"},
     {MailType::TimeLimit80, "TIME_LIMIT_80", "Reached 80% of time limit"},
     {MailType::TimeLimit90, "TIME_LIMIT_90", "Reached 90% of time limit"},
@@ -50,7 +50,7 @@ bool is_known(std::string_view word) {
                        [&](const Row& row) { return names(word, row); });
 }
 
-// Those of the rows that `types` names, but for one.
+// The rows that `types` names, except one.
 std::string print_types(std::string_view types, std::optional<MailType> except) {
     std::string printed;
     for (const Row& row : kRows) {
@@ -106,7 +106,7 @@ bool has_failed(JobState state) {
     return state != JobState::Completed && state != JobState::Cancelled;
 }
 
-// Compat: what was ended from outside counts as killed.
+// Compat: a job that was ended from outside counts as killed.
 void TaskEndings::add(const Job& job) {
     const bool was_ended = job.state == JobState::Cancelled || job.run.kill_reason;
     const std::uint8_t signal = was_ended ? SIGKILL : job.run.exit.signal;

@@ -1,6 +1,6 @@
 // model/mail.h
 //
-// What a user wants to hear of by mail (--mail-type), and who may be written to.
+// The mail types that a user asks for (--mail-type), and valid addresses.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,21 @@ enum class MailType : std::uint8_t {
     TimeLimit,
 };
 
-// "end,ALL" as it is kept and shown: "INVALID_DEPEND,BEGIN,END,...". Nothing: a word is not known.
+// "end,ALL" as it is stored and shown: "INVALID_DEPEND,BEGIN,END,...". Nothing: an unknown word.
 std::optional<std::string> parse_mail_types(std::string_view text);
 bool has_mail_type(std::string_view types, MailType type);
 std::string without_mail_type(std::string_view types, MailType type);
-std::string_view mail_word(MailType type);  // what the mail says has happened: "Began"
+std::string_view mail_word(MailType type);  // the word for the event in the subject: "Began"
 
-// Comma separated names or addresses, and nothing that a mail program might take for an option, a
-// file or a command: it runs with the controller's rights.
+// Comma separated names or addresses, and nothing that a mail program might interpret as an option,
+// a file or a command: it runs with the controller's rights.
 bool is_mail_address(std::string_view text);
 
-// How the tasks of an array ended, taken together.
+// How the tasks of an array ended, in total.
 struct TaskEndings {
     std::uint8_t exit_min = 255, exit_max = 0;
     std::uint8_t signal_max = 0;
-    bool has_failed = false;  // one of them, in whatever way
+    bool has_failed = false;  // at least one of them
     bool is_requeued = false;
 
     void add(const Job& job);
@@ -48,6 +48,6 @@ struct TaskEndings {
     bool operator==(const TaskEndings&) const = default;
 };
 
-bool has_failed(JobState state);  // as mail sees it: to be cancelled is no failure
+bool has_failed(JobState state);  // for mail: being cancelled is not a failure
 
 }  // namespace sluice

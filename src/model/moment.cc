@@ -1,6 +1,6 @@
-// model/moment.cc: reading of moments.
+// model/moment.cc: parsing of times.
 //
-// A moment is a date and a time of day in any order, each at most once, or "now" with an offset.
+// A time is a date and a time of day in any order, each at most once, or "now" with an offset.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::int64_t kMomentMax = 253370764800;  // the year 9999 has begun
+constexpr std::int64_t kMomentMax = 253370764800;  // beginning of the year 9999
 constexpr std::int64_t kDay = 86400;
 
 struct Word {
@@ -42,12 +42,12 @@ struct Date {
     int year, month, day;
 };
 
-// Reads from the left; every take_ either consumes what it asked for or leaves all as it was.
+// Reads from the left; every take_ either consumes what it asked for or changes nothing.
 class Reader {
 public:
     explicit Reader(std::string_view text) : size_(text.size()), rest_(text) {}
 
-    // Where it went wrong: how many characters before it were right.
+    // The position of the error: the number of correct characters before it.
     std::size_t wrong() const { return wrong_.value_or(position()); }
     void went_wrong_at(std::size_t position) { wrong_ = position; }
     std::size_t position() const { return size_ - rest_.size(); }
@@ -110,7 +110,7 @@ public:
 private:
     std::size_t size_;
     std::string_view rest_;
-    std::optional<std::size_t> wrong_;  // when it is not where we stopped
+    std::optional<std::size_t> wrong_;  // if it is not the current position
 };
 
 // "+10", "+ 2 hours", "-1day"; the number alone counts seconds.
@@ -120,7 +120,7 @@ std::optional<std::int64_t> read_offset(Reader& reader) {
     bool minus = reader.take('-');
     if (!minus && !reader.take('+')) return {};
     reader.skip_blanks();
-    reader.went_wrong_at(reader.position() - 1);  // Compat: it names the character before
+    reader.went_wrong_at(reader.position() - 1);  // Compat: the position of the character before
     std::optional<std::uint64_t> count = reader.take_count();
     if (!count || *count > static_cast<std::uint64_t>(kMomentMax)) return {};
     reader.went_wrong_at(reader.position() - 1);
@@ -153,7 +153,7 @@ Date date_of(const std::tm& parts) {
     return {parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday};
 }
 
-// mktime finds the offset of that day, and carries day 32 into the next month.
+// mktime finds the UTC offset of that day, and carries day 32 into the next month.
 std::int64_t moment_of(const Date& date, int second_of_day) {
     std::tm parts{};
     parts.tm_year = date.year - 1900;
@@ -264,7 +264,7 @@ private:
         return year && set_checked_date(2000 + *year, *month, *day);
     }
 
-    // Compat: when the shape is not right it is wrong from its first digit on.
+    // Compat: a wrong shape is an error at its first digit.
     bool parse_written_out() {
         if (!reader_.at_full_date()) return false;
         int year = *reader_.take_digits(4, 0, 9999);

@@ -1,6 +1,6 @@
 // model/node.h
 //
-// Nodes and partitions as the administrator described them, and what a node said of itself.
+// Nodes and partitions as configured, and what a node reports about itself.
 #pragma once
 
 #include <cstdint>
@@ -73,23 +73,23 @@ struct NodeFacts {
     Time boot_time;
     Time slurmd_start_time;
     std::vector<GresDevices> gres;
-    std::string problem;  // why slurmd says that no jobs must run there; empty: nothing is wrong
+    std::string problem;  // why slurmd says that no jobs must run there; empty: no problem
     bool operator==(const NodeFacts&) const = default;
 };
 
-// scontrol reboot: asked for until the node is idle, then ordered, then awaited.
+// scontrol reboot: requested until the node is idle, then ordered, then awaited.
 enum class AfterReboot : std::uint8_t { AsBefore, Resume, Down };
 struct Reboot {
     AfterReboot next = AfterReboot::AsBefore;
-    bool drained = false;        // the drain came with the request
-    bool reasoned = false;       // the reason too
+    bool drained = false;        // the drain was set by the request
+    bool reasoned = false;       // and so was the reason
     std::optional<Time> issued;  // when the node was told
-    std::string boot_id;         // of the machine then: a new one is a new boot
-    Seconds stepped{0};          // what the controller's clock was set by since; not stored
+    std::string boot_id;         // at that time: another one means a new boot
+    Seconds stepped{0};          // by how much the controller's clock was set since; not stored
     bool operator==(const Reboot&) const = default;
 };
 
-// What is stored of a node: all that was changed since slurm.conf was read.
+// The stored part of a node: all that was changed since slurm.conf was read.
 struct StoredNode {
     std::string name;
     std::uint32_t admin_flags = 0;

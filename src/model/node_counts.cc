@@ -17,7 +17,7 @@ Error no_count(std::string_view text) {
     return {ErrorCode::BadArgument, fmt::format("\"{}\" is not a valid node count", text)};
 }
 
-// One of the numbers of `whole`.
+// One of the numbers in `whole`.
 Result<std::uint32_t> count_in(std::string_view text, std::string_view whole) {
     std::optional<std::uint64_t> number = to_number(text);
     if (!number || *number > std::numeric_limits<std::int32_t>::max())

@@ -15,7 +15,7 @@ namespace sluice {
 struct WantedNodes {
     std::uint32_t min = 1;
     std::uint32_t max = 1;
-    std::string sizes;  // as written, where not every count from min to max will do
+    std::string sizes;  // as written, if not every count from min to max is allowed
     bool operator==(const WantedNodes&) const = default;
 };
 

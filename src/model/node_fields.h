@@ -1,7 +1,7 @@
 // model/node_fields.h
 //
-// The members of what a node says of itself and of what is stored of it. See fields.h. Number 1 of
-// a StoredNode is the schema of its row.
+// The members of a node's report and of its stored part. See fields.h. Number 1 of a StoredNode is
+// the schema of its row.
 #pragma once
 
 #include "model/fields.h"

@@ -1,6 +1,6 @@
 // model/priority.h
 //
-// What a job's priority is made of, and the text in which listings carry it.
+// The factors of a job's priority, and their text form in listings.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// One factor: as it is, and times its weight.
+// One factor: raw, and times its weight.
 struct Factor {
     double raw = 0;
     double weighted = 0;
@@ -19,14 +19,14 @@ struct Factor {
 };
 
 struct PriorityFactors {
-    Factor job_size, partition, qos;  // these follow from what was asked for
+    Factor job_size, partition, qos;  // these follow from the request
     struct OfTres {
         std::string name;  // "gres/gpu"
         Factor factor;
         bool operator==(const OfTres&) const = default;
     };
     std::vector<OfTres> tres;       // in the order of PriorityWeightTRES
-    Factor age, assoc, fair_share;  // these move on by themselves
+    Factor age, assoc, fair_share;  // these change with time
     double site = 0;
     double nice = 0;
 
@@ -36,7 +36,7 @@ struct PriorityFactors {
     bool operator==(const PriorityFactors&) const = default;
 };
 
-// A job's standing in one of its partitions.
+// A job's priority in one of its partitions.
 struct PriorityLine {
     std::string partition;
     double total = 0;

@@ -1,6 +1,6 @@
 // model/qos.h
 //
-// A quality of service (sacctmgr add qos): whom its jobs may preempt, and how much they may have.
+// A quality of service (sacctmgr add qos): which jobs its own may preempt, and their limits.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 namespace sluice {
 
 enum QosFlag : std::uint32_t {
-    kQosDenyOnLimit = 1 << 0,        // what could not run alone is refused at submission
-    kQosOverPartQos = 1 << 1,        // its limits count before those of the partition's QOS
-    kQosPartitionMaxNodes = 1 << 2,  // the partition's own limit does not count for its jobs
+    kQosDenyOnLimit = 1 << 0,        // a job that could not run alone is refused at submission
+    kQosOverPartQos = 1 << 1,        // its limits take precedence over those of the partition's QOS
+    kQosPartitionMaxNodes = 1 << 2,  // the partition's own limit does not apply to its jobs
     kQosPartitionMinNodes = 1 << 3,
     kQosPartitionTimeLimit = 1 << 4,
     kQosRequiresReservation = 1 << 5,
@@ -25,9 +25,9 @@ enum QosFlag : std::uint32_t {
 
 constexpr std::uint32_t kQosFlagsAll = (1u << 6) - 1;
 
-// What jobs may have together; absent: as much as there is.
+// What jobs may have together; absent: no limit.
 struct Allotment {
-    Tres tres;  // of those that run
+    Tres tres;  // of running jobs
     std::optional<std::uint32_t> running;
     std::optional<std::uint32_t> submitted;  // running or waiting
     bool operator==(const Allotment&) const = default;
@@ -38,10 +38,10 @@ struct Qos {
     std::string name;
     std::string description;
     std::uint32_t priority = 0;
-    std::vector<std::string> preempt;  // whose jobs its own may preempt
-    std::string preempt_mode;  // upper case words: "WITHIN,REQUEUE"; empty: as slurm.conf has it
+    std::vector<std::string> preempt;  // QOS whose jobs its own may preempt
+    std::string preempt_mode;  // upper case words: "WITHIN,REQUEUE"; empty: that of slurm.conf
     Seconds grace_time{0};
-    std::optional<Seconds> exempt_time;  // absent: as slurm.conf has it
+    std::optional<Seconds> exempt_time;  // absent: that of slurm.conf
     std::uint32_t flags = 0;             // QosFlag
     Tres max_per_job, max_per_node, min_per_job;
     std::optional<Seconds> max_wall;  // of each job
@@ -50,7 +50,7 @@ struct Qos {
     bool operator==(const Qos&) const = default;
 };
 
-// Always there; where QOS count, jobs that name none are of it.
+// Always exists; the QOS of jobs that name none, where QOS are enforced.
 constexpr std::string_view kDefaultQos = "normal";
 
 std::string print_qos_flags(std::uint32_t flags);             // "DenyOnLimit,OverPartQOS"

@@ -81,7 +81,7 @@ Result<GresCount> parse_gres_item(std::string_view item) {
     if (!is_word(gres.name) || gres.name == "gres") return bad_gres(item);
     if (mark == std::string_view::npos) return gres;
     std::string_view rest = text.substr(mark + 1);
-    // "gpu=2" has no room for a type.
+    // "gpu=2" cannot have a type.
     if (text[mark] == '=' && !parse_count(rest)) return bad_gres(item);
     if (!parse_type_and_count(rest, gres)) return bad_gres(item);
     return gres;
@@ -104,7 +104,7 @@ std::string tres_name(std::string_view text) {
     return tres_rank(name) < kTresById.size() ? name : std::string(text);
 }
 
-// As printed in TRES lists, where half a unit may appear: "62.50G".
+// As printed in TRES lists, where half a unit may occur: "62.50G".
 std::optional<Megabytes> parse_shown_memory(std::string_view text) {
     std::size_t point = text.find(".50");
     if (point == std::string_view::npos || point + 4 != text.size()) {
@@ -123,7 +123,7 @@ std::optional<Megabytes> parse_shown_memory(std::string_view text) {
 
 Result<void> add_tres(Tres& tres, std::string_view item) {
     std::size_t mark = item.find('=');
-    // The colon form is known for generic resources only: "gres/gpu:2".
+    // The colon form is only for generic resources: "gres/gpu:2".
     if (mark == std::string_view::npos && item.starts_with("gres/")) mark = item.rfind(':');
     if (mark == std::string_view::npos) return bad_tres(item);
     std::string name = tres_name(trim(item.substr(0, mark)));

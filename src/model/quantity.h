@@ -1,6 +1,6 @@
 // model/quantity.h
 //
-// Sizes and countable resources as users write and read them.
+// Sizes and countable resources in text form.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ using Megabytes = std::uint64_t;
 
 // "4096", "4G", "4GB", "512M", "1T", "1048576K": default unit MB; K rounds up.
 Result<Megabytes> parse_memory(std::string_view text);
-// Slurm's way in squeue and scontrol: "4G", "62.50G" for a half, "4500M" otherwise, "0".
+// As in squeue and scontrol of Slurm: "4G", "62.50G" for a half, "4500M" otherwise, "0".
 std::string print_memory(Megabytes megabytes);
 
-// One generic resource wish or count: "gpu", "gpu:2", "gpu:a40:2", also "gres/gpu:2", "gpu:a40=2".
+// One requested or configured generic resource: "gpu", "gpu:2", "gpu:a40:2", also "gres/gpu:2",
+// "gpu:a40=2".
 struct GresCount {
     std::string name;  // "gpu"
     std::string type;  // "a40", or empty: any

@@ -1,4 +1,4 @@
-// model/reservation.cc: the words for flags, and when a repeating reservation comes round again.
+// model/reservation.cc: the words for flags, and the next occurrence of a repeating reservation.
 #include "model/reservation.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct FlagRow {
     May may;
 };
 
-// In the order in which they are shown. Compat: some cannot be taken back.
+// In the order in which they are shown. Compat: some cannot be cleared.
 // clang-format off
 constexpr FlagRow kFlags[] = {
     {"MAINT",                  kResvMaint,       May::SetAndClear},
@@ -52,7 +52,7 @@ constexpr FlagRow kFlags[] = {
 };
 // clang-format on
 
-// People write whole words; the documents have shorter ones for some.
+// Full words, and the shorter forms of some in Slurm's documents.
 const FlagRow* find_flag(std::string_view word) {
     if (equals_ignoring_case(word, "STATIC_ALLOC")) word = "STATIC";
     if (equals_ignoring_case(word, "NO_HOLD_JOBS_AFTER")) word = "NO_HOLD_JOBS_AFTER_END";
@@ -143,7 +143,7 @@ Time next_occurrence(Time start, std::uint32_t flags) {
     std::time_t seconds = to_unix(start);
     std::tm parts{};
     localtime_r(&seconds, &parts);
-    // The same time of day, also when the clocks change in between.
+    // The same time of day, also across daylight saving changes.
     do {
         parts.tm_mday += (flags & kResvWeekly) != 0 ? 7 : 1;
         parts.tm_isdst = -1;

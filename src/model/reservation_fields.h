@@ -26,7 +26,7 @@ inline constexpr auto kFields<Reservation> = fields<Reservation>(
     field(4, "StartTime", &Reservation::start), field(5, "EndTime", &Reservation::end),
     field(6, "Flags", &Reservation::flags, at_most(kResvFlagsAll)),
     field(7, "PURGE_COMP", &Reservation::purge_after),
-    // Made by the controller, and as long as the cluster makes it.
+    // Written by the controller; its size depends on the cluster.
     field(8, "Nodes", &Reservation::node_names, bytes_at_most(sizes::kFrame)),
     derived(&Reservation::nodes), field(9, "PartitionName", &Reservation::partition),
     field(10, "Features", &Reservation::features, bytes_at_most(sizes::kFeatures)),
@@ -45,7 +45,7 @@ inline constexpr auto kFields<Reservation> = fields<Reservation>(
     field(34, "AllowedPartitions", &Reservation::allowed_partitions),
     field(35, "AllowedPartitions", &Reservation::partitions_denied));
 
-// Of nodes there may be more than of other names: see validate().
+// There may be more nodes than other names: see validate().
 template <typename Item>
 inline constexpr auto kFields<ListChange<Item>> = fields<ListChange<Item>>(
     field(1, "list", &ListChange<Item>::verb, at_most(ListChange<Item>::Verb::Remove)),

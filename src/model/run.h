@@ -37,10 +37,10 @@ struct NodeShare {
 };
 
 struct Allocation {
-    std::vector<NodeShare> nodes;  // in the order of the node table; a batch script's node is the
-                                   // first even if nodes were added
+    std::vector<NodeShare> nodes;  // in the order of the node table; the node of a batch script
+                                   // stays first even if nodes were added
     std::string node_names;        // compact list, made once
-    std::uint8_t sharers = 1;  // jobs that may hold its CPUs at once (OverSubscribe); 1: it alone
+    std::uint8_t sharers = 1;  // jobs that may hold its CPUs at once (OverSubscribe); 1: this one
     std::uint32_t cpus() const;
     const NodeShare* find(NodeIndex node) const;  // nullptr: the node is not part of it
     bool operator==(const Allocation&) const = default;
@@ -65,7 +65,7 @@ enum class StepState : std::uint8_t {
     OutOfMemory
 };
 
-// One srun inside a job (or the batch script itself, which has no record of its own).
+// One srun inside a job. The batch script has no such record.
 struct Step {
     StepId id;
     std::string name;
@@ -77,7 +77,7 @@ struct Step {
     std::string tres_bind;      // "gres/gpu:per_task:1"
     std::string tres_per_node;  // "gres/gpu:a40:2": what it asked for
     bool overlap = false;       // does not hold the resources it uses
-    bool holds_memory = false;  // asked for an amount: others do without it meanwhile
+    bool holds_memory = false;  // asked for an amount, which other steps cannot use meanwhile
     StepState state = StepState::Running;
     Time start_time;
     std::optional<Time> end_time;
@@ -85,13 +85,13 @@ struct Step {
     ExitStatus exit;
     Usage usage;                        // of the nodes that have reported their end
     std::vector<NodeIndex> nodes_left;  // have not reported their end
-    std::string key;                    // from its srun: the same question, the same step
-    bool cancelled = false;             // told to end; a node that did not hear it is told again
+    std::string key;                    // from its srun: a repeated request gets the same step
+    bool cancelled = false;             // told to end; a node that missed it is told again
 
     bool operator==(const Step&) const = default;
 };
 
-// Why a job is being ended by us, while it is still running.
+// Why the controller ends a job that is still running.
 enum class KillReason : std::uint8_t {
     Cancelled,
     TimeLimit,
@@ -102,31 +102,31 @@ enum class KillReason : std::uint8_t {
     PreemptedRequeue,
 };
 
-// All that a requeue begins anew. A job that waits for its first start has an empty run; one that
-// is cancelled before it starts ends that run without an allocation.
+// All that starts again with a requeue. A job that waits for its first start has an empty run; one
+// that is cancelled before it starts ends that run without an allocation.
 struct Run {
     std::uint32_t restarts = 0;  // the number of the run: 0 is the first
     std::uint64_t sluid = 0;     // printed in base 32: unique per run
 
     std::optional<Time> start_time;
     std::optional<Time> end_time;      // when it ended; while running: see Job::time_limit
-    Seconds suspended{0};              // in all, without the time since suspend_time if it is now
+    Seconds suspended{0};              // in total, without the current suspension
     std::optional<Time> suspend_time;  // when it was last suspended or resumed
-    bool cpus_lent = false;            // suspended: others may use its CPUs; memory and GRES stay
-    bool awaits_cpus = false;  // suspended to make room: goes on by itself when they are free
+    bool cpus_lent = false;            // suspended: other jobs may use its CPUs
+    bool awaits_cpus = false;          // suspended for another job: resumes when they are free
 
-    std::shared_ptr<const Allocation> allocation;  // stays after the end, for the record
+    std::shared_ptr<const Allocation> allocation;  // kept after the end
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
     std::string reservation;                       // the one it runs or ran in
-    std::string licenses_held;  // "matlab:2": taken at the start, kept for the record
+    std::string licenses_held;  // "matlab:2": taken at the start, kept after the end
     bool launched = false;      // the head node has confirmed the batch script's start
 
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;
     bool warned = false;                  // --signal was sent
-    std::optional<Time> preempt_time;     // it was told to make room
-    std::optional<JobId> preemptor;       // for that job; for the log only, not stored
-    std::optional<Time> last_checkpoint;  // its work up to then is saved, it says
+    std::optional<Time> preempt_time;     // when it was told that it is preempted
+    std::optional<JobId> preemptor;       // by this job; for the log only, not stored
+    std::optional<Time> last_checkpoint;  // its work until then is saved, as it reported
     ExitStatus exit;
     ExitStatus derived_exit;  // the worst of its steps
     Usage usage;              // of the batch script; each step has its own

@@ -1,8 +1,8 @@
 // model/sizes.h
 //
-// How large the parts of a record or a request may be. This is the only table of such limits: what
-// reads requests, what changes records and what reads them back from disk all use it, so that no
-// record is accepted that a restarted controller would refuse. docs/limits.md lists it for users.
+// How large the parts of a record or a request may be. This is the only table of such limits:
+// parsers of requests, changes of records and the loading of rows all use it, so that no record is
+// accepted that a restarted controller would refuse. docs/limits.md lists it for users.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ constexpr std::size_t kArgument = 128u << 10;   // one argument of a script: MAX
 constexpr std::size_t kArguments = 2u << 20;    // all arguments of a script
 constexpr std::size_t kEnvironment = 8u << 20;  // all variables of a job
 constexpr std::size_t kScript = 16u << 20;      // the highest max_script_size
-constexpr std::size_t kGenerated = 1u << 20;    // a text that a daemon wrote, of a node or a device
+constexpr std::size_t kGenerated = 1u << 20;    // a text from a daemon about a node or device
 
 // ---- entries of a list
 
@@ -41,19 +41,19 @@ constexpr std::size_t kJobNameBytes = 1u << 20;       // the names of all these 
 constexpr std::size_t kChangeCount = 64;              // fields of one scontrol update
 constexpr std::size_t kChangeBytes = 256u << 10;      // all values of one scontrol update
 constexpr std::size_t kUpdateWork = 4u << 20;    // the same, times the array tasks that are changed
-constexpr std::size_t kAwaitedCount = 1u << 16;  // jobs that a changed --dependency leads to
+constexpr std::size_t kAwaitedCount = 1u << 16;  // jobs that a changed --dependency reaches
 constexpr std::size_t kGroupCount = 64;          // groups of a reservation
 constexpr std::size_t kColumnCount = 1024;       // columns of a listing
 constexpr std::size_t kRunningStepCount = 4096;  // steps of one job that run at the same time
 constexpr std::size_t kStepCpuCount = 16u << 20;  // CPUs in all running steps of one job
-// Array tasks of ranges with a step ("0-8:2") that one request may name: each is looked at.
+// Array tasks of ranges with a step ("0-8:2") that one request may name: each is visited.
 constexpr std::uint64_t kSteppedTaskCount = 256u << 10;
 
 // ---- numbers
 
-// Far enough for every date, near enough that sums of moments and lengths cannot overflow.
+// Enough for every date, small enough that sums of times and lengths cannot overflow.
 constexpr std::int64_t kSeconds = std::int64_t{1} << 40;
-// Slurm keeps limits as 32 bit minutes and seconds; what does not fit is a typing error.
+// Slurm keeps limits as 32 bit minutes and seconds; larger values are typing errors.
 constexpr std::int64_t kTimeLimit = 0xfffffff0;            // seconds: 71582788 minutes
 constexpr std::uint64_t kAmount = std::uint64_t{1} << 48;  // megabytes, devices
 constexpr std::uint32_t kCount = 1u << 30;                 // nodes, tasks, CPUs

@@ -1,7 +1,7 @@
 // model/states.h
 //
-// The states of jobs and nodes and the reasons for waiting, with the words and letters that every
-// tool prints and accepts. Tables in states.cc.
+// The states of jobs and nodes and the reasons for waiting, with the words and letters that all
+// tools print and accept. Tables in states.cc.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ constexpr bool is_finished(JobState state) {
     return state >= JobState::Completed;
 }
 
-// What is shown: a state, or a flag that hides it ("COMPLETING", "CONFIGURING", "REQUEUED", ...).
-// squeue -t accepts all of them.
+// The state that is shown: a state, or a flag that hides it ("COMPLETING", "CONFIGURING",
+// "REQUEUED", ...). squeue -t accepts all of them.
 enum class ShownState : std::uint8_t {
     Pending,
     Running,
@@ -75,8 +75,8 @@ inline std::string_view state_letters(JobState state) {
 }
 std::optional<ShownState> find_state(std::string_view text);  // names or letters, any case
 
-// Why a job waits, or how it ended: squeue's %r. The order is free: the word crosses the wire as
-// this number, so append only.
+// Why a job waits, or how it ended: squeue's %r. The number is part of the protocol, so append
+// only.
 enum class Reason : std::uint8_t {
     None,
     Priority,
@@ -161,10 +161,10 @@ enum class Reason : std::uint8_t {
 };
 constexpr int kReasonCount = 80;
 
-// "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; our own later ones too.
+// "Resources", "JobHeldUser", "QOSUsageThreshold", "ReqNodeNotAvail"; also reasons of our own.
 std::string_view reason_name(Reason reason);
-// With what is known besides: "ReqNodeNotAvail, UnavailableNodes:n1". Compat: some details are
-// sentences that stand for the word.
+// With the detail: "ReqNodeNotAvail, UnavailableNodes:n1". Compat: some details are sentences that
+// replace the word.
 std::string print_reason(Reason reason, std::string_view detail);
 
 // A node's base state and flags, as registered, drained or set by the administrator.
@@ -183,7 +183,7 @@ enum NodeFlag : std::uint32_t {
     kNodePoweringUp = 1 << 10,
     kNodePoweringDown = 1 << 11,
     kNodeCloud = 1 << 12,
-    kNodeRebootIssued = 1 << 13,  // kNodeReboot: only asked for so far
+    kNodeRebootIssued = 1 << 13,  // kNodeReboot: only requested so far
 };
 
 // sinfo's words: "idle", "mixed", "allocated", "draining", "drained", "down*", "completing",

@@ -53,7 +53,7 @@ Table::Column& Table::add_column(ColumnId id) {
 }
 
 std::size_t Table::bytes_most() const {
-    constexpr std::size_t kNumber = 10, kText = 5, kFrame = 16;  // at most, in the message
+    constexpr std::size_t kNumber = 10, kText = 5, kFrame = 16;  // maximum sizes in the message
     std::size_t total = text_bytes_ + strings_.size() * kFrame;
     for (const Column& column : columns_)
         total += column.numbers.size() * kNumber + column.texts.size() * kText + kFrame;

@@ -2,7 +2,7 @@
 //
 // A listing of jobs, nodes, partitions or steps as columns: one array per field and one table of
 // distinct texts. Answers of a hundred thousand rows decode in milliseconds this way, and only the
-// fields that were asked for travel. Queries fill it, tools and the dashboard read it.
+// requested fields are sent. Queries fill it, tools and the dashboard read it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace sluice {
 
 enum class TableKind : std::uint8_t { Jobs, Nodes, Partitions, Steps, Licenses, Reservations, Qos };
 
-// A number that is not there, and one without an end.
+// An absent number, and an unlimited one.
 constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
@@ -25,7 +25,7 @@ using ColumnId = std::uint16_t;  // a JobColumn, NodeColumn, ... according to th
 class Table {
 public:
     // Numbers, or texts as indexes into strings(); the other of the two is empty. One entry per
-    // row, or a single one that all rows have: so are most columns of a long queue.
+    // row, or a single one if it is the same for all rows, as in most columns of a long queue.
     struct Column {
         ColumnId id = 0;
         std::vector<std::int64_t> numbers;
@@ -52,14 +52,14 @@ public:
     // Building and decoding.
     const std::vector<Column>& columns() const { return columns_; }
     const std::vector<std::string>& strings() const { return strings_; }
-    Column& add_column(ColumnId id);              // the reference holds until the next call
+    Column& add_column(ColumnId id);              // valid until the next call
     std::uint32_t intern(std::string_view text);  // index of the text, added when new
     std::uint32_t add_string(std::string text);   // decoding: no look-up
     void set_rows(std::size_t rows) { rows_ = rows; }
     std::size_t text_bytes() const { return text_bytes_; }  // of all interned texts
-    std::size_t bytes_most() const;                         // as a message: not more than this
-    // Do all columns have rows() entries or one, and all texts exist? Decoders ask before anybody
-    // reads.
+    std::size_t bytes_most() const;                         // upper bound of the message's size
+    // Whether all columns have rows() entries or one, and all texts exist. Decoders check this
+    // before the table is read.
     bool consistent() const;
 
 private:

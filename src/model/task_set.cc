@@ -106,7 +106,7 @@ bool lower(const Range& a, const Range& b) {
     return a.first != b.first ? a.first < b.first : a.last < b.last;
 }
 
-// Ranges that lie between each other's tasks ("0-8:2,1"): those with a step are taken apart.
+// Ranges that interleave ("0-8:2,1"): those with a step are split into single tasks.
 std::vector<Range> untangled(const std::vector<Range>& ranges) {
     std::vector<Range> result;
     for (const Range& range : ranges) {
@@ -195,7 +195,7 @@ std::optional<TaskSet> TaskSet::from_ranges(const std::vector<Range>& ranges) {
     return set;
 }
 
-// Compat: a step is printed only when it describes the whole set, and the set is not a small one.
+// Compat: a step is printed only if it describes the whole set and the set is not small.
 std::string TaskSet::to_string() const {
     if (ranges_.size() == 1 && ranges_[0].step > 1 && size() >= 6 &&
         ranges_[0].last - ranges_[0].first > 10) {
@@ -257,7 +257,7 @@ std::uint32_t TaskSet::last() const {
     return ranges_.back().last;
 }
 
-// Puts `pieces` in the place of the ranges [index, index + removed) and restores the form.
+// Replaces the ranges [index, index + removed) by `pieces` and restores the canonical form.
 void TaskSet::replace(std::size_t index, std::size_t removed, const std::vector<Range>& pieces) {
     std::size_t start = index > 0 ? index - 1 : 0;
     Folder folder;
@@ -266,7 +266,7 @@ void TaskSet::replace(std::size_t index, std::size_t removed, const std::vector<
     std::size_t end = index + removed;
     for (bool settled = false; end < ranges_.size() && !settled; ++end) {
         folder.add(ranges_[end]);
-        // The range added last is as it was, so what follows it is as it was too.
+        // The range added last is unchanged, so the ranges after it are unchanged too.
         settled = folder.folded().back() == ranges_[end];
     }
     std::vector<Range> folded = folder.take();

@@ -1,4 +1,4 @@
-// model/times.cc: lengths of time, and the printing of moments. Reading moments: moment.cc.
+// model/times.cc: lengths of time, and the printing of times. Parsing times: moment.cc.
 #include "model/times.h"
 
 #include <fmt/format.h>
@@ -66,8 +66,8 @@ std::tm local(Time time) {
     return parts;
 }
 
-// A format may stand for nothing ("%p" in some places), which looks like a full buffer: so one
-// more character is asked for and taken off again.
+// A format may expand to nothing ("%p" in some locales), which looks like a full buffer: so one
+// more character is appended and removed again.
 std::string formatted(const std::tm& parts, std::string_view format) {
     constexpr std::size_t kLengthMax = 4096;
     std::string marked = std::string(format) + " ";
@@ -76,7 +76,7 @@ std::string formatted(const std::tm& parts, std::string_view format) {
     return length == 0 ? std::string() : std::string(buffer.data(), length - 1);
 }
 
-// The midnight that began the day, counted in days of the calendar.
+// The day of the calendar, as a number of days.
 std::int64_t day_number(const std::tm& parts) {
     using namespace std::chrono;
     year_month_day date{year(parts.tm_year + 1900), month(static_cast<unsigned>(parts.tm_mon + 1)),

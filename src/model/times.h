@@ -1,7 +1,7 @@
 // model/times.h
 //
-// Moments and lengths of time in every form that Slurm documents. Local time is an argument's
-// business (TZ), "now" is always passed in.
+// Times and lengths of time in every form that Slurm documents. Local time depends on TZ; "now" is
+// always an argument.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace sluice {
 
 // --time: "m", "m:s", "h:m:s", "d-h", "d-h:m", "d-h:m:s", "UNLIMITED", "INFINITE"; -1 is unlimited
-// too. Zero stays zero: what it means is the caller's business.
+// too. Zero stays zero: its meaning depends on the caller.
 Result<TimeLimit> parse_time_limit(std::string_view text);
 // Compat: the limits of jobs are counted in minutes, seconds rounded up.
 Result<TimeLimit> parse_job_time_limit(std::string_view text);
@@ -27,13 +27,13 @@ std::string print_duration(Seconds length);  // always [D-]HH:MM:SS
 // "2026-01-31T12:00[:30]", "uts1234", and a time with a date in any order. --begin looks ahead: a
 // time of day that has passed today means tomorrow, a day of the year next year. sacct looks back.
 enum class PassedTime { MeansNext, IsMeant };
-// How the detail of a refusal begins: "Invalid time specification (pos=4): now+1h", the place
+// The beginning of an error's detail: "Invalid time specification (pos=4): now+1h", the position
 // counted from 0.
 constexpr std::string_view kNoMoment = "Invalid time specification (pos=";
 Result<Time> parse_moment(std::string_view text, Time now,
                           PassedTime passed = PassedTime::MeansNext);
 std::string print_moment(Time time);  // "2026-01-31T12:00:00" in local time
-// The same, obeying SLURM_TIME_FORMAT's value: "standard", "relative", or a strftime format.
+// The same, in the format of SLURM_TIME_FORMAT: "standard", "relative", or a strftime format.
 std::string print_moment(Time time, std::string_view slurm_time_format, Time now);
 
 }  // namespace sluice

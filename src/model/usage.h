@@ -1,7 +1,6 @@
 // model/usage.h
 //
-// What the processes of a batch script or a step have used, as slurmstepd
-// measured it.
+// What the processes of a batch script or a step have used, as measured by slurmstepd.
 #pragma once
 
 #include <chrono>
@@ -21,8 +20,7 @@ struct Usage {
     bool operator==(const Usage&) const = default;
 };
 
-// Adds what one more node has measured: CPU times add up, of the memory the
-// largest value counts.
+// Adds the usage of one more node: CPU times are added, of the memory the largest value counts.
 void add_usage(Usage& total, const Usage& part);
 
 }  // namespace sluice

@@ -51,7 +51,7 @@ Result<void> validate_limit(std::string_view field, const TimeLimit& limit) {
     return validate_number(field, limit.length().count(), sizes::kTimeLimit);
 }
 
-// Nothing looks at it again before it counts the licenses in use.
+// It is not checked again before the licenses in use are counted.
 Result<void> validate_licenses(std::string_view text) {
     TRY(parse_licenses(text));
     return {};

@@ -2,8 +2,8 @@
 //
 // Which texts, numbers and lists a record may contain. Requests are checked before they become
 // records, records before they are changed, and rows when a restarted controller reads them, all by
-// these functions, the lists of fields (fields.h) and the table in model/sizes.h. Every refusal
-// names the field and its value.
+// these functions, the lists of fields (fields.h) and the table in model/sizes.h. Every error names
+// the field and its value.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ Result<void> validate_texts(std::string_view field, const std::vector<std::strin
 Result<void> validate(const JobRequest& request);
 Result<void> validate(const Shape& shape);
 Result<void> validate(const Step& step);
-Result<void> validate(const Job& job);  // all but what was asked for, which is a JobRequest
+Result<void> validate(const Job& job);  // all but the request, which is a JobRequest
 Result<void> validate(const Reservation& reservation);
 Result<void> validate(const ReservationChange& change);
 Result<void> validate(const NodeFacts& facts);

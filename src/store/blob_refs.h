@@ -1,7 +1,7 @@
 // store/blob_refs.h
 //
-// How many jobs name each blob, so that the last one to be forgotten takes it along. Kept beside
-// the store, in memory: counted at load, changed only when a commit has succeeded.
+// How many jobs name each blob, so that a blob is deleted with the last of them. Kept in memory:
+// counted at load, changed only when a commit has succeeded.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ public:
     void add(const Job& job);  // at load
 
     bool named(const std::string& hash) const { return counts_.contains(hash); }
-    // The blobs that nobody would name any more after these changes.
+    // The blobs that no job would name after these changes.
     std::vector<std::string> left_over(const ChangedRecords& changes) const;
     void apply(const ChangedRecords& changes);
 
 private:
     using Counts = std::unordered_map<std::string, std::uint32_t>;
-    // Pointers into counts_, which stay valid: a hash is 64 bytes, and there are many jobs.
+    // Pointers into counts_, which stay valid: saves the 64 bytes of a hash for each of many jobs.
     struct Named {
         const std::string* script = nullptr;
         const std::string* environment = nullptr;

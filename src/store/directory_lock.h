@@ -1,7 +1,7 @@
 // store/directory_lock.h
 //
-// A state directory belongs to one controller at a time. The lock goes with the process, however it
-// ends.
+// A state directory belongs to one controller at a time. The lock ends with the process, however
+// that ends.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace sluice {
 
 class DirectoryLock {
 public:
-    // Makes the directory when it is missing. An error names the process that holds it.
+    // Creates the directory if it is missing. An error names the process that holds it.
     static Result<DirectoryLock> take(const std::string& directory);
 
     DirectoryLock(DirectoryLock&& other) noexcept : descriptor_(other.descriptor_) {

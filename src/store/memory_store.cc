@@ -1,7 +1,8 @@
 // store/memory_store.cc
 //
-// The same rows as on disk, in maps: what comes back went through the same encoding. A commit with
-// a row that could not be read back is refused, so that simulations and tests find it. See store.h.
+// The same rows as on disk, in maps: loaded values have gone through the same encoding. A commit
+// with a row that could not be read back is refused, so that simulations and tests find it. See
+// store.h.
 #include <fmt/format.h>
 
 #include <map>

@@ -26,13 +26,12 @@ std::string to_record(const Node& node);
 std::string to_record(const Reservation& reservation);
 std::string to_record(const Qos& qos);
 
-// The rows that have these keys. Errors as those of RowLoader.
+// The rows with these keys. Errors as those of RowLoader.
 Result<StoredRun> read_ended_run(JobId job, std::uint32_t restarts, std::string_view bytes);
 Result<StoredStep> read_ended_step(const RunId& step, std::string_view bytes);
 
-// Rows back into what was stored. Each comes with its key. A row that does not make sense is an
-// error of the code StoreFailed; one of a newer version of this program has the code
-// ProtocolVersion.
+// Decodes rows. Each comes with its key. A row that is not valid is an error with the code
+// StoreFailed; one of a newer version of this program has the code ProtocolVersion.
 class RowLoader {
 public:
     Result<void> add_job(JobId id, std::string_view bytes);
@@ -45,7 +44,7 @@ public:
 
 private:
     StoredState state_;
-    wire::JobRecord record_;  // used again for each row: most of its memory is, too
+    wire::JobRecord record_;  // reused for each row, with most of its memory
 };
 
 }  // namespace sluice

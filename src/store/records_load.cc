@@ -1,7 +1,7 @@
 // store/records_load.cc
 //
-// Rows back into jobs and nodes. A row that does not make sense is an error that says why; the
-// store sets such a row aside. See records.h.
+// Decodes rows to jobs and nodes. A row that is not valid is an error that says why; the store
+// moves such a row to the table of damaged ones. See records.h.
 #include <fmt/format.h>
 
 #include "model/errors.h"
@@ -20,7 +20,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Moves the name out of each share and puts its place there instead.
+// Adds each share's node name to `names`; the share refers to it by position.
 template <typename Shares>
 Result<std::vector<NodeShare>> read_shares(const Shares& shares, Names& names) {
     std::vector<NodeShare> read;

@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-// What an administrator can do about it, where there is something.
+// What an administrator can do about the error, if anything.
 std::string_view advice(int code) {
     switch (code) {
         case SQLITE_FULL:
@@ -141,7 +141,7 @@ void Database::prepare_log(std::int64_t size) {
     if (!log || !log->pMethods) return;
     sqlite3_int64 written = 0;
     if (log->pMethods->xFileSize(log, &written) != SQLITE_OK) return;
-    static constexpr char kZeros[1 << 16] = {};  // no valid frame: the log ends before it
+    static constexpr char kZeros[1 << 16] = {};  // not a valid frame: the log ends before it
     while (written < size) {
         int part = static_cast<int>(std::min<sqlite3_int64>(size - written, sizeof kZeros));
         if (log->pMethods->xWrite(log, kZeros, part, written) != SQLITE_OK) return;

@@ -1,7 +1,7 @@
 // store/sqlite.h
 //
-// The little of SQLite that we use, with errors as values. A Database and its Statements belong to
-// one thread at a time.
+// The part of SQLite that is used here, with errors as values. A Database and its Statements belong
+// to one thread at a time.
 #pragma once
 
 #include <sqlite3.h>
@@ -19,18 +19,18 @@ class Statement {
 public:
     Statement() = default;
 
-    // Parameters from 1. Texts and blobs are borrowed until the next step(), which also tells of a
+    // Parameters from 1. Texts and blobs are borrowed until the next step(), which also reports a
     // value that could not be bound (one that is too large, for example).
     Statement& bind(int index, std::int64_t value);
     Statement& bind(int index, std::string_view text);
     Statement& bind_blob(int index, std::string_view bytes);
 
-    Result<bool> step();  // is there a row?
+    Result<bool> step();  // returns whether there is a row
     // Runs to the end and is ready for the next use.
     Result<void> run();
     void reset();
 
-    // Columns of the current row, from 0; views hold until the next step or reset.
+    // Columns of the current row, from 0; views are valid until the next step or reset.
     std::int64_t number(int column) const;
     std::string_view bytes(int column) const;
 
@@ -52,9 +52,9 @@ public:
 
     Result<void> execute(const char* sql);
     Result<Statement> prepare(const char* sql);
-    // Makes the write-ahead log so large in advance. To write over what is there costs one flush of
-    // the disk; where the file grows, the file system's own journal comes on top. No harm if it
-    // cannot.
+    // Extends the write-ahead log in advance to this size. Overwriting existing blocks costs one
+    // flush of the disk; if the file grows, the journal of the file system is written too. A
+    // failure is harmless.
     void prepare_log(std::int64_t size);
     bool in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
 

@@ -72,12 +72,12 @@ Result<void> sync_directory(const std::string& directory) {
     return {};
 }
 
-// Under another name first: sluice.db is there with its tables, or not at all.
+// Created under another name first: sluice.db exists with its tables, or not at all.
 Result<void> make_database(const std::string& directory) {
     const std::string path = database_path(directory);
     const std::string fresh = path + ".new";
     if (unlink(fresh.c_str()) != 0 && errno != ENOENT) return failed(fresh);
-    // Environments hold secrets. SQLite gives its other files the mode of this one.
+    // Environments contain secrets. SQLite gives its other files the mode of this one.
     const int descriptor = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) return failed(fresh);
     close(descriptor);
@@ -147,8 +147,8 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA locking_mode=NORMAL"));
         TRY(database.execute("PRAGMA journal_mode=WAL"));
         TRY(database.execute("PRAGMA synchronous=FULL"));
-        // Rows are read once, at the start, and written where the last ones were: there is little
-        // to keep.
+        // Rows are read once, at the start, and new ones are written next to the last ones: a small
+        // cache is enough.
         TRY(database.execute("PRAGMA cache_size=-500"));
         TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));

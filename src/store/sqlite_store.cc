@@ -18,10 +18,9 @@ namespace sluice {
 
 namespace {
 
-constexpr std::int64_t kPlenty =
-    1 << 30;  // free bytes, for all that the log and the tables may grow by
+constexpr std::int64_t kPlenty = 1 << 30;  // free bytes: enough for log and tables
 
-// Used by whoever commits and loads.
+// Used by the thread that commits and loads.
 struct Writer {
     Database database;
     Statement begin, commit, rollback;
@@ -92,11 +91,11 @@ public:
 
     Result<void> room_for(std::size_t bytes) override {
         const auto space = disk_space(directory_);
-        if (!space) return {};  // then the commit will tell
-        // Who asks for the log's size makes Linux note the very moment of the next change to it,
-        // and write that down with each commit: one access to the disk more.
+        if (!space) return {};  // the commit will report it
+        // With plenty of space the log's size is not needed. Calling stat() on the log makes the
+        // kernel update its mtime on the next write, which adds a disk access to each commit.
         if (space->free >= kPlenty + 2 * static_cast<std::int64_t>(bytes)) return {};
-        // First into the log, then, with all that is in there, into the tables.
+        // First into the log, then, with the rest of the log, into the tables.
         std::error_code no_log;
         const auto log_size = std::filesystem::file_size(file_ + "-wal", no_log);
         const std::int64_t wanted = 2 * static_cast<std::int64_t>(bytes) +
@@ -116,7 +115,7 @@ public:
         }
         refs_ = BlobRefs();
         for (const Job& job : state->jobs) refs_.add(job);
-        // A damaged job may name blobs that nothing else names.
+        // A damaged job may name blobs that no other job names.
         if (state->damaged.empty()) TRY(sweep_blobs());
         return state;
     }
@@ -166,7 +165,7 @@ public:
     }
 
 private:
-    // Left by jobs that were forgotten: the file does not shrink.
+    // Left by deleted jobs: the file does not shrink.
     Result<std::int64_t> free_in_file() {
         const std::lock_guard guard(reader_mutex_);
         const Result<bool> found = reader_.free_pages.step();
@@ -251,7 +250,7 @@ private:
         return {};
     }
 
-    // Few, and seldom changed: all anew.
+    // Few and rarely changed: all are written again.
     Result<void> write_qos(const std::vector<Qos>& table) {
         TRY(writer_.drop_all_qos.run());
         for (const Qos& qos : table) {
@@ -266,8 +265,8 @@ private:
         std::string bytes;
     };
 
-    // Reads all rows of a table by `add`, which gets the statement with key and data. A row that
-    // does not make sense is noted: one damaged row must not keep the cluster from starting.
+    // Reads all rows of a table by `add`, which gets the statement with key and data. An invalid
+    // row is recorded in `bad`: one damaged row must not keep the cluster from starting.
     template <typename Add>
     Result<void> read_rows(const char* sql, const char* kind, std::vector<BadRow>& bad, Add add) {
         return for_each(sql, [&](const Statement& row) -> Result<void> {
@@ -311,7 +310,7 @@ private:
         return loader.take();
     }
 
-    // Damaged rows move, with their bytes, into a table of their own.
+    // Moves damaged rows, with their bytes, into a table of their own.
     Result<void> set_aside(const std::vector<BadRow>& bad) {
         if (bad.empty()) return {};
         Statement put = TRY(writer_.database.prepare(
@@ -343,7 +342,7 @@ private:
         return {};
     }
 
-    // Blobs of submissions that came to nothing.
+    // Deletes blobs that no job names.
     Result<void> sweep_blobs() {
         std::vector<std::string> gone;
         TRY(for_each("SELECT hash FROM blobs", [&](const Statement& row) -> Result<void> {
@@ -360,7 +359,7 @@ private:
 
     const std::string directory_;
     const std::string file_;  // for errors
-    DirectoryLock lock_;      // before the connections: let go of last
+    DirectoryLock lock_;      // before the connections, so that it is released last
     Writer writer_;
     std::mutex reader_mutex_;
     Reader reader_;

@@ -1,11 +1,11 @@
 // store/store.h
 //
 // What must survive a crash: the records that a batch changed, in one transaction. When commit()
-// has returned, they are on disk. One thread commits; blobs may be read by any.
+// has returned, they are on disk. One thread commits; any thread may read blobs.
 //
-// Scripts and environments are blobs, named by the hash of their bytes. One is kept for as long as
-// a job names it. Hand over the blobs of every new job, even well-known ones: those that are kept
-// already cost nothing, and nobody has to know when the last job of an old one was forgotten.
+// Scripts and environments are blobs, named by the hash of their bytes. A blob is kept as long as a
+// job names it. Pass the blobs of every new job, also known ones: stored blobs cost nothing, and
+// callers need not know when the last job of an old one was deleted.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,14 @@ struct Batch {
     std::shared_ptr<const std::vector<std::string>> node_names;
 };
 
-// A row of an ended run. In its allocation a NodeIndex is a place in node_names.
+// A row of an ended run. In its allocation a NodeIndex is a position in node_names.
 struct StoredRun {
     ShownState state = ShownState::Requeued;
     Job job;  // as it was when the run ended, without steps
     std::vector<std::string> node_names;
 };
 
-// A row of an ended step. A NodeIndex is a place in node_names.
+// A row of an ended step. A NodeIndex is a position in node_names.
 struct StoredStep {
     Step step;
     std::vector<std::string> node_names;
@@ -51,23 +51,23 @@ class Store {
 public:
     virtual ~Store() = default;
 
-    // All of the batch, or after an error nothing of it.
+    // Commits all of the batch, or after an error nothing of it.
     virtual Result<void> commit(const Batch& batch) = 0;
 
-    // Is there room for so many bytes of new jobs? Asked before they are decided, since a batch
-    // that does not fit can only be tried again. A little of the disk is kept for what happens to
-    // the jobs there are.
+    // Whether there is room for so many bytes of new jobs. Checked before they are decided, since a
+    // batch that does not fit can only be tried again. Some space is kept for changes of existing
+    // jobs.
     virtual Result<void> room_for(std::size_t /*bytes*/) { return {}; }
 
-    // Everything, once, before the first commit. In the jobs that come back a NodeIndex is a place
-    // in the list of names that StoredState gives for it: in an allocation, a place in
-    // allocation_nodes; in completing_nodes, a place in StoredState::completing_nodes; in a step
-    // (also its nodes_left), a place in that step's list in step_nodes.
+    // Everything, once, before the first commit. In the loaded jobs a NodeIndex is a position in
+    // the list of names that StoredState has for it: in an allocation, a position in
+    // allocation_nodes; in completing_nodes, a position in StoredState::completing_nodes; in a step
+    // (also its nodes_left), a position in that step's list in step_nodes.
     virtual Result<StoredState> load() = 0;
 
     // Rows for accounting, by job, run and step. The cluster does not read them again, and load()
-    // does not give them back. ChangedRecords::accounted deletes them. To be called by the thread
-    // that commits.
+    // does not return them. ChangedRecords::accounted deletes them. To be called by the thread that
+    // commits.
     virtual Result<std::vector<StoredRun>> ended_runs(std::size_t most) = 0;
     virtual Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) = 0;
 
@@ -75,10 +75,10 @@ public:
     virtual Result<bool> has_blob(std::string_view hash) = 0;
 };
 
-// <directory>/sluice.db. The directory belongs to one process at a time; it is made when missing.
+// <directory>/sluice.db. The directory belongs to one process at a time; it is created if missing.
 Result<std::unique_ptr<Store>> open_sqlite(const std::string& directory);
 
-// Forgets everything when it goes: for tests and simulations.
+// Loses everything when destroyed: for tests and simulations.
 std::unique_ptr<Store> memory_store();
 
 }  // namespace sluice

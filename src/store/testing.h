@@ -1,6 +1,6 @@
 // store/testing.h
 //
-// What the tests of the stores share: jobs of all kinds, and a state directory that goes away.
+// Shared by the tests of the stores: jobs of all kinds, and a temporary state directory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -94,14 +94,14 @@ inline Job arbitrary_job(std::uint32_t id) {
     job.idempotency_key = *rc::gen::arbitrary<std::string>();
     job.admin_comment = text();
     job.run = arbitrary_run(static_cast<std::uint32_t>(node_names()->size()));
-    // States come with what they need.
+    // States require these members.
     if (!job.run.allocation && is_live(job)) job.state = JobState::Pending;
     if (is_live(job)) job.run.start_time = job.run.suspend_time = time();
     if (is_finished(job.state)) job.run.end_time = time();
     return job;
 }
 
-// A plain one: what a test of the store's behaviour needs.
+// A simple job for tests of the store's behaviour.
 inline Job simple_job(std::uint32_t id, const std::string& script_hash = "") {
     Job job;
     job.id = JobId{id};
@@ -125,7 +125,7 @@ inline Blob blob_of(const std::string& bytes) {
     return {blob_hash(bytes), bytes};
 }
 
-// Puts indexes of node_names() where a loaded job has places in lists of names.
+// Replaces positions in lists of names by indexes of node_names().
 inline Job resolved(Job job, const StoredState& state) {
     const auto index_of = [](const std::string& name) {
         const auto& names = *node_names();

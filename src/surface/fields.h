@@ -44,7 +44,7 @@ enum FieldFlag : std::uint8_t {
 };
 
 template <typename Row>
-struct Field {
+struct ShownField {
     char letter = 0;        // of -o; 0: none
     std::string_view name;  // of -O, any case; empty: none
     std::string_view header;

@@ -18,7 +18,7 @@ namespace sluice {
 template <typename Row>
 struct Format {
     struct Cell {
-        const Field<Row>* field = nullptr;
+        const ShownField<Row>* field = nullptr;
         std::uint32_t width = 0;  // 0: as wide as it is
         bool right = false;
         std::string suffix;  // copied after the field
@@ -44,16 +44,16 @@ std::vector<FormatWord> split_long_format(std::string_view text);
 void fit(std::string& out, std::size_t start, std::uint32_t width, bool right, bool keep_whole);
 
 template <typename Row>
-const Field<Row>* find_field(std::span<const Field<Row>> fields, char letter) {
-    for (const Field<Row>& field : fields) {
+const ShownField<Row>* find_field(std::span<const ShownField<Row>> fields, char letter) {
+    for (const ShownField<Row>& field : fields) {
         if (field.letter == letter) return &field;
     }
     return nullptr;
 }
 
 template <typename Row>
-const Field<Row>* find_field(std::span<const Field<Row>> fields, std::string_view name) {
-    for (const Field<Row>& field : fields) {
+const ShownField<Row>* find_field(std::span<const ShownField<Row>> fields, std::string_view name) {
+    for (const ShownField<Row>& field : fields) {
         if (!field.name.empty() && equals_ignoring_case(field.name, name)) return &field;
     }
     return nullptr;
@@ -61,10 +61,10 @@ const Field<Row>* find_field(std::span<const Field<Row>> fields, std::string_vie
 
 // Compat: an unknown letter is complained about and then printed as it stands.
 template <typename Row>
-Format<Row> parse_short_format(std::string_view text, std::span<const Field<Row>> fields) {
+Format<Row> parse_short_format(std::string_view text, std::span<const ShownField<Row>> fields) {
     Format<Row> format;
     for (const FormatWord& word : split_short_format(text)) {
-        const Field<Row>* field =
+        const ShownField<Row>* field =
             word.name.size() == 1 ? find_field(fields, word.name[0]) : nullptr;
         if (field) {
             format.cells.push_back({field, word.width, word.right, std::string(word.suffix)});
@@ -79,10 +79,10 @@ Format<Row> parse_short_format(std::string_view text, std::span<const Field<Row>
 
 // Compat: of an unknown name, what follows it is printed.
 template <typename Row>
-Format<Row> parse_long_format(std::string_view text, std::span<const Field<Row>> fields) {
+Format<Row> parse_long_format(std::string_view text, std::span<const ShownField<Row>> fields) {
     Format<Row> format;
     for (const FormatWord& word : split_long_format(text)) {
-        if (const Field<Row>* field = find_field(fields, word.name)) {
+        if (const ShownField<Row>* field = find_field(fields, word.name)) {
             format.cells.push_back({field, word.width, word.right, std::string(word.suffix)});
         } else {
             format.unknown.emplace_back(word.name);

@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-using JobField = Field<SheetRow>;
+using JobField = ShownField<SheetRow>;
 std::span<const JobField> job_fields();
 
 // The columns that the functions below read, for code that uses them outside of a field.

@@ -38,7 +38,7 @@ struct NodeGroup {
     const Looks& looks() const { return listing->nodes.looks(); }
 };
 
-using NodeField = Field<NodeGroup>;
+using NodeField = ShownField<NodeGroup>;
 std::span<const NodeField> node_fields();
 // A field's needs hold both kinds of columns; those of partitions are moved up by this much.
 constexpr ColumnId kPartitionOffset = 512;

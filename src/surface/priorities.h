@@ -29,7 +29,7 @@ inline std::int64_t configured_order(const PriorityRow& row) {
     return row.job.index;
 }
 
-using PriorityField = Field<PriorityRow>;
+using PriorityField = ShownField<PriorityRow>;
 std::span<const PriorityField> priority_fields();
 
 }  // namespace sluice

@@ -38,7 +38,7 @@ std::vector<std::int64_t> ranks_of(const std::vector<std::string>& texts) {
 }
 
 std::vector<std::int64_t> text_ranks(const std::vector<SheetRow>& rows,
-                                     const Field<SheetRow>& field) {
+                                     const ShownField<SheetRow>& field) {
     std::vector<std::string> texts;
     std::vector<std::size_t> text_of(rows.size());
     std::unordered_map<std::int64_t, std::size_t> known;  // raw value of the only column: its text

@@ -18,7 +18,7 @@ namespace sluice {
 
 template <typename Row>
 struct SortKey {
-    const Field<Row>* field = nullptr;
+    const ShownField<Row>* field = nullptr;
     bool descending = false;
     bool as_configured = false;  // sinfo's "#P"
 };
@@ -33,11 +33,11 @@ std::vector<SortWord> split_sort(std::string_view text);
 
 // Letters that no field sorts by go to `unknown`.
 template <typename Row>
-std::vector<SortKey<Row>> parse_sort(std::string_view text, std::span<const Field<Row>> fields,
+std::vector<SortKey<Row>> parse_sort(std::string_view text, std::span<const ShownField<Row>> fields,
                                      std::string& unknown) {
     std::vector<SortKey<Row>> keys;
     for (const SortWord& word : split_sort(text)) {
-        const Field<Row>* field = find_field(fields, word.letter);
+        const ShownField<Row>* field = find_field(fields, word.letter);
         if (field && field->sorts) {
             keys.push_back({field, word.descending, word.as_configured});
         } else {
@@ -53,10 +53,10 @@ std::vector<std::int64_t> ranks_of(const std::vector<std::string>& texts);
 // The texts that a field gives the rows. Most depend on one column, and most columns of a large
 // listing hold few different values: each is worded once.
 std::vector<std::int64_t> text_ranks(const std::vector<SheetRow>& rows,
-                                     const Field<SheetRow>& field);
+                                     const ShownField<SheetRow>& field);
 
 template <typename Row>
-std::vector<std::int64_t> text_ranks(const std::vector<Row>& rows, const Field<Row>& field) {
+std::vector<std::int64_t> text_ranks(const std::vector<Row>& rows, const ShownField<Row>& field) {
     std::vector<std::string> texts(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) field.append(rows[i], texts[i]);
     return ranks_of(texts);

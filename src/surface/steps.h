@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-using StepField = Field<SheetRow>;
+using StepField = ShownField<SheetRow>;
 std::span<const StepField> step_fields();
 
 constexpr Needs kStepIdNeeds =

@@ -185,7 +185,7 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
         node.real_memory = as_number(option(options, "mem", "1000"));
         node.weight = as_number(option(options, "weight", "1"));
         if (options.contains("gres")) node.gres = parse_gres(options.at("gres")).value();
-        if (options.contains("gpucores")) {  // as many GPUs on each of the lists of cores
+        if (options.contains("gpucores")) {  // as many GPUs for each list of cores
             const std::vector<std::string_view> lists = split(options.at("gpucores"), '|');
             for (std::string_view cores : lists) {
                 settings_.gres[name].push_back({.name = "gpu",
@@ -256,7 +256,7 @@ std::string Scenario::submit(const std::string& name, const Words& options) {
     wish->submit_host = option(options, "host", "login");
     Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100},
                   list_in(options, "groups")};
-    // By its long and its short name, as the controller finds it in AllocNodes.
+    // By its long and its short name, as the controller would find it in AllocNodes.
     const std::string& host = wish->submit_host;
     caller.hosts = {host, host.substr(0, host.find('.'))};
     caller.sent_by_root = caller.user.value == 0 || options.contains("asroot");
@@ -316,7 +316,7 @@ std::string Scenario::expect(const std::string& name, const std::vector<std::str
     return {};
 }
 
-// "afterok:first,after:sweep_3+5": what is a job's name becomes its id.
+// "afterok:first,after:sweep_3+5": replaces names of jobs by their ids.
 std::string Scenario::with_ids(const std::string& text) const {
     std::string out, word;
     auto flush = [&] {
@@ -415,8 +415,8 @@ std::string Scenario::control(const std::string& verb, const std::string& name) 
     return "no such verb";
 }
 
-// "reserve r1 start=10 length=30 nodes=n[1-2] users=1000 flags=MAINT", minutes; also "rereserve"
-// and "unreserve". With refused=..., the text that it is refused with must contain that.
+// "reserve r1 start=10 length=30 nodes=n[1-2] users=1000 flags=MAINT", in minutes; also "rereserve"
+// and "unreserve". With refused=..., the error must contain that text.
 std::string Scenario::reserve(ReservationChange::Verb verb, const std::string& name,
                               const Words& options) {
     ReservationChange change{.verb = verb, .name = name};
@@ -476,7 +476,7 @@ std::string Scenario::reserved(const std::string& name, const std::string& wante
     return fmt::format("is on {}, start={}", found->node_names, minutes);
 }
 
-// What the job has on its first node: its CPUs by number, its memory.
+// Checks what the job holds on its first node: its CPUs by number, its memory.
 std::string Scenario::holds(const std::string& name, const Words& options) {
     const Job& job = cluster_->job(find(name));
     if (!job.run.allocation) return "has no nodes";
@@ -522,7 +522,7 @@ Result<std::vector<Explanation>> Scenario::why(const std::string& job) {
     return std::get<std::vector<Explanation>>(answer);
 }
 
-// What the store would keep, and the nodes with what runs there.
+// Restarts the controller from what the store would keep; the nodes register with their runs.
 void Scenario::restart() {
     StoredState stored;
     stored.reservations = cluster_->reservations();
@@ -554,7 +554,7 @@ void Scenario::restart() {
     apply_event(Tick{});
 }
 
-// Nodes that are connected say so, and a pass follows.
+// Connected nodes send a heartbeat, and a pass follows.
 void Scenario::wait_until(Time moment) {
     now_ = moment;
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {

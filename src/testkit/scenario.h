@@ -1,44 +1,50 @@
 // testkit/scenario.h
 //
-// Small worlds in words: a cluster, what happens to it, and what must then be so. One line each:
+// Tests of the core as lines of text: a cluster, events, and the expected state. One line each:
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
+//             [gpucores=0-3|4-7]      the cores close to its GPUs, as many GPUs for each list
+//             [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS]
-//   [mode=OFF|CANCEL|REQUEUE|SUSPEND] qos       NAME [KEY=VALUE ...]  as sacctmgr add qos; once the
-//   cluster is there, modify qos switch    NAME nodes=LIST | switches=NAME,NAME settings
-//   [backfill=off] [bookings=N] [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG]
-//   [exempt=MIN] [slice=MIN] submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..]
-//   [gpus=..] [time=MIN] [mintime=MIN] [array=..]
-//             [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..] [feature=..] [partition=..]
-//             [norequeue] [interactive] [srun] [salloc] [user=UID] [refused]
-//             [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN] [name=..]
-//             [mail=TYPES] [mailuser=..]
-//   pass      starts what can start        at MIN         the clock moves, due timers fire
-//   end       NAME [code=N]   clean NAME NODE   cancel NAME   hold|release|requeue|suspend|resume
-//   NAME update    NAME KEY=VALUE [by=UID] [refused]          names in the value of Dependency=
-//   become ids settings  licenses=matlab:2 [killdep] [nohold] [arraymax=N] [noshrink] [expansion]
-//   [epilog] [enforceqos] [limits]  before nodes are used; later: a reconfiguration restart   the
-//   controller comes back with what was in its records depends   NAME TEXT|none what squeue shows
-//   of its dependency down|lost|back NODE      node NODE KEY=VALUE [refused]      node NODE is
-//   STATE rebooted  NODE                              back, with a new boot reboot    NODE [asap]
-//   [next=resume|down] [reason=..] [refused] shows     NODE [state=IDLE+DRAIN] [reason=..]
-//   "_" is a blank in reasons nodes     ... [gpucores=0-3|4-7]            which cores its GPUs are
-//   close to, as many for each list submit    ... [nodetasks=N] [mincpus=N] [sockets=N]
-//   [socketcores=N] [corethreads=N] [socketgpus=..] [bind] nodes     ... [cores=PER SOCKET]
-//   [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB] partition ... [state=..] [alternate=..]
-//   [groups=..] [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
+//             [mode=OFF|CANCEL|REQUEUE|SUSPEND] [state=..] [alternate=..] [groups=..]
+//             [accounts=..] [denyaccounts=..] [hosts=..] [rootonly] [norootjobs] [reqresv] [lln]
 //             [exclusive=NODE|USER] [oversubscribe=YES:2|FORCE:2] [minnodes=N] [maxcpus=N]
 //             [maxsocketcpus=N] [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
-//   submit    ... [groups=..] [account=..] [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB]
-//   [gpucpus=N] [corespec=N] [threadspec=N] [sizes=1,5,9] [share] [nomem] [refused=PART OF THE
-//   TEXT] holds NAME [cpus=0-3] [mem=MB] [gpus=0-1]   on its first node expect    NAME pending
-//   [REASON] [starts=MIN] | running [NODES] | completing | STATE
-//
-//   clock     +180 | -180    sets the controller's clock, in minutes; `at` goes on as before
-//
-//   settings  ... [batchstart=MIN] [overrun=MIN] [resume=MIN] [gpumem=MB] [userbookings=N]
-//
-//   submit    ... [nokill] [warn=MIN] [nomem]     partition ... [gpumem=MB]
+//             [gpumem=MB]
+//   qos       NAME [KEY=VALUE ...]    sacctmgr add qos; once the cluster exists, modify qos
+//   switch    NAME nodes=LIST | switches=NAME,NAME
+//   settings  before nodes are used; later: a reconfiguration. [backfill=off] [bookings=N]
+//             [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
+//             [licenses=matlab:2] [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
+//             [enforceqos] [limits] [batchstart=MIN] [overrun=MIN] [resume=MIN] [gpumem=MB]
+//             [userbookings=N]
+//   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN]
+//             [mintime=MIN] [array=..] [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..]
+//             [feature=..] [partition=..] [norequeue] [interactive] [srun] [salloc] [user=UID]
+//             [refused] [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN]
+//             [name=..] [mail=TYPES] [mailuser=..] [nodetasks=N] [mincpus=N] [sockets=N]
+//             [socketcores=N] [corethreads=N] [socketgpus=..] [bind] [groups=..] [account=..]
+//             [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB] [gpucpus=N] [corespec=N]
+//             [threadspec=N] [sizes=1,5,9] [share] [nomem] [nokill] [warn=MIN]
+//             [refused=PART OF THE TEXT]
+//   pass      starts what can start
+//   at        MIN                     the clock moves, due timers fire
+//   end       NAME [code=N]
+//   clean     NAME NODE
+//   cancel    NAME                    also: hold, release, requeue, suspend, resume
+//   update    NAME KEY=VALUE [by=UID] [refused]    names in Dependency= become ids
+//   restart   the controller restarts from its records
+//   clock     +180 | -180             sets the controller's clock, in minutes; `at` is unaffected
+//   down      NODE                    also: lost, back; rebooted: back, with a new boot
+//   node      NODE KEY=VALUE [refused]
+//   node      NODE is STATE
+//   reboot    NODE [asap] [next=resume|down] [reason=..] [refused]
+//   reserve   NAME start=MIN length=MIN nodes=LIST ...    also: rereserve, unreserve (scenario.cc)
+//   reserved  NAME gone | start=MIN | NODES
+//   depends   NAME TEXT|none          what squeue shows of its dependency
+//   shows     NODE [state=IDLE+DRAIN] [reason=..]    "_" is a blank in reasons
+//   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1]    on its first node
+//   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.
 #pragma once
@@ -56,14 +62,14 @@ namespace sluice {
 class Scenario {
 public:
     Scenario() { settings_.allow_spec_resources = true; }
-    // A cluster as configured, in which the text defines no nodes and partitions of its own.
+    // A cluster as configured; the text defines no nodes and partitions.
     explicit Scenario(Settings settings) : settings_(std::move(settings)) {}
 
-    // Runs the text; the answer is empty, or says which line failed and why.
+    // Runs the text; returns an empty text, or which line failed and why.
     std::string run(std::string_view text);
 
     Cluster& cluster() { return *cluster_; }
-    // What swhy is told of "3" or "3_1"; as an error, that there is no such job.
+    // The answer to swhy for "3" or "3_1"; an error if there is no such job.
     Result<std::vector<Explanation>> why(const std::string& job);
     const Effects& effects() const { return effects_; }
     JobId job(const std::string& name) const { return jobs_.at(name); }

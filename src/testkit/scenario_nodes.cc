@@ -1,4 +1,4 @@
-// The lines of a scenario that are about nodes: what is done to them, and what they show.
+// The lines of a scenario about nodes: changes, and what they show.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -42,8 +42,8 @@ std::string Scenario::reboot(const std::string& name, const Words& options) {
     return answered(options.contains("refused"));
 }
 
-// It comes back with nothing, and says so when it is told to end what it had; "rebooted" with a new
-// boot.
+// It registers without runs, and reports the end of those it had when told to end them; "rebooted"
+// with a new boot.
 void Scenario::register_node(const std::string& name, bool rebooted) {
     NodeFacts facts;
     if (rebooted) facts.boot_time = now_;

@@ -98,7 +98,7 @@ bool has_criteria(const Filter& filter) {
            !filter.states.empty();
 }
 
-// scancel 12_[1-99000]: tasks that have not started end together, as one record.
+// scancel 12_[1-99000]: tasks that have not started are split off and end together, as one record.
 void cut_waiting(Cluster& cluster, const CancelJobs& event, const JobMatcher& matcher,
                  const JobRef& ref) {
     auto record = cluster.find_job(ref.job);
@@ -155,7 +155,7 @@ void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& eff
             any = any || !refused;
             if (refused) error = refused;
         }
-        // Of an array, tasks that have ended already are no reason to complain.
+        // Of an array, tasks that have already ended are not reported as errors.
         results.push_back({to_string(ref), any ? std::nullopt : error});
     }
     if (event.filter.jobs.empty() && has_criteria(event.filter)) {

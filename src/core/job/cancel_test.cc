@@ -17,7 +17,7 @@ JobRef tasks_of(const Scenario& world, const char* name, const char* tasks) {
             .step = {}};
 }
 
-// What scancel hears: nothing, or why not.
+// The answer to scancel: nothing, or the error.
 std::optional<Error> cancel(Scenario& world, const JobRef& ref, std::uint32_t user = 0) {
     CancelJobs event{.request = RequestId{77}, .caller = {UserId{user}, GroupId{0}}, .filter = {}};
     event.filter.jobs = {ref};

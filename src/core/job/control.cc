@@ -33,8 +33,8 @@ Action action_of(JobVerb verb) {
 Result<void> may_control(const Cluster& cluster, const ControlJobs& event, const Job& job) {
     const Role role = role_in(cluster, event.caller, job);
     TRY(permit(role, action_of(event.verb)));
-    // Compat: a job whose request cannot be met any more is not released by its owner either; the
-    // owner may change it instead.
+    // Compat: the owner may not release a job whose request cannot be met any more, but may change
+    // it.
     const bool needs_admin =
         job.priority == 0 && (job.admin_hold || job.reason == Reason::BadConstraints);
     if (event.verb == JobVerb::Release && needs_admin)
@@ -52,7 +52,7 @@ std::optional<Error> requeue_refusal(const Job& job, bool held) {
     return {};
 }
 
-// Why the job cannot be controlled like this; nothing is changed.
+// Why the job cannot be controlled like this; changes nothing.
 std::optional<Error> control_refusal(const Cluster& cluster, const ControlJobs& event,
                                      const Job& job) {
     if (auto allowed = may_control(cluster, event, job); !allowed) return allowed.error();
@@ -78,7 +78,7 @@ std::optional<Error> control_refusal(const Cluster& cluster, const ControlJobs& 
     return Error{ErrorCode::NotSupported, {}};
 }
 
-// A running job goes on; the hold counts when it is put back into the queue.
+// A running job continues; the hold takes effect when it is requeued.
 void hold(Cluster& cluster, const Caller& caller, JobId id, JobVerb verb) {
     const Job& held = cluster.job(id);
     const Role role = role_in(cluster, caller, held);
@@ -100,7 +100,7 @@ void release(Cluster& cluster, Time now, JobId id) {
     job.admin_hold = false;
     bool waits = job.state == JobState::Pending;
     if (waits) job.eligible_time = std::max(job.eligible_time, now);
-    // Compat: whatever was set by hand, from here on the priority is calculated.
+    // Compat: from now on the priority is calculated, even if it was set by hand.
     calculate_priority(cluster, job);
     job.reason_detail.clear();
     job.reason = waits ? reason_to_wait(job, now) : Reason::None;
@@ -147,13 +147,13 @@ std::optional<Error> control(Cluster& cluster, Time now, const ControlJobs& even
     return {};
 }
 
-// For all of them, or the last refusal if none could be controlled.
+// Controls all of them; returns the last error if none could be controlled.
 std::optional<Error> control_all(Cluster& cluster, Time now, const ControlJobs& event,
                                  const std::vector<JobId>& ids, Effects& effects) {
     std::optional<Error> error;
     bool any = false;
     for (JobId id : ids) {
-        // Of an array, the tasks that have ended are not meant.
+        // Of an array, tasks that have ended are skipped.
         if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;
         auto refused = control(cluster, now, event, id, effects);
         any = any || !refused;
@@ -172,7 +172,7 @@ void on_control(Cluster& cluster, Time now, const ControlJobs& event, Effects& e
     if (event.verb == JobVerb::Top) return on_top(cluster, event, effects);
     std::vector<JobResult> results;
     for (const JobRef& ref : event.jobs) {
-        // Tasks whose record refuses stay in their array: a refused request changes nothing.
+        // Tasks of a record that refuses the request are not split off: a refusal changes nothing.
         const auto is_allowed = [&](const Job& job) {
             return !control_refusal(cluster, event, job);
         };

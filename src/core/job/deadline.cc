@@ -10,8 +10,8 @@ namespace sluice {
 
 namespace {
 
-// What the job must have at least: --time-min, else --time. A limit that is only the partition's
-// default is cut to what is left.
+// The least time that the job needs: --time-min, else --time. A limit that is only the partition's
+// default may be cut to the time left.
 Seconds needed_length(const JobTerms& wish) {
     for (const auto& limit : {wish.time_min, wish.time_limit}) {
         if (limit && !limit->unlimited()) return limit->length();
@@ -42,7 +42,7 @@ void watch_deadline(Cluster& cluster, const Job& job) {
 void on_deadline_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
     if (job.state != JobState::Pending || !job.request->deadline) return;
-    if (now <= latest_start(*job.request)) return;  // moved since: another timer is set for that
+    if (now <= latest_start(*job.request)) return;  // the deadline was moved and has a new timer
     cluster.edit_job(id).reason = Reason::DeadlinePassed;
     end_pending(cluster, now, id, JobState::Deadline, {}, effects);
     tell_of_end(cluster, now, id, effects);

@@ -12,7 +12,7 @@ Result<void> check_deadline(const JobTerms& wish, Time now);
 // Sets the timer of a pending job that has a deadline.
 void watch_deadline(Cluster& cluster, const Job& job);
 void on_deadline_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
-// The time limit of a job that starts now: it ends by its deadline.
+// The time limit of a job that starts now, so that it ends by its deadline.
 TimeLimit limit_before_deadline(const Job& job, Time now);
 
 }  // namespace sluice

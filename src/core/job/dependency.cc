@@ -16,12 +16,12 @@ namespace {
 
 enum class Verdict { Waiting, Fulfilled, Never };
 
-// What there is to know of the job, task or array that a condition names.
+// State of the job, task or array that a condition names.
 struct Target {
     bool known = false;
     bool started = true;
     bool ended = true;
-    bool well = true;  // all that ended completed
+    bool well = true;  // all that have ended completed
     Time start;        // of the last one
 };
 
@@ -37,7 +37,7 @@ AwaitedKey key_of(const Condition& condition) {
     return {condition.job.value, condition.task.value_or(kWholeJob)};
 }
 
-// Any record of the array: they share the request, which says what tasks there ever were.
+// Any record of the array: all share the request, which lists the tasks that ever existed.
 std::shared_ptr<const Job> any_of(const Cluster& cluster, JobId array) {
     if (auto record = cluster.find_job(array)) return record;
     auto members = cluster.array_members.find(array.value);
@@ -67,8 +67,8 @@ bool awaits_start(const Condition& condition) {
     return condition.kind == DependencyKind::After || condition.kind == DependencyKind::Expand;
 }
 
-// The tasks that started last are the likeliest to be running: looking at them first keeps this
-// short until the array is over.
+// Looks first at the tasks that started last, which are most likely to run: that keeps the search
+// short until the array has ended.
 Target look_at_array(const Cluster& cluster, const Condition& condition) {
     Target target;
     auto record = cluster.find_job(condition.job);
@@ -140,7 +140,7 @@ bool kills_invalid(const Cluster& cluster, const Job& job) {
     return job.request->kill_on_invalid_dep.value_or(cluster.settings().kill_invalid_depend);
 }
 
-// Writes down what is left and acts on it. Jobs that end by it are added to `ended`.
+// Stores the conditions left and acts on them. Jobs that end as a result are added to `ended`.
 void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector<JobId>& ended,
               Effects& effects) {
     if (cluster.job(id).dependency != left) {
@@ -163,7 +163,7 @@ void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector
     }
 }
 
-// The conditions for which `concerned`, judged anew.
+// Evaluates the conditions again for which `concerned` is true.
 template <typename Concerned>
 void reconsider(Cluster& cluster, Time now, JobId id, Concerned concerned,
                 std::vector<JobId>& ended, Effects& effects) {
@@ -190,8 +190,9 @@ bool is_by_task(const Job& job, const Condition& condition) {
            is_array_record(job);
 }
 
-// aftercorr between arrays: tasks whose counterpart is over leave the array's record and are judged
-// on their own. All of them at once, when the counterparts were cancelled before any started.
+// aftercorr between arrays: tasks whose counterpart has ended are split off the array's record and
+// evaluated separately. That may be all of them, if the counterparts were cancelled before any
+// started.
 void match_tasks(Cluster& cluster, Time now, JobId id, const Job& awaited,
                  std::vector<JobId>& ended, Effects& effects) {
     if (!is_over(awaited)) return;
@@ -206,7 +207,7 @@ void match_tasks(Cluster& cluster, Time now, JobId id, const Job& awaited,
     }
     for (std::uint32_t task : tasks) {
         JobId split = split_task(cluster, id, task);
-        // All of them: others may have come true before anybody looked at this task by itself.
+        // All conditions: others may have been fulfilled before this task had its own record.
         reconsider(
             cluster, now, split, [](const Condition&) { return true; }, ended, effects);
     }
@@ -220,7 +221,7 @@ bool waits_on(const Job& job, const AwaitedKey& key) {
                        });
 }
 
-// A task of an awaited array did not end well: remembered, as the task's record will be forgotten.
+// Records that a task of an awaited array failed: the task's own record will be deleted.
 void remember_failure(Cluster& cluster, JobId id, const Job& awaited, const AwaitedKey& key) {
     if (!is_over(awaited) || awaited.state == JobState::Completed) return;
     std::shared_ptr<const Job> job = cluster.find_job(id);
@@ -246,7 +247,7 @@ void hear_of(Cluster& cluster, Time now, JobId id, const Job& awaited, const Awa
     if (cluster.job(id).state != JobState::Pending) return;
     auto concerned = [&](const Condition& condition) {
         if (key_of(condition) != key) return false;
-        // Of the many tasks of an array, a task with a counterpart waits for that one only.
+        // With aftercorr a task waits only for its counterpart in the array.
         bool other_task = condition.kind == DependencyKind::AfterCorr && condition.all_tasks &&
                           job->array_task && awaited.array_task &&
                           *awaited.array_task != *job->array_task &&
@@ -290,7 +291,7 @@ void for_each_dependent(Cluster& cluster, const Job& job, Hear hear) {
     }
 }
 
-// Does anything that it waits for wait, in the end, for `self`?
+// Whether any job that it waits for depends, directly or not, on `self`.
 Result<bool> leads_to(const Cluster& cluster, const Dependency& dependency, JobId self) {
     std::set<JobId> seen;
     std::vector<JobId> ahead;
@@ -335,7 +336,7 @@ Result<Dependency> resolve_dependency(const Cluster& cluster, std::string_view t
     for (Condition& condition : dependency.left) {
         if (condition.kind == DependencyKind::Singleton) continue;
         auto job = any_of(cluster, condition.job);
-        // Compat: a plain id of an array means all its tasks.
+        // Compat: the plain id of an array means all its tasks.
         bool array = job && job->array_job == condition.job;
         if (array && !condition.task) condition.all_tasks = true;
         if (!array && (condition.all_tasks || condition.task)) job = nullptr;
@@ -411,8 +412,7 @@ void on_dependency_timer(Cluster& cluster, Time now, JobId id, Effects& effects)
     for (JobId over : ended) tell_of_end(cluster, now, over, effects);
 }
 
-// Nothing is released from within a scheduling pass: a start sets the clock, the timer does the
-// rest.
+// A scheduling pass releases no jobs: a start only sets a timer, which releases them.
 void tell_of_start(Cluster& cluster, Time now, JobId id) {
     job_is_here(cluster, cluster.job(id));
     std::shared_ptr<const Job> started = cluster.find_job(id);

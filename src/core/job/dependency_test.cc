@@ -1,4 +1,4 @@
-// core/job/dependency_test.cc: who waits for whom, and what becomes of those who wait in vain.
+// core/job/dependency_test.cc: dependencies between jobs, also those that can never be fulfilled.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

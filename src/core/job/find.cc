@@ -1,4 +1,4 @@
-// core/job/find.cc: the jobs that a reference means.
+// core/job/find.cc: the jobs that a reference names.
 #include <algorithm>
 
 #include "core/job/deadline.h"
@@ -29,7 +29,7 @@ std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
     return found;
 }
 
-// Tasks of an array get a record of their own.
+// Gives tasks of an array a record of their own.
 static JobId add_part(Cluster& cluster, Job part) {
     const JobId from = part.id;
     part.id = cluster.take_job_id();
@@ -78,7 +78,7 @@ void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks) {
     add_part(cluster, std::move(part));
 }
 
-// Those of one record. Where it waits for its begin time, so do they.
+// The tasks of one record. If it waits for its begin time, so do they.
 static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
     auto record = cluster.find_job(id);
     std::vector<std::uint32_t> tasks;

@@ -1,7 +1,8 @@
 // core/job/finish.cc
 //
-// How jobs end. A job is over when we or its script say so; its nodes are free one by one, as each
-// reports that nothing of the job is left. Until the last one has, the job shows as CG.
+// How jobs end. A job has ended when the controller or its script says so; its nodes become free
+// one by one, as each reports that nothing of the job is left. Until the last one has, the job
+// shows as CG.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,14 +51,14 @@ bool will_run_again(const Job& job) {
            job.run.kill_reason == KillReason::PreemptedRequeue;
 }
 
-// How a job is remembered that ended by itself.
+// The final state of a job that ended by itself.
 JobState ending_of(const ExitStatus& exit) {
     if (exit.oom_killed) return JobState::OutOfMemory;
     return exit.failed() ? JobState::Failed : JobState::Completed;
 }
 
-// Compat: a job one of whose steps was out of memory counts as such, whatever its script made of
-// it. Not so a job of salloc, in which a user may go on after that.
+// Compat: a job counts as out of memory if one of its steps was, whatever its script made of it.
+// Not so a job of salloc, in which the user may go on.
 bool had_step_without_memory(const Job& job) {
     const bool ends_by_itself =
         job.request->kind == JobKind::Batch || job.request->kind == JobKind::Srun;
@@ -95,7 +96,7 @@ Reason reason_of(const Error& launch_error) {
     }
 }
 
-// What the job's output says about its end.
+// The line about the job's end in its output.
 std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIndex node) {
     std::string_view cause;
     switch (*job.run.kill_reason) {
@@ -141,7 +142,7 @@ void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex 
     effects.push_back(std::move(order));
 }
 
-// A task of the array is gone: those that waited for its place may go on.
+// A task of the array has ended: tasks that waited because of the array's limit may start.
 void task_is_gone(Cluster& cluster, Time now, JobId array) {
     auto running = cluster.array_running.find(array.value);
     if (running != cluster.array_running.end() && --running->second == 0) {
@@ -167,7 +168,7 @@ void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     }
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
-    // Whoever still waits for an allocation hears that there will be none.
+    // Clients that still wait for an allocation are told that there will be none.
     answer_waiters(cluster, id, WaitFor::Allocated, effects);
     mail_end(cluster, cluster.job(id), effects);
     tell_of_end(cluster, now, id, effects);
@@ -200,8 +201,8 @@ StepState step_state_after(JobState state) {
     }
 }
 
-// A run that we had given up is gone from its node. After the last one the node takes jobs again,
-// also those that were put away because they named it.
+// A run that the controller had given up is gone from its node. After the last one the node takes
+// jobs again; jobs that were parked because they named it are queued.
 void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& run) {
     if (cluster.node(node).orphans.empty()) return;
     std::erase(cluster.edit_node(node).orphans, RunId{run.job, run.restarts, kBatchStep});
@@ -229,7 +230,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     leave_suspension(job, now);
     CHECK(job.state == JobState::Running);
     if (is_completing(
-            job)) {  // already on its way out to run again: a stronger reason may change that
+            job)) {  // already completing, to be requeued: a stronger reason may change that
         job.run.kill_reason = reason;
         if (JobState after = state_after(reason); after != JobState::Running) move_to(job, after);
         return;
@@ -248,7 +249,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
     std::shared_ptr<const Job> ending = cluster.find_job(id);
     for (NodeIndex node : ending->run.completing_nodes)
         send_terminate(cluster, now, *ending, node, effects);
-    retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
+    retry_waiting_steps(cluster, now, id, effects);  // they are refused
     if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
 }
 
@@ -258,7 +259,7 @@ void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effec
     job.run.end_time = now;
     job.run.allocation.reset();
     cluster.jobs_changed_state(id);
-    retry_waiting_steps(cluster, now, id, effects);  // they hear that there will be none
+    retry_waiting_steps(cluster, now, id, effects);  // they are refused
     settle(cluster, now, id, effects);
 }
 
@@ -297,7 +298,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     if (event.epilog_failed) drain_after_hook(cluster, now, event.node, kEpilogError);
     no_longer_there(cluster, now, event.node, event.run);
     if (!found || found->run.restarts != event.run.restarts || !found->run.allocation) return;
-    if (!found->run.allocation->find(event.node)) return;  // it cannot know
+    if (!found->run.allocation->find(event.node)) return;  // not a node of the job
     const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
     if (refused && (is_live(*found) || is_completing(*found)))
         drain_after_refusal(cluster, now, event.node, *event.launch_error);
@@ -324,7 +325,7 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
         }
         job.reason = event.launch_error ? reason_of(*event.launch_error)
                                         : reason_of(job.state, job.run.exit);
-        if (event.launch_error) {  // the reason's own word says the rest
+        if (event.launch_error) {  // the reason is shown as well
             const std::string& detail = event.launch_error->detail;
             job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
         }
@@ -368,7 +369,7 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         Job& launched = cluster.edit_job(found->id);
         launched.run.launched = true;
         launched.refused_by.clear();
-        // Told to stop before there was anything to be stopped.
+        // The order to stop came before there were processes.
         if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
     }
 }

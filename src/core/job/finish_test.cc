@@ -1,5 +1,5 @@
-// core/job/finish_test.cc: interactive jobs end as what ran in them, when their owner gives them
-// back; and whether anybody waits for an end.
+// core/job/finish_test.cc: the final state of interactive jobs that their owner gives back; and
+// waiting for an end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,16 +1,16 @@
 // core/job/launch.cc
 //
-// A step is granted to an srun, which brings it to its nodes while its credential is valid. If the
-// srun dies before that, nobody else would ever say so, and the step would keep its CPUs from the
-// others of its job. Nodes report what they were brought; a step that one of them has not got in
-// time is ended.
+// A step is granted to an srun, which launches it on its nodes while its credential is valid. If
+// the srun dies before that, no other process would report it, and the step would keep its CPUs
+// from the other steps of its job. Nodes report the steps that were launched; a step that one of
+// them has not got in time is ended.
 //
-// A job that srun made for itself is over when srun says so. One that was killed says nothing, nor
-// does one that could not reach us: then the end of its step is the job's.
+// A job that srun made for itself ends when srun says so. An srun that was killed says nothing, nor
+// does one that could not reach the controller: then the job ends with its step.
 //
-// A node that cannot launch a batch script, or does not in time, takes no more jobs; the job runs
-// elsewhere. A job whose Prolog fails is held, for somebody to look at, and may run again
-// elsewhere; with nohold_on_prolog_fail it does so by itself.
+// A node that cannot launch a batch script, or does not in time, is drained; the job runs
+// elsewhere. A job whose Prolog fails is held, so that a user can look at it, and may then run
+// elsewhere; with nohold_on_prolog_fail it is requeued without a hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +22,11 @@
 namespace sluice {
 namespace {
 
-constexpr Seconds kOnItsWay{60};   // a report of a launch that was in time
-constexpr Seconds kFirstWord{60};  // of an srun that was given its job, or that we do not know yet
-constexpr Seconds kLastWord{10};   // of an srun whose step has ended
-constexpr Seconds kAskAgain{10};   // for a node that has not been heard since a script was due
-constexpr std::size_t kRefusalsMost = 3;  // by different nodes: then the job is the likelier cause
+constexpr Seconds kOnItsWay{60};   // for the report of a launch that was in time
+constexpr Seconds kFirstWord{60};  // for the first message of an srun with a new or a restored job
+constexpr Seconds kLastWord{10};   // for the last message of an srun whose step has ended
+constexpr Seconds kAskAgain{10};   // for a node that has not been heard since the script was due
+constexpr std::size_t kRefusalsMost = 3;  // by different nodes: then the job is at fault
 constexpr const char* kPrologError = "Prolog error";  // what the node shows
 
 StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
@@ -38,7 +38,7 @@ StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
     return nullptr;
 }
 
-// Those that are away say what they have when they register.
+// Nodes that are not connected report their runs when they register.
 bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
     const Node& node = cluster.node(index);
     return node.connected && node.last_seen && *node.last_seen >= moment;
@@ -88,8 +88,8 @@ void await_batch_start(Cluster& cluster, Time now, const Job& job) {
     cluster.add_timer({now + timeout, TimerKind::BatchStart, job.id.value});
 }
 
-// A node tells things in order: once it was heard after the script was due, it has not started. A
-// node that is away is asked to launch the script again when it registers.
+// A node reports in order: if it was heard after the script was due, the script has not started. A
+// node that is not connected is asked to launch the script again when it registers.
 void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!is_live(job) || is_completing(job) || job.run.launched) return;
     const Time due = *job.run.start_time + cluster.settings().batch_start_timeout;
@@ -113,7 +113,7 @@ bool may_be_requeued(const Job& job) {
     return job.request->requeue && job.request->kind == JobKind::Batch;
 }
 
-// The node reports the step's end besides: that is all for a job that cannot run again.
+// The node also reports the step's end: that is enough for a job that cannot be requeued.
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!may_be_requeued(job)) return;
     cluster.edit_job(job.id).reason = Reason::JobLaunchFailure;
@@ -175,7 +175,7 @@ void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effec
         return end_running(cluster, now, job.id, KillReason::Cancelled, effects);
     }
     for (const auto& step : job.run.steps) {
-        // It ended later: another timer is set for that.
+        // It ended later and has its own timer.
         if (step->end_time && *step->end_time + kLastWord > now) return;
     }
     complete_running(cluster, now, job.id, job.run.derived_exit, effects);

@@ -26,7 +26,7 @@ bool is_heard_of_as_a_whole(const Job& job) {
     return job.array_job && !job.request->mail_types.empty() && !wants(job, MailType::ArrayTasks);
 }
 
-// Compat: a waiting array that wants to be heard of by task goes by its number alone.
+// Compat: a waiting array with ARRAY_TASKS is shown by its id alone.
 std::string name_of(const Job& job) {
     const std::string name(job.details->name());
     if (is_heard_of_as_a_whole(job)) {
@@ -38,14 +38,14 @@ std::string name_of(const Job& job) {
                        *job.array_task, job.id.value, name);
 }
 
-// A name may have line ends in it: what follows one would be a header of its own.
+// A line end in a name would start a new mail header.
 std::string on_one_line(std::string text) {
     std::replace_if(
         text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
     return text;
 }
 
-// `length`: how long it waited, when it begins, or ran.
+// `length`: how long it has waited (begin) or run.
 void send(MailType type, const Job& job, std::optional<Seconds> length, const std::string& ending,
           Effects& effects, std::optional<TaskEndings> tasks = {}) {
     std::string subject = fmt::format("{} {}", name_of(job), mail_word(type));
@@ -67,7 +67,7 @@ Time part_of_limit(const Job& job, int percent) {
     return *job.run.start_time + job.run.suspended + job.time_limit.length() * percent / 100;
 }
 
-// Compat: one that was ended from outside exits with 0, one that a signal killed with nothing.
+// Compat: a job that was ended from outside shows exit code 0, one killed by a signal shows none.
 std::string ending_in_words(const Job& job) {
     const std::string state(state_name(job.state));
     const bool was_ended = job.state == JobState::Cancelled || job.run.kill_reason;
@@ -76,7 +76,7 @@ std::string ending_in_words(const Job& job) {
                                     : fmt::format("{}, ExitCode {}", state, job.run.exit.code);
 }
 
-// One mail, whichever of the two was asked for.
+// One mail, of whichever type was asked for.
 std::optional<MailType> end_type(const Job& job, bool failed) {
     if (failed && wants(job, MailType::Fail)) return MailType::Fail;
     if (wants(job, MailType::End)) return MailType::End;
@@ -87,7 +87,7 @@ void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
     TaskEndings& endings = cluster.array_news[job.array_job->value].endings;
     endings.add(job);
     if (!is_array_over(cluster, *job.array_job)) return;
-    // Compat: killed tasks alone make it no failure, for those who hear of any end.
+    // Compat: if END is requested, killed tasks alone do not make the array a failure.
     const bool failed = endings.exit_max > 0 || (endings.has_failed && !wants(job, MailType::End));
     const auto type = end_type(job, failed);
     if (type) send(*type, job, run_time(job, *job.run.end_time), endings.print(), effects, endings);
@@ -106,7 +106,7 @@ void mail_start(Cluster& cluster, const Job& job, Effects& effects) {
                           std::exchange(cluster.array_news[job.array_job->value].has_begun, true);
     if (is_known || !wants(job, MailType::Begin)) return;
     const Time since =
-        job.run.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeued job queues anew
+        job.run.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeue starts a new wait
     send(MailType::Begin, job, *job.run.start_time - since, "", effects);
 }
 
@@ -130,14 +130,15 @@ void set_mail_clocks(Cluster& cluster, const Job& job) {
     }
 }
 
-// What was sent is taken off the record, so that it is not sent again after a restart.
+// Types that were sent are removed from the record, so that they are not sent again after a
+// restart.
 void on_limit_mail_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const auto job = cluster.find_job(id);
     if (job->state != JobState::Running || is_completing(*job) || job->time_limit.unlimited())
         return;
     JobTerms terms = *job->request;
     for (const LimitPart& part : kLimitParts) {
-        // Suspended or given more time since: another timer is set for that.
+        // Suspended or given more time since: there is another timer.
         if (!wants(*job, part.type) || now < part_of_limit(*job, part.percent)) continue;
         mail(part.type, now, *job, effects);
         terms.mail_types = without_mail_type(terms.mail_types, part.type);

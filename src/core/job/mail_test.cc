@@ -1,4 +1,4 @@
-// core/job/mail_test.cc: who is written to, and what the subject says.
+// core/job/mail_test.cc: when mail is sent, and its subject.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -24,10 +24,10 @@ constexpr Move kJobMoves[] = {
     {JobState::Running, JobState::Timeout},        // out of time
     {JobState::Running, JobState::NodeFail},       // lost a node and may not run again
     {JobState::Running, JobState::OutOfMemory},    // killed by the kernel for its memory
-    {JobState::Running, JobState::Preempted},      // had to make room, and may not run again
+    {JobState::Running, JobState::Preempted},      // preempted, and may not run again
     {JobState::Running, JobState::Pending},        // requeued
-    {JobState::Running, JobState::Suspended},      // scontrol suspend, or to make room
-    {JobState::Suspended, JobState::Running},      // resumed, or woken up to be ended
+    {JobState::Running, JobState::Suspended},      // scontrol suspend, or preempted
+    {JobState::Suspended, JobState::Running},      // resumed, or continued to be ended
     {JobState::Completed, JobState::OutOfMemory},  // a step's end was reported later
     {JobState::Failed, JobState::OutOfMemory},     // the same
     {JobState::Completed, JobState::Pending},      // requeued after its end

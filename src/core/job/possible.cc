@@ -21,8 +21,8 @@ namespace sluice {
 
 namespace {
 
-// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the most of each, on any of
-// them.
+// "nodes of partition gpu have up to 4 GPUs (h100), 64 CPUs, 512G": the maximum of each on any
+// node.
 std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
     if (partition.nodes.empty())
         return fmt::format("partition {} has no nodes", partition.config.name);
@@ -48,8 +48,7 @@ std::string most_on_a_node(const Cluster& cluster, const Partition& partition) {
     return text + fmt::format(" {} CPU{}, {}", cpus, cpus == 1 ? "" : "s", print_memory(memory));
 }
 
-// "; rules for sockets and bindings leave it up to 4 of the CPUs": where these are what is in its
-// way.
+// "; rules for sockets and bindings leave it up to 4 of the CPUs": if these rules are the obstacle.
 std::string most_in_detail(const Cluster& cluster, const Need& need) {
     const std::uint32_t most = depends_on_detail(need) ? most_cpus_in_detail(cluster, need) : 0;
     bool all = false;
@@ -71,7 +70,7 @@ std::uint64_t cpus_in(const Cluster& cluster, const Partition& partition) {
     return cpus;
 }
 
-// What a request that was refused could ask for instead.
+// What a refused request could ask for instead.
 std::string what_is_possible(const Cluster& cluster, const Need& need, ErrorCode code) {
     const Shape& shape = *need.shape;
     const Partition& partition = *need.partition;
@@ -103,7 +102,7 @@ std::string what_is_possible(const Cluster& cluster, const Need& need, ErrorCode
     return most_on_a_node(cluster, partition) + most_in_detail(cluster, need);
 }
 
-// Which limit of the partition would be exceeded, if such jobs are refused.
+// The limit of the partition that the job exceeds, if such jobs are refused.
 std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, const Need& need) {
     if (!cluster.settings().enforce_part_limits) return {};
     const Partition& partition = *need.partition;
@@ -113,7 +112,7 @@ std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, 
     std::uint64_t cpus = std::uint64_t{need.tasks} * shape.cpus_per_task;
     if (std::max<std::uint64_t>(cpus, need.nodes_min) > cpus_in(cluster, partition))
         return ErrorCode::TooManyCpus;
-    // Compat: here the least of -N counts too, which may be raised where limits are not enforced.
+    // Compat: here the minimum of -N counts too; it may be raised where limits are not enforced.
     bool too_few = shape.nodes_max && shape.nodes_min < bounds.min_nodes;
     bool too_many = shape.nodes_min > partition.nodes.size();
     if (too_few || too_many || !takes_node_count(bounds, shape)) return ErrorCode::InvalidNodeCount;

@@ -8,8 +8,8 @@ namespace sluice {
 
 namespace {
 
-// A script without a handler goes on until the grace time is over, so that its steps can end in
-// peace.
+// A script without a handler runs on until the grace time is over, so that its steps can end
+// properly.
 void tell(const Job& job, int signal, Effects& effects) {
     for (const NodeShare& share : job.run.allocation->nodes) {
         bool head = &share == &job.run.allocation->nodes.front();

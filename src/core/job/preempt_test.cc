@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// A victim that was told to make room, on two nodes, and that may be requeued or not.
+// A preempted job on two nodes in its grace time, which may be requeued or not.
 std::string preempted(const std::string& mode, const std::string& victim = "") {
     return "settings  preempt=partition mode=" + mode + R"(
         nodes     n[1-2] cpus=1

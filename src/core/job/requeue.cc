@@ -12,7 +12,7 @@ namespace sluice {
 
 namespace {
 
-// How the run of a job ends that is requeued now.
+// How the run of a requeued job ends.
 ShownState ending_of_run(const Job& job) {
     if (is_finished(job.state)) return static_cast<ShownState>(job.state);
     const bool made_room = job.run.kill_reason == KillReason::PreemptedRequeue;
@@ -21,7 +21,7 @@ ShownState ending_of_run(const Job& job) {
 
 }  // namespace
 
-// The same id runs once more: a new run replaces the last one, which is kept for accounting.
+// The same id runs again: a new run replaces the last one, which is kept for accounting.
 void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
     Job& job = cluster.edit_job(id);
     CHECK(!is_completing(job));
@@ -56,7 +56,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
     } else if (!job.priority_by_hand) {
         calculate_priority(cluster, job);
     }
-    // What it waited for has happened; that it must be alone is so every time.
+    // Its other conditions are fulfilled for good; singleton applies to every run.
     if (auto asked = parse_dependency(job.details->dependency())) {
         for (const Condition& condition : asked->left) {
             if (condition.kind == DependencyKind::Singleton) job.dependency.left = {condition};

@@ -41,8 +41,8 @@ Result<void> keep(const Cluster& cluster, Job& draft, std::vector<NodeShare> nod
     return {};
 }
 
-// It goes on without what it had on that node, or is over when it had nothing else. The node may
-// never say so: it is not the job's any more.
+// Removes the node from the step; the step ends if it had no other node. The node's own report may
+// never come, as the node is no longer the job's.
 void leave_step(Cluster& cluster, Time now, JobId id, const Step& step, NodeIndex node,
                 Effects& effects) {
     RunId run{id, cluster.job(id).run.restarts, step.id};
@@ -92,7 +92,7 @@ bool keeps_longer(const Job& job, const Job& other) {
     return job.time_limit.unlimited() || limit_end(job) > limit_end(other);
 }
 
-// What keeps the nodes of `from` from being those of `to`; empty: nothing.
+// Why the nodes of `from` cannot be given to `to`; empty: they can.
 std::string_view obstacle(const Cluster& cluster, const Job& from, const Job& to) {
     if (!are_alike(from, to))
         return "the jobs differ in user, partition, account, QOS or reservation";
@@ -100,10 +100,10 @@ std::string_view obstacle(const Cluster& cluster, const Job& from, const Job& to
         return "the jobs share their CPUs with others";
     if (exclusive_of(cluster, from) != exclusive_of(cluster, to))
         return "one of the jobs has its nodes for itself";
-    // What was planned for the nodes after that, reservations among it, is to come true.
+    // Reservations and bookings of the nodes after that time must hold.
     if (keeps_longer(to, from)) return "it would have the nodes for longer than they were given";
     const bool has_script = to.request->kind == JobKind::Batch;
-    // The processes of a batch script are confined to what the job had there when it started.
+    // The processes of a batch script are confined to what the job had there at its start.
     if (has_script && from.run.allocation->find(to.run.allocation->nodes.front().node))
         return "both hold the batch script's node";
     return {};
@@ -147,7 +147,7 @@ Result<void> keep_first_nodes(const Cluster& cluster, Job& draft, const std::str
     std::vector<NodeShare> nodes = draft.run.allocation->nodes;
     const std::optional<std::uint64_t> wanted = to_number(count);
     if (wanted == 0u) return Error{ErrorCode::InvalidNodeCount, {}};
-    // Compat: more nodes, or a choice of counts, are for jobs that wait.
+    // Compat: more nodes, or a choice of counts, are only for waiting jobs.
     if (!wanted || *wanted > nodes.size()) return Error{ErrorCode::JobNotPending, {}};
     nodes.resize(*wanted);
     return keep(cluster, draft, std::move(nodes));

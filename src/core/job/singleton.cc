@@ -1,8 +1,7 @@
 // core/job/singleton.cc
 //
 // --dependency=singleton: one job of a user and name at a time, in the order of their ids. A group
-// is kept only while one of its singletons has not started, so that jobs nobody waits for cost
-// nothing.
+// is kept only while one of its singletons has not started, so that other jobs cost nothing.
 #include <algorithm>
 
 #include "core/job/dependency.h"
@@ -41,7 +40,7 @@ void drop_if_unused(Cluster& cluster, const Job& job, const NameGroup& group) {
     if (group.waiting.empty() && group.let_go.empty()) cluster.name_groups.erase(group_key(job));
 }
 
-// Those that wait and may have waited for one that is gone: only the first of those that are left.
+// Singletons that may have waited for a job that has ended: only the first of those left.
 std::vector<JobId> next_in(const NameGroup& group) {
     std::vector<JobId> next;
     for (const NameGroup::Key& key : group.live) {
@@ -74,7 +73,7 @@ NameGroup& make_group(Cluster& cluster, const Job& job) {
     return group;
 }
 
-// The first of them, with nothing of another array or job running.
+// Whether it is the first of the group and no other array or job of it runs.
 bool is_first(const NameGroup& group, const Job& job) {
     JobId self = key_of(job).first;
     if (!group.live.empty() && group.live.begin()->first < self) return false;

@@ -1,7 +1,7 @@
 // core/job/step.cc
 //
-// Steps inside a job: granted, ended, remembered. A step that finds the job's resources in use by
-// another waits for it, unless it may overlap.
+// Steps inside a job: granted, ended, recorded. A step that needs resources of the job that another
+// step uses waits for them, unless it may overlap.
 #include <algorithm>
 
 #include "core/job/step_plan.h"
@@ -15,7 +15,7 @@ namespace sluice {
 
 namespace {
 
-// Asked for before, by an srun that did not get the answer.
+// The step that an srun asked for before without getting the answer.
 std::shared_ptr<const Step> step_of_key(const Job& job, const std::string& key) {
     for (const auto& step : job.run.steps) {
         bool same = !key.empty() && step->key == key;
@@ -30,7 +30,7 @@ void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const 
     effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step), cyclic}});
 }
 
-// A job's record contains its steps. Steps that overlap are not bounded by what the job has.
+// A job's record contains its steps. Steps that overlap are not bounded by the job's resources.
 Result<void> check_record_size(const Job& job, const Step& added) {
     std::size_t cpus = 0;
     std::size_t running = 1;
@@ -47,7 +47,7 @@ Result<void> check_record_size(const Job& job, const Step& added) {
     return validate(added);
 }
 
-// Answers now, or says that the step has to wait.
+// Answers now, or returns false: the step has to wait.
 bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller,
                 const StepWish& wish, Effects& effects) {
     auto job = cluster.find_job(wish.job);
@@ -68,7 +68,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
     Result<StepPlan> plan = plan_step(cluster, *job, job->run.steps, wish);
     if (plan && !plan->step) {
-        // To wait makes sense for what would fit if the job's other steps were gone.
+        // Waiting is useful only if the step would fit without the job's other steps.
         Result<StepPlan> alone = plan_step(cluster, *job, {}, wish);
         if (alone && !alone->step) return refuse(ErrorCode::TooManyCpus);
         if (!alone) plan = std::move(alone);
@@ -101,8 +101,8 @@ StepState step_state_of(const ExitStatus& exit) {
     return exit.failed() ? StepState::Failed : StepState::Completed;
 }
 
-// The step after one of its nodes has reported the end of its part. The step may have been ended
-// with its job before. A report may be repeated: it counts once.
+// The step after one of its nodes has reported the end of its part. The step may have ended with
+// its job before. A repeated report counts once.
 std::shared_ptr<const Step> part_ended(const Cluster& cluster, Time now, const Step& step,
                                        const StepEnded& event) {
     auto changed = std::make_shared<Step>(step);
@@ -177,7 +177,7 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
         if (step->state != StepState::Running || !left) continue;
         RunId run{id, job->run.restarts, step->id};
         bool known = std::find(running.begin(), running.end(), run) != running.end();
-        // Otherwise its srun may just be about to launch it.
+        // Otherwise its srun may be about to launch it.
         if (known) launch_is_here(cluster, node, run);
         bool is_old = now >= step->start_time + cluster.settings().cred_expire ||
                       event.facts.boot_time > step->start_time;
@@ -200,7 +200,7 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         const bool is_its_node =
             std::any_of(step->nodes.begin(), step->nodes.end(),
                         [&](const NodeShare& share) { return share.node == event.node; });
-        if (!is_its_node) break;  // it cannot know
+        if (!is_its_node) break;  // not a node of the step
         step = part_ended(cluster, now, *step, event);
         if (step->state != StepState::Running)
             cluster.record_end(EndedStep{job.id, job.run.restarts, step});
@@ -215,8 +215,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
     }
     if (event.exit.oom_killed) on_step_out_of_memory(cluster, job);
     forget_grants(cluster, job);
-    // Ended steps are of no interest to decisions; a job of thousands must not carry them all. Of
-    // those that were ended with the job, nodes have still to report what they used.
+    // Ended steps do not influence decisions; a job with thousands of steps must not keep them all.
+    // For steps that were ended with the job, nodes still have to report their usage.
     constexpr std::size_t kEndedStepsKept = 64;
     if (is_live(job) && job.run.steps.size() > kEndedStepsKept) {
         std::erase_if(job.run.steps,

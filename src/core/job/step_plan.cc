@@ -52,7 +52,7 @@ std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, b
     return free;
 }
 
-// At most so many that are free.
+// At most so many free devices.
 NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, bool overlap,
                         std::uint64_t most) {
     NodeShare::Devices picked{
@@ -81,8 +81,8 @@ std::uint64_t owned_on(const NodeShare& share, const GresCount& wish) {
     return owned;
 }
 
-// GPUs for a step: as many of the job's as were asked for, free ones; all of them, shared, when the
-// step says nothing.
+// GPUs for a step: as many free ones of the job as were asked for; all of them, shared, if the step
+// asks for none.
 Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held,
                                                   bool overlap,
                                                   const std::vector<GresCount>& wishes,
@@ -117,7 +117,7 @@ std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& jo
         if (has(excluded, name)) continue;
         if (named.empty() || has(named, name)) nodes.push_back(&share);
     }
-    // Named nodes come first; more may be added when more were asked for.
+    // Named nodes come first; more may be added if more were asked for.
     if (!named.empty() && nodes.size() < std::max(wish.nodes_min, wish.nodes_max)) {
         for (const NodeShare& share : job.run.allocation->nodes) {
             const std::string& name = cluster.node(share.node).config.name;
@@ -134,7 +134,7 @@ bool has_its_tasks(const Job& job) {
     return tasks == job.request->shape.ntasks;
 }
 
-// A product that does not fit is more than there can be: the largest number is refused as well.
+// An overflow is replaced by the largest number, which is refused as well.
 template <typename Number>
 Number product(Number a, std::uint64_t b) {
     Number result = 0;
@@ -153,7 +153,7 @@ std::uint32_t cpus_each(const StepWish& wish) {
     return std::max(1u, wish.cpus_per_task.value_or(1));
 }
 
-// As many tasks as so much of the job's memory on a node is enough for.
+// How many tasks fit into this much of the job's memory on a node.
 std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const StepWish& wish) {
     constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
     if (share.memory == 0) return kAny;  // memory is not counted here
@@ -162,7 +162,7 @@ std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const Step
     return each == 0 ? kAny : static_cast<std::uint32_t>(free / each);
 }
 
-// Compat: --mem=0 uses all that the job has without keeping it from others.
+// Compat: --mem=0 uses all of the job's memory without keeping it from other steps.
 bool asks_for_memory(const StepWish& wish) {
     return wish.mem_per_node.value_or(0) > 0 ||
            (!wish.mem_per_node && wish.mem_per_cpu.value_or(0) > 0);
@@ -172,7 +172,8 @@ Megabytes free_memory(const NodeShare& share, const Held& held, const StepWish& 
     return wish.overlap ? share.memory : share.memory - std::min(share.memory, held.memory);
 }
 
-// What a step with so many CPUs of a node has of the job's memory there: all, if it does not say.
+// The job's memory on a node for a step with so many CPUs there: all, unless the step says
+// otherwise.
 Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& wish,
                       std::size_t cpus) {
     if (!asks_for_memory(wish)) return share.memory;
@@ -180,7 +181,7 @@ Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& 
     return std::min(*wish.mem_per_cpu * cpus, free_memory(share, held, wish));
 }
 
-// Those with room for a task, if nothing else were there. A step does without the others.
+// Nodes that have room for a task when empty. A step does not use the others.
 std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepWish& wish) {
     return static_cast<std::size_t>(
         std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
@@ -230,7 +231,7 @@ NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& 
     return offer;
 }
 
-// So many of the offers, still in the order of the nodes.
+// Keeps so many of the offers, still in the order of the nodes.
 void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
     std::stable_sort(offers.begin(), offers.end(), [](const NodeOffer& a, const NodeOffer& b) {
         return a.tasks_max > b.tasks_max;
@@ -240,7 +241,7 @@ void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
               [](const NodeOffer& a, const NodeOffer& b) { return a.share->node < b.share->node; });
 }
 
-// Totals for the step: one for each node, then as many as the nodes have, from the first on.
+// Splits totals of the step: one for each node, then as many as the nodes have, from the first on.
 std::vector<std::vector<GresCount>> split_totals(const std::vector<GresCount>& totals,
                                                  const std::vector<NodeOffer>& offers) {
     std::vector<std::vector<GresCount>> wishes(offers.size());
@@ -258,8 +259,7 @@ std::vector<std::vector<GresCount>> split_totals(const std::vector<GresCount>& t
             wishes[i].back().count += more;
             left -= more;
         }
-        wishes.front().back().count +=
-            left;  // more than there are: refused when they are looked for
+        wishes.front().back().count += left;  // more than there are: refused later
     }
     return wishes;
 }
@@ -275,8 +275,8 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks,
     return wishes;
 }
 
-// What the first `wanted` nodes with room offer. Unless nodes were named, the search goes on until
-// the offers have room for all tasks, and the roomiest are kept.
+// What the first `wanted` nodes with room offer. Unless nodes were named, the search continues
+// until the offers have room for all tasks, and the roomiest are kept.
 std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, const Steps& others,
                                  const StepWish& wish, std::size_t wanted, std::uint32_t tasks,
                                  bool are_named) {

@@ -1,7 +1,6 @@
 // core/job/step_plan.h
 //
-// Where a step of a job goes: which nodes, how many tasks on each, which of the job's CPUs and
-// GPUs.
+// Placement of a step: which nodes, how many tasks on each, which of the job's CPUs and GPUs.
 #pragma once
 
 #include <memory>
@@ -18,7 +17,7 @@ struct StepPlan {
     std::optional<Step> step;  // absent: busy, wait
 };
 
-// Beside the steps `others`, which hold theirs.
+// Plans around the steps `others`, which keep what they hold.
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
                            const StepWish& wish);
 

@@ -433,7 +433,7 @@ TEST(Steps, OneThatComesAfterItsJobWasGivenUpThereEnds) {
     EXPECT_TRUE(cluster.node(kLost).orphans.empty());
 }
 
-// Its slurmd was told before, and was started again since.
+// Its slurmd was told to end it before, and has been restarted since.
 TEST(Steps, OneThatComesAfterItWasEndedEnds) {
     World world(kOneJob);
     world.ask("k");

@@ -1,7 +1,7 @@
 // core/job/submit.cc
 //
-// A new job: is it possible, and where does it wait? A refusal names what is wrong and changes
-// nothing; an accepted job has its id before anybody hears of it.
+// A new job: whether it is possible, and where it waits. A refusal names what is wrong and changes
+// nothing; an accepted job gets its id before any reply is sent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ TimeLimit time_limit_in(const Cluster& cluster, const Partition& partition,
                     wall_limit(cluster, wish, partition.config));
 }
 
-// Is there time enough for it? A deadline that cannot be met is no use to anybody.
+// Whether there is time enough for it; a deadline that cannot be met is refused.
 Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
     bool no_time =
         wish.time_min && !wish.time_min->unlimited() && wish.time_min->length().count() == 0;
@@ -153,7 +153,7 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     }
 }
 
-// Shows the number that the next job gets, but does not use it up.
+// Shows the id that the next job gets, without using it up.
 Result<Submitted> test_answer(const Cluster& cluster, Time now, const Job& job) {
     Submitted answer{.job = cluster.next_job_id(), .warnings = {}};
     Planner planner = scratch_planner(cluster, now);
@@ -170,7 +170,7 @@ Result<Submitted> test_answer(const Cluster& cluster, Time now, const Job& job) 
     return answer;
 }
 
-// Its number was not known when its wish was looked at.
+// Checked here because the job's id was not known when its request was checked.
 bool waits_for_itself(const Job& job) {
     return std::any_of(job.dependency.left.begin(), job.dependency.left.end(),
                        [&](const Condition& each) {
@@ -178,7 +178,7 @@ bool waits_for_itself(const Job& job) {
                        });
 }
 
-// What the first of several submissions with one key was answered.
+// The answer to the first of several submissions with the same key.
 Answer answer_again(const Cluster& cluster, const SubmitJob& event, JobId id) {
     const auto job = cluster.find_job(id);
     const bool was_refused = event.wish->immediate && job && job->state == JobState::Cancelled &&
@@ -194,7 +194,7 @@ SubmitJob with_qos(SubmitJob event, std::string qos) {
     return event;
 }
 
-// Nothing: the event says all that is asked for.
+// Nothing if the request has all values.
 std::optional<SubmitJob> with_defaults(const Cluster& cluster, const SubmitJob& event) {
     std::string qos = qos_in_force(cluster, event.wish->qos);
     if (qos == event.wish->qos) return std::nullopt;

@@ -12,7 +12,7 @@ namespace sluice {
 
 namespace {
 
-// Every process of the job there: of the batch script and of all steps.
+// Signals every process of the job there: of the batch script and of all steps.
 void signal_all(const Job& job, NodeIndex node, int signal, Effects& effects) {
     effects.push_back(SignalJob{.node = node,
                                 .run = {job.id, job.run.restarts, kBatchStep},
@@ -43,7 +43,7 @@ std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& 
     if (cluster.job(id).state == JobState::Suspended) {
         if (!cluster.job(id).run.awaits_cpus) return {};
         cluster.edit_job(id).run.awaits_cpus =
-            false;  // now it is by hand: its CPUs are for everybody
+            false;  // suspended by hand: other jobs may use its CPUs
         cluster.touch_nodes_of(cluster.job(id));
         cluster.schedule_wanted = true;
         return {};

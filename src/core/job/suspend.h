@@ -1,7 +1,7 @@
 // core/job/suspend.h
 //
-// A suspended job: its processes are stopped, its clock too, and others may use its CPUs. Memory
-// and GRES stay its own. Called by scontrol suspend and resume, and to make room for other jobs.
+// Suspended jobs: their processes and their run time are stopped, and other jobs may use their
+// CPUs. They keep memory and GRES. Used by scontrol suspend and resume, and for preemption.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,19 @@
 
 namespace sluice {
 
-// Why not; a job that is suspended already is no error.
+// Why not; suspending a suspended job is no error.
 std::optional<Error> suspend_refusal(const Job& job);
 std::optional<Error> resume_refusal(const Cluster& cluster, const Job& job);
-// Nothing, or why not.
+// Returns nothing, or why not.
 std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& effects);
 // Refused (NodesBusy) while another job uses its CPUs.
 std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& effects);
 bool may_resume(const Cluster& cluster, const Job& job);  // its CPUs are free
 
-// The job is about to be ended: its clock goes on, its CPUs stay with whoever has them.
+// A suspended job is about to be ended: its run time counts again, its CPUs stay lent to other
+// jobs.
 void leave_suspension(Job& job, Time now);
-// A node that was away may have missed that the job was stopped or woken up.
+// A node that was not connected may have missed that the job was stopped or continued.
 void repeat_suspension(const Job& job, NodeIndex node, Effects& effects);
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 // core/job/top.cc: scontrol top. The named jobs come first, in the order given, among the jobs of
-// the same user, partition, account and QOS. Nice values do it: the first one gets the priority of
-// the group's best, and whoever stands in the way goes just below the last one named.
+// the same user, partition, account and QOS. This is done by nice values: the first one gets the
+// best priority of the group, and other jobs that would be before the last one go just below it.
 #include <algorithm>
 #include <set>
 
@@ -32,7 +32,7 @@ bool same_group(const Job& a, const Job& b) {
            a.request->account == b.request->account && a.request->qos == b.request->qos;
 }
 
-// The same priority but for the nice value.
+// Changes the priority by means of the nice value.
 void set_priority_by_nice(Cluster& cluster, JobId id, std::int64_t priority) {
     if (cluster.priority(id) == priority) return;
     constexpr std::int64_t kMost = 2147483645;
@@ -44,7 +44,7 @@ void set_priority_by_nice(Cluster& cluster, JobId id, std::int64_t priority) {
     place_in_queue(cluster, id, static_cast<std::uint32_t>(priority));
 }
 
-// The group's best priority, raised where that leaves no room for all the named ones.
+// The group's best priority, raised if it leaves too few values for all named jobs.
 std::int64_t best_of(const std::vector<JobId>& group, const Cluster& cluster, std::size_t named) {
     std::int64_t best = static_cast<std::int64_t>(named) + 1;
     for (JobId id : group) best = std::max<std::int64_t>(best, cluster.priority(id));
@@ -83,7 +83,7 @@ void on_top(Cluster& cluster, const ControlJobs& event, Effects& effects) {
         if (id) asked.push_back(*id);
         results.push_back({to_string(ref), id ? std::nullopt : std::optional(id.error())});
     }
-    // All or none: half an order is none.
+    // All or none.
     if (!asked.empty() && asked.size() == event.jobs.size()) reorder(cluster, asked);
     effects.push_back(Reply{event.request, std::move(results)});
 }

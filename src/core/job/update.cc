@@ -1,5 +1,4 @@
-// core/job/update.cc: scontrol update JobId=. What has to happen when a changed draft of the job
-// takes effect.
+// core/job/update.cc: scontrol update JobId=. Applies a changed draft of the job.
 #include <fmt/format.h>
 
 #include "core/job/deadline.h"
@@ -22,7 +21,7 @@ namespace sluice {
 
 namespace {
 
-// The partitions must take the job as it is after the change, as they would at submission.
+// The partitions must accept the changed job, as they would at submission.
 Result<void> check_access(const Cluster& cluster, const Caller& caller, const Job& before,
                           JobDraft& draft) {
     if (may(draft.role, Action::UseAnyPartition)) return {};
@@ -55,7 +54,7 @@ Result<void> check_draft(Cluster& cluster, const JobDraft& draft) {
     return why;
 }
 
-// The limit is the array's, whichever of its tasks was named.
+// The limit is that of the whole array, whichever of its tasks was named.
 void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t limit) {
     for (JobId id :
          find_jobs(cluster, {.job = array, .tasks = {}, .het_component = {}, .step = {}})) {
@@ -94,12 +93,12 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
                         Effects& effects) {
     auto job = cluster.find_job(id);
     JobDraft draft = TRY(checked_draft(cluster, now, event, *job));
-    // Compat: one that was held because no nodes would do is looked at anew after any change.
+    // Compat: a job that was held because no node fits is tried again after any change.
     bool is_let_go = draft.job.priority == 0 && draft.job.reason == Reason::BadConstraints &&
                      !draft.job.admin_hold;
     if (is_let_go) draft.job.reason = reason_to_wait(draft.job, now);
     dequeue(cluster, *job);
-    std::vector<JobId> alone = job_is_gone(cluster, *job);  // perhaps it has another name now
+    std::vector<JobId> alone = job_is_gone(cluster, *job);  // it may have a new name
     Job& changed = cluster.edit_job(id);
     changed = std::move(draft.job);
     job_is_here(cluster, changed);
@@ -123,7 +122,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     return {};
 }
 
-// What the change costs grows with its values and with the tasks that become jobs of their own.
+// Bounds the cost, which grows with the values and with the tasks that get their own record.
 Result<void> check_size(const Cluster& cluster, const UpdateJob& event,
                         const std::vector<JobId>& ids) {
     std::size_t bytes = 0, count = 0;
@@ -147,7 +146,7 @@ void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& 
     std::vector<JobId> ids = find_jobs(cluster, event.job);
     Result<void> outcome = check_size(cluster, event, ids);
     if (outcome && ids.empty()) outcome = Error{ErrorCode::InvalidJobId, {}};
-    // Tasks whose record refuses stay in their array: a refused request changes nothing.
+    // Tasks of a record that refuses the request are not split off: a refusal changes nothing.
     const auto is_allowed = [&](const Job& job) {
         return checked_draft(cluster, now, event, job).has_value();
     };

@@ -51,7 +51,7 @@ Result<std::int32_t> adjustment(const std::string& key, const std::string& value
     return negative ? -size : size;
 }
 
-// From within the job, mostly: nothing of its work up to then would be lost.
+// Mostly sent by the job itself: the work done until then is saved.
 Result<void> set_checkpoint(JobDraft& draft, const std::string& key, const std::string& value) {
     if (!is_live(draft.job)) return Error{ErrorCode::JobNotRunning, {}};
     Time saved = TRY(parse_moment(value, draft.now));
@@ -101,9 +101,9 @@ Result<void> set_time_limit(JobDraft& draft, const std::string& key, const std::
     return change_limit(draft, limit);
 }
 
-// The time limit that makes it end then.
+// Sets the time limit that makes it end at that time.
 Result<void> set_end_time(JobDraft& draft, const std::string& key, const std::string& value) {
-    // Of one that is suspended nobody knows when it will go on.
+    // The end of a suspended job is unknown.
     bool runs = is_live(draft.job) && draft.job.state == JobState::Running;
     if (!runs) return Error{ErrorCode::JobNotRunning, {}};
     Result<Time> end = parse_moment(value, draft.now);
@@ -118,10 +118,10 @@ Result<void> set_priority(JobDraft& draft, const std::string& key, const std::st
     std::uint32_t priority = TRY(number(key, value));
     if (priority > draft.job.priority) TRY(permit(draft.role, Action::RaisePriority));
     draft.job.priority = priority;
-    // Compat: a nice value is forgotten, and nothing but hold and release brings calculation back.
+    // Compat: the nice value is reset, and only hold and release bring the calculation back.
     draft.job.priority_by_hand = priority > 0;
     draft.request.nice = 0;
-    // The owner does not weaken the hold of an administrator.
+    // The owner cannot weaken the hold of an administrator.
     const bool stays = draft.job.admin_hold && !may(draft.role, Action::ReleaseAdminHold);
     draft.job.admin_hold = priority == 0 && (stays || may(draft.role, Action::HoldAsAdmin));
     Reason before = draft.job.reason;
@@ -363,7 +363,7 @@ Result<void> set_job_field(JobDraft& draft, const std::string& key, const std::s
         if (!equals_ignoring_case(row.key, name)) continue;
         TRY(validate_text(row.key, value, row.most));
         Result<void> done = row.set(draft, key, value);
-        // Whatever was wrong with the value: scontrol wants to know which field it was.
+        // Whatever is wrong with the value, scontrol needs the name of the field.
         if (!done && done.error().code == ErrorCode::BadArgument)
             return bad(std::string(row.key), value);
         return done;

@@ -30,7 +30,7 @@ Result<std::uint32_t> number(const Change& change, std::string_view text) {
     return static_cast<std::uint32_t>(*value);
 }
 
-// Compat: zero takes the wish back.
+// Compat: zero removes the request.
 template <std::optional<std::uint32_t> Shape::*Member>
 Result<void> set_count(Shape& shape, const Change& change) {
     const std::uint32_t value = TRY(number(change, change.value));
@@ -38,8 +38,8 @@ Result<void> set_count(Shape& shape, const Change& change) {
     return {};
 }
 
-// "4" or "4-8". Compat: it gets the least number. Its tasks keep their CPUs, which Slurm lets them
-// lose.
+// "4" or "4-8". Compat: the job gets the minimum. Its tasks keep their CPUs; in Slurm they may lose
+// them.
 Result<void> set_cpus(Shape& shape, const Change& change) {
     const std::string_view text = change.value;
     const std::size_t dash = text.find('-');
@@ -100,7 +100,7 @@ Result<void> set_tres(Shape& shape, const Change& change) {
     return {};
 }
 
-// "2" or "2@5:00"; zero switches ask for nothing.
+// "2" or "2@5:00"; zero switches remove the request.
 Result<void> set_switches(Shape& shape, const Change& change) {
     constexpr Seconds kAsLongAsAllowed{365 * 24 * 3600};
     const std::size_t at = change.value.find('@');

@@ -1,6 +1,6 @@
 // core/job/update_shape.h
 //
-// The fields of scontrol update JobId= that say how a waiting job is to lie on nodes.
+// The fields of scontrol update JobId= that describe the resources of a waiting job.
 #pragma once
 
 #include <string>

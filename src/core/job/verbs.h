@@ -1,6 +1,6 @@
 // core/job/verbs.h
 //
-// What can happen to a job: on_* handle events, the others are steps that several of them share.
+// Operations on jobs: on_* handle events, the others are shared by several of them.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
 // sbatch --test-only: when and where it would start, or why it would be refused.
 Answer test_submission(const Cluster& cluster, Time now, const SubmitJob& question);
 
-// start.cc: books the allocation, sets the clocks and sends the job off. For an array record a task
-// becomes a job of its own first. `shortened`: its time limit from now on (--time-min).
+// start.cc: takes the allocation, sets the timers and launches the job. For an array record a task
+// is split off first. `shortened`: its time limit from now on (--time-min).
 void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
                const std::string& partition, const std::string& reservation, Effects& effects,
                std::optional<TimeLimit> shortened = {});
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);
-// When its time limit, and OverTimeLimit of its partition or the cluster, are over; it has started.
+// When its time limit plus OverTimeLimit of its partition or the cluster is over; it has started.
 Time end_by_limit(const Cluster& cluster, const Job& job);
 
 // finish.cc
@@ -32,21 +32,20 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects);
 void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event, Effects& effects);
 void on_complete_job(Cluster& cluster, Time now, const CompleteJob& event, Effects& effects);
-// We end a running job: it is told to, and shows as completing until its nodes are clean.
+// Ends a running job: its nodes are told to, and it shows as completing until they are clean.
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects);
-// What a live job was for is done.
-// A step was out of memory: its job counts as such, also if the step's end is reported last.
+// A step ran out of memory: the job ends as OutOfMemory, also if the step's end is reported last.
 void on_step_out_of_memory(Cluster& cluster, Job& job);
 void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
                       Effects& effects);
 // Nothing of the job is left on this node (or the node itself is gone).
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects);
 
-// A live job whose nodes are another's from now on: it is over, with nothing to wait for.
+// Ends a live job whose nodes now belong to another job: there is nothing to wait for.
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects);
 
-// Its nodes are no longer in slurm.conf: it is over, or runs again elsewhere. For a restart, when
-// nothing is held yet.
+// Its nodes are no longer in slurm.conf: it ends or is requeued. For a restart, when no resources
+// are held yet.
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects);
 
 // requeue.cc
@@ -54,7 +53,7 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
 
 // cancel.cc
 void on_cancel(Cluster& cluster, Time now, const CancelJobs& event, Effects& effects);
-// A job that never started is over; whoever depends on it is not told: see tell_of_end().
+// Ends a job that never started; jobs that depend on it are not told: see tell_of_end().
 void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::optional<UserId> by,
                  Effects& effects);
 void cancel_pending(Cluster& cluster, Time now, JobId id, UserId by, Effects& effects);
@@ -74,7 +73,7 @@ void on_wait(Cluster& cluster, Time now, const WaitJob& event, Effects& effects)
 void on_show_allocation(Cluster& cluster, Time now, const ShowAllocation& event, Effects& effects);
 void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event, Effects& effects);
 void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects);
-// A job of salloc ends when its salloc does not say that it is there.
+// A job of salloc ends if its salloc is gone.
 void await_salloc(Cluster& cluster, Time now, const Job& job);
 void end_if_deserted(Cluster& cluster, Time now, const Job& job, Effects& effects);
 
@@ -83,16 +82,16 @@ void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects);
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
 void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
-// A node has registered: steps that were cancelled without it, or are lost, end there.
+// A node has registered: steps that were cancelled meanwhile, or are lost, end there.
 void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
                   bool other_boot, Effects& effects);
 void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 
-// launch.cc: an srun that was given a step brings it to the step's nodes, or the step ends.
+// launch.cc: an srun that was granted a step launches it on its nodes, or the step ends.
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request);
 void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run);
 void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
-// An srun that has a job for itself says what becomes of it, or the job ends.
+// An srun with a job of its own reports how it ends, or the controller ends it.
 void await_srun(Cluster& cluster, Time now, const Job& job);
 void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost,
                       Effects& effects);  // a step has ended
@@ -101,25 +100,24 @@ void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effec
 void await_batch_start(Cluster& cluster, Time now, const Job& job);
 void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& effects);
 bool is_prolog_failure(const std::optional<Error>& error);
-// A node could not launch the job for a reason of its own: it takes no more jobs, and the job is
-// requeued, held if it was refused too often.
+// A node could not launch the job for a reason of its own: it is drained, and the job is requeued,
+// held if it was refused too often.
 void drain_after_refusal(Cluster& cluster, Time now, NodeIndex node, const Error& error,
                          StepId step = kBatchStep);
 KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node,
                                 const Error& error);
 KillReason reason_after_prolog(const Cluster& cluster);  // of a job that may be requeued
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects);  // live
-bool may_be_requeued(const Job& job);  // without anybody asking for it
+bool may_be_requeued(const Job& job);  // without a request
 
-// find.cc: the jobs that a reference means: one job, or the records of an array.
+// find.cc: the jobs that a reference names: one job, or the records of an array.
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref);
-// Array tasks named by `ref` become jobs of their own, so that they can be changed apart: those of
-// records that `may_split` picks. Returns the jobs that `ref` means then.
+// Array tasks named by `ref` become jobs of their own, so that they can be changed separately:
+// those of records that `may_split` selects. Returns the jobs that `ref` names then.
 std::vector<JobId> split_off(Cluster& cluster, const JobRef& ref,
                              const std::function<bool(const Job& record)>& may_split);
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task);
-// These of an array's waiting tasks, if it has others too, as one record: for what happens to all
-// of them.
+// Splits these waiting tasks off the array as one record, if it has others too.
 void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks);
 
 }  // namespace sluice

@@ -1,8 +1,8 @@
-// core/job/wait.cc: whoever waits for a job to start or to end.
+// core/job/wait.cc: requests that wait for a job to start or to end.
 //
 // A salloc waits for the end of its job as long as it lives. If it is gone (killed, or its host),
-// or was while we were away, nobody would end the job: it is ended when the salloc does not come
-// back and no step runs in it.
+// or ended while the controller was down, no request would end the job: it is ended when the salloc
+// does not come back and no step runs in it.
 #include <algorithm>
 
 #include "core/job/verbs.h"
@@ -45,10 +45,9 @@ void await_salloc(Cluster& cluster, Time now, const Job& job) {
 
 void end_if_deserted(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     auto found = cluster.deserted.find(job.id.value);
-    if (found == cluster.deserted.end() || found->second > now)
-        return;  // it is back, or was for a while
+    if (found == cluster.deserted.end() || found->second > now) return;  // it is back, or was
     bool was_deaf =
-        now < cluster.listening_since + kBackWithin;  // then it was us who did not hear it
+        now < cluster.listening_since + kBackWithin;  // the controller was not accepting requests
     cluster.deserted.erase(found);
     if (was_deaf || has_steps(cluster, job)) return await_salloc(cluster, now, job);
     if (is_live(job)) end_running(cluster, now, job.id, KillReason::Cancelled, effects);
@@ -117,7 +116,7 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
                       [&](const StepWaiter& waiter) { return waiter.request == event.request; });
     }
     std::erase_if(cluster.step_waiters, [](const auto& entry) { return entry.second.empty(); });
-    // A step that was made meanwhile: nobody will launch it.
+    // A step that was created meanwhile: no srun will launch it.
     for (const auto& [id, grants] : cluster.step_grants) {
         for (const StepGrant& grant : grants) {
             if (grant.request == event.request) end_step(cluster, JobId{id}, grant.step, effects);

@@ -102,7 +102,7 @@ TEST(JobOfSalloc, StaysWhileAStepRunsInIt) {
     EXPECT_EQ(job.state(), JobState::Cancelled);
 }
 
-// The disk was full for a while: nobody could say anything.
+// The disk was full for a while: no requests were accepted.
 TEST(JobOfSalloc, IsGivenAnotherMinuteByAControllerThatDidNotListen) {
     AllocatedWorld job;
     job.pass_time(Seconds{100}, true);

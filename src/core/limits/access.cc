@@ -28,7 +28,7 @@ bool takes_jobs(const PartitionConfig& partition) {
     return partition.state != "DRAIN" && partition.state != "INACTIVE";
 }
 
-// AllocNodes, by the host that the request came from; what the client says of itself is only shown.
+// AllocNodes, by the host that the request came from; the host that the client names is only shown.
 bool host_allowed(const PartitionConfig& partition, const Caller& caller) {
     return allows(partition.allow_alloc_nodes, "") ||
            std::any_of(caller.hosts.begin(), caller.hosts.end(), [&](const std::string& host) {
@@ -71,7 +71,7 @@ Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& wish)
         return Error{ErrorCode::InvalidReservation,
                      fmt::format("partition {} needs --reservation", partition.name)};
     }
-    // Compat: where a list of the allowed is given, the list of the denied does not count.
+    // Compat: if a list of allowed accounts is given, the list of denied ones does not count.
     bool account_denied =
         partition.allow_accounts.empty() && contains(partition.deny_accounts, wish.account);
     if (account_denied || !allows(partition.allow_accounts, wish.account)) {

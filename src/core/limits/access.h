@@ -1,8 +1,8 @@
 // core/limits/access.h
 //
-// Who may send jobs to a partition: state, groups, accounts, QOS, hosts and reservations, as the
-// administrator has it. Asked at submission and when the owner changes one of these; a job that was
-// accepted stays when the partition changes.
+// Whether a job may use a partition: state, groups, accounts, QOS, hosts and reservations, as
+// configured. Checked at submission and when the owner changes one of these; an accepted job stays
+// when the partition changes.
 #pragma once
 
 #include "core/cluster.h"
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// The error says what stands in the way.
+// The error says what forbids it.
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
                      const JobTerms& wish);
 
@@ -20,21 +20,21 @@ Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& wish)
 // --core-spec and --thread-spec need AllowSpecResourcesUsage.
 Result<void> check_spec_resources(const Cluster& cluster, const Shape& shape);
 
-// Of the partitions that are named ("a,b"), those that take the job; the others are not tried later
-// either. The first one's error if none does, or if one does not and EnforcePartLimits=ALL.
-// Alternates stand in.
+// The partitions of the list ("a,b") that take the job; the others are not tried later either. The
+// first error if none does, or if one does not and EnforcePartLimits=ALL. Alternates replace
+// partitions that take no jobs.
 Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names,
                                       const Caller& caller, const JobTerms& wish);
 
-// AllowGroups, by the groups that the caller comes with.
+// AllowGroups, by the groups of the caller.
 bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller);
 
 bool takes_qos(const PartitionConfig& partition, const std::string& qos);  // AllowQos, DenyQos
-// MinNodes and MaxNodes. Of a range (-N 1-5) the most counts too; of a list (-N 1,3,7) one that
-// will do is enough.
+// MinNodes and MaxNodes. Of a range (-N 1-5) the maximum counts too; of a list (-N 1,3,7) one
+// possible count is enough.
 bool takes_node_count(const PartitionBounds& partition, const Shape& shape);
 
-// The partition itself, or the one that stands in while it takes no jobs (Alternate).
+// The partition itself, or its Alternate while it takes no jobs.
 const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition);
 
 }  // namespace sluice

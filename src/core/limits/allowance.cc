@@ -24,7 +24,7 @@ TresKind kind_of_tres(std::string_view name) {
     return name == "billing" ? kBilling : kGres;
 }
 
-// What is set of a QOS for the resources of jobs, one by one.
+// Limits of a QOS on the resources of a single job.
 struct TresRule {
     std::string_view key;
     const Tres& (*most)(const Qos& qos);
@@ -48,7 +48,7 @@ const TresRule kJobRules[] = {
 };
 constexpr std::size_t kPerNode = 1, kLeast = 2;
 
-// What is set for jobs together, and where it is counted.
+// Limits on several jobs together, and where their use is counted.
 struct GroupRule {
     LimitCheck::Among among;
     std::string_view tres_key, running_key, submitted_key;
@@ -96,7 +96,7 @@ constexpr GroupRule kGroupRules[] = {
      R::MaxSubmitJobsPerAccount},
 };
 
-// Those that count for the job there, the stronger one first.
+// The QOS whose limits apply to the job in the partition, the stronger one first.
 std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& wish,
                                        const PartitionConfig& partition) {
     std::vector<const Qos*> found;
@@ -118,7 +118,7 @@ std::uint64_t held_in(const LimitUse& use, const std::string& name) {
     return name == "node" ? use.nodes.size() : amount_in(use.tres, name);
 }
 
-// Gathers the limits of the QOS that count; of those that two of them set, the first.
+// Collects the limits of these QOS; if both set the same limit, the first one counts.
 class Limits {
 public:
     Limits(const Cluster& cluster, const Job& job, const Partition& partition,
@@ -129,14 +129,14 @@ public:
           qos_(qos_that_count(cluster, *job.request, partition.config)) {
         if (qos_.empty()) return;
         wanted_ = tres_wanted(job, &partition, cluster.settings());
-        // Compat: a type counts only for those who ask for it.
+        // Compat: a type counts only for jobs that ask for it.
         for (const auto& [name, amount] : held.tres) {
             if (name.find(':') == name.npos || wanted_.contains(name)) wanted_[name] = amount;
         }
         wanted_["billing"] = billing_of(wanted_, partition.config.tres_billing_weights);
     }
 
-    // Of the job by itself.
+    // Limits on the job by itself.
     void of_job() {
         for (const Qos* qos : qos_) {
             if (!qos->max_wall || knows(Reason::QosMaxWall, {})) continue;
@@ -165,7 +165,7 @@ public:
         }
     }
 
-    // With others, or as if there were none.
+    // Limits on groups of jobs; `alone`: as if there were no other jobs.
     void of_groups(bool alone) {
         for (const GroupRule& rule : kGroupRules) {
             for (const Qos* qos : qos_) {
@@ -211,7 +211,8 @@ private:
         return use == cluster_.limits.by_qos.end() ? nullptr : rule.used(use->second, job_);
     }
 
-    // Nodes on which others are already count but once; as long as none are chosen, those may do.
+    // Nodes that other jobs of the group use count once; until nodes are chosen, such nodes are
+    // assumed.
     std::uint64_t wanted_beside(const LimitUse* use, const std::string& name) const {
         const std::uint64_t wanted = amount_in(wanted_, name);
         if (!use || name != "node") return wanted;
@@ -268,7 +269,7 @@ struct Refused {
     bool denied = false;  // DenyOnLimit, in each of its partitions
 };
 
-// What keeps the job from running though it were alone; nothing if one of its partitions lets it.
+// The limit that keeps the job from running even alone; none if one of its partitions allows it.
 std::optional<Refused> refused_alone(const Cluster& cluster, const Job& job) {
     if (!cluster.settings().enforce_limits) return {};
     std::optional<Refused> refused;
@@ -358,7 +359,7 @@ Result<void> check_submission(const Cluster& cluster, const Job& job, std::uint6
     return check_limits(cluster, job);
 }
 
-// One of its partitions that lets it in is enough.
+// One partition that allows it is enough.
 Result<void> check_limits(const Cluster& cluster, const Job& job) {
     const std::optional<Refused> refused = refused_alone(cluster, job);
     if (!refused || !refused->denied) return {};

@@ -308,7 +308,7 @@ TEST(QosLimits, WhoHoldsWhatIsLimitedIsToldAndWhatWouldDo) {
     EXPECT_EQ(world.run("submit changed qos=lab gres=gpu:1\n pass\n expect changed running"), "");
 }
 
-// Classes of like jobs stand and fall together: the number of those behind the limit costs nothing.
+// Jobs of a class are decided together: jobs behind the limit cost nothing.
 TEST(QosLimits, StartsAreForetoldInTheOrderOfTheQueue) {
     EXPECT_SCENARIO(R"(
         settings  limits

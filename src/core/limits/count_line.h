@@ -1,6 +1,6 @@
 // core/limits/count_line.h
 //
-// How many of something will be free when: what is there now, what is given back later, what is
+// How many of something are free over time: what is free now, what is given back later, what is
 // taken for a while.
 #pragma once
 
@@ -18,7 +18,7 @@ public:
         add(from, -count);
         add(until, count);
     }
-    // The first moment not before `from` from which on so many are free for so long; none: never.
+    // The first time not before `from` from which on so many are free for so long; none: never.
     std::optional<Time> earliest(std::int64_t wanted, Seconds length, Time from) const;
 
 private:

@@ -45,7 +45,7 @@ std::uint32_t used_in(const Cluster& cluster, const Reservation& reservation,
     return used;
 }
 
-// How many of its own the reservation keeps from the job at any of its times.
+// How many of its licences the reservation keeps from the job.
 std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, const Job& job,
                       const std::string& name) {
     std::uint32_t reserved = reserved_in(reservation, name);
@@ -55,7 +55,7 @@ std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, co
     return reserved - std::min(reserved, used_in(cluster, reservation, name));
 }
 
-// What was accepted once may be gone from slurm.conf since: then there are none.
+// A licence that was valid at submission may have left slurm.conf since: then there are none.
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
     auto used = cluster.licenses_used.find(wanted.name);
     std::uint64_t taken = used == cluster.licenses_used.end() ? 0 : used->second;
@@ -64,7 +64,7 @@ bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCoun
     return taken + wanted.count <= total_of(cluster, wanted.name).value_or(0);
 }
 
-// The licences to take, in the order of the wish; nothing if they are not free.
+// The licences to take, in the order of the request; none if they are not free.
 std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job& job, Time now,
                                               const LicenseWish& wish) {
     auto free = [&](const LicenseCount& wanted) { return is_free(cluster, job, now, wanted); };
@@ -136,7 +136,7 @@ std::string choose_licenses(const Cluster& cluster, const Job& job, Time now) {
         pick(cluster, job, now, parse_licenses(job.request->licenses).value()).value());
 }
 
-// The text is our own.
+// The text was written by this program, so it parses.
 std::vector<LicenseCount> licenses_held_by(const Job& job) {
     return parse_licenses(job.run.licenses_held).value().wanted;
 }

@@ -15,17 +15,17 @@
 
 namespace sluice {
 
-// Refuses names that slurm.conf does not have and counts that there will never be.
+// Refuses names that are not in slurm.conf and counts above the total.
 Result<void> check_licenses(const Cluster& cluster, std::string_view text);
 
-// The same for those of a reservation; others that overlap it have theirs.
+// The same for licences of a reservation; those of overlapping ones are not available.
 Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& draft);
 
 // Reason::Licenses while too few are free for the job to start: what reservations keep for their
-// own jobs during its time is not free for others.
+// own jobs during its run time is not free for others.
 std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, Time now);
 
-// What reservations keep of one from the job while it would run.
+// Licences of one name that a reservation keeps from the job while it would run.
 struct LicensesKept {
     const Reservation* reservation = nullptr;
     std::uint32_t count = 0;
@@ -41,14 +41,13 @@ void give_licenses(Cluster& cluster, Time now, const Job& job);
 std::vector<JobId> license_holders(
     const Cluster& cluster);  // any licences, in the order of their ids
 
-// How many will be free when: holders give theirs back at their time limit, reservations keep
-// theirs, and whoever is foretold a start takes for as long as it may run.
+// How many will be free over time: holders give theirs back at their time limit, reservations keep
+// theirs, and a job with an estimated start takes its own for as long as it may run.
 class LicensePlan {
 public:
     LicensePlan(const Cluster& cluster, Time now) : cluster_(cluster), now_(now) {}
 
-    // The first moment not before `from` at which all it asks for is free to the end of its time;
-    // none: never.
+    // The first time not before `from` at which all it asks for is free until its end; none: never.
     std::optional<Time> earliest(const Job& job, Time from);
     void take(const Job& job, Time start);
 

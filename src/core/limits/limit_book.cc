@@ -31,9 +31,8 @@ LimitBook::Entry entry_for(const Cluster& cluster, const Job& job) {
     if (partition)
         entry.use.tres["billing"] =
             billing_of(entry.use.tres, partition->config.tres_billing_weights);
-    std::erase_if(entry.use.tres, [](const auto& amount) {
-        return amount.second == 0;
-    });  // weights may leave nothing
+    std::erase_if(entry.use.tres,
+                  [](const auto& amount) { return amount.second == 0; });  // weights may make it 0
     entry.use.tres.erase("node");
     for (const NodeShare& share : job.run.allocation->nodes) entry.use.nodes[share.node] = 1;
     return entry;
@@ -56,7 +55,7 @@ void take_amounts(Map& sum, const Map& part) {
     }
 }
 
-// Whether nothing is left.
+// Returns whether nothing is left.
 bool take_use(LimitUse& sum, const LimitUse& part) {
     take_amounts(sum.tres, part.tres);
     take_amounts(sum.nodes, part.nodes);

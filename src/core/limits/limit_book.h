@@ -1,7 +1,7 @@
 // core/limits/limit_book.h
 //
-// Who counts against the limits of which QOS, and with how much. Kept only where limits
-// are enforced; worked out anew from the jobs after a restart.
+// Which jobs count against the limits of which QOS, and with how much. Kept only where limits are
+// enforced; computed again from the jobs after a restart.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,10 @@ struct LimitBook {
 
 class Cluster;
 
-// The book follows what the job is now: call after any change of what counts.
+// Updates the book from the job: call after any change of what counts.
 void count_job(Cluster& cluster, const Job& job);
 void count_anew(Cluster& cluster);
-// Whether the book says what the jobs say.
+// Whether the book agrees with the jobs.
 bool is_counted_right(const Cluster& cluster);
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // core/limits/limit_plan.h
 //
-// When limits of QOS will let a job start: those who hold what it may have give it back at their
-// time limits, and whoever is foretold a start takes it for as long as it may run.
+// When limits of QOS will let a job start: jobs that hold resources give them back at their time
+// limits, and a job with an estimated start takes them for as long as it may run.
 #pragma once
 
 #include <map>
@@ -17,8 +17,7 @@ class LimitPlan {
 public:
     LimitPlan(const Cluster& cluster, Time now) : cluster_(cluster), now_(now) {}
 
-    // The first moment not before `from` at which no limit keeps it, to the end of its time; none:
-    // never.
+    // The first time not before `from` at which no limit blocks it until its end; none: never.
     std::optional<Time> earliest(const Job& job, const Partition& partition, Time from);
     void take(const Job& job, const Partition& partition, Time start);
 

@@ -40,7 +40,7 @@ std::shared_ptr<const JobTerms> with_cpus_for_memory(const Cluster& cluster, con
     if (asked.mem_per_cpu && *asked.mem_per_cpu > limit) {
         auto changed = std::make_shared<JobTerms>(*job.request);
         Megabytes factor = divided_up(*asked.mem_per_cpu, limit);
-        // No node has so many: refused later, and the product stays a number.
+        // No node has so many CPUs: refused later; the bound prevents an overflow.
         factor = std::min<Megabytes>(factor, 1 << 20);
         changed->shape.cpus_per_task = static_cast<std::uint32_t>(
             std::min<Megabytes>(std::uint64_t{asked.cpus_per_task} * factor, 1 << 30));
@@ -62,7 +62,7 @@ Megabytes max_memory_per_node(const Cluster& cluster, const PartitionConfig& par
     return limits_in(cluster, partition).per_node;
 }
 
-// Compat: memory that comes with GPUs is not looked at, and all of a node (0) is too much.
+// Compat: memory per GPU is not checked, and all of a node (0) is too much.
 bool over_memory_limit(const Cluster& cluster, const Need& need) {
     const Megabytes most = max_memory_per_node(cluster, need.partition->config);
     if (most == 0) return false;

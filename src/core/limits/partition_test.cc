@@ -1,4 +1,4 @@
-// What partitions say about who may use them, and how much.
+// Access rules and limits of partitions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

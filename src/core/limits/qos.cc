@@ -136,7 +136,7 @@ void on_update_qos(Cluster& cluster, Time now, const UpdateQos& event, Effects& 
     if (*table != cluster.qos()) {
         cluster.set_qos(*std::move(table));
         count_anew(cluster);
-        cluster.layout_has_changed();  // what jobs need may be bounded by it
+        cluster.layout_has_changed();  // it may bound what jobs need
         reprioritize_all(cluster, now, true);
         unpark_all(cluster, now);
         cluster.schedule_wanted = true;

@@ -1,6 +1,6 @@
 // core/limits/qos.h
 //
-// Qualities of service: the table that sacctmgr changes, and what it means for submissions.
+// Qualities of service: the table that sacctmgr changes, and its effect on submissions.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace sluice {
 std::vector<Qos> first_qos();  // a new cluster's: `normal`
 const Qos* find_qos(const Cluster& cluster, std::string_view name);
 
-// Where QOS are enforced, a job has one that there is. Elsewhere any name goes, as in Slurm.
+// Where QOS are enforced, a job has one that exists. Elsewhere any name is accepted, as in Slurm.
 std::string qos_in_force(const Cluster& cluster, const std::string& named);
 Result<void> check_qos(const Cluster& cluster, const JobTerms& wish);
 

@@ -120,7 +120,7 @@ bool is_known_tres(const Cluster& cluster, std::string_view name) {
     return false;
 }
 
-// "cpu=8,mem=20G,gres/gpu=2" adds to what is there, -1 takes a limit back.
+// "cpu=8,mem=20G,gres/gpu=2" adds to the existing limits, -1 removes one.
 Result<void> change_tres(Tres& tres, const QosWord& change) {
     const std::string text =
         change.tres.empty() ? change.value : fmt::format("{}={}", change.tres, change.value);
@@ -208,8 +208,8 @@ Result<void> set_qos_flags(Qos& qos, const QosWord& change) {
 
 struct QosKey {
     std::string_view key;
-    SetQos set = nullptr;        // nullptr: Slurm has it, we do not
-    std::string_view tres = {};  // where the key says of which resource
+    SetQos set = nullptr;        // nullptr: a key of Slurm that is not supported
+    std::string_view tres = {};  // the resource that the key is about
 };
 
 using A = Allotment;
@@ -268,7 +268,7 @@ constexpr QosKey kQosKeys[] = {
 };
 // clang-format on
 
-// Compat: any beginning that can mean one thing only will do ("prio", "desc").
+// Compat: any unambiguous prefix of a key is accepted ("prio", "desc").
 const QosKey* find_qos_key(std::string_view given) {
     for (const QosKey& row : kQosKeys) {
         if (equals_ignoring_case(row.key, given)) return &row;

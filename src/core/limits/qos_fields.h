@@ -1,13 +1,13 @@
 // core/limits/qos_fields.h
 //
-// What can be set of a quality of service, by sacctmgr's words.
+// The fields of a quality of service that sacctmgr can set.
 #pragma once
 
 #include "core/cluster.h"
 
 namespace sluice {
 
-// An error leaves it half changed: for drafts.
+// An error leaves `qos` half changed: use it on drafts.
 Result<void> set_qos_fields(const Cluster& cluster, Qos& qos, const Changes& changes);
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 // core/limits/reservation_change.cc
 //
-// scontrol create, update and delete reservation. All is worked out on a copy: a refusal changes
+// scontrol create, update and delete reservation. All changes are made to a copy: a refusal changes
 // nothing.
 #include <fmt/format.h>
 
@@ -18,9 +18,9 @@ namespace sluice {
 
 namespace {
 
-constexpr Seconds kClockSlack{60};  // Compat: a start that has only just passed is fine
+constexpr Seconds kClockSlack{60};  // Compat: a start that has only just passed is accepted
 
-// ---- who
+// ---- users, accounts, QOS, groups
 
 template <typename Item>
 Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vector<Item>& list,
@@ -35,7 +35,7 @@ Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vec
         denied = change->denied;
         return {};
     }
-    // Somebody to be let in is struck off a list of those who are not, and the other way round.
+    // Adding to a list of denied items removes them from it; removing from it adds them.
     bool lets_in = change->verb == Verb::Add;
     if (list.empty()) denied = !lets_in;
     for (const Item& item : change->items) {
@@ -48,7 +48,7 @@ Result<void> change_list(const std::optional<ListChange<Item>>& change, std::vec
     return {};
 }
 
-// Groups+=staff takes the members as they are now, also where the group was there before.
+// Groups+=staff stores the current members, also if the group was in the list before.
 Result<void> change_groups(const ListChange<GroupMembers>& change,
                            std::vector<GroupMembers>& groups) {
     using Verb = ListChange<GroupMembers>::Verb;
@@ -84,7 +84,7 @@ Result<void> change_who(const ReservationChange& change, Reservation& draft) {
     return {};
 }
 
-// ---- when
+// ---- times
 
 Result<void> change_flags(const ReservationChange& change, Reservation& draft) {
     if (change.flags_replaced)
@@ -123,14 +123,13 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
     if (change.end) draft.end = *change.end;
     if (change.duration) {
         const int sign =
-            before ? change.duration_sign : 0;  // Compat: += and -= of a new one say nothing
+            before ? change.duration_sign : 0;  // Compat: without meaning for a new one
         Time from = sign == 0 ? draft.start : draft.end;
         draft.end = sign < 0 ? from - *change.duration : from + *change.duration;
     }
     if (draft.end <= draft.start) return Error{ErrorCode::InvalidTime, {}};
     bool goes_on = draft.has(kResvForceStart) && draft.has(kResvRepeats);
-    while (goes_on && draft.end <= now)
-        TRY(skip_one(draft));  // times that are over are not made up for
+    while (goes_on && draft.end <= now) TRY(skip_one(draft));  // past occurrences are skipped
     if (draft.end <= now) return Error{ErrorCode::InvalidTime, {}};
     if (draft.has(kResvRepeats) && draft.end > next_occurrence(draft.start, draft.flags)) {
         return Error{ErrorCode::InvalidTime, "it would not be over when it repeats"};
@@ -138,7 +137,7 @@ Result<void> change_times(const ReservationChange& change, Time now, const Reser
     return {};
 }
 
-// ---- all of it
+// ---- the whole change
 
 std::uint32_t next_number(const Cluster& cluster) {
     std::uint32_t number = 1;
@@ -196,8 +195,8 @@ Result<void> delete_reservation(Cluster& cluster, const Reservation& reservation
     return {};
 }
 
-// USER_DELETE. The caller's account and QOS are not known here: a list of those keeps it from
-// everybody.
+// USER_DELETE. The caller's account and QOS are not known here: a reservation that lists accounts
+// or QOS cannot be deleted this way.
 bool may_delete(const Reservation* reservation, const ChangeReservation& event) {
     if (!reservation || event.change.verb != ReservationChange::Verb::Delete) return false;
     return reservation->has(kResvUserDelete) && reservation->accounts.empty() &&

@@ -38,7 +38,7 @@ Result<FeatureExpression> features_of(const Cluster& cluster, const std::string&
 
 // ---- what is left of a node
 
-// Cores of jobs that will not be gone when the reservation begins.
+// Cores of jobs that are expected to run beyond the start of the reservation.
 std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index,
                          const Reservation& draft) {
     if (draft.has(kResvIgnoreJobs)) return 0;
@@ -47,7 +47,7 @@ std::uint32_t cores_busy(const Cluster& cluster, Time now, NodeIndex index,
     std::uint32_t cpus = 0;
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
-        // What runs in a reservation of cores is counted there.
+        // Jobs in a reservation of cores are counted with that reservation.
         const Reservation* its =
             job.run.reservation.empty() ? nullptr : find_reservation(cluster, job.run.reservation);
         if (job.run.reservation == draft.name || (its && !its->cores.empty())) continue;
@@ -145,9 +145,9 @@ Result<void> take_named(const Cluster& cluster, const ReservationChange& change,
     return {};
 }
 
-// ---- nodes of our choice
+// ---- nodes that are chosen here
 
-// How much is asked for; a node may serve several of it.
+// How much is asked for; a node may serve several parts of it.
 struct Wanted {
     std::uint32_t nodes = 0;
     std::uint32_t cores = 0;  // 0: whole nodes
@@ -162,7 +162,7 @@ std::uint64_t gres_in(const Cluster& cluster, const std::vector<NodeIndex>& node
     return sum;
 }
 
-// The cores that the next of `left` nodes gives: its part of what is still wanted.
+// How many cores the next of `left_nodes` nodes gives: its part of those still wanted.
 std::uint32_t share_of(std::uint32_t cores, std::uint32_t left_nodes) {
     return left_nodes == 0 ? cores : (cores + left_nodes - 1) / left_nodes;
 }
@@ -176,7 +176,7 @@ public:
           wanted_(std::move(wanted)),
           cores_(wanted_.cores) {}
 
-    // Those it has already first, then by weight.
+    // Nodes that it has already first, then by weight.
     Result<void> choose(const FeatureExpression& features, const Partition& partition) {
         std::vector<NodeIndex> candidates = draft_.nodes;
         for (NodeIndex node : partition.nodes) {
@@ -234,7 +234,7 @@ private:
         draft_.cores.push_back({record.config.name, part});
     }
 
-    // One that lacks all of what is wanted would not help.
+    // Whether the node has any of the gres that are still wanted.
     bool serves_gres(const Node& node) const {
         return wanted_.gres.empty() ||
                std::any_of(wanted_.gres.begin(), wanted_.gres.end(), [&](const GresCount& wish) {
@@ -243,7 +243,7 @@ private:
                });
     }
 
-    // Never, or not now?
+    // The error for too few nodes: whether it is never possible, or not now.
     Error shortage(const FeatureExpression& features,
                    const std::vector<NodeIndex>& candidates) const {
         std::vector<NodeIndex> possible;
@@ -275,9 +275,9 @@ Result<void> choose_nodes(const Cluster& cluster, Time now, Wanted wanted, Reser
     return {};
 }
 
-// ---- all of it
+// ---- the whole change
 
-// CoreCnt=2,4 with Nodes=: one for each, in their order.
+// CoreCnt=2,4 with Nodes=: one count for each node, in their order.
 Result<void> take_cores_of_named(const Cluster& cluster, const std::vector<std::uint32_t>& counts,
                                  Reservation& draft) {
     if (counts.size() != draft.nodes.size()) return Error{ErrorCode::ReservationCoreCounts, {}};
@@ -317,13 +317,13 @@ void write_names(const Cluster& cluster, Reservation& draft) {
     draft.node_names = Hostlist(names).to_string();
 }
 
-// What is to be chosen, if anything is: not when nodes were named.
+// What is to be chosen; nothing if nodes were named.
 Result<Wanted> wanted_of(const ReservationChange& change, const Reservation* before,
                          const Partition* partition, const Reservation& draft) {
     Wanted wanted{.nodes = change.node_count.value_or(0), .cores = 0, .gres = change.gres};
     if (draft.has(kResvFirstCores) && !change.core_counts.empty()) {
-        // Compat: a list says how many nodes, whatever NodeCnt says; one number is for each of
-        // them.
+        // Compat: a list of counts gives the number of nodes, whatever NodeCnt says; one number is
+        // for each node.
         wanted.first_cores = change.core_counts;
         if (wanted.first_cores.size() == 1)
             wanted.first_cores.resize(std::max(1u, wanted.nodes), change.core_counts[0]);
@@ -402,7 +402,7 @@ std::vector<NodeIndex> nodes_to_replace(const Cluster& cluster, const Reservatio
 }
 
 void replace_lost_nodes(Cluster& cluster, Time now) {
-    std::vector<Reservation> all = cluster.reservations();  // a copy: they change as we go
+    std::vector<Reservation> all = cluster.reservations();  // a copy: they change in the loop
     for (Reservation& each : all) {
         std::vector<NodeIndex> lost = nodes_to_replace(cluster, each);
         const Partition* partition = cluster.find_partition(each.partition);

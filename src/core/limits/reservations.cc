@@ -30,8 +30,8 @@ bool in_groups(const Reservation& reservation, UserId user) {
                        [&](const GroupMembers& group) { return contains(group.users, user); });
 }
 
-// The reservation is over and gone: what waited for it waits for somebody to decide. Compat: the
-// wish is forgotten; the hold is an operator's or the user's to lift.
+// A reservation has been deleted. Compat: its name is removed from the job's request; a job that
+// asked for no other one is held until the user or an operator releases it.
 void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
     dequeue(cluster, cluster.job(id));
     Job& job = cluster.edit_job(id);
@@ -63,7 +63,8 @@ std::vector<JobId> jobs_that(const Cluster& cluster, Wanted wanted) {
     return found;
 }
 
-// Its jobs have ResvOverRun left; the time limit that they had no longer counts.
+// Jobs of a reservation that has ended may run for ResvOverRun more; their time limit no longer
+// counts.
 void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& effects) {
     if (over.has(kResvFlex)) return;
     Seconds rest = cluster.settings().resv_over_run;
@@ -81,7 +82,7 @@ void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& e
     }
 }
 
-// TIME_FLOAT: as far ahead as ever.
+// TIME_FLOAT: keeps the start at a fixed distance from now.
 void float_on(Cluster& cluster, Time now, Reservation reservation) {
     Seconds length = reservation.end - reservation.start;
     reservation.start = now + reservation.ahead;
@@ -107,9 +108,9 @@ void end_reservation(Cluster& cluster, Time now, Reservation over, Effects& effe
     for (JobId id : waiting) leave_behind(cluster, now, id, over);
 }
 
-constexpr Seconds kPurgeCheck{60};  // jobs are remembered for longer than this once they have ended
+constexpr Seconds kPurgeCheck{60};  // ended jobs are kept for longer than this
 
-// PURGE_COMP: nobody uses it any more.
+// PURGE_COMP: deletes a reservation that no job uses.
 void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation) {
     if (!reservation.purge_after || now < reservation.start) return;
     Time last = std::max(reservation.last_used, reservation.start);
@@ -131,10 +132,10 @@ void purge_if_unused(Cluster& cluster, Time now, const Reservation& reservation)
     }
 }
 
-constexpr Seconds kFloatStep{60};     // how often a floating start moves on
-constexpr Seconds kReplaceAgain{30};  // nodes were lost and there are none instead: look again
+constexpr Seconds kFloatStep{60};     // how often a floating start is moved
+constexpr Seconds kReplaceAgain{30};  // lost nodes could not be replaced: try again
 
-// One timer for all of them: the next moment at which something happens.
+// One timer for all of them: the next time at which something happens.
 void watch(Cluster& cluster, Time now) {
     std::optional<Time> next;
     for (const Reservation& each : cluster.reservations()) {
@@ -188,8 +189,7 @@ static bool takes_any_partition_of(const Cluster& cluster, const Reservation& re
     });
 }
 
-// Whoever names nodes gets those, so they have to be in it; nodes that do not parse are refused
-// elsewhere.
+// Named nodes must be in the reservation; a list that does not parse is refused elsewhere.
 static bool has_named_nodes(const Cluster& cluster, const Reservation& reservation,
                             const Shape& shape) {
     if (shape.nodelist.empty()) return true;
@@ -283,8 +283,7 @@ void reservations_have_changed(Cluster& cluster, Time now) {
     for (JobId id : cluster.parked) {
         if (cluster.job(id).reason == Reason::Reservation) waiting.push_back(id);
     }
-    // Those in the queue: they may use others now, and a magnetic one may attract them or no
-    // longer.
+    // Queued jobs whose set of usable reservations has changed, also magnetic ones.
     bool attracts = std::any_of(cluster.reservations().begin(), cluster.reservations().end(),
                                 [](const Reservation& each) { return each.has(kResvMagnetic); });
     cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
@@ -295,7 +294,7 @@ void reservations_have_changed(Cluster& cluster, Time now) {
                 waiting.push_back(key.job);
         }
     });
-    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // one of them may have had those
+    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // reservations kept theirs
         if (cluster.parked.contains(id)) waiting.push_back(id);
     }
     for (JobId id : waiting) {
@@ -321,7 +320,7 @@ void look_after_reservations(Cluster& cluster, Time now) {
 }
 
 void on_reservation_timer(Cluster& cluster, Time now, Effects& effects) {
-    std::vector<Reservation> all = cluster.reservations();  // a copy: some go as we look
+    std::vector<Reservation> all = cluster.reservations();  // a copy: the loop deletes some
     for (const Reservation& each : all) {
         if (each.has(kResvTimeFloat))
             float_on(cluster, now, each);

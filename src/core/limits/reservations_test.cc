@@ -1,4 +1,4 @@
-// What reservations keep from others, and what they do for those they are for.
+// What reservations keep from other jobs, and what they do for their own.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

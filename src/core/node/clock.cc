@@ -2,8 +2,9 @@
 //
 // Launch credentials are valid for a short time. A node whose clock differs from the controller's
 // refuses them, so it is sent no jobs: it shows as drained, with the reason, until the clocks
-// agree. The difference is measured when the node registers; from then on both sides tell when
-// their clock is set. (A heartbeat that waited to be read says nothing about the node's clock.)
+// agree. The difference is measured when the node registers; from then on both sides report when
+// their clock is set. (A heartbeat may have waited to be read, so it does not show the node's
+// clock.)
 #include <fmt/format.h>
 
 #include "core/node/verbs.h"

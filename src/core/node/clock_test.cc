@@ -28,7 +28,7 @@ TEST(NodeClock, ANodeWhoseClockDiffersTakesNoJobsUntilItIsRight) {
                   std::string("Clock differs from the controller's: 31 s ") +
                       (ahead > Seconds{0} ? "ahead" : "behind"));
         ASSERT_EQ(world.run("submit b\n pass\n expect b pending"), "");
-        heartbeat_with(world, -ahead);  // somebody has set it
+        heartbeat_with(world, -ahead);  // its clock has been set
         EXPECT_EQ(world.run("pass\n expect b running n1\n shows n1 state=ALLOCATED reason="), "");
     }
 }

@@ -1,8 +1,8 @@
 // core/node/fail.cc
 //
-// A node is lost. Its jobs run again elsewhere if they may, else they have failed; those with
-// --no-kill go on on their other nodes. What may still run there is ended when the node comes back,
-// before it is given anything new.
+// A node is lost. Its jobs are requeued if they may be, else they have failed; those with --no-kill
+// continue on their other nodes. Whatever may still run on the node is ended when it comes back,
+// before it gets new jobs.
 #include <algorithm>
 
 #include "core/job/resize.h"
@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// When its silence has lasted too long. Time in which the controller stood still does not count:
-// what the node said meanwhile waits to be read.
+// When the node is given up as silent. Time in which the controller was blocked does not count:
+// messages of the node were waiting to be read.
 Time silence_end(const Cluster& cluster, const Node& node) {
     const Seconds deaf = cluster.deaf - node.deaf_before;
     return *node.last_seen + deaf + cluster.settings().slurmd_timeout;
@@ -40,14 +40,14 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
             end_running(cluster, now, id,
                         may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
         }
-        // A node that is there was told to end it, and takes nothing new before it has; one that
-        // is away will be told when it is back, as an srun may have brought it a step meanwhile.
+        // A connected node was told to end it, and takes no new jobs before it has. Another node
+        // will be told when it registers, as an srun may have launched a step there meanwhile.
         cluster.edit_node(index).orphans.push_back({id, cluster.job(id).run.restarts, kBatchStep});
         node_is_clean(cluster, now, id, index, effects);
     }
 }
 
-// Something may have started there after the shell had looked: nobody would hear of its end.
+// A job may have started there after the controller checked: no report of its end would come.
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
     fail_jobs_on(cluster, now, index, effects);
     if (!cluster.node(index).connected) return;
@@ -56,7 +56,7 @@ void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effe
     effects.push_back(NodeAnswered{name, Error{ErrorCode::InvalidNodeName, name}});
 }
 
-// It would take one job after the other and spoil them all.
+// Otherwise job after job would fail on it.
 void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string reason) {
     Node& node = cluster.edit_node(index);
     if (node.admin_flags & kNodeDrain) return;  // the reason for that stays
@@ -66,12 +66,12 @@ void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string r
     look_after_reservations(cluster, now);
 }
 
-// Compat: the reason that administrators look for.
+// Compat: the reason that administrators search for.
 void on_kill_failed(Cluster& cluster, Time now, const KillFailed& event) {
     drain_after_hook(cluster, now, event.node, "Kill task failed");
 }
 
-// One timer per node, due when it will have been silent for too long; hearing from it moves that.
+// One timer per node, due when it will have been silent for too long; a message from it moves that.
 void watch_node(Cluster& cluster, NodeIndex index) {
     Node& node = cluster.edit_node(index);
     Seconds timeout = cluster.settings().slurmd_timeout;
@@ -80,8 +80,8 @@ void watch_node(Cluster& cluster, NodeIndex index) {
     cluster.add_timer({silence_end(cluster, node), TimerKind::NodeTimeout, index.value});
 }
 
-// With another timeout, and no timers left from the old one. Counted from now: a node that reports
-// as often as the old one asked for is not to be lost before it has heard of the new one.
+// The timeout has changed and the old timers are gone. Counted from now: a node that reports at the
+// old interval must not be lost before it has learned of the new one.
 void watch_nodes_anew(Cluster& cluster, Time now) {
     const Seconds timeout = cluster.settings().slurmd_timeout;
     for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
@@ -96,7 +96,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     const Node& silent = cluster.node(index);
     if (silent.down || silent.removed) return;
     if (silent.reboot && silent.reboot->issued)
-        return;  // its silence is expected, up to ResumeTimeout
+        return;  // it is expected to be silent up to ResumeTimeout
     if (silent.last_seen && silence_end(cluster, silent) > now) return watch_node(cluster, index);
     Node& node = cluster.edit_node(index);
     node.down = true;
@@ -105,7 +105,7 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);
-    // Its connection may only have hung: should it hear us again, it has to register anew.
+    // Perhaps only its connection hung: when it is heard again, it has to register again.
     effects.push_back(NodeAnswered{node.config.name,
                                    Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }

@@ -48,8 +48,8 @@ TEST(NodeTimeout, WhatALostNodeStillRunsIsEndedWhenItComesBack) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).orphans.empty());
 }
 
-// An srun may bring a step while the node's list of what it runs is on its way: the node is told
-// what is over, so that it refuses or ends it.
+// An srun may launch a step while the node's list of runs is in transit: the node is told what has
+// ended, so that it refuses or ends the step.
 TEST(NodeTimeout, ANodeThatComesBackIsToldWhatWasGivenUpEvenIfItDoesNotListIt) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a nodes=2 tasks=2\npass\nlost n2\nat 6"), "");
@@ -77,7 +77,7 @@ TEST(NodeTimeout, AShorterOneCountsFromTheReconfigurationOn) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\npass\nexpect a running n1\nlost n1\nat 2"), "");
     reconfigure_timeout(scenario, Minutes{1});
-    // Longer ago than the new timeout, but nobody had asked it to report more often.
+    // Longer ago than the new timeout, but the node had not been asked to report more often.
     EXPECT_EQ(scenario.run("expect a running n1\nat 3\npass\nexpect a running n2"), "");
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).down);
     EXPECT_FALSE(scenario.cluster().node(NodeIndex{1}).down);
@@ -102,7 +102,7 @@ TEST(NodeTimeout, ZeroIsNeverAndCanBeTakenBack) {
     EXPECT_EQ(scenario.run("at 34\nexpect a running n1\nat 35\nexpect a node_fail"), "");
 }
 
-// Else a silent node would never be given up by who reconfigures often.
+// Otherwise a silent node would never be given up if slurm.conf is often read again.
 TEST(NodeTimeout, TheSameOneGoesOnAsBefore) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n1\nsubmit a norequeue\npass\nlost n1\nat 4"), "");
@@ -142,7 +142,7 @@ TEST(NodeTimeout, SilenceAddsUpBetweenStandstills) {
     EXPECT_EQ(scenario.run("expect a node_fail"), "");
 }
 
-// It was told to end the job, but takes its time.
+// It was told to end the job, but has not reported the end yet.
 TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     Scenario scenario;
     ASSERT_EQ(
@@ -156,7 +156,7 @@ TEST(NodeDown, TakesNothingNewBeforeItIsClean) {
     EXPECT_EQ(scenario.run("pass\nexpect b running n1"), "");
 }
 
-// A pass finds the node registered but not clean, and puts those away that named it.
+// A pass finds the node registered but not clean, and parks jobs that name it.
 TEST(NodeTimeout, JobsThatNameANodeStartThereOnceItsLeftoversAreGone) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("settings return=1\nnodes n[1-2]\nsubmit a nodelist=n2 "

@@ -16,10 +16,10 @@ namespace sluice {
 namespace {
 
 using P = PartitionConfig;
-// The text is what would be right, empty: it is.
+// Returns what a valid value looks like; empty: the value is valid.
 using SetPartition = std::string_view (*)(P& config, const std::string& value);
 
-constexpr std::uint64_t kPartitionPriorityMax = 65533;  // and of jobs that share a CPU
+constexpr std::uint64_t kPartitionPriorityMax = 65533;  // also the maximum of jobs that share a CPU
 
 bool is_unlimited(const std::string& value) {
     return equals_ignoring_case(value, "UNLIMITED") || equals_ignoring_case(value, "INFINITE");
@@ -57,7 +57,7 @@ std::string_view time(P& config, const std::string& value) {
     return {};
 }
 
-// ALL and nothing at all mean everybody.
+// ALL and an empty value mean no restriction.
 template <auto Member>
 std::string_view list(P& config, const std::string& value) {
     (config.*Member).clear();
@@ -68,7 +68,7 @@ std::string_view list(P& config, const std::string& value) {
     return {};
 }
 
-// Of the two that belong together only one is said at a time.
+// Of the two limits only one is set at a time.
 template <auto Member, auto Other>
 std::string_view memory(P& config, const std::string& value) {
     Result<Megabytes> size = is_unlimited(value) ? Result<Megabytes>(0) : parse_memory(value);
@@ -95,7 +95,7 @@ std::string_view set_grace_time(P& config, const std::string& value) {
     return {};
 }
 
-// Nothing at all: the partition keeps no node.
+// An empty value: the partition has no nodes.
 std::string_view set_nodes(P& config, const std::string& value) {
     Result<Hostlist> hosts = value.empty() ? Hostlist() : Hostlist::parse(value);
     if (!hosts) return "a list of nodes";
@@ -146,8 +146,8 @@ std::string_view set_exclusive_user(P& config, const std::string& value) {
     return {};
 }
 
-// Compat: EXCLUSIVE is the old word for Exclusive=NODE, which any other word takes back; the count
-// is four when none is given.
+// Compat: EXCLUSIVE is the old word for Exclusive=NODE, which any other word resets; the default
+// count is four.
 std::string_view set_oversubscribe(P& config, const std::string& value) {
     constexpr std::string_view kRight = "NO, EXCLUSIVE, YES:COUNT or FORCE:COUNT";
     const std::string_view text = value, word = text.substr(0, text.find(':'));
@@ -171,7 +171,7 @@ std::string_view set_partition_qos(P& config, const std::string& value) {
     return {};
 }
 
-// Nothing at all: as the cluster has it.
+// An empty value: the cluster's setting.
 std::string_view set_preempt_mode(P& config, const std::string& value) {
     for (std::string_view mode : {"", "OFF", "CANCEL", "REQUEUE", "SUSPEND"}) {
         if (!equals_ignoring_case(mode, value)) continue;

@@ -1,7 +1,7 @@
 // core/node/partition_fields.h
 //
-// What scontrol create and update PartitionName= may set. Each field takes effect at once; what
-// has none here is refused by its name.
+// What scontrol create and update PartitionName= may set. Each field takes effect at once; unknown
+// fields are refused by name.
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@
 
 namespace sluice {
 
-// The error names key and value. Whether nodes and partitions that are named exist is not asked
-// here.
+// The error names key and value. Does not check whether named nodes and partitions exist.
 Result<void> set_partition_field(PartitionConfig& config, const std::string& key,
                                  const std::string& value);
 

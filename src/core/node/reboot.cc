@@ -1,8 +1,8 @@
 // core/node/reboot.cc
 //
 // scontrol reboot: a request waits until nothing runs on its node, then slurmd is told to run
-// RebootProgram, then the node is awaited with a new boot, for ResumeTimeout at most. The request
-// is part of the node's record, so a restarted controller goes on where it was.
+// RebootProgram, then the node must register with a new boot within ResumeTimeout. The request is
+// part of the node's record, so it continues after a restart of the controller.
 #include <fmt/format.h>
 
 #include "core/job/verbs.h"
@@ -15,7 +15,7 @@ namespace sluice {
 
 namespace {
 
-// Compat: what the system has to say comes after what somebody wrote.
+// Compat: text of the system is appended to the reason that a user gave.
 void append_reason(Node& node, std::string_view what, Time now) {
     set_reason(node,
                node.reason.empty() ? std::string(what) : fmt::format("{} : {}", node.reason, what),
@@ -29,7 +29,7 @@ void clear_reason(Node& node) {
 
 void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNodes& event) {
     Node& node = cluster.edit_node(index);
-    if (node.reboot && node.reboot->issued) return;  // it is on its way already
+    if (node.reboot && node.reboot->issued) return;  // it is rebooting already
     Reboot reboot = node.reboot.value_or(Reboot{});
     if (event.next != AfterReboot::AsBefore)
         reboot.next = event.next;
@@ -55,7 +55,7 @@ bool is_idle(const Node& node) {
            node.orphans.empty();
 }
 
-// Clocks may differ between the machines; the kernel's id of its boot does not depend on them.
+// The clocks of the machines may differ; the boot id of the kernel does not depend on them.
 bool has_rebooted(const Reboot& reboot, const NodeFacts& facts) {
     bool other_boot =
         !reboot.boot_id.empty() && !facts.boot_id.empty() && facts.boot_id != reboot.boot_id;
@@ -129,7 +129,7 @@ void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     Node& node = cluster.edit_node(index);
     node.reboot.reset();
     node.down = true;
-    node.admin_flags &= ~kNodeDrain;  // Compat: down says enough
+    node.admin_flags &= ~kNodeDrain;  // Compat: down is enough
     append_reason(node, "reboot timed out", now);
     cluster.mark_stored(index);
 }

@@ -1,8 +1,8 @@
 // core/node/register.cc
 //
-// A node says what it is and what it runs. Both sides may have missed things while they were apart,
-// so registration settles all differences: orders that were lost are repeated, runs that nobody
-// wants any more are ended, and jobs that a reboot swept away are given up.
+// A node reports what it is and what it runs. Both sides may have missed messages while it was not
+// connected, so registration settles all differences: lost orders are repeated, unwanted runs are
+// ended, and jobs that were lost by a reboot are given up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNotResponding = "Not responding";
 
-// Does the machine have what slurm.conf promises? The text is what `sinfo -R` shows.
+// Whether the machine has what slurm.conf promises. The text is what `sinfo -R` shows.
 std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
     std::uint32_t have =
         std::max(facts.cpus, facts.sockets * facts.cores_per_socket * facts.threads_per_core);
@@ -44,9 +44,8 @@ std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
     return {};
 }
 
-// What slurmd itself finds wrong with its machine drains the node; once that is repaired, the node
-// takes jobs again. A drain for another reason stays, and so does its reason. True: something
-// changed.
+// A problem that slurmd finds on its machine drains the node; once that is repaired, the node takes
+// jobs again. A drain for another reason stays, with its reason. Returns whether something changed.
 constexpr std::string_view kFoundBySlurmd = "slurmd: ";
 
 bool settle_problem(Node& node, const std::string& problem, Time now) {
@@ -62,7 +61,7 @@ bool settle_problem(Node& node, const std::string& problem, Time now) {
     return true;
 }
 
-// ReturnToService decides whether a node that was down may come back by itself.
+// ReturnToService decides whether a node that was down comes back without an administrator.
 void return_to_service(Node& node, const Settings& settings) {
     if (!node.down) return;
     bool silent = node.reason == kNotResponding;
@@ -85,8 +84,8 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
         return here.job == job.id && here.restarts == job.run.restarts;
     });
     if (completing_here) {
-        // Also where there is nothing of it: an srun may be about to bring a step, and has to be
-        // refused.
+        // Sent even if the node has nothing of the job: an srun may be about to launch a step,
+        // which must be refused.
         TerminateJob order{
             .node = node, .run = run, .grace = cluster.settings().kill_wait, .reason_line = {}};
         if (cluster.settings().has_epilog) order.for_epilog = cluster.find_job(job.id);
@@ -102,7 +101,7 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
     if (!job.run.launched) {
         effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
     } else {
-        // It ran, and the node knows nothing of it: the node was restarted under it.
+        // It ran, and the node does not know it: the node was rebooted.
         end_running(cluster, now, job.id,
                     job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
     }

@@ -1,4 +1,4 @@
-// core/node/state.cc: what a node's state is, derived from what happened to it.
+// core/node/state.cc: the state of a node, derived from its history.
 #include "core/cluster.h"
 #include "core/node/use.h"
 #include "core/node/verbs.h"
@@ -36,7 +36,7 @@ void set_reason(Node& node, std::string reason, UserId user, Time now) {
     node.reason_user = user;
 }
 
-// Compat: a node that is down keeps the reason of that.
+// Compat: a node that is down keeps its reason.
 void undrain(Node& node) {
     node.admin_flags &= ~kNodeDrain;
     if (node.down || (node.admin_flags & kNodeFail)) return;

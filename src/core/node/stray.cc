@@ -1,8 +1,9 @@
 // core/node/stray.cc
 //
-// What comes to a node when its job is over there. srun brings steps itself, with a credential that
-// outlives the job; an order to launch may be on its way when the node is given up. Nodes say what
-// they have when they register, and whatever they start; what is nobody's is ended.
+// Runs that reach a node after their job has ended there. srun launches steps itself, with a
+// credential that outlives the job; an order to launch may be in transit when the node is given up.
+// Nodes report their runs when they register, and each run they start; a run without a job is
+// ended.
 #include <algorithm>
 
 #include "core/job/suspend.h"
@@ -25,7 +26,7 @@ bool is_step_wanted(const Job& job, StepId id, NodeIndex node) {
 }  // namespace
 
 // A run whose share was given back, because the node was lost, is not wanted even while the job's
-// other nodes are still being cleaned: nobody would wait for its end.
+// other nodes are still being cleaned: its end is not awaited.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
     if (job.run.restarts != run.restarts || !job.run.allocation) return false;
     if (is_completing(job)) return has(job.run.completing_nodes, node);
@@ -56,7 +57,7 @@ void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& ev
         return;
     }
     launch_is_here(cluster, event.node, event.run);
-    // There was nothing to be stopped before.
+    // The order to stop came before there were processes.
     if (job.state == JobState::Suspended) repeat_suspension(job, event.node, effects);
 }
 

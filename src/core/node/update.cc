@@ -110,8 +110,7 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     Node& node = cluster.edit_node(index);
     if (change.state == "RESUME" || change.state == "IDLE") resume(node);
     if (!node.reboot) cluster.reboots_wanted.erase(index);
-    if (change.state == "RESUME")
-        watch_node(cluster, index);  // nobody did while it was being rebooted
+    if (change.state == "RESUME") watch_node(cluster, index);  // it had no timer during the reboot
     if (change.state == "UNDRAIN") undrain(node);
     if (change.state == "DRAIN") node.admin_flags |= kNodeDrain;
     if (change.state == "FAIL") node.admin_flags |= kNodeFail;

@@ -1,5 +1,5 @@
-// core/node/update_partition.cc: scontrol create, update and delete PartitionName=. What they do
-// lasts until slurm.conf is read again.
+// core/node/update_partition.cc: scontrol create, update and delete PartitionName=. The changes
+// last until slurm.conf is read again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Result<P> changed_config(const Cluster& cluster, const P& before, const UpdatePa
     return changed;
 }
 
-// Their jobs stay, and wait for as long as AllowGroups leaves them out.
+// Jobs of these users stay, and wait until AllowGroups includes their owner again.
 void bar_users(Cluster& cluster, Partition& partition, const UpdatePartition& event) {
     for (const auto& [key, value] : event.changes) {
         if (equals_ignoring_case(key, "AllowGroups")) partition.barred_users.clear();
@@ -70,7 +70,7 @@ void put_config(Cluster& cluster, P config, const UpdatePartition& event) {
     cluster.users_own_nodes = cluster.users_own_nodes || by_user;
 }
 
-// Compat: PartitionName=DEFAULT of slurm.conf is not for them.
+// Compat: PartitionName=DEFAULT of slurm.conf does not apply to created partitions.
 Result<void> create(Cluster& cluster, const UpdatePartition& event) {
     const std::string& name = event.partition;
     if (name.empty() || name == "DEFAULT" || name.find_first_of(",= \t\n") != std::string::npos) {
@@ -124,7 +124,7 @@ Result<void> change(Cluster& cluster, const UpdatePartition& event) {
     return update(cluster, event);
 }
 
-// Those of a partition (PART_NODES) have the nodes that it has.
+// Reservations with PART_NODES follow the nodes of their partition.
 void follow_partition(Cluster& cluster, const std::string& name) {
     for (Reservation each : std::vector(cluster.reservations())) {
         if (each.partition != name || !each.has(kResvPartNodes)) continue;
@@ -144,7 +144,7 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
     if (!allowed) return answer(allowed.error());
     Result<void> changed = change(cluster, event);
     if (!changed) return answer(changed.error());
-    cluster.nodes_were_reweighted();  // and what jobs need there is worked out anew
+    cluster.nodes_were_reweighted();  // also computes needs again
     follow_partition(cluster, event.partition);
     count_anew(cluster);
     reprioritize_all(cluster, now, true);

@@ -1,5 +1,5 @@
-// scontrol create, update and delete PartitionName=: fields take effect on jobs that wait; what is
-// wrong changes nothing.
+// scontrol create, update and delete PartitionName=: fields take effect on waiting jobs; a wrong
+// value changes nothing.
 #include <gtest/gtest.h>
 
 #include "model/errors.h"
@@ -154,7 +154,7 @@ TEST(PartitionUpdate, EveryOtherField) {
     EXPECT_EQ(config_of(world, "p").exclusive, "NO");
 }
 
-// Compat: who has begun alone stays alone.
+// Compat: a job that started without sharing keeps its CPUs alone.
 TEST(PartitionUpdate, SharingIsForThoseWhoStartFromNowOn) {
     Scenario world;
     ASSERT_EQ(

@@ -66,7 +66,7 @@ TEST(NodeUpdate, WeightsAndFeaturesReachPlacementAndSurviveARestart) {
     )");
 }
 
-// Something started there after the shell had looked: nobody would ever hear of its end.
+// A job started there after the controller had checked: no report of its end would come.
 TEST(Reconfigure, JobsOfANodeThatIsTakenAwayEnd) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\nsubmit b norequeue exclusive\npass\n"

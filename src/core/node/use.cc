@@ -12,7 +12,7 @@ bool serves(const GresPool& pool, const GresCount& wish) {
     return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
 }
 
-// gres.conf says which devices there are; without it the counts of slurm.conf are enough.
+// gres.conf lists the devices; without it the counts of slurm.conf are used.
 std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& settings) {
     std::vector<GresPool> pools;
     auto described = settings.gres.find(config.name);
@@ -37,7 +37,7 @@ std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& setting
             }
         }
         if (pool.cores.size() < pool.count) pool.cores.clear();
-        // Compat: GPUs without device files are counted and numbered all the same.
+        // Compat: GPUs without device files are counted and numbered as well.
         if (pool.name == "gpu") pool.has_devices = true;
         if (pool.has_devices) pool.used.assign(pool.count, false);
         pools.push_back(std::move(pool));
@@ -170,7 +170,7 @@ Megabytes usable_memory(const Node& node) {
 }
 
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
-    if (partition.oversubscribe.starts_with("FORCE")) return Exclusive::No;  // everybody shares
+    if (partition.oversubscribe.starts_with("FORCE")) return Exclusive::No;  // all jobs share
     if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
     const Shape& shape = job.request->shape;
     if (shape.core_spec || shape.thread_spec)
@@ -210,7 +210,7 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
     std::erase(node.jobs, job.id);
     node.last_busy = now;
     if (node.cpus_used == 0)
-        node.exclusive = false;  // who had it alone had all of them; others may be set aside
+        node.exclusive = false;  // an exclusive job had all CPUs; other jobs here are suspended
     if (node.jobs.empty()) node.exclusive_user.reset();
     cluster.schedule_wanted = true;
 }
@@ -218,7 +218,7 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
 void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
     Node& node = cluster.edit_node(share.node);
     give_back_cpus(node, share);
-    node.exclusive = false;  // if it was, it was this job's
+    node.exclusive = false;  // it can only have been this job's
     cluster.schedule_wanted = true;
     CHECK(std::find(node.jobs.begin(), node.jobs.end(), job.id) != node.jobs.end());
 }

@@ -1,7 +1,7 @@
 // core/node/use.h
 //
-// What of a node is taken, by whom. Taking and giving back are exact opposites; both CHECK that
-// nothing is handed out twice.
+// Which resources of a node are in use, by which jobs. Taking and giving back are exact opposites;
+// both CHECK that nothing is taken twice.
 #pragma once
 
 #include "core/cluster.h"
@@ -11,9 +11,9 @@ namespace sluice {
 // (Re)reads the configured size of a node, keeping what is in use.
 void configure_node(Node& node, const NodeConfig& config, const Settings& settings, Time now);
 
-// What was changed with scontrol wins over the configuration.
+// Changes by scontrol take precedence over the configuration.
 void keep_changes_by_hand(Node& node);
-// CPUs that are left to the system when `cores` cores are: the last core of each socket in turn,
+// CPUs that are left to the system if it has `cores` cores: the last core of each socket in turn,
 // from the last socket on.
 std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores);
 // The same for single threads, of the same cores.
@@ -21,33 +21,33 @@ std::vector<bool> system_threads(const NodeConfig& config, std::uint32_t threads
 // CPUs that jobs may use, in all.
 std::uint32_t usable_cpus(const Node& node);
 
-// Whether the job, or else the partition it is in, asks for nodes of its own.
+// Whether the job, or else its partition, asks for exclusive nodes.
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition);
 
 // How many jobs may hold a CPU of the job at once, by the partition's OverSubscribe and, where that
-// is YES, the job's own wish. 1: it has its CPUs alone.
+// is YES, the job's request. 1: it shares no CPU.
 std::uint8_t sharers_in(const Job& job, const PartitionConfig& partition);
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now);
 
-// A suspended job's CPUs serve others; its memory and GRES stay where they are.
+// The CPUs of a suspended job can be used by other jobs; it keeps its memory and GRES.
 void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
 bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& share);
 void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share);
 
-// Whether jobs take turns on CPUs of the node, or hold them together.
+// Whether jobs on the node share CPUs or take turns on them.
 bool has_alternating(const Cluster& cluster, const Node& node);
 constexpr std::uint8_t kNobodyElse = 255;
-// By CPU: how many jobs hold it, those that wait for their turn among them; kNobodyElse where one
-// more that would put up with `sharers` in all may not join in.
+// By CPU: how many jobs hold it, suspended ones included; kNobodyElse where another job that
+// accepts `sharers` in all may not join.
 std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node,
                                       std::uint8_t sharers);
 
-// Memory that jobs may use, in all.
+// Memory that jobs may use, in total.
 Megabytes usable_memory(const Node& node);
 
-// A name's pools together: count and how many are free. An empty type means any.
+// All pools of a name together: count and how many are free. An empty type means any.
 std::uint64_t gres_count(const Node& node, const GresCount& wish);
 std::uint64_t gres_free(const Node& node, const GresCount& wish);
 

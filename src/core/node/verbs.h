@@ -1,6 +1,6 @@
 // core/node/verbs.h
 //
-// What can happen to a node.
+// Events and operations on nodes.
 #pragma once
 
 #include "core/cluster.h"
@@ -16,7 +16,7 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
 void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event,
                           Effects& effects);
 
-// clock.cc: a node whose clock differs from the controller's takes no jobs until it does not.
+// clock.cc: a node whose clock differs from the controller's takes no jobs while it does.
 void look_at_clock(Cluster& cluster, Time now, NodeIndex index);
 
 // fail.cc: the node has been silent for too long, or was declared down.
@@ -25,13 +25,13 @@ void watch_node(Cluster& cluster, NodeIndex index);
 void watch_nodes_anew(Cluster& cluster, Time now);
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
-// It is no longer in slurm.conf. Should it be again, it has to register.
+// It is no longer in slurm.conf. If it is added again, it has to register.
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects);
 void drain_after_hook(Cluster& cluster, Time now, NodeIndex index,
                       std::string reason);  // Prolog or Epilog failed
 void on_kill_failed(Cluster& cluster, Time now, const KillFailed& event);
 
-// stray.cc: runs on a node that nobody waits for any more.
+// stray.cc: runs on a node that no job waits for.
 bool is_wanted(const Job& job, const RunId& run, NodeIndex node);
 void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects,
                std::shared_ptr<const Job> for_epilog = nullptr);
@@ -40,11 +40,11 @@ void step_is_launched(Cluster& cluster, const Job& job, const LaunchReported& ev
 
 // reboot.cc: scontrol reboot, from the request to the node's return.
 void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effects& effects);
-void order_reboots(Cluster& cluster, Time now, Effects& effects);  // to those that are idle
+void order_reboots(Cluster& cluster, Time now, Effects& effects);  // to idle nodes
 void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index);
 void watch_reboot(Cluster& cluster,
-                  NodeIndex index);  // sets its timer, or lets it wait for its turn
-// The node is here (again): has it been rebooted (true), or must it be told once more?
+                  NodeIndex index);  // sets its timer, or lets it wait until the node is idle
+// The node has registered: whether it has been rebooted; if not, the order is sent again.
 bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
                    Effects& effects);
 void cancel_reboot(Cluster& cluster, NodeIndex index);

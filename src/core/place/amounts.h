@@ -1,6 +1,6 @@
 // core/place/amounts.h
 //
-// How much of a node: CPUs, memory and generic resources as a short row of numbers that can be
+// Amounts of a node: CPUs, memory and generic resources as a short row of numbers that can be
 // compared at once. What the numbers mean depends on the node's kind (place/kinds.h).
 #pragma once
 
@@ -28,7 +28,7 @@ struct Amounts {
         for (std::size_t i = 0; i < kSize; ++i) of[i] -= less.of[i];
         return *this;
     }
-    // All of `need` is here.
+    // Whether all of `need` is included.
     bool holds(const Amounts& need) const {
         std::int32_t shortest = 0;
         for (std::size_t i = 0; i < kSize; ++i)

@@ -26,8 +26,8 @@ std::uint32_t cpus_per_socket_most(const Need& need, const NodeKind& kind, std::
     return most;
 }
 
-// The sockets of one node: which of their CPUs are free, and how many are wanted, of one of them at
-// most.
+// The sockets of one node: which of their CPUs are free, how many are wanted, and how many of one
+// socket at most.
 struct Sockets {
     Sockets(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t wanted)
         : kind(kind),
@@ -51,7 +51,7 @@ struct Sockets {
         const std::uint32_t core = cpu / kind.threads;
         return core < cores.size() && cores[core];
     }
-    // How many of the wanted CPUs can be had on these cores.
+    // How many of the wanted CPUs are available on these cores.
     std::uint32_t to_be_had_on(const std::vector<bool>& cores) const {
         std::vector<std::uint32_t> here(count());
         for (std::uint32_t cpu = 0; cpu < kind.cpus; ++cpu) {
@@ -70,7 +70,7 @@ struct Sockets {
 };
 
 // Sockets in the order in which their CPUs are taken: those close to the devices first, then the
-// fullest one that still holds all, so that large gaps stay large.
+// fullest one that still has room for all, so that large gaps stay large.
 std::vector<std::uint32_t> socket_order(const Sockets& sockets,
                                         const std::vector<bool>& close_cores) {
     std::vector<bool> close(sockets.count());
@@ -88,7 +88,7 @@ std::vector<std::uint32_t> socket_order(const Sockets& sockets,
     return order;
 }
 
-// What one socket gives where it can be had: one core of each (--hint=memory_bound), two of each,
+// How many CPUs one socket gives if possible: one core of each (--hint=memory_bound), two of each,
 // ...
 std::uint32_t even_share(const Need& need, const NodeKind& kind, std::uint32_t cpus) {
     if (need.shape->cores_per_socket != 1u) return cpus;
@@ -96,7 +96,7 @@ std::uint32_t even_share(const Need& need, const NodeKind& kind, std::uint32_t c
     return (cpus + unit - 1) / unit * kind.threads;
 }
 
-// Those on the close cores first; with --gres-flags=enforce-binding no others.
+// CPUs on the close cores first; with --gres-flags=enforce-binding only these.
 std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Sockets& sockets,
                                                     const std::vector<bool>& close_cores) {
     const NodeKind& kind = sockets.kind;
@@ -127,11 +127,11 @@ std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Sock
     return cpus;
 }
 
-// Free devices of one pool that are close to the same cores: any of them is as good as the others.
+// Free devices of one pool that are close to the same cores, and so are equivalent.
 struct Group {
     const GresPool* pool = nullptr;
     std::uint64_t free = 0;
-    std::vector<std::uint32_t> slots;  // of the free ones, where they have numbers
+    std::vector<std::uint32_t> slots;  // of the free ones, if they are numbered
     std::optional<std::uint32_t> socket;
     std::vector<bool> cores;  // empty: close to all
     bool is_far = false;      // no CPU close to it is free
@@ -153,7 +153,7 @@ Group group_of(const Sockets& sockets, const GresPool& pool, std::uint32_t slot)
     return group;
 }
 
-// Those with free CPUs close to them first.
+// Groups with free CPUs close to them first.
 std::vector<Group> groups_on(const Sockets& sockets) {
     std::vector<Group> groups;
     for (const GresPool& pool : sockets.node.gres) {
@@ -177,7 +177,7 @@ std::vector<Group> groups_on(const Sockets& sockets) {
     return groups;
 }
 
-// Which devices: of all sets of groups that hold the wishes the one that serves best.
+// Chooses devices: of all sets of groups that satisfy the request the best one.
 class DevicePicker {
 public:
     DevicePicker(const Sockets& sockets, bool only_close)
@@ -193,8 +193,9 @@ public:
         }
     }
 
-    // So many on each of so many sockets: where enough are free and CPUs too, just enough devices
-    // first; with those that are close to all sockets for what is missing.
+    // A number of devices on each of several sockets: sockets with enough free devices and CPUs,
+    // those with just enough devices first; devices that are close to all sockets fill what is
+    // missing.
     void add_on_sockets(const GresCount& each, std::uint32_t sockets) {
         std::vector<Draw> on(sockets_.count());
         std::vector<std::vector<bool>> cores(on.size());
@@ -226,7 +227,7 @@ public:
         draws_.push_back(anywhere);
     }
 
-    // The cores close to what was picked; absent: there is nothing that will do.
+    // Returns the cores close to what was picked; absent: the request cannot be satisfied.
     std::optional<std::vector<bool>> pick(std::vector<NodeShare::Devices>& picked) {
         try_groups(0, 0, {});
         if (!best_) return {};
@@ -238,13 +239,13 @@ public:
     }
 
 private:
-    // So many devices, out of these groups.
+    // A number of devices out of these groups.
     struct Draw {
         std::vector<std::size_t> groups;
         std::uint64_t count = 0;
     };
 
-    // Less is better: devices far from all free CPUs, sockets, groups, CPUs that will not be close,
+    // Lower is better: devices far from all free CPUs, sockets, groups, CPUs that are not close,
     // and devices that stay free on the sockets, so that large gaps stay large.
     using Price = std::tuple<std::uint64_t, std::size_t, std::size_t, std::uint32_t, std::uint64_t>;
     struct Pick {
@@ -258,8 +259,8 @@ private:
         return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
     }
 
-    // Goes through the sets of groups for each draw in turn. Nodes have few groups; where devices
-    // have all different cores the first sets must do.
+    // Tries the sets of groups for each draw in turn. Nodes have few groups; if all devices have
+    // different cores, only the first sets are tried.
     void try_groups(std::size_t d, std::size_t at, std::vector<std::size_t> chosen) {
         constexpr std::uint32_t kMostSteps = 2'000;
         if (++steps_ > kMostSteps) return;
@@ -276,7 +277,7 @@ private:
         taken_ = before;
     }
 
-    // One of each, then as many as there are from the first group on.
+    // One of each group, then as many as there are from the first group on.
     bool take(const std::vector<std::size_t>& chosen, std::uint64_t count) {
         for (std::size_t g : chosen) {
             if (taken_[g] == groups_[g].free) return false;
@@ -343,7 +344,7 @@ private:
     std::uint32_t steps_ = 0;
 };
 
-// Without those of --gpus-per-socket, which are picked socket by socket.
+// Without the requests of --gpus-per-socket, which are picked socket by socket.
 std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chosen& chosen) {
     const auto on_sockets = static_cast<std::ptrdiff_t>(need.shape->gpus_per_socket.size());
     std::vector<GresCount> wishes(need.gres_per_node.begin() + on_sockets,
@@ -361,7 +362,7 @@ std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chose
     return wishes;
 }
 
-// The cores close to the devices that the job gets, none where they are all the same; absent: it
+// The cores close to the devices that the job gets, empty if it makes no difference; absent: it
 // cannot get them.
 std::optional<std::vector<bool>> pick_devices(const Need& need, const Sockets& sockets,
                                               const Chosen& chosen,

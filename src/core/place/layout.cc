@@ -20,7 +20,7 @@ std::int32_t clamped(std::uint64_t amount) {
         std::min<std::uint64_t>(amount, std::numeric_limits<std::int32_t>::max() / 4));
 }
 
-// By socket: the devices of the pool that are close to it alone.
+// By socket: the devices of the pool that are close to that socket only.
 std::vector<std::uint64_t> devices_on_sockets(const NodeKind& kind, const GresPool& pool) {
     std::vector<std::uint64_t> counts(kind.sockets);
     for (std::uint32_t slot = 0; slot < pool.cores.size(); ++slot) {

@@ -1,8 +1,8 @@
 // core/place/layout.h
 //
-// The cluster as placement sees it: nodes that are alike form a kind, so that what a request takes
-// and whether it may run at all is worked out once per kind and not once per node. Made anew when
-// the configuration, features or devices change; what is in use is not part of it.
+// The cluster as placement sees it: equal nodes form a kind, so that what a request takes and
+// whether it may run at all is computed once per kind and not once per node. Rebuilt when the
+// configuration, features or devices change; what is in use is not part of it.
 #pragma once
 
 #include <optional>
@@ -33,23 +33,24 @@ struct NodeKind {
         std::string type;  // empty: all types of the name together
         std::uint64_t count = 0;
         std::vector<std::uint64_t>
-            on_socket;  // of these, by gres.conf's Cores=; the rest is close to all
+            on_socket;  // by gres.conf's Cores=; the rest is close to all sockets
 
-        // So many on each of so many sockets: those of other sockets do not help.
+        // Whether so many of the given sockets have `each`: devices of other sockets do not help.
         bool has_on_sockets(std::uint64_t each, std::uint32_t sockets) const;
     };
     std::vector<Gres> gres;  // at Amounts::kFirstGres + its index here
 
     std::uint32_t cores() const { return std::max(1u, cpus / threads); }
     std::uint32_t usable() const { return static_cast<std::uint32_t>(total[Amounts::kCpus]); }
-    // Whose cores the device is close to, the first of them; absent: all are the same to it.
+    // The first socket whose cores the device is close to; absent: it is close to all.
     std::optional<std::uint32_t> socket_of(const GresPool& pool, std::uint32_t slot) const;
-    // Where a wish of this name and type is counted; nullptr: the kind has none of it.
+    // The entry in which a request of this name and type is counted; nullptr: the kind has none of
+    // it.
     const Gres* find_gres(const std::string& name, const std::string& type) const;
     std::size_t place_of(const Gres& entry) const {
         return Amounts::kFirstGres + static_cast<std::size_t>(&entry - gres.data());
     }
-    // Whether Amounts has room for it. If not, plans ignore it; starting a job looks at the node
+    // Whether Amounts has room for it. If not, plans ignore it; starting a job checks the node
     // itself.
     bool is_planned(const Gres& entry) const { return place_of(entry) < Amounts::kSize; }
     void add_gres(Amounts& amounts, const std::string& name, const std::string& type,

@@ -26,16 +26,16 @@ std::uint32_t round_up(std::uint32_t number, std::uint32_t unit) {
     return (number + unit - 1) / unit * unit;
 }
 
-// What so many of the job's tasks ask for, each with its share of the job's least count.
+// The CPUs of so many tasks, each with its share of the job's minimum.
 std::uint32_t cpus_of(const Need& need, std::uint64_t tasks) {
-    constexpr std::uint64_t kMost = 1u << 24;  // no node has so many, and multiples stay a number
+    constexpr std::uint64_t kMost = 1u << 24;  // more than any node has; prevents overflows
     const std::uint64_t all = std::max(1u, need.tasks);
     const std::uint64_t share = (tasks * need.shape->cpus_min.value_or(0) + all - 1) / all;
     return static_cast<std::uint32_t>(
         std::min(kMost, std::max(tasks * need.shape->cpus_per_task, share)));
 }
 
-// Is there a node in the partition that has all the GPUs, and the CPUs and the memory for them?
+// Whether a node in the partition has all the GPUs, and the CPUs and the memory for them.
 bool one_node_has_gpus(const Need& need, const Layout& layout) {
     const std::uint64_t all = count_of(need.gpus);
     return std::any_of(
@@ -52,7 +52,7 @@ bool one_node_has_gpus(const Need& need, const Layout& layout) {
         });
 }
 
-// What comes with each GPU, which decides on how many nodes they can be.
+// What comes with each GPU, which determines how many nodes are needed.
 void fill_sizes_of_gpus(Need& need, const Shape& shape, const Settings& settings) {
     const PartitionConfig& config = need.partition->config;
     need.mem_per_gpu = shape.mem_per_gpu;
@@ -68,7 +68,7 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
     need.nodes_max = shape.nodes_max;
     std::uint32_t least = bounds.min_nodes;
     if (least <= need.nodes_max.value_or(least)) need.nodes_min = std::max(need.nodes_min, least);
-    // A request beyond the partition's limit is held back by the pass, with that reason.
+    // A request beyond the partition's limit is parked by the pass, with that reason.
     auto most = bounds.max_nodes;
     if (most && *most >= need.nodes_min)
         need.nodes_max = std::min(need.nodes_max.value_or(*most), *most);
@@ -98,7 +98,7 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
     if (shape.ntasks && shape.ntasks_per_gpu && gpus == 0 && count_of(shape.gres_per_node) == 0) {
         need.gpus = {{"gpu", "", (need.tasks + *shape.ntasks_per_gpu - 1) / *shape.ntasks_per_gpu}};
     }
-    // A total beside a count for each node or task says how many of those there are, not more GPUs.
+    // A total beside a count per node or task gives the number of nodes or tasks, not more GPUs.
     std::uint64_t per_node = 0;
     for (const GresCount& wish : shape.gres_per_node)
         per_node += wish.name == "gpu" ? wish.count : 0;
@@ -110,8 +110,7 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
     }
     if (per_node > 0 || !shape.gpus_per_task.empty()) need.gpus.clear();
     if (need.gpus.empty()) return;
-    // All on one node: no need to spread them. More nodes than tasks only where no node has so
-    // many.
+    // All on one node if possible. More nodes than tasks only if no node has so many.
     bool one_node = need.nodes_max == 1u || (need.tasks == 1 && need.nodes_min == 1);
     bool may_spread = need.nodes_max != 1u && !need.tasks_given;
     if (one_node && !(may_spread && !one_node_has_gpus(need, layout))) {
@@ -121,7 +120,7 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
     }
 }
 
-// -N 1,5,9: the ends become counts that will do. Where nothing is left between them it fits
+// -N 1,5,9: minimum and maximum become counts of the list. If none is left between them it fits
 // nowhere.
 Result<void> fill_sizes(Need& need, const Shape& shape) {
     if (shape.node_sizes.empty()) return {};
@@ -201,8 +200,8 @@ Result<void> fill_features(Need& need, const Shape& shape, const Layout& layout)
     return {};
 }
 
-// What a node must have, whatever is in use on it. Compat: in this order the first one that no node
-// meets is named; --ntasks-per-node counts even where -n asks for fewer.
+// What a node must have, whatever is in use on it. Compat: the first one in this order that no node
+// meets is named; --ntasks-per-node counts even if -n asks for fewer.
 struct Requirement {
     std::string_view unmet;
     bool (*is_met)(const Need&, const NodeKind&);
@@ -352,7 +351,7 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     while (tasks > 0 && cpus_of(need, tasks) > whole_node_cpus(need, kind)) --tasks;
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);  // at least one of each on every node
     while (tasks > 0 && !free.holds(amounts_for(need, kind, tasks, gpus))) --tasks;
-    // CPUs of a partition's limit are counted as they are handed out.
+    // CPUs of a partition's limit are counted as they are given out.
     while (tasks > 0 && amounts_for(need, kind, tasks, gpus)[Amounts::kCpus] > cpus &&
            need.exclusive != Exclusive::Node)
         --tasks;
@@ -387,7 +386,7 @@ std::string_view what_no_node_has(const Need& need, const Layout& layout) {
     return {};
 }
 
-// Worked out once: searches ask for it of every node.
+// Computed once: searches use it for every node.
 static void fill_least(Need& need, const Layout& layout) {
     std::uint32_t tasks = need.is_uniform() ? need.tasks_on_each() : 1;
     std::vector<std::uint32_t> gpus(need.gpus.size(), 1);

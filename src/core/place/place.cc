@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-// The most tasks, from `most` down to `least`; 0: not even so many.
+// The most tasks, from `most` down to `least`, that fit; 0: not even `least`.
 std::uint32_t tasks_on(const Need& need, const NodeKind& kind, const Node& node, std::uint32_t most,
                        std::uint32_t least) {
     for (std::uint32_t tasks = most; tasks >= least; --tasks) {
@@ -30,12 +30,12 @@ Node idle(Node node) {
     return node;
 }
 
-// Nodes that are alike, down to the cores that their devices are close to, by the first of them.
+// Groups equal nodes, including the cores that their devices are close to, by the first of each.
 class Samples {
 public:
     explicit Samples(const Cluster& cluster) : cluster_(cluster) {}
 
-    // The number of the node's sample; that of a new one is how many there were.
+    // The number of the node's group; a new group gets the next number.
     std::size_t of(NodeIndex index) {
         auto found = std::find_if(first_.begin(), first_.end(),
                                   [&](NodeIndex each) { return are_alike(each, index); });
@@ -90,7 +90,7 @@ Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
     return select_nodes(need, layout, std::move(candidates), options);
 }
 
-// Where some CPUs are kept for others, nothing is shared either.
+// On nodes where some CPUs are barred, CPUs are not shared either.
 static std::optional<NodeShare> share_between(const Cluster& cluster, const Need& need,
                                               const Chosen& chosen,
                                               const std::vector<bool>& barred) {
@@ -101,8 +101,8 @@ static std::optional<NodeShare> share_between(const Cluster& cluster, const Need
     return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen);
 }
 
-// Where others may hold the same CPUs, those that the fewest hold are taken. A node that this
-// leaves no share on is taken as it is: jobs that make room have been set aside.
+// Where other jobs may hold the same CPUs, takes those with the fewest holders. If that leaves no
+// share the node is used as it is: preempted jobs on it have been suspended.
 static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need& need,
                                              const Chosen& chosen,
                                              const std::vector<bool>* barred) {

@@ -10,7 +10,7 @@ namespace {
 
 using Candidates = std::vector<Candidate>;
 
-// Whole-job GPU wishes: one for every node first, then as many as fit, from the first node on.
+// GPUs of the whole job: one for every node first, then as many as fit, from the first node on.
 bool spread_gpus(const Need& need, const Layout& layout, const Candidates& nodes, Choice& choice) {
     for (std::size_t w = 0; w < need.gpus.size(); ++w) {
         const GresCount& wish = need.gpus[w];
@@ -25,7 +25,7 @@ bool spread_gpus(const Need& need, const Layout& layout, const Candidates& nodes
             while (left > 0 && static_cast<std::int32_t>(choice[i].gpus[w]) < free) {
                 ++choice[i].gpus[w];
                 Amounts more = amounts_for(need, kind, choice[i].tasks, choice[i].gpus);
-                if (!nodes[i].free.holds(more)) {  // CPUs or memory that come with a GPU are short
+                if (!nodes[i].free.holds(more)) {  // too few CPUs or memory for one more GPU
                     --choice[i].gpus[w];
                     break;
                 }
@@ -78,7 +78,7 @@ bool counts_are_met(const FeatureWay& way, const Layout& layout, const Candidate
     });
 }
 
-// Counted features first, so that there is room for them: the first `nodes` of each.
+// Nodes with counted features first: the first `nodes` of each.
 void counted_first(const FeatureWay& way, const Layout& layout, Candidates& candidates) {
     std::size_t placed = 0;
     for (const FeatureWay::Count& count : way.counts) {
@@ -99,7 +99,7 @@ std::size_t nodes_wanted(const Need& need, std::size_t available) {
     return std::min(most, available);
 }
 
-// -N 2-4 takes four where four are free; without a maximum as few as hold the job.
+// -N 2-4 takes four if four are free; without a maximum as few as possible.
 bool wants_the_most(const Need& need) {
     return need.shape->spread || (need.nodes_max && *need.nodes_max > need.nodes_min &&
                                   need.shape->nodes_max && !need.shape->use_min_nodes);
@@ -113,7 +113,7 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
         least = std::max<std::size_t>(least, count.nodes);
     std::size_t most = nodes_wanted(need, candidates.size());
     if (need.tasks_given)
-        most = std::min(most, std::max<std::size_t>(least, need.tasks));  // none without a task
+        most = std::min(most, std::max<std::size_t>(least, need.tasks));  // no node without a task
     if (least > most) return {};
     if (wants_the_most(need)) {
         for (std::size_t size = most; size >= least; --size) {
@@ -125,7 +125,7 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
         }
         return {};
     }
-    // One that holds all of it, among the cheapest, rather than the rests of several.
+    // Prefers one node that fits all, among the cheapest, to parts of several.
     for (const Candidate& candidate : candidates) {
         bool dearer = layout.weight_of[candidate.node.value] >
                       layout.weight_of[candidates.front().node.value];
@@ -148,8 +148,8 @@ Choice take_in_order(const Need& need, const Layout& layout, const FeatureWay& w
     return {};
 }
 
-// The first ones in order of preference; if those are too small for as many nodes as it may have,
-// the roomiest. Nodes that are named stay in front.
+// The first ones in order of preference; if these are too small for the allowed number of nodes,
+// the roomiest. Named nodes stay in front.
 Choice take_first(const Need& need, const Layout& layout, const FeatureWay& way,
                   Candidates candidates) {
     if (Choice choice = take_in_order(need, layout, way, candidates); !choice.empty())
@@ -195,8 +195,8 @@ Choice take_contiguous(const Need& need, const Layout& layout, const FeatureWay&
     return best;
 }
 
-// The smallest part of the tree that holds the job: one leaf, else below one switch, else anywhere,
-// leaves with many candidates first so that few are touched.
+// The smallest part of the tree that has room for the job: one leaf, else below one switch, else
+// anywhere, leaves with many candidates first so that few are used.
 Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way,
                  const Candidates& candidates, const SelectOptions& options) {
     std::map<std::uint32_t, Candidates> groups;  // by switch
@@ -208,8 +208,8 @@ Choice take_near(const Need& need, const Layout& layout, const FeatureWay& way,
         groups[leaf].push_back(candidate);
         for (std::uint32_t above : layout.above[leaf]) groups[above].push_back(candidate);
     }
-    // Those of the cheapest nodes first, then small groups: that is the best fit, and leaves come
-    // before what is above them.
+    // Groups with the cheapest nodes first, then small groups: that is the best fit, and leaves
+    // come before the switches above them.
     std::vector<std::tuple<std::uint32_t, std::size_t, std::uint32_t>> order;
     for (const auto& [number, group] : groups) {
         std::uint32_t dearest = 0;
@@ -254,7 +254,7 @@ Choice select_by_way(const Need& need, const Layout& layout, const FeatureWay& w
                          });
     }
     counted_first(way, layout, candidates);
-    // Nodes that are named must be among them: they come first.
+    // Named nodes must be included: they come first.
     std::size_t placed = 0;
     for (NodeIndex node : need.required) {
         auto named =

@@ -1,8 +1,7 @@
 // core/place/select.h
 //
-// Which nodes, out of those that would do? Candidates come with what is free on them, in the order
-// of preference (weight, then place in slurm.conf); the choice says how many tasks and GPUs each
-// gets.
+// Selects nodes out of the candidates. Candidates come with what is free on them, in the order of
+// preference (weight, then order in slurm.conf); the choice says how many tasks and GPUs each gets.
 #pragma once
 
 #include "core/place/need.h"
@@ -18,17 +17,17 @@ struct Candidate {
 struct Chosen {
     NodeIndex node;
     std::uint32_t tasks = 0;
-    std::vector<std::uint32_t> gpus;  // of each of the whole job's GPU wishes
+    std::vector<std::uint32_t> gpus;  // of each entry of Need::gpus
     Amounts take;
 };
-using Choice = std::vector<Chosen>;  // empty: no
+using Choice = std::vector<Chosen>;  // empty: not possible
 
 struct SelectOptions {
     bool least_loaded = false;  // CR_LLN or the partition's LLN
     bool any_switches = false;  // --switches has waited long enough
 };
 
-// Whether adding more candidates cannot change the choice: the first ones that suffice are taken.
+// Whether more candidates cannot change the choice: the first ones that suffice are taken.
 bool takes_first_that_suffice(const Need& need, const Layout& layout, const SelectOptions& options);
 Choice select_nodes(const Need& need, const Layout& layout, std::vector<Candidate> candidates,
                     const SelectOptions& options);

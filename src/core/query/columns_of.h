@@ -62,7 +62,7 @@ std::string print_indexes(const std::vector<std::uint32_t>& indexes);  // "0-1,4
 // "cpu=4,mem=4G,node=1,billing=4,gres/gpu=2,gres/gpu:a40=2" of what a job holds or asks for.
 Tres tres_of(const Allocation& allocation);
 Tres tres_of(const Job& job,
-             const Snapshot& snapshot);  // that has nodes: with its partition's billing
+             const Snapshot& snapshot);  // of a job with nodes; with billing of its partition
 // By TRESBillingWeights; without weights it is the CPUs.
 std::uint64_t billing_of(const Tres& tres, std::string_view weights);
 Tres tres_wanted(const Job& job, const Snapshot& snapshot);

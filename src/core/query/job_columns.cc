@@ -1,4 +1,4 @@
-// core/query/job_columns.cc: the facts of a job, by column.
+// core/query/job_columns.cc: the columns of jobs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::int64_t start_of(const Job& job, View view) {
     return estimate ? to_unix(estimate->start) : kAbsent;
 }
 
-// A pass takes all who stand in the queue, also those of whom it has nothing new to say.
+// A pass evaluates all jobs in the queue, also those whose reason stays the same.
 std::int64_t last_sched_eval(const Job& job, View view) {
     const bool in_queue = job.state == JobState::Pending && job.priority > 0 &&
                           job.dependency.empty() && job.reason != Reason::BeginTime;
@@ -58,7 +58,7 @@ std::string_view sched_nodes(const Job& job, View view, Scratch scratch) {
     return scratch = Hostlist(std::move(names)).sorted().to_string();
 }
 
-// When it ended, or will at the latest if it starts as expected.
+// When it ended, or will at the latest if it starts as estimated.
 std::int64_t shown_end_of(const Job& job, View view) {
     if (job.run.end_time) return to_unix(*job.run.end_time);
     if (job.time_limit.unlimited()) return kAbsent;
@@ -67,7 +67,7 @@ std::int64_t shown_end_of(const Job& job, View view) {
     return start == kAbsent ? kAbsent : start + job.time_limit.length().count();
 }
 
-// Compat: the nodes that were named for or against are listed in order, each once.
+// Compat: requested and excluded nodes are listed in order, each once.
 std::string_view in_order(const std::string& named, Scratch scratch) {
     Result<Hostlist> hosts = Hostlist::parse(named);
     return hosts ? std::string_view(scratch = hosts->united({}).to_string())
@@ -193,8 +193,8 @@ std::string_view std_out(const Job& job, View, Scratch) {
     return job.array_job ? "slurm-%A_%a.out" : "slurm-%j.out";
 }
 
-// Compat: jobs that are held, or wait for others or for their begin time, are not listed with their
-// factors, except that with ACCRUE_ALWAYS the latter two are.
+// Compat: jobs that are held, or wait for a dependency or their begin time, are not listed with
+// their factors; with ACCRUE_ALWAYS the latter two are.
 std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
     scratch.clear();
     const PriorityScale& scale = *view.priority_scale;

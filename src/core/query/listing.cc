@@ -51,7 +51,7 @@ Result<Table> fill(const Snapshot& snapshot, const std::vector<const Record*>& r
             std::uint32_t last_index = 0;
             for (const Record* row : rows) {
                 std::string_view text = source->text(*row, snapshot, scratch);
-                if (column.texts.empty() || text != last) {  // neighbours are often alike
+                if (column.texts.empty() || text != last) {  // neighbours are often equal
                     last_index = table.intern(text);
                     last = text;
                     if (table.text_bytes() > sizes::kListing) return too_large(table);
@@ -79,14 +79,14 @@ bool is_hidden(const Snapshot& snapshot, const Job& job, const Filter& filter) {
     return partition && partition->config.hidden;
 }
 
-// Which of the named jobs a job is. By id, so that many names cost no more than one.
+// Matches jobs against the named ones. By id, so that many names cost no more than one.
 class NamedJobs {
 public:
     explicit NamedJobs(const std::vector<JobRef>& refs) {
         for (const JobRef& ref : refs) by_id_.emplace(ref.job.value, &ref);
     }
 
-    // Is there a name of the job for which `is_meant`?
+    // Whether a reference to the job satisfies `is_meant`.
     template <typename IsMeant>
     bool any(const Job& job, IsMeant is_meant) const {
         if (any_of(job.id, job, is_meant)) return true;
@@ -121,7 +121,7 @@ Error unknown_job(const Snapshot& snapshot, JobId id) {
     return {ErrorCode::InvalidJobId, {}};
 }
 
-// Jobs named by id: looked up, not searched for, unless arrays or unknown jobs are meant.
+// Jobs named by id: looked up, not searched for, except for arrays and unknown jobs.
 Result<std::vector<std::shared_ptr<const Job>>> named_jobs(const Snapshot& snapshot,
                                                            const Filter& filter,
                                                            const Viewer& viewer) {

@@ -49,8 +49,8 @@ bool JobMatcher::wants(const ChunkSummary<Job>& summary) const {
 
 bool JobMatcher::matches(const Job& job) const {
     std::uint32_t states = bit(shown_state(job));
-    // Compat: a completing job is found by its base state, too, and so is one whose reservation is
-    // gone.
+    // Compat: a completing job is also found by its base state, and so is one whose reservation was
+    // deleted.
     if (is_completing(job) || job.state == JobState::Pending)
         states |= bit(static_cast<ShownState>(job.state));
     if (!filter_.all_states && (states & states_) == 0) return false;

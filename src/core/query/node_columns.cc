@@ -1,4 +1,4 @@
-// core/query/node_columns.cc: the facts of nodes, partitions and steps, by column.
+// core/query/node_columns.cc: the columns of nodes, partitions and steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string_view partitions_of_node(const Node& node, View view, Scratch scratch
     return scratch;
 }
 
-// Compat: what a node has none of is listed too, where GresTypes names it.
+// Compat: lists also the names of GresTypes that the node has none of.
 std::string_view gres_used(const Node& node, View view, Scratch scratch) {
     scratch.clear();
     for (const GresPool& pool : node.gres) {
@@ -150,7 +150,7 @@ std::string_view alloc_nodes(const Partition& partition, View, Scratch scratch) 
     return scratch = hosts.empty() ? "ALL" : Hostlist(hosts).to_string();
 }
 
-// Its own, or the cluster's.
+// The partition's mode, or the cluster's.
 std::string_view preempt_mode(const Partition& partition, View view, Scratch) {
     if (!partition.config.preempt_mode.empty()) return partition.config.preempt_mode;
     const bool gang = view.settings->preempt.gang;
@@ -160,7 +160,7 @@ std::string_view preempt_mode(const Partition& partition, View view, Scratch) {
         case PreemptMode::Requeue:
             return gang ? "GANG,REQUEUE" : "REQUEUE";
         case PreemptMode::Suspend:
-            return "GANG,SUSPEND";  // it needs GANG
+            return "GANG,SUSPEND";  // SUSPEND requires GANG
         case PreemptMode::Off:
             break;
     }

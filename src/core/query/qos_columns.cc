@@ -1,4 +1,4 @@
-// core/query/qos_columns.cc: the facts of qualities of service, by column.
+// core/query/qos_columns.cc: the columns of qualities of service.
 #include "base/text.h"
 #include "core/query/columns_of.h"
 

@@ -9,7 +9,7 @@ namespace sluice {
 
 namespace {
 
-// Jobs of a reservation stand in a queue of their own.
+// Jobs of a reservation wait in a queue of their own.
 Reason reason_in_reservation(const Job& job, const PlanView& plan) {
     bool evaluated = false;
     for (std::string_view name : split(job.request->reservation, ',')) {
@@ -21,7 +21,7 @@ Reason reason_in_reservation(const Job& job, const PlanView& plan) {
     return evaluated ? Reason::Priority : Reason::None;
 }
 
-// It has no reason of its own and stands in the queue.
+// Whether it has no reason of its own and is in the queue.
 bool waits_its_turn(const Job& job) {
     return job.state == JobState::Pending && job.reason == Reason::None && job.priority > 0;
 }

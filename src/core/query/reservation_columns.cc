@@ -1,4 +1,4 @@
-// core/query/reservation_columns.cc: the facts of reservations, by column.
+// core/query/reservation_columns.cc: the columns of reservations.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -39,7 +39,7 @@ std::string_view tres_of(const Reservation& reservation, View view, Scratch scra
     return scratch = join(words, ",");
 }
 
-// Only those with FIRST_CORES have certain cores: others have so many, wherever they are.
+// Only reservations with FIRST_CORES have fixed cores; others have a number of any cores.
 std::string_view core_ids(const Reservation& reservation, View view, Scratch scratch) {
     scratch.clear();
     if (!reservation.has(kResvFirstCores) || reservation.cores.empty()) return scratch;

@@ -55,7 +55,7 @@ std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
         std::from_chars_result parsed =
             std::from_chars(number.data(), number.data() + number.size(), weight);
         if (held == tres.end() || parsed.ec != std::errc()) continue;
-        // "Mem=0.25G" is a price per gigabyte; what is held is counted in megabytes.
+        // "Mem=0.25G" is a price per gigabyte; memory is counted in megabytes.
         double unit = 1;
         if (parsed.ptr != number.data() + number.size()) {
             std::size_t thousands =
@@ -96,8 +96,8 @@ struct Sizes {
     std::uint64_t nodes = 1, tasks = 1, cpus = 1, gpus = 0;
 };
 
-// What is asked for, device by device. A total for the job says it all; what is said of each node,
-// socket or task then only says how it lies.
+// What is requested, device by device. If there is a total for the job, counts per node, socket or
+// task only describe the distribution.
 void add_devices(const Shape& shape, Sizes& sizes, Tres& tres) {
     auto add = [&](const std::vector<GresCount>& wishes, std::uint64_t times) {
         for (const GresCount& wish : wishes) {

@@ -1,6 +1,6 @@
 // core/query/viewer.h
 //
-// What of the cluster a user may see: PrivateData, and the roles that see everything.
+// What a user may see of the cluster: PrivateData, and the roles that see everything.
 #pragma once
 
 #include "core/permission.h"
@@ -17,14 +17,14 @@ public:
     bool sees(const Reservation& reservation) const;
     bool sees_nodes() const;
     Result<void> may_list(TableKind kind) const;  // at all
-    // Whether answers are the same for every viewer of whom this is true.
+    // Whether the viewer sees everything, so that answers are the same for all such viewers.
     bool sees_everything() const;
 
 private:
     PrivateData private_;
     UserId user_;
     UserId slurm_user_;
-    Role role_;  // towards what belongs to others
+    Role role_;  // towards objects of other users
 };
 
 }  // namespace sluice

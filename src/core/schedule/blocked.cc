@@ -1,7 +1,7 @@
 // core/schedule/blocked.cc
 //
-// What a job that found no place is told: whether it is first in line, reservations keep the nodes
-// from it, or it cannot start at all as things are.
+// The reason that a job without a placement shows: whether it is first in line, reservations keep
+// the nodes from it, or it cannot start at all at present.
 #include <algorithm>
 
 #include "core/limits/reservations.h"
@@ -33,16 +33,16 @@ std::string Pass::kept_for_others(const Entry& entry, const Job& job) {
                                                  : "May be reserved for other job";
 }
 
-// A job that waits has no reason of its own, at most one that it shares with its class: see
+// A waiting job has no reason of its own, at most one that it shares with its class: see
 // query/reason.h.
 void Pass::note_blocked(Entry& entry, JobId id) {
-    if (is_attracted(entry)) return;  // looked at once more, outside
+    if (is_attracted(entry)) return;  // it is tried again outside the reservation
     const Job& job = cluster_.job(id);
     Time insists_until = switches_until(cluster_, job);
     if (job.request->shape.switches_max && insists_until > now_) {
         cluster_.add_timer({insists_until, TimerKind::Plan, 0});
     }
-    if (entry.booked > 0) return;  // behind others of its class, and told what they are told
+    if (entry.booked > 0) return;  // booked jobs of its class are ahead
     Obstacle& obstacle = entry.job_class->obstacle;
     std::string kept = kept_for_others(entry, job);
     if (!kept.empty()) {
@@ -62,7 +62,7 @@ void Pass::note_blocked(Entry& entry, JobId id) {
     if (!obstacle.no_start) obstacle = {};
 }
 
-// Nobody waits behind a job that cannot start: the next one that finds no place is first in line.
+// No job waits behind one that cannot start: the next job without a placement is first in line.
 bool Pass::waits_in_vain(JobId id) const {
     const JobClass* job_class = scheduler_.queue.find_class(id);
     if (!job_class) return false;
@@ -82,7 +82,8 @@ void Pass::note_no_start(const Entry& entry, const Job& job) {
     } else if (!closed.empty()) {
         bool too_few =
             search.nodes.size() - closed.size() < search.need.nodes_min && !entry.reservation;
-        // Compat: all of the partition's that are away, those that would not do among them.
+        // Compat: lists all closed nodes of the partition, including nodes that the job could not
+        // use.
         std::string names = Hostlist(std::move(closed)).sorted().to_string();
         Obstacle& why = no_start_[index];
         if (why.reason == Reason::ReqNodeNotAvail) return;  // in another of its partitions
@@ -93,7 +94,7 @@ void Pass::note_no_start(const Entry& entry, const Job& job) {
     }
 }
 
-// Compat: it is held; one that may run in several partitions waits for one of them to change.
+// Compat: the job is held. A job with several partitions is parked until one of them changes.
 void Pass::give_up_on(JobId id) {
     if (partitions_of(cluster_.job(id)).size() > 1)
         return park(cluster_, id, Reason::BadConstraints, {});
@@ -105,7 +106,8 @@ void Pass::give_up_on(JobId id) {
     job.reason_detail.clear();
 }
 
-// Once all of its partitions have been looked at; those that can start again lose the reason.
+// Called when all partitions of a class have been tried; classes that can start again lose the
+// reason.
 void Pass::show_no_starts() {
     std::vector<JobId> hopeless;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
@@ -131,7 +133,7 @@ std::vector<ClassObstacle> Pass::obstacles() {
         const Obstacle& obstacle = job_class.obstacle;
         if (obstacle.reason == Reason::None) return;
         found.push_back({job_class.index, obstacle.reason, obstacle.detail, {}});
-        // Compat: only whoever is first in line is told in so many words.
+        // Compat: only the job that is first in line shows the text.
         for (const auto& head : heads_) {
             bool shows_it =
                 head && obstacle.too_few_nodes && scheduler_.queue.find_class(*head) == &job_class;
@@ -141,7 +143,7 @@ std::vector<ClassObstacle> Pass::obstacles() {
     return found;
 }
 
-// Of jobs that were parked before, or held, or waited for something else.
+// Clears the reason of jobs that were parked or held before, or waited for something else.
 void Pass::clear_old_reasons() {
     for (JobId id : scheduler_.queue.take_come_back()) {
         if (!scheduler_.queue.contains(id) || cluster_.job(id).reason == Reason::None) continue;

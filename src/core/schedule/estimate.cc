@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-// Those that have not begun yet too.
+// Includes reservations that have not begun yet.
 std::vector<Spot> spots_ahead(const Cluster& cluster, const Partition& partition, const Job& job) {
     if (job.request->reservation.empty()) return {{.partition = &partition}};
     std::vector<Spot> spots;
@@ -37,7 +37,7 @@ Time array_slot_free_at(const Cluster& cluster, Time now, const Job& job) {
     return *last;
 }
 
-// Nodes and what is counted at the same moment.
+// Finds a time at which nodes, licences and limits allow the job together.
 Start find_with_counts(const Planner& planner, const Job& job, Search search, StartFinder& finder,
                        CountPlan& counts) {
     constexpr int kRoundsMost = 16;

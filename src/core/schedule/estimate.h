@@ -1,7 +1,7 @@
 // core/schedule/estimate.h
 //
-// When would it start? For jobs that are not in the queue (--test-only) or not as they are (what if
-// it asked for less?). Bookings and reservations of the planner are changed while it looks, and
+// Estimated start of a job that is not in the queue (--test-only) or that is changed (what if it
+// asked for less?). Bookings and reservations of the planner are changed during the search and
 // restored.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Estimate {
     std::string partition;
 };
 
-// What jobs have of things that are no question of place, and until when.
+// Use over time of what is not tied to nodes: licences and limits of QOS.
 class CountPlan {
 public:
     CountPlan(const Cluster& cluster, Time now) : licenses_(cluster, now), limits_(cluster, now) {}
@@ -37,12 +37,12 @@ private:
 // allow it, tasks of its array have ended, its reservation has begun.
 std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
                                        const Job& job);
-// For many jobs: what one has found out helps the next, and who is foretold a start takes what it
-// counts for.
+// For many jobs: searches share results, and a job with an estimated start is counted against
+// licences and limits from that time on.
 std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
                                        const Job& job, StartFinder& finder, CountPlan& counts);
-// The plan as it stands, or one of what runs now if there is none: to be changed at will. The
-// cluster's layout is up to date.
+// A copy of the current plan, or a new one from the running jobs if there is none. The cluster's
+// layout is up to date.
 Planner scratch_planner(const Cluster& cluster, Time now);
 
 }  // namespace sluice

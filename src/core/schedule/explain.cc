@@ -1,5 +1,5 @@
-// core/schedule/explain.cc: who is before the job, when it is expected to start, and the order of
-// the questions.
+// core/schedule/explain.cc: which jobs are ahead of the job, when it is expected to start, and the
+// order in which obstacles are examined.
 #include "core/schedule/explain.h"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ void add_ahead(const Question& question, Explanation& out) {
     }
 }
 
-// When the plan has it start; without a place in the plan, when it would find one.
+// The start of its booking; without one, the estimated start.
 void add_start(const Question& question, Explanation& out) {
     const Planner& planner = question.planner;
     if (auto number = planner.find_booking(question.job.id)) {
@@ -183,7 +183,7 @@ void add_room(const Question& question, const std::vector<const Partition*>& ope
     bool in_order = !question.cluster.settings().backfill.enabled && out.ahead > 0;
     if (!in_order) explain_changes(question, out);
     if (out.begin || out.room_now) return;
-    // Those that should have started by now are in the way of nobody who only looks.
+    // Bookings whose start time has passed are ignored: this is only a query.
     PlanTime now = planner.tick(question.now);
     Lifted due(planner,
                planner.laid_bookings([&](const Booking& booking) { return booking.start <= now; }));
@@ -237,7 +237,7 @@ static void hide_names(const Question& question, Explanation& out) {
     }
 }
 
-// With a planner that is as it was before when this is done.
+// The planner is restored before this returns.
 static Explanation explain(const Cluster& cluster, Planner& planner, Time now, JobId id,
                            const Viewer& viewer) {
     std::shared_ptr<const Job> kept = cluster.find_job(id);
@@ -286,7 +286,7 @@ Answer explain_jobs(const Cluster& cluster, Time now, const ExplainJob& question
     std::vector<JobId> jobs = find_jobs(cluster, question.job);
     std::erase_if(jobs, [&](JobId id) { return !viewer.sees_jobs_of(cluster.job(id).user); });
     if (jobs.empty()) return Error{ErrorCode::InvalidJobId, {}};
-    // Of an array, those that wait; if none does, one that tells so.
+    // Of an array, the waiting tasks; if none waits, one task that says so.
     std::stable_partition(jobs.begin(), jobs.end(),
                           [&](JobId id) { return cluster.job(id).state == JobState::Pending; });
     Planner planner = scratch_planner(cluster, now);

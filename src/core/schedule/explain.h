@@ -1,8 +1,8 @@
 // core/schedule/explain.h
 //
-// Why does it wait? Every obstacle of a pending job, found by asking the same questions as a pass
-// does, of a copy of the plan. Bookings are lifted from the copy to see what would be without them.
-// The cluster is not changed: any thread may ask a copy of it (Cluster::copy_for_questions).
+// Explains why a job is pending: lists every obstacle, with the same checks as a pass, on a copy of
+// the plan. Bookings are hidden in the copy to see what would be possible without them. The cluster
+// is not changed: any thread may work on a copy of it (Cluster::copy_for_questions).
 #pragma once
 
 #include "core/query/viewer.h"
@@ -31,21 +31,21 @@ struct Question {
     const Viewer& viewer;
 };
 
-// explain_rules.cc: all that keeps it and is no question of room. Which of its partitions let it
-// in; what the others have against it is noted.
+// explain_rules.cc: every obstacle that is not a lack of resources. open_partitions() returns the
+// partitions that accept the job and notes why the others do not.
 void explain_rules(const Question& question, Explanation& out);
 std::vector<const Partition*> open_partitions(const Question& question, Explanation& out);
 
-// shortage.cc: which resources are missing for `need` there, who has them or is promised them, and
-// which nodes are out of service. The spot's reservation is open.
+// shortage.cc: which resources are missing for `need` there, which jobs hold or have booked them,
+// and which nodes are out of service. The spot's reservation is open.
 Explanation::Place explain_shortage(const Question& question, const Spot& spot, const Need& need,
                                     const Explanation& so_far);
 
-// what_if.cc: whether there is room for it as it is; if not, and nothing else keeps it, single
-// changes of the request that would start it now, the smallest first.
+// what_if.cc: whether there is room for the job as it is; if not, and nothing else blocks it,
+// single changes of the request that would start it now, the smallest first.
 void explain_changes(const Question& question, Explanation& out);
 
-// Bookings that are as if they were not there, until the end of the scope.
+// Hides bookings in the plan until the end of the scope.
 class Lifted {
 public:
     Lifted(Planner& planner, std::vector<Planner::Number> numbers)
@@ -63,10 +63,10 @@ private:
     std::vector<Planner::Number> numbers_;
 };
 
-// Whoever is booked there gives way: it is the job itself, or behind it.
+// Whether the booking is the job's own or that of a job behind it.
 bool gives_way(const Question& question, const Booking& booking);
 
-// "gres/gpu:a40" of a wish.
+// "gres/gpu:a40" for a requested resource.
 std::string tres_name(const GresCount& wish);
 Explanation::Holder holder_of(const Question& question, const Job& holder);
 

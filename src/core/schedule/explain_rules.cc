@@ -1,4 +1,4 @@
-// core/schedule/explain_rules.cc: what keeps a job that is no question of room: holds, times,
+// core/schedule/explain_rules.cc: obstacles other than a lack of resources: holds, times,
 // dependencies, licences, reservations, the rules of its partitions.
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ Explanation::Awaited awaited_job(const Question& question, const Job& job, std::
     return awaited;
 }
 
-// The jobs of a condition, or the one of them that is not over.
+// The jobs of a condition, or the first of them that has not finished.
 Explanation::Awaited awaited_of(const Question& question, const Condition& condition) {
     std::string text = print_dependency({.left = {condition}});
     text = text.substr(0, text.find('('));
@@ -149,7 +149,7 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
     }
 }
 
-// Those who have what the limit leaves to all of them.
+// The jobs that use up the limit.
 std::vector<Explanation::Holder> holders_under(const Question& question, const LimitCheck& check) {
     std::vector<Explanation::Holder> holders;
     for (const auto& [id, entry] : question.cluster.limits.jobs) {
@@ -171,7 +171,7 @@ Explanation::PartitionObstacle limit_obstacle(const Question& question, const Pa
     return {partition.config.name, check.reason, std::move(text), holders_under(question, check)};
 }
 
-// Every reservation that it asks for, and what is to be said of it.
+// Every reservation that the job asks for, and its state.
 void add_reservations(const Question& question, Explanation& out) {
     using State = Explanation::ReservationState;
     const JobTerms& wish = *question.job.request;

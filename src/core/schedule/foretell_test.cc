@@ -1,4 +1,5 @@
-// core/schedule/foretell_test.cc: starts of those that wait for something other than a place.
+// core/schedule/foretell_test.cc: estimated starts of jobs that wait for something other than
+// nodes.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -34,7 +34,7 @@ std::vector<JobId> running_on(const Cluster& cluster, const Allocation& allocati
     return found;
 }
 
-// Those that wait for their CPUs, in the order in which they get them.
+// Jobs that are suspended for their CPUs, in the order in which they resume.
 std::vector<JobId> in_turn(Cluster& cluster) {
     std::set<JobId>& waiting = cluster.scheduler().set_aside;
     std::erase_if(waiting, [&](JobId id) {
@@ -59,7 +59,7 @@ void watch_slices(Cluster& cluster, Time now) {
     cluster.add_timer({*scheduler.slice_end, TimerKind::TimeSlice, 0});
 }
 
-// Has it run for a slice among equals?
+// Whether it shares CPUs, has no higher tier than `waiting` and has run for a time slice.
 bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting, Time now) {
     if (job.state != JobState::Running || is_completing(job)) return false;
     if (job.run.allocation->sharers <= 1 || tier_of(cluster, job) > tier_of(cluster, waiting))

@@ -1,4 +1,5 @@
-// OverSubscribe, PreemptMode=SUSPEND and time slices: who runs on CPUs that several jobs hold.
+// OverSubscribe, PreemptMode=SUSPEND and time slices: which job runs on CPUs that several jobs
+// hold.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -67,7 +67,7 @@ KnownStarts::Page& KnownStarts::page_for(const Plan& plan, const std::vector<Amo
     return add_page(plan, std::move(wanted));
 }
 
-// It begins with what is known for those that ask for less.
+// The new page starts with the results of needs that ask for less.
 KnownStarts::Page& KnownStarts::add_page(const Plan& plan, Page page) {
     if (pages_.size() * plan.node_count() > kNumbersMost) pages_.clear();
     page.not_before.assign(plan.node_count(), page.from);

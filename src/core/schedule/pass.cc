@@ -1,9 +1,9 @@
 // core/schedule/pass.cc
 //
-// Who goes next. A full pass walks all that wait, highest priority first: what can start starts,
-// what cannot is booked for its earliest moment, and whoever comes later may start only where that
-// breaks no booking. Between full passes a quick one looks at nodes that were touched and at jobs
-// that are new. Jobs of a class stand and fall together, so cost grows with classes, not with jobs.
+// Decides which job starts next. A full pass walks all waiting jobs, highest priority first: a job
+// that can start starts, one that cannot is booked for its earliest start, and later jobs may start
+// only where that breaks no booking. Between full passes a quick pass looks at touched nodes and
+// new jobs. Jobs of a class are decided together, so cost grows with classes, not with jobs.
 #include "core/schedule/pass.h"
 
 #include <fmt/format.h>
@@ -29,8 +29,8 @@ namespace sluice {
 
 namespace {
 
-// A full pass that looks at no more nodes than this is done at every event; dearer ones wait their
-// turn, so that planning takes a small share of the time. About 60 million nodes are passed per
+// A full pass that looks at no more nodes than this runs at every event; more expensive ones are
+// delayed so that planning takes a small share of the time. About 60 million nodes are visited per
 // second.
 constexpr std::uint64_t kCheapSteps = 20'000;
 constexpr std::uint64_t kStepsPerSecondOfRest = 2'000'000;
@@ -120,8 +120,8 @@ Pass::Pass(Cluster& cluster, Time now, Effects& effects)
       stopped_(cluster.partitions().size()),
       booked_in_(cluster.partitions().size()) {}
 
-// Once for each reservation that its jobs may start in now; without a wish of their own also
-// outside.
+// One entry for each reservation that its jobs may start in now; also one outside if they ask for
+// no reservation.
 void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found) {
     const Partition& partition = cluster_.partitions()[in.partition];
     bool outside = job_class.sample->reservation.empty();
@@ -136,7 +136,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
     }
 }
 
-// Every class once for each of its partitions, those that nothing forbids.
+// One entry for every class and partition in which it may run.
 std::vector<Pass::Entry> Pass::entries() {
     std::vector<Entry> found;
     std::vector<std::tuple<JobId, Reason, std::string>> to_park;
@@ -222,7 +222,7 @@ void Pass::park_here(JobId id, Reason reason, std::string detail) {
     if (comes_in_time(reason) && (!before || !before->find(id))) has_new_parked_ = true;
 }
 
-// May it run as far as limits go that are no question of place?
+// Whether limits that do not depend on the placement allow it to run.
 bool Pass::may_run(const Job& job) {
     if (array_limit_reached(cluster_, job)) {
         park_here(job.id, Reason::JobArrayTaskLimit, {});
@@ -258,7 +258,7 @@ bool Pass::is_limited(Entry& entry, const Job& job, const Holding& held) {
 
 bool Pass::may_book(const Entry& entry) const {
     if (entry.booked >= entry.allowed) return false;
-    // What others give up for it is its own, however few may be booked.
+    // A job for which others are preempted may be booked whatever the limits of backfill.
     if (entry.booked == 0 && scheduler_.is_being_made_room_for(cluster_, entry.key.job))
         return true;
     const BackfillSettings& backfill = cluster_.settings().backfill;
@@ -274,7 +274,7 @@ bool Pass::may_book(const Entry& entry) const {
            (entry.booked < kBookingsPerClass && steps_for_more_ < kStepsForMore);
 }
 
-// Books the job's earliest start; whether that could be had.
+// Books the job's earliest start; returns whether there is one.
 bool Pass::book(Entry& entry, const Job& job) {
     Planner& planner = scheduler_.planner;
     planner.open_reservation(cluster_, entry.reservation, now_);
@@ -289,7 +289,7 @@ bool Pass::book(Entry& entry, const Job& job) {
     if (elsewhere) {
         if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
             planner.lay(*elsewhere);
-            ++entry.booked;  // the tasks of an array come to an end
+            ++entry.booked;  // counted, so that has_more_tasks() ends
             return true;
         }
         planner.drop_lifted(*elsewhere);
@@ -377,7 +377,7 @@ bool Pass::comes_first(const Entry& a, const Entry& b) {
     return a.reservation->number < b.reservation->number;
 }
 
-// The next job of the class to be looked at; whether there is one.
+// Moves to the next job of the class; returns whether there is one.
 bool Pass::advance(Entry& entry) const {
     const std::set<QueueKey>& waiting = entry.job_class->waiting;
     auto next = entry.stays ? waiting.lower_bound(entry.key) : waiting.upper_bound(entry.key);
@@ -411,7 +411,7 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
             } else if (outcome == Outcome::Limited) {
                 goes_on = false;
             } else if (outcome == Outcome::Blocked) {
-                // Others of the class are behind it; they matter only for their bookings.
+                // Later jobs of the class cannot start either; they only get bookings.
                 goes_on = may_book(entry) && book(entry, cluster_.job(id));
                 goes_on = goes_on && may_book(entry);
                 entry.stays = goes_on && has_more_tasks(entry, cluster_.job(id));
@@ -432,7 +432,7 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
     scheduler_.plan_steps = finder_.steps;
 }
 
-// An array that waits is one record: each of its tasks may have a booking.
+// A waiting array is one record: each of its tasks may have a booking.
 bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
     if (!is_array_record(job)) return false;
     std::uint64_t most = job.array_limit > 0
@@ -441,7 +441,7 @@ bool Pass::has_more_tasks(const Entry& entry, const Job& job) const {
     return entry.booked < most;
 }
 
-// What others gave back may let them start anywhere.
+// Resources that were given back may let classes at a limit start on any node.
 static void look_at_limited_again(Queue& queue) {
     queue.for_each_class([](JobClass& job_class) {
         job_class.is_fresh = job_class.is_fresh || job_class.obstacle.is_limit;

@@ -135,7 +135,7 @@ void End(benchmark::State& state) {
     state.counters["median_us"] = micros[micros.size() / 2];
 }
 
-// PriorityCalcPeriod: all that wait have grown older. `readers`: somebody still looks at the
+// PriorityCalcPeriod: all waiting jobs have grown older. `readers`: a snapshot still shares the
 // records.
 void Reprioritize(benchmark::State& state) {
     Busy busy(1'000, static_cast<std::uint32_t>(state.range(0)), 1'000, true);

@@ -9,7 +9,7 @@ void Plan::restart(Time epoch, std::size_t nodes) {
     nodes_.resize(nodes);
     for (Slots& slots : nodes_)
         slots.clear();               // their room is kept: the next plan is much like this one
-    freed_first_ = freed_end() + 1;  // whoever has seen less has seen nothing
+    freed_first_ = freed_end() + 1;  // a reader with an older number must start again
     freed_.clear();
 }
 

@@ -1,8 +1,8 @@
 // core/schedule/plan.h
 //
-// How much of each node is free, from now to forever: running jobs give back at their time limit,
-// bookings take for a while. Backfill asks it for the earliest start of a waiting job; whoever
-// starts or books takes the interval. Knows nothing of jobs: amounts and times only.
+// How much of each node is free over time: running jobs give back at their time limit, bookings
+// take an interval. Backfill asks it for the earliest start of a waiting job, then takes the
+// interval. It knows nothing of jobs, only amounts and times.
 #pragma once
 
 #include <limits>
@@ -20,7 +20,7 @@ constexpr PlanTime kForever = std::numeric_limits<PlanTime>::max();
 
 class Plan {
 public:
-    // Begins anew at `epoch`, with all nodes closed.
+    // Starts again at `epoch`, with all nodes closed.
     void restart(Time epoch, std::size_t nodes);
 
     PlanTime tick(Time time) const;

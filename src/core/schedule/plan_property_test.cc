@@ -64,7 +64,7 @@ RC_GTEST_PROP(Plan, AnswersAsATableOfEverySecondWould, ()) {
         RC_ASSERT(least(t) == least(from));
 }
 
-// Whatever was looked up before and has changed since: nobody is told to pass over a node too long.
+// Whatever was looked up and has changed since, the cache never makes a search skip a free node.
 RC_GTEST_PROP(KnownStarts, NeverPromiseTooMuch, ()) {
     constexpr std::uint32_t kNodes = 3;
     Plan plan;

@@ -14,7 +14,7 @@
 namespace sluice {
 
 Time expected_end(const Cluster& cluster, const Job& job, Time now) {
-    // On its way out, or out of time: any moment now.
+    // It is ending, or its time limit has passed.
     Time soon = now + Seconds{1};
     if (is_completing(job) || is_finished(job.state)) return soon;
     if (job.run.preempt_time)
@@ -54,7 +54,8 @@ void Planner::reset(const Cluster& cluster, Time now) {
             fence.cpus.push_back(static_cast<std::int32_t>(reservation.cores_of(config.name, all) *
                                                            (config.cpus / all)));
         }
-        // MaxStartDelay: who begins before it does may run on into it for so long.
+        // MaxStartDelay: a job that starts before the reservation may overlap its beginning by this
+        // much.
         const Seconds delay = reservation.max_start_delay.value_or(Seconds{0});
         for (const Interval& each : intervals_of(reservation)) {
             const Time from =
@@ -89,8 +90,8 @@ void Planner::begin_anew(const Cluster& cluster, Time now, const std::vector<Nod
     for (NodeIndex node : changed) refresh(cluster, node, now);
 }
 
-// Where jobs share CPUs or take turns on them, each CPU counts once: for the one that has it
-// longest.
+// Where jobs share CPUs or take turns on them, each CPU counts once, until the latest end of its
+// jobs.
 void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     struct Holder {
         PlanTime end;
@@ -163,8 +164,9 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     }
 }
 
-// A part of the node is one side's, the rest the other's: whoever looks, what the other side may
-// use is taken from him; and not twice, where somebody runs or is booked there already.
+// The reservation has some CPUs of the node. If it is open, takes the CPUs outside it from the
+// plan, else its own. CPUs that jobs of the other side use or have booked are in the plan already
+// and are not counted twice.
 void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t number, Time now) {
     const Fence& fence = fences_[number];
     bool inside = open_fence_ == number;
@@ -193,7 +195,7 @@ void Planner::fence_in(const Cluster& cluster, NodeIndex index, std::uint32_t nu
     }
 }
 
-// What jobs of the reservation, or else all others, have of the node, run or booked.
+// What jobs of the reservation, or all other jobs, hold or have booked on the node.
 std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex index,
                                            const std::string& reservation, bool its_own,
                                            Time now) const {
@@ -219,7 +221,7 @@ std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex ind
     return uses;
 }
 
-// Jobs of a reservation need not mind others that overlap it, unless those are for maintenance.
+// Jobs of a reservation ignore others that overlap it, except those for maintenance.
 bool Planner::is_up(const Fence& fence, NodeIndex node) const {
     if (!open_fence_) return true;
     const Fence& open = fences_[*open_fence_];
@@ -245,7 +247,7 @@ Planner::Kept Planner::kept(NodeIndex node, PlanTime from, PlanTime until) const
     if (fences_on_node_.empty()) return found;
     for (std::uint32_t number : fences_on_node_[node.value]) {
         const Fence& fence = fences_[number];
-        if (!is_up(fence, node) || !fence.cpus.empty()) continue;  // of cores: a matter of place
+        if (!is_up(fence, node) || !fence.cpus.empty()) continue;  // of cores: see fence_in()
         for (const auto& [start, end] : fence.times) {
             if (start >= until || end <= from) continue;
             if (fence.maintenance) return Kept::ForMaintenance;

@@ -1,8 +1,7 @@
 // core/schedule/planner.h
 //
-// The plan of this cluster: what runs, until when, and who is booked where. The line of a node is
-// made from the records themselves whenever the node was touched, so it cannot drift from the
-// truth.
+// The plan of this cluster: what runs, until when, and the bookings. The timeline of a node is
+// rebuilt from the records whenever the node was touched, so it always agrees with them.
 #pragma once
 
 #include <map>
@@ -21,7 +20,7 @@ struct Booking {
     std::size_t partition = 0;  // index in Cluster::partitions()
     PlanTime start = 0, end = 0;
     Choice nodes;
-    bool lifted = false;  // for the moment as if it were not there
+    bool lifted = false;  // ignored for the moment
 };
 
 class Planner {
@@ -30,34 +29,34 @@ public:
 
     // Starts from what runs now; no bookings.
     void reset(const Cluster& cluster, Time now);
-    // The same, where only `touched` nodes have changed since: looks at those, and at what was
-    // booked.
+    // The same, if only `touched` nodes have changed since: rebuilds those and the booked ones.
     void begin_anew(const Cluster& cluster, Time now, const std::vector<NodeIndex>& touched);
-    // Nodes have been touched that it will not hear of.
+    // Nodes have changed without being reported to the planner: the next plan starts from scratch.
     void lose_track() { is_whole_ = false; }
-    // The line of a node follows what changed on it.
+    // Rebuilds the timeline of a node.
     void refresh(const Cluster& cluster, NodeIndex node, Time now);
 
     void book(Booking booking);
-    // The first of a job; tasks of an array that wait have one record and may have several.
+    // The earliest of a job; a waiting array is one record and may have several.
     std::optional<Number> find_booking(JobId job) const;
     std::vector<Number> bookings_of(JobId job) const;  // the latest first
     bool has_bookings() const { return !of_job_.empty(); }
     const Booking& booking(Number number) const { return bookings_[number]; }
-    void lift(Number number);  // as if it were not there, until
-    void lay(Number number);   // it is laid again
+    void lift(Number number);  // hides a booking until
+    void lay(Number number);   // it is shown again
     void drop_lifted(Number number);
-    // The same for a job that runs: all it holds, or its CPUs only.
+    // The same for a running job: all it holds, or its CPUs only.
     enum class Lift : std::uint8_t { All, Cpus };
     void lift_job(const Cluster& cluster, const Job& job, Lift what, Time now);
     void lay_job(const Cluster& cluster, const Job& job, Time now);
-    // So many CPUs more, for a while: others hold them and would share. Gone with the next
+    // Adds CPUs for an interval: other jobs hold them and would share. Lasts until the next
     // refresh().
     void add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until);
-    // Reservations keep their nodes from everybody; for whom one is opened (nullptr: none) its
-    // nodes are as free as what runs and is booked there leaves them. One at a time.
+    // Reservations keep their nodes from all jobs. The nodes of the open reservation (nullptr:
+    // none) are as free as running jobs and bookings leave them. One is open at a time.
     void open_reservation(const Cluster& cluster, const Reservation* reservation, Time now);
-    // Whether the node is kept for others some time between, as far as is open now; and what for.
+    // Whether the node is reserved for others in the interval, given the open reservation; and what
+    // for.
     enum class Kept : std::uint8_t { No, ForOthers, ForMaintenance };
     Kept kept(NodeIndex node, PlanTime from, PlanTime until) const;
     template <typename Visit>
@@ -68,7 +67,7 @@ public:
     }
 
     const std::vector<Number>& bookings_on(NodeIndex node) const { return on_node_[node.value]; }
-    // The bookings that are laid and that `wanted` picks.
+    // The bookings that are not hidden and that `wanted` selects.
     template <typename Wanted>
     std::vector<Number> laid_bookings(Wanted wanted) const {
         std::vector<Number> found;
@@ -82,7 +81,7 @@ public:
     const Plan& plan() const { return plan_; }
     PlanTime tick(Time time) const { return plan_.tick(time); }
     Time time(PlanTime tick) const { return plan_.time(tick); }
-    // From when on the user may use the node, if somebody has it alone; whose it is.
+    // The user that has the node exclusively, and until when.
     struct Owner {
         std::optional<UserId> user;
         PlanTime until = 0;
@@ -93,9 +92,9 @@ private:
     void take_running(const Cluster& cluster, const Node& node, Time now);
 
     Plan plan_;
-    bool is_whole_ = false;  // the lines of all nodes are known
+    bool is_whole_ = false;  // the timelines of all nodes are known
     std::uint64_t layout_version_ = 0;
-    std::set<NodeIndex> restless_;   // somebody there is late: the line moves with the clock
+    std::set<NodeIndex> restless_;   // nodes with overdue jobs: their timelines move with the clock
     std::vector<Booking> bookings_;  // in the order of booking; empty ones are gone
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
@@ -125,7 +124,7 @@ private:
 
 // When a running job gives its nodes back, as far as is known.
 Time expected_end(const Cluster& cluster, const Job& job, Time now);
-// For how long it may run; without a limit, for as long as anything is foretold.
+// How long it may run; without a limit, the longest time that is planned.
 Seconds longest_run(const Job& job);
 
 }  // namespace sluice

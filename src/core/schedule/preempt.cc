@@ -1,9 +1,9 @@
 // core/schedule/preempt.cc
 //
-// Making room. All that may be preempted is lifted from the plan; if the job then fits, those it
-// can do without are laid back, the most valuable first. Who remains has to go. So nobody is
-// preempted in vain, and never more than it takes. The job is booked until they have left
-// (Pass::may_book), so that nobody else slips in.
+// Preemption. All jobs that may be preempted are hidden from the plan; if the job then fits, those
+// it can do without are put back, the most valuable first. The rest are preempted. So no job is
+// preempted in vain, and no more of them than needed. The job is booked until they have ended
+// (Pass::may_book), so that no other job takes the resources.
 #include "core/job/preempt.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     return rule;
 }
 
-// Whether it is of the kind that the job may take the place of.
+// Whether the preemption rules allow the job to displace the victim.
 static bool may_displace(const Cluster& cluster, const Job& job, const Partition& partition,
                          const Job& victim) {
     const PreemptSettings& preempt = cluster.settings().preempt;
@@ -78,7 +78,7 @@ struct Victim {
     std::shared_ptr<const Job> job;
     std::uint32_t tier = 0;
     std::int64_t loss = 0;      // seconds of work times CPUs
-    bool is_suspended = false;  // it is set aside, not ended: keeps all but its CPUs
+    bool is_suspended = false;  // not ended: it keeps all but its CPUs
 
     Planner::Lift lift() const { return is_suspended ? Planner::Lift::Cpus : Planner::Lift::All; }
 };
@@ -92,7 +92,7 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
             if (!seen.insert(id).second) continue;
             auto victim = cluster.find_job(id);
             if (!may_preempt(cluster, job, partition, *victim, now)) {
-                // Only safe for a while yet: look again then.
+                // Exempt for a while yet: look again then.
                 Time exempt_until =
                     victim->run.start_time.value_or(now) + preempt_rule(cluster, *victim).exempt;
                 bool later = exempt_until > now &&
@@ -101,8 +101,8 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
                 continue;
             }
             const Partition* theirs = cluster.find_partition(victim->partition);
-            // How long it has run is what youngest_first looks at; the work not saved is what gets
-            // lost.
+            // youngest_first compares run times; otherwise the work lost since the last checkpoint
+            // counts.
             Time saved = std::max(*victim->run.start_time,
                                   victim->run.last_checkpoint.value_or(*victim->run.start_time));
             std::int64_t loss = (now - saved).count();
@@ -159,7 +159,8 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
     return nodes;
 }
 
-// Counts alone may promise too much (sockets, bindings): nobody is to be ended in vain.
+// Counts may promise too much (sockets, bindings): checks the placement so that no job ends in
+// vain.
 bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice,
                const std::vector<Victim>& victims) {
     std::vector<std::shared_ptr<const Job>> leaving;
@@ -167,7 +168,7 @@ bool is_enough(const Cluster& cluster, const Need& need, const Choice& choice,
     return fits_without(cluster, need, choice, leaving);
 }
 
-// As far as that can be told before the others are gone.
+// What the job would hold, as far as that is known before the others have ended.
 Holding held_there(const Need& need, const Choice& choice) {
     Tres held{{"node", choice.size()}};
     for (const Chosen& chosen : choice) {
@@ -222,7 +223,7 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
             victims.clear();
         }
     }
-    // Who is only set aside is so at the moment of the start: once all others are gone.
+    // Victims are suspended at the moment of the start, so only once no other victim is left.
     bool starts =
         !victims.empty() && std::all_of(victims.begin(), victims.end(),
                                         [](const Victim& victim) { return victim.is_suspended; });

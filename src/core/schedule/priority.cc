@@ -141,7 +141,7 @@ void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name
                PriorityFactors& factors) {
     const PrioritySettings& weights = scale.weights();
     const PartitionScale* partition = scale.find_partition(name);
-    if (!partition) return;  // it is gone from slurm.conf; the job waits for its return
+    if (!partition) return;  // no longer in slurm.conf; the job waits until it is
     if (weights.weight_partition != 0)
         factors.partition = weigh(partition->factor, weights.weight_partition);
     auto qos = scale.qos.find(job.request->qos);
@@ -150,7 +150,7 @@ void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name
     add_asked_for(scale, job, *partition, factors);
 }
 
-// Associations of jobs that come one after the other are mostly the same.
+// Caches the last association: successive jobs mostly have the same one.
 class LastShare {
 public:
     explicit LastShare(const FairShare& shares) : shares_(shares) {}
@@ -205,8 +205,8 @@ std::uint32_t basic_priority(const Job& job) {
     return priority_of(double{kPriorityTop} - job.id.value - job.request->nice);
 }
 
-// The new priority of a job whose priority is calculated; `fixed` is what of it follows from its
-// wishes.
+// The new priority of a job whose priority is calculated; `fixed` is the part that follows from its
+// request.
 std::uint32_t calculated(const PriorityScale& scale, const Job& job, LastShare& shares,
                          double fixed) {
     if (!scale.weights().multifactor) return basic_priority(job);
@@ -255,7 +255,7 @@ private:
     std::vector<std::uint32_t> table_;
 };
 
-// Queues are ordered by priority: jobs whose priority changed get new places there.
+// Moves jobs whose priority changed within the queues, which are ordered by priority.
 void follow_in_queue(Cluster& cluster, const std::vector<NewPriority>& changes) {
     constexpr std::size_t kMany = 256;
     if (changes.empty()) return;
@@ -355,8 +355,8 @@ void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
 
 namespace {
 
-// What follows from the wishes has changed as well: that is in the records. Derived, so the store
-// need not know.
+// Also the part that follows from the request has changed, which is kept in the records. It is
+// derived, so it is not stored.
 std::vector<NewPriority> write_priorities(Cluster& cluster, unsigned states) {
     const PriorityScale& scale = cluster.priority_scale();
     std::vector<NewPriority> changes;
@@ -383,7 +383,7 @@ std::vector<NewPriority> write_priorities(Cluster& cluster, unsigned states) {
     return changes;
 }
 
-// Time has passed: no record changes.
+// Only time has passed: no record changes.
 std::vector<NewPriority> renew_priorities(Cluster& cluster, unsigned states) {
     const PriorityScale& scale = cluster.priority_scale();
     std::vector<NewPriority> changes;

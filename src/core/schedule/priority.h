@@ -1,8 +1,8 @@
 // core/schedule/priority.h
 //
-// WHO is next: the priority of waiting jobs. Under priority/basic it counts down, so that earlier
-// jobs come first; under priority/multifactor it is the weighted sum of factors between 0 and 1.
-// What the factors are measured against, and when, is the scale: one value per configuration and
+// The priority of waiting jobs. Under priority/basic it counts down, so that earlier jobs come
+// first; under priority/multifactor it is the weighted sum of factors between 0 and 1. What the
+// factors are measured against, and when, is the scale: one value per configuration and
 // calculation, shared with snapshots, so that listings show exactly what the queue is ordered by.
 #pragma once
 
@@ -42,26 +42,26 @@ struct PriorityScale {
 
 PriorityScale make_scale(const Cluster& cluster, Time now);
 
-// Of a job that waits in `partition`, one of its own. Factors without a weight are 0.
+// For a job that waits in `partition`, one of its own. Factors without a weight are 0.
 PriorityFactors factors_of(const PriorityScale& scale, const Job& job, std::string_view partition);
-// Whole, and never that of a held job.
+// Rounded, and never the priority of a held job.
 std::uint32_t priority_of(double total);
 // A job that waits in several partitions has a priority in each; Job::priority is the highest.
 std::uint32_t priority_in(const PriorityScale& scale, const Job& job, std::string_view partition);
 
-// Held jobs have none, and who sets one by hand keeps it.
+// False for held jobs and for jobs whose priority was set by hand.
 bool is_calculated(const Job& job);
 
 // A new job's: as asked for, 0 when it is held, else calculated.
 void set_first_priority(const Cluster& cluster, Job& job);
 // The highest of its partitions, whatever it was before. The job must not be in the queue.
 void calculate_priority(const Cluster& cluster, Job& job);
-// A job that waits gets this priority, and its new places in the queues it stands in.
+// Sets the priority of a waiting job and moves it in the queues.
 void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority);
-// All jobs that wait: age and fair-share have moved on or, `anew`, the configuration has changed.
+// All waiting jobs: age and fair-share have changed or, `anew`, the configuration.
 void reprioritize_all(Cluster& cluster, Time now, bool anew);
 
-// PriorityCalcPeriod: sets the clock of the next calculation, where factors move by themselves.
+// PriorityCalcPeriod: sets the timer of the next calculation, where factors change with time.
 void watch_priorities(Cluster& cluster, Time now);
 void on_priority_timer(Cluster& cluster, Time now, const Timer& timer);
 

@@ -1,6 +1,6 @@
 // core/schedule/publish.cc
 //
-// What readers see of the plan: estimated starts, planned nodes, who is first in line.
+// What readers see of the plan: estimated starts, planned nodes, the first job in line.
 #include <algorithm>
 
 #include "core/schedule/estimate.h"
@@ -40,8 +40,8 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
     return found;
 }
 
-// They are booked nowhere: until then others may use the nodes. In the order of their priority, so
-// that the first has the first licence; no more of them than a pass has time for.
+// These jobs keep no booking: until then other jobs may use the nodes. In the order of priority, so
+// that the first job gets the first licence; no more of them than a pass has time for.
 void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     constexpr std::size_t kMost = 500;
     std::vector<QueueKey> waiting;
@@ -74,7 +74,7 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
         for (const Chosen& chosen : estimate->nodes) start.nodes.push_back(chosen.node);
         found.push_back(std::move(start));
     }
-    for (const QueueKey& key : waiting) {  // that was for each other only
+    for (const QueueKey& key : waiting) {  // their bookings counted only for each other
         auto number = planner.find_booking(key.job);
         if (!number) continue;
         planner.lift(*number);

@@ -1,4 +1,4 @@
-// core/schedule/qos_test.cc: who may take whose place by QOS, and how.
+// core/schedule/qos_test.cc: which jobs may preempt which by QOS, and how.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

@@ -12,7 +12,7 @@ namespace sluice {
 
 namespace {
 
-// And writes down in which class; whether a pass is worth the while.
+// Also records the class in the job; returns whether a pass is worthwhile.
 bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     Queue& queue = cluster.scheduler().queue;
     bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations);
@@ -72,7 +72,7 @@ ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
         const JobClass& known = *classes_[entry->second];
         if (known.reservations == reservations && is_of(known, job)) return entry->second;
     }
-    // Classes that nobody is in any more stay a while: streams of like jobs come back to them.
+    // Empty classes are kept for a while: similar jobs often follow.
     constexpr std::size_t kEmptyMost = 1024;
     if (empty_ > kEmptyMost) {
         std::erase_if(by_key_, [&](const auto& entry) {
@@ -190,7 +190,7 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
         cluster.add_timer({job.eligible_time, TimerKind::Begin, job.id.value});
         return;
     }
-    // Behind many others of its class that find no place there is nothing to try.
+    // A job behind many others of its class, none of which can start, needs no pass.
     JobId id = job.id;
     bool is_of_interest = add_to_queue(cluster, id, usable_reservations(cluster, job));
     if (is_of_interest || cluster.job(id).reason != Reason::None)

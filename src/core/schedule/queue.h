@@ -1,8 +1,8 @@
 // core/schedule/queue.h
 //
-// Who waits. Jobs that could run as far as they themselves are concerned and that ask for the same
-// form a class: if one of a class finds no place, the others need not be looked at. All other
-// pending jobs wait for a timer, a release or a change (parked).
+// The waiting jobs. Jobs that could run now and ask for the same form a class: if one job of a
+// class cannot start, the others need not be tried. All other pending jobs wait for a timer, a
+// release or a change (parked).
 #pragma once
 
 #include <map>
@@ -20,24 +20,21 @@
 namespace sluice {
 
 using ClassIndex = std::uint32_t;
-constexpr Seconds kPlanSoon{
-    2};  // those who cannot be told at once when they may start are told before long
-constexpr std::uint32_t kBookingsPerClass =
-    64;  // those behind them have no place in the plan of their own
+constexpr Seconds kPlanSoon{2};  // delay of a full pass for jobs without an estimated start
+constexpr std::uint32_t kBookingsPerClass = 64;  // later jobs of a class have no booking
 
-// What keeps all jobs of a class from starting, other than their turn and a free place.
+// What keeps all jobs of a class from starting, other than priority and free resources.
 struct Obstacle {
     Reason reason = Reason::None;  // None: nothing does
     std::string detail = {};
-    bool no_start =
-        false;  // as things are; only a full pass, which looks at all nodes, takes it back
+    bool no_start = false;       // until a full pass, which looks at all nodes, finds a start
     bool too_few_nodes = false;  // its partition has too few in service
-    bool is_limit = false;       // of a QOS: looked at again when others give something back
+    bool is_limit = false;       // of a QOS: tried again when resources are given back
     bool operator==(const Obstacle&) const = default;
 };
 
-// What tells jobs apart besides what they ask for: where nodes belong to users (--exclusive=user),
-// and where limits are those of users or accounts.
+// What distinguishes jobs besides what they ask for: the user where nodes belong to users
+// (--exclusive=user), user or account where limits are per user or account.
 struct QueueGrouping {
     bool by_user = false;
     bool by_account = false;
@@ -47,21 +44,21 @@ struct QueueGrouping {
 struct JobClass {
     ClassIndex index = 0;  // Job::wait_class of its jobs
     Obstacle obstacle;
-    std::shared_ptr<const JobTerms> sample;  // one of them: shape, licences, ... are those of all
+    std::shared_ptr<const JobTerms> sample;  // one of them: shape, licences etc. are equal
     std::string partition;                   // as in Job::partition: may be a list
     TimeLimit time_limit;
-    std::string reservations;  // that they may use, asked for or magnetic: "a,b"
-    UserId user;  // whose, where that matters for the place or for limits; else kNobody
+    std::string reservations;  // that they may use, requested or magnetic: "a,b"
+    UserId user;               // if it matters for placement or limits; else kNobody
     std::set<QueueKey> waiting;
-    bool is_fresh = true;  // its first job has not been looked at yet
+    bool is_fresh = true;  // its first job has not been tried yet
     std::optional<QueueKey>
-        joined;  // the first of those behind it who have not been, and may be booked
+        joined;  // the first of its later jobs that were not tried and may be booked
 
     // One for each partition of the list, filled when first looked at; see needs_of().
     struct InPartition {
         std::size_t partition = 0;  // index in Cluster::partitions()
         Need need;
-        std::optional<Error> error;  // it can never run there, as far as names go
+        std::optional<Error> error;  // of need_of(): it can never run there
     };
     std::vector<InPartition> needs;
     std::uint64_t needs_version = 0;  // of the layout they were made for
@@ -69,13 +66,13 @@ struct JobClass {
 
 class Queue {
 public:
-    // Adds a job to its class; whether it is the first of it or may be booked, so that a pass is
-    // worth the while.
+    // Adds a job to its class; returns whether it is the first of it or may be booked, so that a
+    // pass is worthwhile.
     bool add(const Job& job, std::uint32_t priority, const std::string& reservations = {});
     void remove(const QueueKey& key);                         // nothing if it is not in the queue
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
-    // All at once: of(key) is the new priority. Mostly they have all grown older and stay in their
-    // order, and so do the nodes of the tree.
+    // All at once: of(key) is the new priority. Mostly their order is unchanged, and the nodes of
+    // the tree are reused.
     template <typename NewPriority>
     void move_all(NewPriority of) {
         for_each_class([&](JobClass& job_class) {
@@ -93,17 +90,17 @@ public:
     bool empty() const { return by_job_.empty(); }
     std::size_t size() const { return by_job_.size(); }
     bool contains(JobId job) const { return members_.contains(job); }
-    // The waiting jobs without their classes: all that questions need (copy_for_questions).
+    // The waiting jobs without their classes: enough for queries (copy_for_questions).
     Queue with_members_only() const {
         Queue copy;
         copy.members_ = members_;
         return copy;
     }
     const JobClass* find_class(JobId job) const;
-    // Jobs that came with a reason of their own, which is void unless they are parked again; and
-    // forgets them.
+    // Returns and forgets the jobs that were queued with a reason of their own, which is void
+    // unless they are parked again.
     std::set<JobId> take_come_back() { return std::exchange(come_back_, {}); }
-    // Classes that somebody waits in.
+    // Visits classes with waiting jobs.
     template <typename Visit>
     void for_each_class(Visit visit) {
         for (auto& entry : classes_) {
@@ -126,22 +123,22 @@ private:
     JobIdSet members_;              // the keys of by_job_
     std::vector<ClassIndex> free_;  // places in classes_ that are not in use
     std::set<JobId> come_back_;
-    std::size_t empty_ = 0;  // classes that nobody waits in
+    std::size_t empty_ = 0;  // classes without waiting jobs
 };
 
 constexpr UserId kNobody{0xffffffff};
 
-// Once users or accounts matter, those who wait are told apart by them.
+// Splits classes by user or account once that matters.
 void regroup_queue(Cluster& cluster);
 
 // The needs of a class in each of its partitions, up to date.
 std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_class);
 
-// Puts a pending job where it belongs at `now`: the queue, or a Begin timer, or nowhere (held).
+// Puts a pending job where it belongs at `now`: the queue, a Begin timer, or neither (held).
 void enqueue(Cluster& cluster, const Job& job, Time now);
 void dequeue(Cluster& cluster, const Job& job);
-// It waits for something other than a free place: out of the queue until a node, a partition or the
-// configuration changes.
+// Takes the job out of the queue until a node, a partition or the configuration changes: it waits
+// for something other than free resources.
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail);
 void unpark_all(Cluster& cluster, Time now);
 

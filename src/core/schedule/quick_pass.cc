@@ -1,6 +1,6 @@
 // core/schedule/quick_pass.cc
 //
-// Between full passes: what an event has touched, and nothing else.
+// Quick passes, between full ones: only what an event has touched.
 #include <algorithm>
 
 #include "core/place/place.h"
@@ -10,12 +10,12 @@ namespace sluice {
 
 constexpr int kWideSearchesPerQuickPass = 2;
 constexpr std::size_t kEstimatedAtOnce =
-    1000;  // jobs; the starts of more than that take too long to write down
+    1000;  // jobs; publishing the starts of more takes too long
 
 bool Pass::new_ones_come_last() {
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (backfill.max_job_test + backfill.max_job_user + backfill.max_job_part > 0)
-        return false;  // they count all
+        return false;  // they count all jobs
     bool last = true;
     scheduler_.queue.for_each_class([&](JobClass& job_class) {
         if ((!job_class.is_fresh && !job_class.joined) || !scheduler_.last_booked) return;
@@ -75,7 +75,7 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
 
 Pass::Line Pass::book_line(Entry& entry) {
     const Planner& planner = scheduler_.planner;
-    bool has_others = entry.job_class->needs.size() > 1;  // another partition may have it earlier
+    bool has_others = entry.job_class->needs.size() > 1;  // another partition may start it earlier
     Line line = Line::AsBefore;
     entry.key = *entry.job_class->waiting.begin();
     do {
@@ -97,7 +97,7 @@ Pass::Line Pass::book_line(Entry& entry) {
     return line;
 }
 
-// Nothing that was touched has room for it, and what it is told stays as it is.
+// No touched node has room for it, and its reason and booking stay as they are.
 bool Pass::waits_as_before(const Entry& entry, const std::vector<NodeIndex>& touched) const {
     const Need& need = entry.in->need;
     if (entry.is_fresh || entry.joined || entry.reservation || need.sharers > 1 ||

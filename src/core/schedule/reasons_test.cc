@@ -129,7 +129,7 @@ TEST(Reasons, EqualJobsShowTheSame) {
         pass
     )"),
               "");
-    EXPECT_EQ(shown(world, "wide1"), kNodesAreAway);  // only whoever is first in line
+    EXPECT_EQ(shown(world, "wide1"), kNodesAreAway);  // only the job that is first in line
     for (const char* name : {"wide2", "other1", "other2", "named1", "named2"}) {
         EXPECT_EQ(shown(world, name), "ReqNodeNotAvail, UnavailableNodes:n1") << name;
     }

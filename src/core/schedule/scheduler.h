@@ -1,7 +1,7 @@
 // core/schedule/scheduler.h
 //
-// What the scheduler keeps between passes: who waits, the nodes by kind, the plan. All of it can be
-// made anew from the records.
+// What the scheduler keeps between passes: the waiting jobs, the nodes by kind, the plan. All of it
+// can be rebuilt from the records.
 #pragma once
 
 #include "core/schedule/planner.h"
@@ -17,8 +17,8 @@ struct Scheduler {
     bool is_planned = false;
     Time planned_at{};
     std::uint64_t plan_steps = 0;  // what the last full plan cost
-    std::uint64_t passes = 0;      // made so far; the plan may differ after each
-    // The last in line who is booked: whoever comes after it changes nothing for those before.
+    std::uint64_t passes = 0;      // so far; each may change the plan
+    // The last booked job: jobs after it cannot delay a booking.
     struct Turn {
         std::uint32_t tier;
         QueueKey key;
@@ -28,9 +28,9 @@ struct Scheduler {
     };
     std::optional<Turn> last_booked;
 
-    // For whom others are being preempted, until it starts: the runs that are on their way out.
+    // By job for which others are preempted, until it starts: the runs that are ending.
     std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
-    // Suspended to make room (Job::awaits_cpus), and when slices end next; see gang.h.
+    // Jobs suspended for others (Run::awaits_cpus), and the end of the time slice; see gang.h.
     std::set<JobId> set_aside;
     std::optional<Time> slice_end;
 

@@ -1,8 +1,8 @@
 // core/schedule/share.cc
 //
 // OverSubscribe: where no CPUs are free, a job may start on CPUs that others hold, as long as all
-// of them share and no CPU gets more of them than its partition says. With GANG they take turns,
-// and the newcomer has the first. Bookings stand here as everywhere.
+// of them share and no CPU gets more jobs than its partition allows. With GANG they take time
+// slices, and the new job has the first. No booking is delayed.
 #include <algorithm>
 
 #include "core/node/use.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kShareSearches = 16;
 
-// By CPU: until when the plan counts it as taken by those who hold it now.
+// By CPU: until when the plan counts it as used by the jobs that hold it now.
 std::vector<PlanTime> held_until(const Cluster& cluster, const Planner& planner, const Node& node,
                                  Time now) {
     std::vector<PlanTime> until(node.cpu_used.size(), planner.tick(now));
@@ -32,9 +32,8 @@ std::vector<PlanTime> held_until(const Cluster& cluster, const Planner& planner,
 
 }  // namespace
 
-// Somebody may be booked on CPUs from when those who hold them now are gone: victims of a
-// preemption above all, whose place is another's already. Who joined in and stayed longer would
-// keep him out.
+// CPUs may be booked from when their current jobs end, above all those of preempted jobs. A job
+// that shares these CPUs and runs longer would delay that booking.
 bool Pass::breaks_no_booking(const Allocation& allocation, const Search& search) const {
     const Planner& planner = scheduler_.planner;
     PlanTime end = end_of(search.from, search.length);

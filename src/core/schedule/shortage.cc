@@ -1,4 +1,4 @@
-// core/schedule/shortage.cc: what is short, and who has it.
+// core/schedule/shortage.cc: which resources are short, and which jobs hold them.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -36,7 +36,7 @@ std::vector<WantedAmount> wanted_on(const Need& need, const NodeKind& kind) {
     return wanted;
 }
 
-// The nodes that would do, as they are now.
+// The nodes that the job could use, as they are now.
 struct Room {
     struct Place {
         NodeIndex node;
@@ -149,7 +149,7 @@ void counted_over_all(const Question& question, const Need& need, const Room& ro
     }
 }
 
-// Which amounts of others matter: what is short by name, else devices, else CPUs.
+// Whether jobs that hold this resource are listed: what is short by name, else devices, else CPUs.
 bool matters(const Explanation::Place& out, const WantedAmount& wanted, const Need& need) {
     bool named = false, is_short = false;
     for (const Explanation::Shortage& shortage : out.short_of) {
@@ -162,7 +162,7 @@ bool matters(const Explanation::Place& out, const WantedAmount& wanted, const Ne
     return has_devices ? wanted.what.starts_with("gres/") : wanted.what == "cpu";
 }
 
-// Somebody who has, or is promised, some of it.
+// A job that holds or has booked some of it.
 struct Found {
     JobId job;
     bool is_near = false;  // on a node where the job is expected to start
@@ -170,7 +170,7 @@ struct Found {
     std::optional<Planner::Number> booking = {};
 };
 
-// The first few, by when that is; a job that has many is not told of all, nor paid for.
+// The first few by time: the rest is neither shown nor computed.
 std::vector<Found> first_of(std::vector<Found> found, std::size_t most) {
     auto sooner = [](const Found& a, const Found& b) {
         return std::tuple(!a.is_near, a.when, a.job) < std::tuple(!b.is_near, b.when, b.job);
@@ -182,7 +182,7 @@ std::vector<Found> first_of(std::vector<Found> found, std::size_t most) {
     return found;
 }
 
-// By node index: where the job would do and does not fit (or does).
+// By node index: nodes that the job could use and where it does not fit (or does).
 std::vector<bool> nodes_where(const Cluster& cluster, const Room& room, bool fits) {
     std::vector<bool> nodes(cluster.node_count());
     for (const Room::Place& place : room.places) nodes[place.node.value] = place.fits == fits;
@@ -278,7 +278,7 @@ private:
     std::vector<std::vector<WantedAmount>> wanted_;  // by kind
 };
 
-// Room there is, but it is promised to others before this job would be over.
+// There is room, but it is booked before this job would end.
 std::vector<Found> promised_there(const Question& question, const Room& room) {
     const Planner& planner = question.planner;
     PlanTime end = end_of(planner.tick(question.now), length_of(question.job.time_limit));
@@ -327,7 +327,7 @@ Explanation::Holder describe_promised(const Question& question, const Need& need
 
 void add_holders(const Question& question, const Need& need, const Room& room,
                  const std::string& start_nodes, Explanation::Place& out) {
-    // Where it waits in several, each is told in short.
+    // If it waits in several partitions, each gets a short list.
     std::size_t most = partitions_of(question.job).size() == 1 ? kHoldersMost : kHoldersOfEach;
     bool fits_somewhere = std::any_of(room.places.begin(), room.places.end(),
                                       [](const auto& place) { return place.fits; });

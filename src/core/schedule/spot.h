@@ -20,8 +20,8 @@ struct Spot {
     const std::vector<NodeIndex>& nodes() const { return reserved ? *reserved : partition->nodes; }
 };
 
-// One for each reservation of the list ("a,b") that jobs may start in at `now`; without a wish of
-// their own also outside.
+// One for each reservation of the list ("a,b") that jobs may start in at `now`; also one outside
+// if `outside`.
 std::vector<Spot> spots_in(const Cluster& cluster, Time now, const Partition& partition,
                            std::string_view reservations, bool outside);
 // The reservation's nodes in the partition, whether or not it has begun.

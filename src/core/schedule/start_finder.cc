@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kShortlistLength = 16;
 
-// A booking takes nodes that have just become free rather than those that are free already: until
-// then somebody else can use these.
+// Books nodes that become free last rather than nodes that are free already: other jobs can use
+// these until then.
 std::vector<NodeIndex> latest_first(std::vector<std::pair<PlanTime, NodeIndex>>& ready) {
     std::stable_sort(ready.begin(), ready.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -33,7 +33,7 @@ PlanTime StartFinder::earliest(const Search& search, NodeIndex node, PlanTime fr
     if (others) from = std::max(from, owner.until);
     const Amounts* wanted = &need.least[kind];
     Amounts whole;
-    if (need.exclusive == Exclusive::User && (!owner.user || others)) {  // nobody else may be there
+    if (need.exclusive == Exclusive::User && (!owner.user || others)) {  // needs the whole node
         whole = *wanted;
         whole[Amounts::kCpus] =
             std::max(whole[Amounts::kCpus], layout_.kinds[kind].total[Amounts::kCpus]);
@@ -94,8 +94,8 @@ Choice StartFinder::one_node(const Search& search, NodeIndex node) const {
         {node, search.need.tasks_on_each(), {}, search.need.least[layout_.kind_of[node.value]]}};
 }
 
-// One node, any that will do: the earliest, and of those the first in order; at once rather in a
-// gap before a booking.
+// Any single node: the earliest, then the first in order; if it is free now, one in a gap before a
+// booking is preferred.
 Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
     Shortlist local;
     Shortlist& list = shortlist ? *shortlist : local;
@@ -109,7 +109,7 @@ Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
                 return {at, one_node(search, at == search.from ? gap_at_once(search, list) : node)};
             std::pop_heap(list.places.begin(), list.places.end(), Shortlist::later);
             list.places.pop_back();
-            if (at == kForever || at > list.bound) continue;  // others may be earlier than that
+            if (at == kForever || at > list.bound) continue;  // other nodes may be earlier
             list.places.push_back({at, place.rank});
             std::push_heap(list.places.begin(), list.places.end(), Shortlist::later);
         }
@@ -118,7 +118,7 @@ Start StartFinder::find_single(const Search& search, Shortlist* shortlist) {
     return {};
 }
 
-// Of the places that are free now and as cheap as the first, one that is booked later, if any.
+// Of the nodes that are free now and as cheap as the first, one that is booked later, if any.
 NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) {
     NodeIndex first = search.nodes[list.places.front().rank];
     if (!planner_.has_bookings() || search.in_order) return first;
@@ -136,8 +136,7 @@ NodeIndex StartFinder::gap_at_once(const Search& search, const Shortlist& list) 
     return best ? search.nodes[*best] : first;
 }
 
-// Once the list is full, a node is looked at only as far as it might be earlier than the last on
-// it.
+// Once the list is full, a node is searched only as far as it might be earlier than the last entry.
 void StartFinder::make_shortlist(const Search& search, Shortlist& list) {
     KnownStarts::Page& known = known_for(search);
     for_each_reach(known, search.from, [&](PlanTime reach) {
@@ -184,7 +183,7 @@ StartFinder::Ready StartFinder::first_ready(const Search& search, PlanTime from)
     return ready;
 }
 
-// Several nodes that give the same: the moment at which enough of them are free together.
+// Several nodes with equal shares: the time at which enough of them are free together.
 Start StartFinder::find_uniform(const Search& search) {
     for (PlanTime from = search.from;;) {
         Ready ready = first_ready(search, from);
@@ -196,7 +195,8 @@ Start StartFinder::find_uniform(const Search& search) {
             enough ? select_nodes(search.need, layout_, std::move(candidates), search.options)
                    : Choice{};
         if (!choice.empty()) return {at, std::move(choice)};
-        // Not together at that moment: what is free next? Or not the right ones: what changes next?
+        // Not free together at that time: try the next. Enough, but not the right ones: try each
+        // change.
         from = at + 1;
         if (enough)
             return sweep({search.need, search.nodes, from, search.length, search.options,
@@ -204,8 +204,7 @@ Start StartFinder::find_uniform(const Search& search) {
     }
 }
 
-// Any number of tasks on any number of nodes: time goes on from change to change of what fits
-// where.
+// Any number of tasks on any number of nodes: advances from one change of what fits to the next.
 Start StartFinder::sweep(const Search& search) {
     struct Change {
         PlanTime at;
@@ -284,8 +283,8 @@ std::vector<Candidate> StartFinder::candidates_at(const Search& search, PlanTime
     return candidates;
 }
 
-// Nodes free now, cheapest first; among equals those that somebody is booked on later: what fits
-// into such a gap leaves the others to jobs that do not.
+// Nodes free now, cheapest first; among equals those that are booked later: a job that fits into
+// such a gap leaves the others to jobs that do not.
 std::vector<NodeIndex> StartFinder::gaps_first(const Search& search) {
     std::vector<std::tuple<std::uint32_t, bool, NodeIndex>> ready;
     auto add = [&](NodeIndex node) {

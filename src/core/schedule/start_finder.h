@@ -1,7 +1,7 @@
 // core/schedule/start_finder.h
 //
-// When, and where, can it start at the earliest? Asked of a plan, for one need at a time. Cost is
-// counted in nodes looked at, so that work can be budgeted without a clock.
+// Finds the earliest start and its nodes in a plan, for one need at a time. Cost is counted in
+// nodes looked at, so that work can be budgeted without a clock.
 #pragma once
 
 #include <tuple>
@@ -16,8 +16,8 @@ struct Start {
     Choice nodes;  // empty: never
 };
 
-// What a class has found out about single nodes, so that its next job need not look at all again:
-// the earliest few. Bookings only make places later, so no other node can have become earlier.
+// What a class knows about single nodes, so that its next job need not search all again: the
+// earliest few. Bookings only delay nodes, so no other node can have become earlier.
 struct Shortlist {
     struct Place {
         PlanTime at;
@@ -31,8 +31,8 @@ struct Shortlist {
     PlanTime bound = kForever;  // no node that is not on the list is earlier
 };
 
-// Where counts may promise too much, a node is looked at by CPU and device as well, as it is now:
-// until something changes there.
+// Where counts may promise too much, a node is also checked by CPU and device in its current state;
+// that is valid until something changes there.
 struct Detail {
     const Cluster& cluster;
     PlanTime now;
@@ -44,7 +44,7 @@ struct Search {
     PlanTime from = 0;
     PlanTime length = 0;
     SelectOptions options = {};
-    bool in_order = false;           // take `nodes` as they come, gaps or not
+    bool in_order = false;           // take `nodes` in order, gaps or not
     const Detail* detail = nullptr;  // for needs that depend on it
 };
 
@@ -55,9 +55,9 @@ public:
 
     // `shortlist`: what this class knew after its last job was booked; empty at first.
     Start find(const Search& search, Shortlist* shortlist = nullptr);
-    // Any one node will do: then find() is as cheap as at_once() and says more.
+    // Any single node fits: then find() is as cheap as at_once() and says more.
     bool is_single(const Search& search) const;
-    // Whether the node could take a share of it at this moment, whatever is booked later.
+    // Whether the node could take a share of the job at this time, ignoring later bookings.
     bool has_room(const Need& need, NodeIndex node, PlanTime at) const;
     // Where it can start at `search.from` exactly; empty: nowhere.
     Choice at_once(const Search& search);
@@ -82,8 +82,8 @@ private:
     std::vector<NodeIndex> gaps_first(const Search& search);
 
     // Visits the nodes that are free for the search before `bound`, in order: visit(rank, since
-    // when). `bound` may be lowered on the way. What happens at the horizon and later need not
-    // become known.
+    // when). `bound` may be lowered during the visit. Changes at the horizon or later may be
+    // missed.
     template <typename Visit>
     void for_each_before(const PlanTime& bound, KnownStarts::Page& known, const Search& search,
                          PlanTime from, Visit visit, PlanTime horizon = kForever);

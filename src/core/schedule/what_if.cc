@@ -1,4 +1,4 @@
-// core/schedule/what_if.cc: the drafts that are tried.
+// core/schedule/what_if.cc: the changed requests that are tried.
 #include "core/schedule/what_if.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ constexpr std::size_t kChangesMost = 6;
 constexpr Megabytes kGigabyte = 1024;
 constexpr std::uint64_t kYearInMinutes = 366 * 24 * 60;
 
-// How much is given up, for what cannot be said as a part of what was asked: tried in this order.
+// The cost of changes that are not a fraction of the request; smaller ones are tried first.
 constexpr double kOtherPartition = 0.2, kOtherType = 0.3, kDroppedWish = 0.4;
 
 std::string devices_text(std::string_view option, const std::vector<GresCount>& wishes) {
@@ -75,7 +75,7 @@ void WhatIf::add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t 
         }
     }
     bool any = false;
-    types.insert("");  // any type: said only where no single one will do
+    types.insert("");  // any type: suggested only if no single type fits
     std::vector<std::string> order(std::next(types.begin()), types.end());
     order.emplace_back();
     for (const std::string& type : order) {
@@ -103,7 +103,7 @@ void WhatIf::add_devices() {
     }
 }
 
-// The memory in force may be a default that nobody asked for, up to all of a node.
+// The memory in force may be a default, up to all of a node.
 void WhatIf::add_less_memory() {
     const Partition* partition =
         question_.cluster.find_partition(partitions_of(question_.job).front());
@@ -168,7 +168,7 @@ void WhatIf::add_fewer_tasks() {
 
 void WhatIf::add_fewer_licenses() {
     LicenseWish wish =
-        parse_licenses(question_.job.request->licenses).value();  // checked when it came
+        parse_licenses(question_.job.request->licenses).value();  // checked at submission
     if (wish.any) return;
     for (std::size_t i = 0; i < wish.wanted.size(); ++i) {
         add_most(
@@ -228,7 +228,7 @@ void WhatIf::add_partitions() {
     }
 }
 
-// Others that are open to it; the one it asks for may not be.
+// Other reservations that are open to it; the requested one may not be.
 void WhatIf::add_reservations() {
     const JobTerms& wish = *question_.job.request;
     if (!wish.reservation.empty()) {
@@ -246,7 +246,7 @@ void WhatIf::add_reservations() {
     }
 }
 
-// No single change will do: less of everything, in proportion.
+// No single change is enough: less of everything, in proportion.
 void WhatIf::add_halved() {
     for (std::uint32_t shift = 1; shift <= 3; ++shift) {
         Draft changed = draft();

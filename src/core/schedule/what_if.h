@@ -1,7 +1,7 @@
 // core/schedule/what_if.h
 //
-// What if it asked for less? Each candidate is a whole request that is placed on a copy of the plan
-// like any other, so what is suggested would really start now.
+// Suggests smaller requests. Each candidate is a whole request that is placed on a copy of the plan
+// like any other, so a suggested one would really start now.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ public:
           finder_(question.planner, question.cluster.scheduler().layout) {}
 
     std::vector<Explanation::Change> answer();
-    // Whether there is a place for it as it is, licences or not.
+    // Whether there is room for the job as it is, ignoring licences.
     bool has_room();
 
 private:
@@ -43,7 +43,7 @@ private:
     std::optional<Explanation::Change> try_now(const Draft& draft);
     Choice choose(const Spot& spot, const Need& need, const Job& job, TimeLimit limit);
     bool add(Draft draft, std::string option, double given_up);
-    // The most of something, below what was asked for, with which it starts now.
+    // The largest amount, below the requested one, with which it starts now.
     void add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print);
     void add_shorter();
     void add_devices();
@@ -66,7 +66,7 @@ private:
 
     const Question& question_;
     std::vector<bool> roomy_;  // by node index
-    Lifted behind_;            // whoever gives way to the job
+    Lifted behind_;            // bookings of jobs behind this one
     StartFinder finder_;
     std::map<const Partition*, std::vector<NodeIndex>> roomy_in_;
     std::vector<Way> found_;

@@ -1,5 +1,5 @@
-// core/schedule/what_if_place.cc: would a draft start now, and where; the most of something with
-// which it does.
+// core/schedule/what_if_place.cc: whether and where a draft would start now; the largest amount
+// with which it does.
 #include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
@@ -10,8 +10,8 @@ namespace sluice {
 
 constexpr std::uint64_t kStepsMost = 150'000;  // nodes looked at: about 5 ms
 
-// The nodes that any variation could start on: something of all it wants is free. The others need
-// not be looked at again and again. Those of reservations may be free for who may use them.
+// The nodes that any draft could start on: some of each requested resource is free there. Other
+// nodes are not searched again. Nodes of reservations may be free for jobs that may use them.
 std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
     const Cluster& cluster = question.cluster;
     const Layout& layout = cluster.scheduler().layout;
