@@ -106,7 +106,7 @@ private:
     void control(wire::ControlJobs& control);
     void update(wire::Update& update);
     void step(wire::CreateStep& step);
-    void reservation(wire::ChangeReservation& change);
+    ReservationChange reservation();
 
     std::mt19937_64 dice_;
 };
@@ -136,7 +136,7 @@ void Maker::submit(wire::SubmitJob& submit) {
     if (below(4) == 0) wish.shape.exclude = fmt::format("n[0-{}]", below(60'000));
     if (below(4) == 0) wish.array = ArraySpec{*TaskSet::parse("0-999"), 0};
     for (std::uint64_t i = below(100); i > 0; --i) wish.script_args.push_back(text(1000));
-    *submit.mutable_request() = to_wire(wish);
+    submit.set_request(encode(wish));
     submit.set_script("#!/bin/sh\n#" + text(1u << 20));
     submit.set_environment(text(1u << 20));
 }
@@ -146,7 +146,7 @@ void Maker::test(wire::SubmitJob& submit) {
     wish.shape.nodes_min = static_cast<std::uint32_t>(1 + below(200));
     wish.shape.cpus_per_task = static_cast<std::uint32_t>(1 + below(16));
     wish.time_limit = TimeLimit{Minutes{1 + below(10'000)}};
-    *submit.mutable_request() = to_wire(wish);
+    submit.set_request(encode(wish));
     submit.set_script("#!/bin/sh\n");
     submit.set_test_only(true);
 }
@@ -184,13 +184,15 @@ void Maker::step(wire::CreateStep& step) {
     step.set_immediate(true);
 }
 
-void Maker::reservation(wire::ChangeReservation& change) {
-    change.set_name(word());
-    change.set_start(static_cast<std::int64_t>(below(1u << 31)));
-    for (std::uint64_t i = below(sizes::kGroupCount); i > 0; --i)
-        change.mutable_groups()->add_items()->set_name(word());
-    for (std::uint64_t i = below(sizes::kNameCount); i > 0; --i)
-        change.mutable_accounts()->add_items(word());
+ReservationChange Maker::reservation() {
+    ReservationChange change;
+    change.name = word();
+    change.start = from_unix(static_cast<std::int64_t>(below(1u << 31)));
+    auto& groups = change.groups.emplace().items;
+    for (std::uint64_t i = below(sizes::kGroupCount); i > 0; --i) groups.push_back({word(), {}});
+    auto& accounts = change.accounts.emplace().items;
+    for (std::uint64_t i = below(sizes::kNameCount); i > 0; --i) accounts.push_back(word());
+    return change;
 }
 
 wire::Request Maker::next(std::string& kind) {
@@ -218,7 +220,7 @@ wire::Request Maker::next(std::string& kind) {
             break;
         case 5:
             kind = "reservation";
-            reservation(*request.mutable_change_reservation());
+            request.set_change_reservation(encode(reservation()));
             break;
         case 6:
             kind = "explain";

@@ -38,7 +38,7 @@ struct Load {
 std::string request_bytes(const Load& load) {
     wire::Request request;
     const JobRequest wish{{.hold = load.held}, {.name = "load", .work_dir = "/tmp"}};
-    *request.mutable_submit()->mutable_request() = to_wire(wish);
+    request.mutable_submit()->set_request(encode(wish));
     request.mutable_submit()->set_script("#!/bin/sh\ntrue\n");
     request.mutable_submit()->set_environment(std::string("PATH=/usr/bin:/bin\0HOME=/root\0", 30));
     std::string bytes;
