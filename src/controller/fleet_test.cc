@@ -24,6 +24,12 @@ public:
 
     Result<void> commit(const Batch&) override { return {}; }
     Result<StoredState> load() override { return StoredState{}; }
+    Result<std::vector<StoredRun>> ended_runs(std::size_t) override {
+        return std::vector<StoredRun>{};
+    }
+    Result<std::vector<StoredStep>> ended_steps(JobId, std::uint32_t) override {
+        return std::vector<StoredStep>{};
+    }
     Result<bool> has_blob(std::string_view) override { return true; }
     Result<std::string> blob(std::string_view hash) override {
         if (!std::exchange(was_asked_, true)) {
@@ -83,7 +89,7 @@ protected:
             reader_.feed({bytes, static_cast<std::size_t>(count)});
         }
     }
-    RunId run() const { return {job_->id, job_->restarts, kBatchStep}; }
+    RunId run() const { return {job_->id, job_->run.restarts, kBatchStep}; }
 
     Scenario world_;
     std::shared_ptr<const Job> job_;

@@ -153,8 +153,9 @@ std::optional<Error> control_all(Cluster& cluster, Time now, const ControlJobs& 
     std::optional<Error> error;
     bool any = false;
     for (JobId id : ids) {
-        // Of an array, tasks that have ended are skipped.
-        if (ids.size() > 1 && is_finished(cluster.job(id).state)) continue;
+        // Of an array, tasks that have ended are skipped, unless the caller may not control them.
+        const bool is_skipped = ids.size() > 1 && is_finished(cluster.job(id).state);
+        if (is_skipped && may_control(cluster, event, cluster.job(id))) continue;
         auto refused = control(cluster, now, event, id, effects);
         any = any || !refused;
         if (refused) error = refused;
