@@ -1,6 +1,4 @@
 // The end of a job on this node, and the reports to the controller about its runs.
-#include <ranges>
-
 #include "agent/jobs.h"
 #include "base/log.h"
 #include "model/errors.h"
@@ -9,9 +7,7 @@
 namespace sluice {
 
 void Jobs::order_end(const JobKey& key, Seconds grace, const std::string& reason_line) {
-    // The batch script first (its number is the largest): its supervisor writes the reason to the
-    // job's output before a step's end can end the script.
-    for (auto& [step, run] : std::views::reverse(find(key)->runs)) {
+    for (auto& [step, run] : find(key)->runs) {
         if (!run.line) continue;
         wire::StepCommand command;
         *command.mutable_terminate()->mutable_run() = to_run_id({key, step});

@@ -144,12 +144,15 @@ void Supervisor::signal_tasks(int signal, bool by_srun) {
 }
 
 void Supervisor::terminate(std::chrono::seconds grace, const std::string& reason_line) {
-    if (cleaning_) return;
     const bool is_first = !std::exchange(terminating_, true);
+    // The end of a step may have ended the script before this order arrived: the reason is written
+    // all the same.
+    const bool may_announce = work_ && (!cleaning_ || order_.has_batch());
+    if (is_first && !reason_line.empty() && may_announce) work_->announce(reason_line);
+    if (cleaning_) return;
     if (work_) work_->start_no_more();
     // A second order may shorten the time that is left, and repeats the signals.
     if (container_) container_->thaw();
-    if (is_first && !reason_line.empty() && work_) work_->announce(reason_line);
     if (grace.count() <= 0) return kill_tasks();
     if (container_ && !std::exchange(told_by_srun_, false)) {
         container_->signal_all(SIGCONT);

@@ -18,7 +18,7 @@ def test_a_job_at_its_time_limit_is_ended_with_all_its_processes(make_cluster):
     stubborn = cluster.submit(STUBBORN.format(name="stubborn"), "--time=1")
     warned = cluster.submit("trap 'echo warned; exit 0' USR1; sleep 1000 & wait", "--time=1",
                             "--signal=B:USR1@50")
-    stepped = cluster.submit("srun sleep 1000; sleep 1000", "--time=1")
+    stepped = cluster.submit("srun sleep 1000", "--time=1")
     hang = cluster.dir / "work" / "hang"
     hang.write_text("#!/bin/sh\nexec sleep 1000\n")
     hang.chmod(0o755)
