@@ -18,21 +18,32 @@ void check_stable(const Message& message) {
     CHECK(*again == *value);
 }
 
+// The same for values with a list of fields.
+template <typename Decode>
+void check_stable(std::string_view bytes, Decode decode_value) {
+    const auto value = decode_value(bytes);
+    if (!value) return;
+    const auto again = decode_value(encode(*value));
+    CHECK(again.has_value());
+    CHECK(*again == *value);
+}
+
 void read_request(const wire::Request& request) {
-    check_stable(request.submit().request());
+    check_stable(request.submit().request(), decode_request);
+    check_stable(request.change_reservation(), decode_reservation_change);
     check_stable(request.list().filter());
     check_stable(request.cancel().filter());
 }
 
 void read_report(const wire::AgentReport& report) {
-    check_stable(report.register_().facts());
+    check_stable(report.register_().facts(), decode_facts);
     check_stable(report.job_ended().exit());
     check_stable(report.step_ended().exit());
     (void)from_wire(report.launch_result().error());
 }
 
 void read_input(const wire::StepInput& input) {
-    check_stable(input.launch().job().request());
+    check_stable(input.launch().job().request(), decode_request);
     for (const wire::NodeShare& share : input.launch().job().nodes()) check_stable(share);
 }
 
@@ -44,6 +55,9 @@ void read_frame(std::string_view frame) {
     if (const auto input = decode<wire::StepInput>(frame)) read_input(*input);
     if (const auto listing = decode<wire::Listing>(frame)) (void)from_wire(*listing);
     if (const auto step = decode<wire::Step>(frame)) check_stable(*step);
+    check_stable(frame, decode_request);
+    check_stable(frame, decode_reservation_change);
+    check_stable(frame, decode_facts);
 }
 
 }  // namespace
