@@ -129,19 +129,19 @@ constexpr void for_each_field(Visit visit) {
 // The members of one type, in the order of their declaration.
 template <HasFields Owner, typename Value>
 constexpr auto members_of_type() {
-    constexpr auto visit = [](auto note) {
+    constexpr auto kVisit = [](auto note) {
         for_each_field<Owner>([&]<typename Each>(const Field<Owner, Each>& each) {
             if constexpr (std::same_as<Each, Value>) note(each.member);
         });
     };
-    constexpr std::size_t count = [](auto all) {
+    constexpr std::size_t kCount = [](auto all) {
         std::size_t found = 0;
         all([&](auto) { ++found; });
         return found;
-    }(visit);
-    std::array<Value Owner::*, count> members{};
+    }(kVisit);
+    std::array<Value Owner::*, kCount> members{};
     std::size_t next = 0;
-    visit([&](Value Owner::*member) { members[next++] = member; });
+    kVisit([&](Value Owner::*member) { members[next++] = member; });
     return members;
 }
 
