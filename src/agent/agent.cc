@@ -50,8 +50,8 @@ void log_warnings(const Config& config, const Config* before) {
 
 class Agent {
 public:
-    Agent(SiteWish wish, std::shared_ptr<const Site> site,
-          std::shared_ptr<Authenticator> authenticator)
+    Agent(SiteWish wish, const std::shared_ptr<const Site>& site,
+          const std::shared_ptr<Authenticator>& authenticator)
         : wish_(std::move(wish)),
           site_(site),
           hooks_(loop_),
