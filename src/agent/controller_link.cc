@@ -140,13 +140,13 @@ Result<void> ControllerLink::prove(const wire::Welcome& welcome) {
                                   if (!credential) return retry(to_string(credential.error()));
                                   wire::Proof complete = proof;
                                   complete.set_credential(*credential);
-                                  send_proof(std::move(complete), launch_key, registration);
+                                  send_proof(complete, launch_key, registration);
                               });
     if (!proving_) return Error{ErrorCode::RateLimited, "too many connections wait to be known"};
     return {};
 }
 
-void ControllerLink::send_proof(wire::Proof proof, const std::string& launch_key,
+void ControllerLink::send_proof(const wire::Proof& proof, const std::string& launch_key,
                                 const std::string& registration) {
     handlers_.on_launch_key(launch_key);
     proving_ = false;

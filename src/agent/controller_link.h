@@ -50,7 +50,7 @@ private:
     void on_data(std::string_view bytes);
     Result<void> on_welcome(std::string_view frame);
     Result<void> prove(const wire::Welcome& welcome);
-    void send_proof(wire::Proof proof, const std::string& launch_key,
+    void send_proof(const wire::Proof& proof, const std::string& launch_key,
                     const std::string& registration);
     std::string registration_frame();
     void on_order(const wire::AgentOrder& order);
