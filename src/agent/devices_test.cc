@@ -82,7 +82,7 @@ TEST(Devices, AMissingFileIsNamed) {
               "gres/gpu: can't stat gres.conf file /dev/nosuch1: No such file or directory");
 }
 
-wire::NodeShare share_with(std::vector<std::uint32_t> indexes) {
+wire::NodeShare share_with(const std::vector<std::uint32_t>& indexes) {
     wire::NodeShare share;
     wire::NodeShare::Devices& devices = *share.add_gres();
     devices.set_name("gpu");
