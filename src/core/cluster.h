@@ -79,6 +79,7 @@ struct Node {
 // The base state and flags that are shown, including use by jobs.
 NodeBase node_base(const Node& node);
 std::uint32_t node_flags(const Node& node);
+StoredNode stored_form(const Node& node);
 bool clock_differs(const Node& node);  // so much that it would refuse orders
 bool may_take_jobs(
     const Node& node);  // registered, connected or recently so, not down, not draining

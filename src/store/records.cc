@@ -167,16 +167,7 @@ std::string row_of(const Value& value) {
 }  // namespace
 
 std::string to_record(const Node& node) {
-    return row_of(StoredNode{.name = node.config.name,
-                             .admin_flags = node.admin_flags,
-                             .down = node.down,
-                             .reason = node.reason,
-                             .reason_time = node.reason_time,
-                             .reason_user = node.reason_user,
-                             .comment = node.comment,
-                             .weight = node.weight_by_hand,
-                             .features = node.features_by_hand,
-                             .reboot = node.reboot});
+    return row_of(stored_form(node));
 }
 
 std::string to_record(const Reservation& reservation) {

@@ -86,6 +86,7 @@ private:
     std::string expect(const std::string& name, const std::vector<std::string>& words);
     void add_nodes(const std::string& names, const Words& options);
     void add_partition(const std::string& name, const Words& options);
+    void add_switch(const std::string& name, const Words& options);
     JobId find(const std::string& name) const;
     std::string with_ids(const std::string& text) const;
     std::string change_settings(const Words& options);

@@ -5,6 +5,19 @@
 
 namespace sluice {
 
+StoredNode stored_form(const Node& node) {
+    return {.name = node.config.name,
+            .admin_flags = node.admin_flags,
+            .down = node.down,
+            .reason = node.reason,
+            .reason_time = node.reason_time,
+            .reason_user = node.reason_user,
+            .comment = node.comment,
+            .weight = node.weight_by_hand,
+            .features = node.features_by_hand,
+            .reboot = node.reboot};
+}
+
 NodeBase node_base(const Node& node) {
     if (node.config.state.find("FUTURE") != std::string::npos && !node.facts)
         return NodeBase::Future;
