@@ -15,9 +15,9 @@ namespace sluice {
 using ScenarioWords = std::map<std::string, std::string>;
 
 inline std::string option(const ScenarioWords& options, const std::string& key,
-                          std::string otherwise = {}) {
+                          const std::string& otherwise = {}) {
     auto found = options.find(key);
-    return found == options.end() ? std::move(otherwise) : found->second;
+    return found == options.end() ? otherwise : found->second;
 }
 
 inline std::uint32_t as_number(const std::string& text) {
