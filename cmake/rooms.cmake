@@ -9,13 +9,14 @@ function(sluice_include_dir room out)
     set(${out} ${dir} PARENT_SCOPE)
 endfunction()
 
-# What nearly every file includes, parsed once for each target that is large enough to gain by it.
+# What nearly every file includes, parsed once for each target that is large enough to gain by it, with the headers of
+# the room that most of its files include.
 set(sluice_common_headers <algorithm> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
     <string_view> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 function(sluice_precompile target sources)
     list(LENGTH sources count)
     if(count GREATER 5)
-        target_precompile_headers(${target} PRIVATE ${sluice_common_headers})
+        target_precompile_headers(${target} PRIVATE ${sluice_common_headers} ${ARGN})
     endif()
 endfunction()
 
@@ -29,15 +30,16 @@ endfunction()
 # What ctest runs: cmake --build build --target checks
 add_custom_target(checks)
 
-# sluice_room(NAME [TOGETHER] [ROOMS other...] [LIBS library...])
+# sluice_room(NAME [TOGETHER] [ROOMS other...] [LIBS library...] [PRECOMPILE header...])
 # Every *.cc is part of the library, except main*.cc, *_test.cc and *_bench.cc.
 # TOGETHER: its files take longer to parse their headers than to compile, so several are compiled
 # as one. Names without linkage must then differ within the room.
 function(sluice_room room)
-    cmake_parse_arguments(ARG "TOGETHER" "" "ROOMS;LIBS" ${ARGN})
+    cmake_parse_arguments(ARG "TOGETHER" "" "ROOMS;LIBS;PRECOMPILE" ${ARGN})
+    list(TRANSFORM ARG_PRECOMPILE REPLACE "(.+)" "<\\1>")
     if(ARG_TOGETHER AND SLUICE_UNITY)
         set(CMAKE_UNITY_BUILD ON)
-        set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+        set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
         # GCC takes a file that is compiled with others for a header, in which lambdas would be a mistake.
         add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
@@ -51,7 +53,7 @@ function(sluice_room room)
         add_library(${room} STATIC ${sources})
         target_include_directories(${room} PUBLIC ${include})
         target_link_libraries(${room} PUBLIC ${ARG_ROOMS} ${ARG_LIBS})
-        sluice_precompile(${room} "${sources}")
+        sluice_precompile(${room} "${sources}" ${ARG_PRECOMPILE})
     else()
         add_library(${room} INTERFACE)
         target_include_directories(${room} INTERFACE ${include})
@@ -60,7 +62,7 @@ function(sluice_room room)
     if(tests AND SLUICE_TESTS)
         add_executable(${room}_test ${tests})
         target_link_libraries(${room}_test PRIVATE ${room} GTest::gtest_main rapidcheck)
-        target_precompile_headers(${room}_test PRIVATE ${sluice_common_headers} <gtest/gtest.h>)
+        target_precompile_headers(${room}_test PRIVATE ${sluice_common_headers} ${ARG_PRECOMPILE} <gtest/gtest.h>)
         # Takes half the time to compile, hardly more to run. Fortified functions need optimization.
         target_compile_options(${room}_test PRIVATE -O0 -U_FORTIFY_SOURCE)
         add_test(NAME ${room} COMMAND ${room}_test)
