@@ -81,17 +81,26 @@ endfunction()
 # All that is installed, and nothing for tests: cmake --build build --target programs
 add_custom_target(programs)
 
-# sluice_program(NAME SOURCES file... DESTINATION bin|sbin ROOMS room... [LIBS library...])
+# sluice_program(NAME [STATIC] SOURCES file... DESTINATION bin|sbin|libexec/sluice ROOMS room... [LIBS library...])
 # Our own libraries and the C++ runtime are linked statically: each shared library costs a tool a part of a millisecond at
-# its start. The C library is shared, because NSS and libmunge are loaded into it.
+# its start. The C library is shared, because NSS and libmunge are loaded into it; a STATIC program can use neither.
 function(sluice_program name)
-    cmake_parse_arguments(ARG "" "DESTINATION" "SOURCES;ROOMS;LIBS" ${ARGN})
-    add_executable(${name} ${ARG_SOURCES})
-    target_link_libraries(${name} PRIVATE ${ARG_ROOMS} ${ARG_LIBS})
-    if(NOT SLUICE_SANITIZE)
-        target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+    cmake_parse_arguments(ARG "STATIC" "DESTINATION" "SOURCES;ROOMS;LIBS" ${ARGN})
+    set(target ${name})
+    if(ARG_STATIC)
+        set(target ${name}_static)
     endif()
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${ARG_DESTINATION})
-    install(TARGETS ${name} DESTINATION ${ARG_DESTINATION})
-    add_dependencies(programs ${name})
+    add_executable(${target} ${ARG_SOURCES})
+    target_link_libraries(${target} PRIVATE ${ARG_ROOMS} ${ARG_LIBS})
+    if(ARG_STATIC)
+        # At a fixed address: relocations would take a third of its time.
+        target_link_options(${target} PRIVATE -static)
+        set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    elseif(NOT SLUICE_SANITIZE)
+        target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+    endif()
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${ARG_DESTINATION})
+    install(TARGETS ${target} DESTINATION ${ARG_DESTINATION})
+    add_dependencies(programs ${target})
 endfunction()

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build/prefix"))
 DAEMONS = {"slurmctld", "slurmd", "slurmstepd"}
+STATIC = {"bin/sbatch"}  # started by users only, with their own rights
 
 
 def is_elf(path):
@@ -41,26 +42,53 @@ def cached(name):
     return found.group(1) if found else ""
 
 
-def imports(path):
+def called(path):
+    """The functions of the C library: imports, or what a static program contains."""
+    if is_static(path):
+        return {match.group(1) for match in re.finditer(r"\sFUNC\s.*\s(\w+)$", readelf(path, "--syms"), re.M)}
     return {match.group(1) for match in re.finditer(r"\sUND\s+(\w+)", readelf(path, "--dyn-syms"))}
 
 
-@pytest.fixture(params=PROGRAMS, ids=lambda path: path.name)
+def is_static(path):
+    return str(path.relative_to(PREFIX)) in STATIC and not sanitized()
+
+
+def sanitized():
+    return cached("SLUICE_SANITIZE") not in ("", "OFF")
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda path: str(path.relative_to(PREFIX)))
 def program(request):
     return request.param
+
+
+@pytest.fixture
+def dynamic_program(program):
+    if is_static(program):
+        pytest.skip("static")
+    return program
 
 
 def test_there_are_programs_to_check():
     assert DAEMONS <= {path.name for path in PROGRAMS}, f"nothing is installed in {PREFIX}"
 
 
-def test_the_addresses_are_random_and_plugins_can_be_loaded(program):
-    assert re.search(r"Type:\s+DYN", readelf(program, "--file-header"))
-    assert "INTERP" in readelf(program, "--program-headers")
-    assert re.search(r"\(FLAGS_1\).*\bPIE\b", readelf(program, "--dynamic"))
+def test_the_addresses_are_random_and_plugins_can_be_loaded(dynamic_program):
+    assert re.search(r"Type:\s+DYN", readelf(dynamic_program, "--file-header"))
+    assert "INTERP" in readelf(dynamic_program, "--program-headers")
+    assert re.search(r"\(FLAGS_1\).*\bPIE\b", readelf(dynamic_program, "--dynamic"))
 
 
-def test_relocations_are_read_only_before_main(program):
+@pytest.mark.skipif(sanitized(), reason="sanitizers need the dynamic loader")
+@pytest.mark.parametrize("name", sorted(STATIC))
+def test_a_static_program_needs_no_loader_and_has_a_dynamic_twin(name):
+    assert "INTERP" not in readelf(PREFIX / name, "--program-headers")
+    twin = PREFIX / "libexec/sluice" / Path(name).name
+    assert twin in PROGRAMS and "INTERP" in readelf(twin, "--program-headers")
+
+
+def test_relocations_are_read_only_before_main(dynamic_program):
+    program = dynamic_program
     assert "GNU_RELRO" in readelf(program, "--program-headers")
     assert re.search(r"\(FLAGS(_1)?\).*\b(BIND_)?NOW\b", readelf(program, "--dynamic"))
 
@@ -77,12 +105,12 @@ def test_no_library_is_looked_for_in_a_directory_of_the_build(program):
 
 
 def test_overwritten_stacks_are_noticed(program):
-    if cached("SLUICE_SANITIZE") not in ("", "OFF"):
+    if sanitized():
         pytest.skip("a sanitizer looks after that")
-    assert "__stack_chk_fail" in imports(program)
+    assert "__stack_chk_fail" in called(program)
 
 
 @pytest.mark.skipif(cached("CMAKE_BUILD_TYPE") == "Debug", reason="fortified functions need optimization")
 def test_library_functions_know_the_sizes_of_buffers(program):
     if program.name in DAEMONS:
-        assert any(re.fullmatch(r"__\w+_chk", name) for name in imports(program) - {"__stack_chk_fail"})
+        assert any(re.fullmatch(r"__\w+_chk", name) for name in called(program) - {"__stack_chk_fail"})

@@ -98,7 +98,7 @@ std::string name_of(const Endpoint& endpoint) {
     return fmt::format("{} at {}:{}", endpoint.daemon, endpoint.address, endpoint.port);
 }
 
-std::optional<Connection> connect_local(const Endpoint& endpoint) {
+std::optional<Connection> start_connect_local(const Endpoint& endpoint) {
     if (!is_local_address(endpoint.address)) return {};
     Connection connection;
     connection.fd = connect_start(abstract_address(local_name(endpoint.daemon, endpoint.port)));
@@ -119,11 +119,14 @@ bool wait_writable(const Fd& fd, std::chrono::milliseconds timeout) {
 
 }  // namespace
 
+std::optional<Connection> connect_local(const Endpoint& endpoint) {
+    std::optional<Connection> local = start_connect_local(endpoint);
+    if (local) set_blocking(local->fd, true);
+    return local;
+}
+
 Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::milliseconds timeout) {
-    if (std::optional<Connection> local = connect_local(endpoint)) {
-        set_blocking(local->fd, true);
-        return std::move(*local);
-    }
+    if (std::optional<Connection> local = connect_local(endpoint)) return std::move(*local);
     std::vector<Address> addresses = TRY(resolve(endpoint.address, endpoint.port, 0));
     Error failure = os_error(name_of(endpoint), ECONNREFUSED);
     for (const Address& address : addresses) {
@@ -136,7 +139,7 @@ Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::millisecond
             failure = *error;
             continue;
         }
-        // A daemon opens its local door first. If it has just come up, that one is open by now.
+        // A daemon listens on its Unix socket first. If it has just started, it does so by now.
         std::optional<Connection> local = connect_local(endpoint);
         Connection connection = local ? std::move(*local) : Connection{std::move(fd), false, {}};
         set_blocking(connection.fd, true);
@@ -146,7 +149,7 @@ Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::millisecond
 }
 
 Result<Connection> start_connect(const Endpoint& endpoint) {
-    if (std::optional<Connection> local = connect_local(endpoint)) return std::move(*local);
+    if (std::optional<Connection> local = start_connect_local(endpoint)) return std::move(*local);
     std::vector<Address> addresses = TRY(resolve(endpoint.address, endpoint.port, 0));
     for (const Address& address : addresses) {
         if (Fd fd = connect_start(address)) return Connection{std::move(fd), false, {}};

@@ -45,6 +45,9 @@ struct Endpoint {
 // first.
 Result<Connection> connect_to(const Endpoint& endpoint, std::chrono::milliseconds timeout);
 
+// Only by Unix socket; nothing if the address is not of this host, or nobody listens.
+std::optional<Connection> connect_local(const Endpoint& endpoint);
+
 // For event loops: a TCP connection may not be established yet. When the socket is writable,
 // connect_failure says whether it is.
 Result<Connection> start_connect(const Endpoint& endpoint);

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <memory>
 
 #include "os/error.h"
 
@@ -58,6 +60,19 @@ std::optional<User> find_user(uid_t uid) {
 std::optional<User> find_user(const std::string& name) {
     Result<std::optional<User>> user = look_up_user(name);
     return user ? std::move(*user) : std::nullopt;
+}
+
+std::optional<User> find_listed_user(std::string_view wanted, const std::string& file) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> open(fopen(file.c_str(), "re"), fclose);
+    if (!open) return {};
+    passwd entry{};
+    passwd* found = nullptr;
+    std::vector<char> buffer(16 * 1024);
+    while (fgetpwent_r(open.get(), &entry, buffer.data(), buffer.size(), &found) == 0) {
+        if (wanted == entry.pw_name || wanted == fmt::format("{}", entry.pw_uid))
+            return user_of(entry);
+    }
+    return {};
 }
 
 Result<std::optional<User>> find_user_with_groups(uid_t uid, gid_t gid) {

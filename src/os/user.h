@@ -30,6 +30,9 @@ Result<std::optional<User>> look_up_user(const std::string& name);
 // The same where it makes no difference.
 std::optional<User> find_user(uid_t uid);
 std::optional<User> find_user(const std::string& name);
+// By name or number in a file of the form of /etc/passwd, without asking the name services.
+std::optional<User> find_listed_user(std::string_view wanted,
+                                     const std::string& file = "/etc/passwd");
 // With every group the user is in; `gid` is the job's, which may differ from the login group.
 Result<std::optional<User>> find_user_with_groups(uid_t uid, gid_t gid);
 // A getpw*_r function has found no user and returned `number`: does it mean that there is none?

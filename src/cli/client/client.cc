@@ -15,6 +15,7 @@
 #include "os/busy.h"
 #include "os/error.h"
 #include "os/files.h"
+#include "os/user.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -91,14 +92,40 @@ void say_retrying(const std::string& tool, std::optional<milliseconds> patience)
               fmt::format("{}: slurmctld does not answer, retrying{}\n", tool, how_long));
 }
 
+Result<std::unique_ptr<Config>> load_config(const Environment& environment) {
+    const std::string path =
+        config_path("", environment.find("SLURM_CONF").value_or(""), own_program_path());
+    return std::make_unique<Config>(TRY(load_settings(path)));
+}
+
+Endpoint endpoint_of(const ControllerHost& controller, const Config& config) {
+    return {.address = controller.address, .port = config.slurmctld_port, .daemon = "slurmctld"};
+}
+
 }  // namespace
 
+std::optional<LocalController> find_local_controller(const Environment& environment) {
+    Result<std::unique_ptr<Config>> config = load_config(environment);
+    if (!config || (*config)->controllers.size() != 1) return {};
+    std::optional<UserId> slurm_user;
+    if ((*config)->slurm_user == "root")
+        slurm_user = UserId{0};
+    else if (std::optional<User> user = find_listed_user((*config)->slurm_user))
+        slurm_user = UserId{user->uid};
+    if (!slurm_user) return {};
+    std::optional<Connection> connection =
+        connect_local(endpoint_of((*config)->controllers.front(), **config));
+    if (!connection) return {};
+    return LocalController{std::move(*config), *slurm_user, std::move(*connection)};
+}
+
+ClusterClient::ClusterClient(const Invocation& invocation, LocalController controller)
+    : invocation_(invocation),
+      config_(std::move(controller.config)),
+      local_(std::move(controller)) {}
+
 Result<const Config*> ClusterClient::config() {
-    if (!config_) {
-        std::string path = config_path("", invocation_.environment.find("SLURM_CONF").value_or(""),
-                                       own_program_path());
-        config_ = std::make_unique<Config>(TRY(load_settings(path)));
-    }
+    if (!config_) config_ = TRY(load_config(invocation_.environment));
     return config_.get();
 }
 
@@ -123,17 +150,23 @@ Result<OpenedNode> ClusterClient::connect_node(const wire::NodeAddress& node,
     return OpenedNode{std::move(*connection), std::move(*unsent)};
 }
 
+Result<Connection> ClusterClient::connect(const ControllerHost& controller, milliseconds timeout) {
+    const Endpoint endpoint = endpoint_of(controller, *config_);
+    if (!local_) return as(ErrorCode::ControllerUnreachable, connect_to(endpoint, timeout));
+    if (local_->connection.fd) return std::exchange(local_->connection, {});
+    if (std::optional<Connection> again = connect_local(endpoint)) return std::move(*again);
+    return Error{ErrorCode::ControllerUnreachable, ""};
+}
+
 // Connects, and gives what is to be sent, the request at its end.
 Result<std::string> ClusterClient::open_to(const ControllerHost& controller,
                                            const wire::Request& request, milliseconds timeout) {
-    const Endpoint endpoint{
-        .address = controller.address, .port = config_->slurmctld_port, .daemon = "slurmctld"};
-    Connection connection =
-        TRY(as(ErrorCode::ControllerUnreachable, connect_to(endpoint, timeout)));
+    Connection connection = TRY(connect(controller, timeout));
     const Opening opening{.tool = invocation_.tool,
                           .config = *config_,
                           .channel = wire::CHANNEL_CLIENT,
-                          .destination = controller_destination(controller.name)};
+                          .destination = controller_destination(controller.name),
+                          .slurm_user = local_ ? std::optional(local_->slurm_user) : std::nullopt};
     std::string bytes = TRY(open_channel(connection, opening, request));
     connection_ = std::move(connection);
     reader_ = FrameReader(kReplySizeMax);

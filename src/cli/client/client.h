@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "cli/common/tool.h"
 #include "config/config.h"
+#include "model/ids.h"
 #include "os/socket.h"
 #include "protocol/frame.h"
 #include "wire.pb.h"
@@ -49,9 +50,20 @@ public:
                                             const FirstMessage& first) = 0;
 };
 
+// The only controller of the cluster, on this host and reachable by its Unix socket. No name
+// service, no libmunge and no TCP is needed to talk to it.
+struct LocalController {
+    std::unique_ptr<Config> config;
+    UserId slurm_user;
+    Connection connection;
+};
+std::optional<LocalController> find_local_controller(const Environment& environment);
+
 class ClusterClient : public Client {
 public:
     explicit ClusterClient(const Invocation& invocation) : invocation_(invocation) {}
+    // Uses nothing but the Unix socket, also when it has to connect again.
+    ClusterClient(const Invocation& invocation, LocalController controller);
 
     Result<const Config*> config() override;
     Result<wire::Reply> call(const wire::Request& request, const Waiting& waiting = {}) override;
@@ -63,6 +75,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     Result<std::string> connect_controller(const wire::Request& request, const Waiting& waiting);
+    Result<Connection> connect(const ControllerHost& controller, std::chrono::milliseconds timeout);
     Result<std::string> open_to(const ControllerHost& controller, const wire::Request& request,
                                 std::chrono::milliseconds timeout);
     // `told`: on_slow was called.
@@ -75,6 +88,7 @@ private:
 
     const Invocation& invocation_;
     std::unique_ptr<Config> config_;
+    std::optional<LocalController> local_;
     Connection connection_;
     FrameReader reader_{kReplySizeMax};
     bool welcomed_ = false;

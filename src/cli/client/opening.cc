@@ -105,7 +105,9 @@ Result<std::string> open_channel(const Connection& connection, const Opening& op
     wire::Hello hello = make_hello(opening.channel, opening.tool);
     std::string bytes;
     if (connection.local) {
-        TRY(check_local_server(UserId{connection.peer.uid}, slurm_user_of(opening.config)));
+        const UserId slurm_user =
+            opening.slurm_user ? *opening.slurm_user : slurm_user_of(opening.config);
+        TRY(check_local_server(UserId{connection.peer.uid}, slurm_user));
         append_frame(bytes, hello);
         append_frame(bytes, first);
         return bytes;

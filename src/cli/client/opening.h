@@ -6,11 +6,13 @@
 
 #include <google/protobuf/message_lite.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "config/config.h"
+#include "model/ids.h"
 #include "os/socket.h"
 #include "wire.pb.h"
 
@@ -20,7 +22,8 @@ struct Opening {
     std::string_view tool;
     const Config& config;
     wire::Channel channel;
-    std::string destination;  // auth/handshake.h
+    std::string destination;                // auth/handshake.h
+    std::optional<UserId> slurm_user = {};  // absent: it has to be looked up
 };
 
 // What is to be sent on a new connection, `first` at its end. Over TCP this has talked to the

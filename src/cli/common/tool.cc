@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "base/text.h"
@@ -147,17 +148,48 @@ int exit_code_for_error(const Invocation& invocation, int code) {
     return number && *number > 0 && *number < 256 ? static_cast<int>(*number) : code;
 }
 
-int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
+static Invocation invocation_of_process(std::string_view tool, int argc, char** argv) {
     Invocation invocation{.tool = std::string(tool), .environment = Environment::of_process()};
     for (int i = 1; i < argc; ++i) invocation.args.emplace_back(argv[i]);
     invocation.directory = current_directory(invocation.environment);
+    return invocation;
+}
+
+static int run_and_exit(const Invocation& invocation, ClusterClient& client, ToolFunction run) {
     ProcessStreams streams;
-    ClusterClient client(invocation);
     int code = run(invocation, client, streams);
     // The reader of our output may be slow: close the connection first.
     if (!streams.is_brief()) client.hang_up();
     streams.flush();
     _exit(code);  // the kernel frees a long listing faster than its destructors do
+}
+
+int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run) {
+    const Invocation invocation = invocation_of_process(tool, argc, argv);
+    ClusterClient client(invocation);
+    return run_and_exit(invocation, client, run);
+}
+
+int run_static_tool(std::string_view tool, int argc, char** argv, ToolFunction run,
+                    std::initializer_list<std::string_view> needs_names) {
+    Invocation invocation = invocation_of_process(tool, argc, argv);
+    invocation.has_name_services = false;
+    const bool needs_name = std::any_of(
+        invocation.args.begin(), invocation.args.end(), [&](const std::string& argument) {
+            return std::any_of(needs_names.begin(), needs_names.end(),
+                               [&](std::string_view start) { return argument.starts_with(start); });
+        });
+    std::optional<LocalController> controller;
+    if (!needs_name) controller = find_local_controller(invocation.environment);
+    if (controller) {
+        ClusterClient client(invocation, std::move(*controller));
+        return run_and_exit(invocation, client, run);
+    }
+    const std::string path =
+        fmt::format("{}/../libexec/sluice/{}", directory_of(own_program_path()), tool);
+    execv(path.c_str(), argv);
+    write_all(STDERR_FILENO, fmt::format("{}: error: {}\n", tool, os_error(path).detail));
+    return 1;
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +24,8 @@ struct Invocation {
     std::string tool;               // "sbatch": how errors are prefixed
     std::vector<std::string> args;  // after the program's name
     Environment environment;
-    std::string directory;  // current one
+    std::string directory;          // current one
+    bool has_name_services = true;  // false: a static program
 };
 
 // Standard input, output and error. out() may keep text back until flush().
@@ -60,5 +62,10 @@ int exit_code_for_error(const Invocation& invocation, int code = 1);
 using ToolFunction = int (*)(const Invocation&, Client&, Streams&);
 // Runs the tool with the process's own arguments, environment, streams and cluster.
 int run_tool(std::string_view tool, int argc, char** argv, ToolFunction run);
+// The same in a static program, which can talk to a controller of this host only. Where the
+// controller is elsewhere, or an argument begins with one of `needs_names`, the process is replaced
+// by the dynamic program of that name in libexec/sluice, before anything is read or written.
+int run_static_tool(std::string_view tool, int argc, char** argv, ToolFunction run,
+                    std::initializer_list<std::string_view> needs_names);
 
 }  // namespace sluice

@@ -85,14 +85,26 @@ Result<Submission> read_submission(const Arguments& arguments, const JobOptions&
     return submission;
 }
 
-Result<void> set_identity(const JobOptions& options, wire::SubmitJob& submit) {
+Result<User> user_for(const std::string& wanted, const Invocation& invocation) {
+    if (!invocation.has_name_services) {
+        if (std::optional<User> user = find_listed_user(wanted)) return *user;
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("--uid={}: not in /etc/passwd; other users must be named on the "
+                                 "command line, not in the script",
+                                 wanted)};
+    }
+    std::optional<std::uint64_t> number = to_number(wanted);
+    std::optional<User> user = number ? find_user(static_cast<uid_t>(*number)) : find_user(wanted);
+    if (!user) return Error{ErrorCode::BadArgument, "Invalid --uid specification"};
+    return *user;
+}
+
+Result<void> set_identity(const JobOptions& options, const Invocation& invocation,
+                          wire::SubmitJob& submit) {
     if (!options.as_user.empty()) {
-        std::optional<std::uint64_t> number = to_number(options.as_user);
-        std::optional<User> user =
-            number ? find_user(static_cast<uid_t>(*number)) : find_user(options.as_user);
-        if (!user) return Error{ErrorCode::BadArgument, "Invalid --uid specification"};
-        submit.set_as_user(user->uid);
-        submit.set_as_group(user->gid);
+        const User user = TRY(user_for(options.as_user, invocation));
+        submit.set_as_user(user.uid);
+        submit.set_as_group(user.gid);
     }
     if (!options.as_group.empty()) {
         std::optional<std::uint64_t> number = to_number(options.as_group);
@@ -124,7 +136,7 @@ Result<wire::Request> request_for(Submission& submission, const Invocation& invo
     submit.set_environment(environment.to_bytes());
     submit.set_idempotency_key(idempotency_key());
     submit.set_test_only(options.test_only);
-    TRY(set_identity(options, submit));
+    TRY(set_identity(options, invocation, submit));
     return request;
 }
 
