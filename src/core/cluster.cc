@@ -277,14 +277,12 @@ ChangedRecords Cluster::take_changes() {
     changed_nodes_.clear();
     forgotten_jobs_.clear();
     next_job_id_changed_ = false;
-    for (const std::string& name : changed_reservations_) {
-        const Reservation* known = find_reservation(*this, name);
-        if (known)
+    for (const std::string& name : reservations_.take_changed()) {
+        if (const Reservation* known = reservations_.find(name))
             changes.reservations.push_back(*known);
         else
             changes.reservations_gone.push_back(name);
     }
-    changed_reservations_.clear();
     if (qos_changed_) changes.qos = qos_;
     qos_changed_ = false;
     return changes;
@@ -294,9 +292,9 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     copied_ = nullptr;  // it would keep old records in memory
-    return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used,
-                 priority_scale_, reservations_, qos_, priorities_, next_job_id_, damaged_});
+    return std::make_shared<Snapshot>(Snapshot{
+        ++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_.all(),
+        priority_scale_, reservations_.shared(), qos_, priorities_, next_job_id_, damaged_});
 }
 
 void Cluster::set_qos(std::vector<Qos> qos) {
@@ -306,22 +304,12 @@ void Cluster::set_qos(std::vector<Qos> qos) {
 }
 
 void Cluster::put_reservation(Reservation reservation) {
-    auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
-    changed_reservations_.insert(reservation.name);
-    std::erase_if(*changed,
-                  [&](const Reservation& known) { return known.name == reservation.name; });
-    changed->push_back(std::move(reservation));
-    std::sort(changed->begin(), changed->end(),
-              [](const Reservation& a, const Reservation& b) { return a.number < b.number; });
-    reservations_ = std::move(changed);
+    reservations_.put(std::move(reservation));
     visible_change_ = true;
 }
 
 void Cluster::drop_reservation(const std::string& name) {
-    auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
-    changed_reservations_.insert(name);
-    std::erase_if(*changed, [&](const Reservation& known) { return known.name == name; });
-    reservations_ = std::move(changed);
+    reservations_.drop(name);
     visible_change_ = true;
 }
 

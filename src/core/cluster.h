@@ -17,7 +17,9 @@
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/interner.h"
+#include "core/limits/licenses_in_use.h"
 #include "core/limits/limit_book.h"
+#include "core/limits/reservation_table.h"
 #include "core/plan_view.h"
 #include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
@@ -311,7 +313,8 @@ public:
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
     // In the order of creation (core/limits/reservations.h).
-    const std::vector<Reservation>& reservations() const { return *reservations_; }
+    const std::vector<Reservation>& reservations() const { return reservations_.all(); }
+    const ReservationTable& reservation_table() const { return reservations_; }
     void put_reservation(Reservation reservation);  // replaces the one of that name, if any
     void drop_reservation(const std::string& name);
 
@@ -319,6 +322,11 @@ public:
         return *qos_;
     }  // in the order of creation (core/limits/qos.h)
     void set_qos(std::vector<Qos> qos);
+
+    LicensesInUse& licenses() { return licenses_; }
+    const LicensesInUse& licenses() const { return licenses_; }
+    LimitBook& limits() { return limits_; }
+    const LimitBook& limits() const { return limits_; }
 
     void add_timer(Timer timer) { timers_.insert(timer); }
     void shift_timers(Seconds by);  // except timers by the wall clock
@@ -372,8 +380,6 @@ public:
     // Kept by core/job/dependency.cc and singleton.cc.
     std::map<AwaitedKey, std::set<JobId>> dependents;                 // by awaited job
     std::map<std::pair<UserId, std::string>, NameGroup> name_groups;  // by user and job name
-    std::map<std::string, std::uint32_t> licenses_used;               // core/limits/licenses.cc
-    LimitBook limits;                                                 // core/limits/allowance.h
     std::set<JobId> license_waiting;                                  // parked for a licence
     bool users_own_nodes = false;        // or are barred from a partition
     std::set<NodeIndex> reboots_wanted;  // requested, not ordered yet
@@ -420,9 +426,9 @@ private:
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
     PriorityTable priorities_;  // only those newer than the records
-    std::shared_ptr<const std::vector<Reservation>> reservations_ =
-        std::make_shared<std::vector<Reservation>>();
-    std::set<std::string> changed_reservations_;  // by name, including deleted ones
+    ReservationTable reservations_;
+    LicensesInUse licenses_;
+    LimitBook limits_;
     std::shared_ptr<const std::vector<Qos>> qos_;
     bool qos_changed_ = false;
     std::uint64_t version_ = 0;

@@ -44,8 +44,8 @@ std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
     copy->array_members = array_members;
     copy->array_running = array_running;
     copy->name_groups = name_groups;
-    copy->licenses_used = licenses_used;
-    copy->limits = limits;
+    copy->licenses_ = licenses_;
+    copy->limits_ = limits_;
     copy->users_own_nodes = users_own_nodes;
     copy->scheduler_ = std::make_unique<Scheduler>();
     copy->scheduler_->queue = from.queue.with_members_only();

@@ -1,6 +1,4 @@
-// core/restore.cc: restores a cluster from the store, and checks the invariants of a cluster.
-#include <fmt/format.h>
-
+// core/restore.cc: restores a cluster from the store.
 #include <algorithm>
 
 #include "base/text.h"
@@ -178,7 +176,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
-    changed_reservations_.clear();
+    (void)reservations_.take_changed();  // they are in the store already
     if (!stored.qos.empty()) set_restored_qos(stored.qos);
     if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
     std::vector<JobId> unplaced;
@@ -210,77 +208,6 @@ void Cluster::restore(const StoredState& stored, Time now) {
     }
     count_anew(*this);
     schedule_wanted = true;
-}
-
-std::optional<std::string> broken_invariant(const Cluster& cluster) {
-    struct Use {
-        std::vector<int> cpus;
-        Megabytes memory = 0;
-        std::set<std::pair<std::string, std::uint32_t>> devices;
-    };
-    std::vector<Use> uses(cluster.node_count());
-    std::map<std::string, std::uint32_t> licenses;
-    std::optional<std::string> broken;
-    cluster.jobs().for_each([&](const Job& job) {
-        if (is_finished(job.state) && !job.run.end_time)
-            broken = fmt::format("job {} ended without a time", job.id.value);
-        if (job.admin_hold && job.priority != 0)
-            broken = fmt::format("job {} is held and may start", job.id.value);
-        bool running = is_live(job);
-        if (running && !job.run.allocation)
-            broken = fmt::format("job {} runs nowhere", job.id.value);
-        if (!job.run.allocation) return;
-        if (running || is_completing(job)) {
-            for (const LicenseCount& held : licenses_held_by(job))
-                licenses[held.name] += held.count;
-        }
-        for (const NodeShare& share : job.run.allocation->nodes) {
-            bool here = running ||
-                        std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(),
-                                  share.node) != job.run.completing_nodes.end();
-            if (!here) continue;
-            Use& use = uses[share.node.value];
-            use.cpus.resize(cluster.node(share.node).cpu_used.size());
-            for (std::uint32_t cpu :
-                 job.run.cpus_lent ? std::vector<std::uint32_t>{} : share.cpus) {
-                bool shares = job.run.allocation->sharers > 1;
-                bool alone = use.cpus[cpu] == 0;
-                use.cpus[cpu] +=
-                    shares ? 1 : 256;  // a job that does not share leaves no room for another
-                if (!alone && use.cpus[cpu] > 255)
-                    broken = fmt::format("CPU {} allocated twice (job {})", cpu, job.id.value);
-            }
-            use.memory += share.memory;
-            for (const auto& devices : share.gres) {
-                for (std::uint32_t index : devices.indexes) {
-                    if (!use.devices.emplace(devices.name, index).second) {
-                        broken = fmt::format("{} {} allocated twice (job {})", devices.name, index,
-                                             job.id.value);
-                    }
-                }
-            }
-        }
-    });
-    for (const auto& [id, leaving] : cluster.scheduler().making_room) {
-        auto job = cluster.find_job(JobId{id});
-        if (!job || job->state != JobState::Pending)
-            broken = fmt::format("room is made for job {}, which does not wait", id);
-    }
-    if (licenses != cluster.licenses_used) broken = "licences in use do not add up";
-    if (!is_counted_right(cluster)) broken = "what counts against limits does not add up";
-    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
-        const Node& node = cluster.node(NodeIndex{i});
-        auto used = static_cast<std::uint32_t>(std::count_if(
-            uses[i].cpus.begin(), uses[i].cpus.end(), [](auto count) { return count > 0; }));
-        if (used != node.cpus_used)
-            broken = fmt::format("node {} counts {} CPUs, jobs hold {}", node.config.name,
-                                 node.cpus_used, used);
-        if (uses[i].memory != node.memory_used)
-            broken = fmt::format("node {} memory does not add up", node.config.name);
-        if (node.memory_used > usable_memory(node))
-            broken = fmt::format("node {} memory is overcommitted", node.config.name);
-    }
-    return broken;
 }
 
 }  // namespace sluice

@@ -207,8 +207,8 @@ private:
     }
 
     const LimitUse* use_of(const GroupRule& rule, const Qos& qos) const {
-        auto use = cluster_.limits.by_qos.find(qos.name);
-        return use == cluster_.limits.by_qos.end() ? nullptr : rule.used(use->second, job_);
+        const QosUse* use = cluster_.limits().find(qos.name);
+        return use ? rule.used(*use, job_) : nullptr;
     }
 
     // Nodes that other jobs of the group use count once; until nodes are chosen, such nodes are

@@ -151,10 +151,7 @@ void watch(Cluster& cluster, Time now) {
 }  // namespace
 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name) {
-    for (const Reservation& reservation : cluster.reservations()) {
-        if (reservation.name == name) return &reservation;
-    }
-    return nullptr;
+    return cluster.reservation_table().find(name);
 }
 
 bool names_reservation(const JobTerms& wish, const std::string& name) {

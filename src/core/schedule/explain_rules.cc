@@ -100,8 +100,7 @@ void add_licenses(const Question& question, Explanation& out) {
         for (const auto& [name, total] : cluster.settings().licenses) {
             if (name == wanted.name) shortage.total = total;
         }
-        auto used = cluster.licenses_used.find(wanted.name);
-        if (used != cluster.licenses_used.end()) shortage.used = used->second;
+        shortage.used = cluster.licenses().of(wanted.name);
         std::uint64_t kept = 0;
         for (const LicensesKept& each :
              licenses_kept_from(cluster, question.job, question.now, wanted.name)) {
@@ -152,7 +151,7 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
 // The jobs that use up the limit.
 std::vector<Explanation::Holder> holders_under(const Question& question, const LimitCheck& check) {
     std::vector<Explanation::Holder> holders;
-    for (const auto& [id, entry] : question.cluster.limits.jobs) {
+    for (const auto& [id, entry] : question.cluster.limits().jobs()) {
         const std::uint64_t held = check.held_by(entry, question.job);
         if (held == 0) continue;
         holders.push_back(holder_of(question, question.cluster.job(JobId{id})));

@@ -454,8 +454,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     cluster.has_new_jobs = false;
     cluster.refresh_layout();
     regroup_queue(cluster);
-    if (std::exchange(cluster.limits.has_more_room, false))
-        look_at_limited_again(cluster.scheduler().queue);
+    if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.scheduler().queue);
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();

@@ -91,9 +91,8 @@ std::optional<std::string> reservation_broken(const Cluster& cluster, const Job&
 
 std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& job) {
     for (const LicenseCount& held : licenses_held_by(job)) {
-        auto used = cluster.licenses_used.find(held.name);
         for (const auto& [name, total] : cluster.settings().licenses) {
-            if (name == held.name && used->second > total)
+            if (name == held.name && cluster.licenses().of(name) > total)
                 return "with more licences than there are";
         }
     }
