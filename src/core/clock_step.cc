@@ -87,10 +87,8 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
         reservation.last_used += event.by;
         cluster.put_reservation(std::move(reservation));
     }
-    for (auto& [job, grants] : cluster.step_grants) {
-        for (StepGrant& grant : grants) grant.until += event.by;
-    }
-    for (auto& [job, end] : cluster.deserted) end += event.by;
+    cluster.steps().shift(event.by);
+    cluster.clients().shift(event.by);
     cluster.listening_since += event.by;
     shift_time(cluster.scheduler().slice_end, event.by);
     cluster.shift_timers(event.by);

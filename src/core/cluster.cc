@@ -162,7 +162,7 @@ void Cluster::forget_job(JobId id) {
         }
     }
     priorities_.forget(id);
-    deserted.erase(id.value);
+    clients_.forget(id);
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
@@ -255,7 +255,7 @@ std::vector<Timer> Cluster::due_timers(Time now) {
 bool Cluster::is_end_awaited() const {
     return !scheduler_->queue.empty() || !parked.empty() || !scheduler_->set_aside.empty() ||
            !dependents.empty() || !name_groups.empty() || !array_waiting.empty() ||
-           !waiters.empty() || !step_waiters.empty() || !reboots_wanted.empty();
+           clients_.any_waits() || steps_.are_awaited() || !reboots_wanted.empty();
 }
 
 ChangedRecords Cluster::take_changes() {

@@ -17,6 +17,8 @@
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/interner.h"
+#include "core/job/clients.h"
+#include "core/job/steps.h"
 #include "core/limits/licenses_in_use.h"
 #include "core/limits/limit_book.h"
 #include "core/limits/reservation_table.h"
@@ -228,27 +230,6 @@ struct NameGroup {
     std::set<JobId> let_go;  // need not wait any more, but have not started
 };
 
-// The srun that a live step was granted to. It may end before it gets the answer, or before it has
-// launched the step on its nodes.
-struct StepGrant {
-    RequestId request;
-    StepId step;
-    Time until;                      // the step may not be launched after this
-    std::vector<NodeIndex> awaited;  // nodes that have not reported the launch
-};
-
-struct Waiter {
-    RequestId request;
-    WaitFor until = WaitFor::Ended;
-    UserId user;
-};
-
-struct StepWaiter {
-    RequestId request;
-    Caller caller;
-    StepWish wish;
-};
-
 // State of an array that is reported to its user as a whole (core/job/mail.h).
 struct ArrayNews {
     bool has_begun = false;
@@ -323,6 +304,12 @@ public:
     }  // in the order of creation (core/limits/qos.h)
     void set_qos(std::vector<Qos> qos);
 
+    // Clients that wait for jobs and for steps.
+    Clients& clients() { return clients_; }
+    const Clients& clients() const { return clients_; }
+    Steps& steps() { return steps_; }
+    const Steps& steps() const { return steps_; }
+
     LicensesInUse& licenses() { return licenses_; }
     const LicensesInUse& licenses() const { return licenses_; }
     LimitBook& limits() { return limits_; }
@@ -360,13 +347,8 @@ public:
     bool schedule_wanted = false;  // something changed that may let a job start
     bool has_new_jobs = false;     // only new jobs were queued: a pass for these
 
-    std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
-    std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
-    std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
     Time listening_since{};  // end of the last time in which the controller was blocked
     Seconds deaf{0};         // how long it was blocked in total; not counted as silence of nodes
-    std::unordered_map<std::uint32_t, Time>
-        deserted;  // live jobs whose salloc is gone: when they end
     std::unordered_map<std::string, JobId> submissions;  // by idempotency key
     std::unordered_map<std::uint32_t, std::vector<JobId>>
         array_members;  // array id: records of tasks that were split off
@@ -427,6 +409,8 @@ private:
     std::shared_ptr<const PriorityScale> priority_scale_;
     PriorityTable priorities_;  // only those newer than the records
     ReservationTable reservations_;
+    Clients clients_;
+    Steps steps_;
     LicensesInUse licenses_;
     LimitBook limits_;
     std::shared_ptr<const std::vector<Qos>> qos_;

@@ -183,7 +183,7 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
         step = std::move(ended);
         cluster.record_end(EndedStep{job.id, job.run.restarts, step});
     }
-    forget_grants(cluster, job);
+    cluster.steps().forget_ended(job);
 }
 
 StepState step_state_after(JobState state) {

@@ -126,16 +126,13 @@ std::shared_ptr<const Step> part_ended(const Cluster& cluster, Time now, const S
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
     if (try_create(cluster, now, event.request, event.caller, event.wish, effects)) return;
-    cluster.step_waiters[event.wish.job.value].push_back({event.request, event.caller, event.wish});
+    cluster.steps().await({event.request, event.caller, event.wish});
 }
 
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    auto waiting = cluster.step_waiters.find(id.value);
-    if (waiting == cluster.step_waiters.end()) return;
-    std::erase_if(waiting->second, [&](const StepWaiter& waiter) {
+    cluster.steps().answer(id, [&](const StepWaiter& waiter) {
         return try_create(cluster, now, waiter.request, waiter.caller, waiter.wish, effects);
     });
-    if (waiting->second.empty()) cluster.step_waiters.erase(waiting);
 }
 
 void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
@@ -153,17 +150,6 @@ void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
                                            .only_step = true});
         }
     }
-}
-
-void forget_grants(Cluster& cluster, const Job& job) {
-    auto grants = cluster.step_grants.find(job.id.value);
-    if (grants == cluster.step_grants.end()) return;
-    std::erase_if(grants->second, [&](const auto& entry) {
-        return std::none_of(job.run.steps.begin(), job.run.steps.end(), [&](const auto& step) {
-            return step->id == entry.step && step->state == StepState::Running;
-        });
-    });
-    if (grants->second.empty()) cluster.step_grants.erase(grants);
 }
 
 void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
@@ -214,7 +200,7 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
         break;
     }
     if (event.exit.oom_killed) on_step_out_of_memory(cluster, job);
-    forget_grants(cluster, job);
+    cluster.steps().forget_ended(job);
     // Ended steps do not influence decisions; a job with thousands of steps must not keep them all.
     // For steps that were ended with the job, nodes still have to report their usage.
     constexpr std::size_t kEndedStepsKept = 64;
