@@ -9,8 +9,8 @@
 #include "core/cluster.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
-#include "core/schedule/queue.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 namespace {
@@ -36,7 +36,7 @@ void shift_steps(Job& job, Seconds by) {
 // Its begin time may have come just now: its timer is by the old clock.
 bool awaits_its_time(const Cluster& cluster, const Job& job) {
     return job.state == JobState::Pending && job.priority > 0 && job.dependency.empty() &&
-           !cluster.parked.contains(job.id) && !cluster.scheduler().queue.contains(job.id);
+           !cluster.waiting().is_due(job.id);
 }
 
 // `before`: the time by the old clock.

@@ -11,6 +11,7 @@
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -23,6 +24,7 @@ void ChunkSummary<Job>::add(const Job& job) {
 Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     : settings_(std::move(settings)),
       partitions_(std::make_shared<std::vector<Partition>>()),
+      waiting_(std::make_unique<Waiting>()),
       scheduler_(std::make_unique<Scheduler>()),
       next_job_id_(settings_->first_job_id),
       qos_(std::make_shared<const std::vector<Qos>>(first_qos())) {
@@ -49,7 +51,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
-    for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
+    if (!waiting_->parked().empty()) schedule_wanted = true;
     visible_change_ = true;
     if (settings_->slurmd_timeout != old_timeout) {
         std::erase_if(timers_,
@@ -252,10 +254,17 @@ std::vector<Timer> Cluster::due_timers(Time now) {
     return due;
 }
 
+std::set<std::uint32_t> Cluster::subjects_of(TimerKind kind) const {
+    std::set<std::uint32_t> subjects;
+    for (const Timer& timer : timers_) {
+        if (timer.kind == kind) subjects.insert(timer.subject);
+    }
+    return subjects;
+}
+
 bool Cluster::is_end_awaited() const {
-    return !scheduler_->queue.empty() || !parked.empty() || !scheduler_->set_aside.empty() ||
-           !dependents.empty() || !name_groups.empty() || !array_waiting.empty() ||
-           clients_.any_waits() || steps_.are_awaited() || !reboots_wanted.empty();
+    return waiting_->any() || clients_.any_waits() || steps_.are_awaited() ||
+           !reboots_wanted.empty();
 }
 
 ChangedRecords Cluster::take_changes() {

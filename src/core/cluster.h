@@ -179,15 +179,6 @@ struct StoredState {
     std::vector<DamagedRow> damaged;
 };
 
-// Order of waiting jobs: highest priority first.
-struct QueueKey {
-    std::uint32_t priority = 0;
-    JobId job;
-    bool operator<(const QueueKey& other) const {
-        return priority != other.priority ? priority > other.priority : job < other.job;
-    }
-};
-
 enum class TimerKind : std::uint8_t {
     Begin,
     TimeLimit,
@@ -215,21 +206,6 @@ struct Timer {
     auto operator<=>(const Timer&) const = default;
 };
 
-// Which awaited job: its id or its array's, and the task; kWholeJob: the job or all of the array.
-using AwaitedKey = std::pair<std::uint32_t, std::uint32_t>;
-constexpr std::uint32_t kWholeJob = 0xffffffff;
-
-// The jobs of one user and name that have not ended, while a singleton among them waits. Keys are
-// the id of the array (or of the job), then the job's id: tasks of one array do not wait for each
-// other.
-struct NameGroup {
-    using Key = std::pair<JobId, JobId>;
-    std::set<Key> live;
-    std::set<Key> started;
-    std::set<JobId> waiting;
-    std::set<JobId> let_go;  // need not wait any more, but have not started
-};
-
 // State of an array that is reported to its user as a whole (core/job/mail.h).
 struct ArrayNews {
     bool has_begun = false;
@@ -237,6 +213,7 @@ struct ArrayNews {
 };
 
 struct Scheduler;
+class Waiting;
 
 class Cluster {
 public:
@@ -319,9 +296,13 @@ public:
     void shift_timers(Seconds by);  // except timers by the wall clock
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
+    std::set<std::uint32_t> subjects_of(TimerKind kind) const;  // of all timers of that kind
     bool is_end_awaited() const;  // whether a client or a job waits for the end of a job
 
-    // The queue and the plan (core/schedule/scheduler.h).
+    // Where jobs wait (core/schedule/waiting.h).
+    Waiting& waiting() { return *waiting_; }
+    const Waiting& waiting() const { return *waiting_; }
+    // The plan (core/schedule/scheduler.h).
     Scheduler& scheduler() { return *scheduler_; }
     const Scheduler& scheduler() const { return *scheduler_; }
     // Nodes that were edited since the last call.
@@ -343,7 +324,6 @@ public:
     std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
     std::optional<Time> priorities_due;  // the next calculation
 
-    std::set<JobId> parked;        // wait for something other than free resources
     bool schedule_wanted = false;  // something changed that may let a job start
     bool has_new_jobs = false;     // only new jobs were queued: a pass for these
 
@@ -356,15 +336,8 @@ public:
         array_running;  // array id: tasks that hold nodes
 
     std::unordered_map<std::uint32_t, ArrayNews> array_news;  // by array id
-    std::unordered_map<std::uint32_t, std::set<JobId>>
-        array_waiting;  // array id: parked for its %limit
-
-    // Kept by core/job/dependency.cc and singleton.cc.
-    std::map<AwaitedKey, std::set<JobId>> dependents;                 // by awaited job
-    std::map<std::pair<UserId, std::string>, NameGroup> name_groups;  // by user and job name
-    std::set<JobId> license_waiting;                                  // parked for a licence
-    bool users_own_nodes = false;        // or are barred from a partition
-    std::set<NodeIndex> reboots_wanted;  // requested, not ordered yet
+    bool users_own_nodes = false;                             // or are barred from a partition
+    std::set<NodeIndex> reboots_wanted;                       // requested, not ordered yet
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
@@ -388,6 +361,7 @@ private:
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;
     std::set<Timer> timers_;
+    std::unique_ptr<Waiting> waiting_;
     std::unique_ptr<Scheduler> scheduler_;
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;

@@ -10,6 +10,7 @@
 #include "core/cluster.h"
 #include "core/node/use.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -115,6 +116,7 @@ Broken preemption_broken(const Cluster& cluster) {
 std::optional<std::string> broken_invariant(const Cluster& cluster) {
     if (Broken broken = nodes_broken(cluster)) return broken;
     if (Broken broken = preemption_broken(cluster)) return broken;
+    if (Broken broken = cluster.waiting().broken(cluster)) return broken;
     if (Broken broken = cluster.licenses().broken(cluster.jobs())) return broken;
     if (Broken broken = cluster.limits().broken(cluster)) return broken;
     if (Broken broken = cluster.steps().broken(cluster.jobs())) return broken;

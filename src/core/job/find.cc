@@ -4,7 +4,7 @@
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
-#include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -86,7 +86,7 @@ static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
         if (wanted.contains(task)) tasks.push_back(task);
     });
     if (tasks.size() == record->array_tasks.size()) return;
-    bool is_due = cluster.scheduler().queue.contains(id) || cluster.parked.contains(id);
+    const bool is_due = cluster.waiting().is_due(id);
     for (std::uint32_t task : tasks) {
         const Job& job = cluster.job(split_task(cluster, id, task));
         if (job.run.end_time)

@@ -17,7 +17,7 @@
 #include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
-#include "core/schedule/queue.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/times.h"
 
@@ -148,13 +148,8 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
     if (running != cluster.array_running.end() && --running->second == 0) {
         cluster.array_running.erase(running);
     }
-    auto found = cluster.array_waiting.find(array.value);
-    if (found == cluster.array_waiting.end()) return;
-    std::set<JobId> waiting = std::move(found->second);
-    cluster.array_waiting.erase(found);
-    for (JobId id : waiting) {
-        if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
-    }
+    for (JobId id : cluster.waiting().parked().take_tasks(array))
+        enqueue(cluster, cluster.job(id), now);
 }
 
 // All nodes are clean.

@@ -7,7 +7,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/planner.h"
-#include "core/schedule/queue.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -147,11 +147,8 @@ void hold_licenses(Cluster& cluster, const Job& job) {
 void give_licenses(Cluster& cluster, Time now, const Job& job) {
     if (job.run.licenses_held.empty()) return;
     cluster.licenses().give_back(licenses_held_by(job));
-    std::set<JobId> waiting = std::move(cluster.license_waiting);
-    cluster.license_waiting.clear();
-    for (JobId id : waiting) {
-        if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
-    }
+    for (JobId id : cluster.waiting().parked().take_for_licenses())
+        enqueue(cluster, cluster.job(id), now);
 }
 
 std::vector<JobId> license_holders(const Cluster& cluster) {

@@ -7,6 +7,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 
@@ -277,13 +278,13 @@ bool meet_in_time(const Reservation& a, const Reservation& b) {
 
 void reservations_have_changed(Cluster& cluster, Time now) {
     std::vector<JobId> waiting;
-    for (JobId id : cluster.parked) {
+    cluster.waiting().parked().for_each([&](JobId id) {
         if (cluster.job(id).reason == Reason::Reservation) waiting.push_back(id);
-    }
+    });
     // Queued jobs whose set of usable reservations has changed, also magnetic ones.
     bool attracts = std::any_of(cluster.reservations().begin(), cluster.reservations().end(),
                                 [](const Reservation& each) { return each.has(kResvMagnetic); });
-    cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
+    cluster.waiting().queue().for_each_class([&](const JobClass& job_class) {
         if (!attracts && job_class.reservations.empty() && job_class.sample->reservation.empty())
             return;
         for (const QueueKey& key : job_class.waiting) {
@@ -291,9 +292,8 @@ void reservations_have_changed(Cluster& cluster, Time now) {
                 waiting.push_back(key.job);
         }
     });
-    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // reservations kept theirs
-        if (cluster.parked.contains(id)) waiting.push_back(id);
-    }
+    const std::set<JobId>& for_licenses = cluster.waiting().parked().for_licenses();
+    waiting.insert(waiting.end(), for_licenses.begin(), for_licenses.end());  // were reserved
     for (JobId id : waiting) {
         dequeue(cluster, cluster.job(id));
         enqueue(cluster, cluster.job(id), now);

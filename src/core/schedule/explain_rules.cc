@@ -12,6 +12,7 @@
 #include "core/limits/memory.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/explain.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/quantity.h"
 #include "model/times.h"
@@ -49,10 +50,9 @@ Explanation::Awaited awaited_of(const Question& question, const Condition& condi
 }
 
 void add_singleton(const Question& question, Explanation& out) {
-    auto group = question.cluster.name_groups.find(
-        {question.job.user, std::string(question.job.details->name())});
-    if (group == question.cluster.name_groups.end()) return;
-    for (const NameGroup::Key& key : group->second.live) {
+    const auto* live = question.cluster.waiting().singletons().live_beside(question.job);
+    if (!live) return;
+    for (const Singletons::Key& key : *live) {
         if (key.second == question.job.id || out.awaited.size() >= kNamedMost) break;
         out.awaited.push_back(awaited_job(question, question.cluster.job(key.second), "singleton"));
     }

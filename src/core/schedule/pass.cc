@@ -140,7 +140,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
 std::vector<Pass::Entry> Pass::entries() {
     std::vector<Entry> found;
     std::vector<std::tuple<JobId, Reason, std::string>> to_park;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](JobClass& job_class) {
         std::optional<Reason> forbidden;
         std::string detail;
         std::size_t before = found.size();
@@ -226,12 +226,10 @@ void Pass::park_here(JobId id, Reason reason, std::string detail) {
 bool Pass::may_run(const Job& job) {
     if (array_limit_reached(cluster_, job)) {
         park_here(job.id, Reason::JobArrayTaskLimit, {});
-        cluster_.array_waiting[job.array_job->value].insert(job.id);
         return false;
     }
     if (auto reason = licenses_missing(cluster_, job, now_)) {
         park_here(job.id, *reason, {});
-        cluster_.license_waiting.insert(job.id);
         return false;
     }
     if (!is_alone_still(cluster_, job)) {
@@ -454,12 +452,12 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     cluster.has_new_jobs = false;
     cluster.refresh_layout();
     regroup_queue(cluster);
-    if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.scheduler().queue);
+    if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.waiting().queue());
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
     ++scheduler.passes;
-    if (scheduler.queue.empty() && cluster.parked.empty()) {
+    if (cluster.waiting().queue().empty() && cluster.waiting().parked().empty()) {
         scheduler.is_planned = false;
         scheduler.planner.lose_track();
         cluster.publish_plan(nullptr);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -259,7 +260,7 @@ private:
 void follow_in_queue(Cluster& cluster, const std::vector<NewPriority>& changes) {
     constexpr std::size_t kMany = 256;
     if (changes.empty()) return;
-    Queue& queue = cluster.scheduler().queue;
+    Queue& queue = cluster.waiting().queue();
     if (changes.size() < kMany) {
         for (const NewPriority& change : changes) queue.move(change.before, change.priority);
     } else {

@@ -6,6 +6,7 @@
 #include "core/limits/allowance.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 #include "model/job_hash.h"
 
 namespace sluice {
@@ -14,7 +15,7 @@ namespace {
 
 // Also records the class in the job; returns whether a pass is worthwhile.
 bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
-    Queue& queue = cluster.scheduler().queue;
+    Queue& queue = cluster.waiting().queue();
     bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations);
     ClassIndex index = queue.find_class(id)->index;
     if (cluster.job(id).wait_class != index) cluster.edit_shown(id).wait_class = index;
@@ -49,7 +50,7 @@ bool Queue::is_of(const JobClass& job_class, const Job& job) const {
 }
 
 void regroup_queue(Cluster& cluster) {
-    Queue& queue = cluster.scheduler().queue;
+    Queue& queue = cluster.waiting().queue();
     const QueueGrouping before = queue.grouping();
     const QueueGrouping wanted{before.by_user || cluster.users_own_nodes || limits_users(cluster),
                                before.by_account || limits_accounts(cluster)};
@@ -200,14 +201,14 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
 }
 
 void dequeue(Cluster& cluster, const Job& job) {
-    cluster.scheduler().queue.remove({cluster.priority(job.id), job.id});
-    cluster.parked.erase(job.id);
+    cluster.waiting().queue().remove({cluster.priority(job.id), job.id});
+    cluster.waiting().parked().remove(job.id);
 }
 
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
-    cluster.scheduler().queue.remove({cluster.priority(id), id});
-    cluster.parked.insert(id);
+    cluster.waiting().queue().remove({cluster.priority(id), id});
     const Job& before = cluster.job(id);
+    cluster.waiting().parked().add(before, reason);
     if (before.reason == reason && before.reason_detail == detail) return;
     Job& job = cluster.edit_job(id);
     job.reason = reason;
@@ -215,11 +216,7 @@ void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
 }
 
 void unpark_all(Cluster& cluster, Time now) {
-    std::set<JobId> parked = std::move(cluster.parked);
-    cluster.parked.clear();
-    for (JobId id : parked) {
-        if (auto job = cluster.find_job(id)) enqueue(cluster, *job, now);
-    }
+    for (JobId id : cluster.waiting().parked().take_all()) enqueue(cluster, cluster.job(id), now);
 }
 
 // Sorts by time, unique per run: seconds, then the job id and the restart count.

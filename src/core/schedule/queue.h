@@ -1,8 +1,7 @@
 // core/schedule/queue.h
 //
-// The waiting jobs. Jobs that could run now and ask for the same form a class: if one job of a
-// class cannot start, the others need not be tried. All other pending jobs wait for a timer, a
-// release or a change (parked).
+// The jobs that wait for free resources. Jobs that ask for the same form a class: if one job of a
+// class cannot start, the others need not be tried. Where other pending jobs wait: waiting.h.
 #pragma once
 
 #include <map>
@@ -18,6 +17,15 @@
 #include "core/place/need.h"
 
 namespace sluice {
+
+// Order of waiting jobs: highest priority first.
+struct QueueKey {
+    std::uint32_t priority = 0;
+    JobId job;
+    bool operator<(const QueueKey& other) const {
+        return priority != other.priority ? priority > other.priority : job < other.job;
+    }
+};
 
 using ClassIndex = std::uint32_t;
 constexpr Seconds kPlanSoon{2};  // delay of a full pass for jobs without an estimated start

@@ -12,7 +12,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/query/columns_of.h"
-#include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 #include "sim/faults/machine.h"
 
 namespace sluice {
@@ -273,9 +273,8 @@ std::optional<std::string> Rules::broken_queue(const Cluster& cluster, Time now)
     cluster.jobs().for_each([&](const Job& job) {
         bool may_run = job.state == JobState::Pending && job.priority > 0 && job.dependency.empty();
         if (!may_run || job.eligible_time > now) return;
-        bool is_seen =
-            cluster.parked.contains(job.id) || cluster.scheduler().queue.contains(job.id);
-        if (!is_seen) broken = fmt::format("job {} waits, and nobody sees it", print_job_id(job));
+        if (!cluster.waiting().is_due(job.id))
+            broken = fmt::format("job {} waits, and nobody sees it", print_job_id(job));
     });
     return broken;
 }
