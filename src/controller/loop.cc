@@ -197,7 +197,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
 std::optional<Error> Loop::no_room(const Incoming& incoming) {
     const auto* submission = std::get_if<SubmitJob>(&incoming.event);
     if (!submission) return std::nullopt;
-    if (cluster_->submissions.contains(submission->idempotency_key)) return std::nullopt;
+    if (cluster_->find_submission(submission->idempotency_key)) return std::nullopt;
     std::size_t bytes = kRecordSize;
     for (const Blob& blob : incoming.blobs) bytes += blob.bytes.size();
     const auto room = committer_.room_for(new_bytes_ + bytes);

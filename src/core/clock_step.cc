@@ -56,13 +56,14 @@ void shift_job(Job& job, Seconds by, Time before) {
 
 }  // namespace
 
-void Cluster::shift_timers(Seconds by) {
+void Cluster::shift_times(Seconds by) {
     std::set<Timer> shifted;
     for (Timer timer : timers_) {
         if (!is_wall_clock(timer.kind)) timer.due += by;
         shifted.insert(timer);
     }
     timers_ = std::move(shifted);
+    blocked_until_ += by;
 }
 
 void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Effects&) {
@@ -89,15 +90,14 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
     }
     cluster.steps().shift(event.by);
     cluster.clients().shift(event.by);
-    cluster.listening_since += event.by;
     shift_time(cluster.scheduler().slice_end, event.by);
-    cluster.shift_timers(event.by);
+    cluster.shift_times(event.by);
     cluster.add_timer({now, TimerKind::Reservation, 0});
     reprioritize_all(cluster, now, true);
     watch_priorities(cluster, now);
     cluster.scheduler().is_planned = false;  // it was made for the old clock
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 }  // namespace sluice

@@ -51,7 +51,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
-    if (!waiting_->parked().empty()) schedule_wanted = true;
+    if (!waiting_->parked().empty()) want_pass();
     visible_change_ = true;
     if (settings_->slurmd_timeout != old_timeout) {
         std::erase_if(timers_,
@@ -104,7 +104,7 @@ void Cluster::build_partitions() {
     for (const PartitionConfig& config : settings_->partitions) {
         Partition partition{.config = config, .nodes = {}};
         order_nodes(partition);
-        users_own_nodes = users_own_nodes || config.exclusive == "USER";
+        if (config.exclusive == "USER") now_depends_on_users();
         partitions.push_back(std::move(partition));
     }
 }
@@ -137,15 +137,10 @@ void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
     visible_change_ = true;
 }
 
-// The array's own record is not a member until it has become its last task.
-static bool is_array_member(const Job& job) {
-    return job.array_job && (job.array_task || job.id != *job.array_job);
-}
-
 Job& Cluster::add_job(Job job) {
     JobId id = job.id;
-    if (!job.idempotency_key.empty()) submissions.emplace(job.idempotency_key, id);
-    if (is_array_member(job)) array_members[job.array_job->value].push_back(id);
+    if (!job.idempotency_key.empty()) submissions_.emplace(job.idempotency_key, id);
+    if (is_task_record(job)) arrays_.add_task(*job.array_job, id);
     Job& added = jobs_.insert(id.value, std::move(job));
     changed_jobs_.insert(id.value);
     visible_change_ = true;
@@ -155,14 +150,8 @@ Job& Cluster::add_job(Job job) {
 void Cluster::forget_job(JobId id) {
     auto found = jobs_.find(id.value);
     if (!found) return;
-    if (!found->idempotency_key.empty()) submissions.erase(found->idempotency_key);
-    if (is_array_member(*found)) {
-        auto members = array_members.find(found->array_job->value);
-        if (members != array_members.end()) {
-            std::erase(members->second, id);
-            if (members->second.empty()) array_members.erase(members);
-        }
-    }
+    if (!found->idempotency_key.empty()) submissions_.erase(found->idempotency_key);
+    if (is_task_record(*found)) arrays_.remove_task(*found->array_job, id);
     priorities_.forget(id);
     clients_.forget(id);
     jobs_.erase(id.value);
@@ -179,7 +168,8 @@ JobId Cluster::next_job_id() const {
     while (true) {
         if (id < settings_->first_job_id || id > settings_->max_job_id)
             id = settings_->first_job_id;
-        if (!jobs_.peek(id) && !array_members.contains(id) && !damaged_jobs_.contains(id)) break;
+        if (!jobs_.peek(id) && arrays_.tasks(JobId{id}).empty() && !damaged_jobs_.contains(id))
+            break;
         ++id;
     }
     return JobId{id};
@@ -262,9 +252,20 @@ std::set<std::uint32_t> Cluster::subjects_of(TimerKind kind) const {
     return subjects;
 }
 
+void Cluster::was_blocked(Time now, Seconds length) {
+    blocked_until_ = now;
+    blocked_time_ += length;
+}
+
+std::optional<JobId> Cluster::find_submission(const std::string& key) const {
+    auto found = submissions_.find(key);
+    if (found == submissions_.end()) return {};
+    return found->second;
+}
+
 bool Cluster::is_end_awaited() const {
     return waiting_->any() || clients_.any_waits() || steps_.are_awaited() ||
-           !reboots_wanted.empty();
+           !wanted_reboots_.empty();
 }
 
 ChangedRecords Cluster::take_changes() {

@@ -4,6 +4,7 @@
 // are changed through edit_*, which also tells the store what to write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,12 +12,14 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/cow_table.h"
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/interner.h"
+#include "core/job/arrays.h"
 #include "core/job/clients.h"
 #include "core/job/steps.h"
 #include "core/limits/licenses_in_use.h"
@@ -56,10 +59,10 @@ struct Node {
     std::optional<Time> reason_time;
     UserId reason_user;
     std::optional<Time> last_seen;
-    Seconds deaf_before{0};  // Cluster::deaf at that time
-    bool watched = false;    // a NodeTimeout timer is set
-    Seconds clock_ahead{0};  // relative to the controller's; see core/node/clock.cc
-    Seconds clock_steps{0};  // by how much its clock was set since it registered, as reported
+    Seconds blocked_before{0};  // Cluster::blocked_time() at that time
+    bool watched = false;       // a NodeTimeout timer is set
+    Seconds clock_ahead{0};     // relative to the controller's; see core/node/clock.cc
+    Seconds clock_steps{0};     // by how much its clock was set since it registered, as reported
     std::optional<Time> last_busy;
     std::string comment;
     bool removed = false;          // no longer in slurm.conf
@@ -206,11 +209,8 @@ struct Timer {
     auto operator<=>(const Timer&) const = default;
 };
 
-// State of an array that is reported to its user as a whole (core/job/mail.h).
-struct ArrayNews {
-    bool has_begun = false;
-    TaskEndings endings;  // so far; tasks are deleted before the last one has ended
-};
+// What a scheduling pass is wanted for.
+enum class WantedPass : std::uint8_t { None, NewJobs, Any };
 
 struct Scheduler;
 class Waiting;
@@ -281,6 +281,8 @@ public:
     }  // in the order of creation (core/limits/qos.h)
     void set_qos(std::vector<Qos> qos);
 
+    Arrays& arrays() { return arrays_; }
+    const Arrays& arrays() const { return arrays_; }
     // Clients that wait for jobs and for steps.
     Clients& clients() { return clients_; }
     const Clients& clients() const { return clients_; }
@@ -293,7 +295,7 @@ public:
     const LimitBook& limits() const { return limits_; }
 
     void add_timer(Timer timer) { timers_.insert(timer); }
-    void shift_timers(Seconds by);  // except timers by the wall clock
+    void shift_times(Seconds by);  // the clock was set; not timers by the wall clock
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
     std::set<std::uint32_t> subjects_of(TimerKind kind) const;  // of all timers of that kind
@@ -321,23 +323,33 @@ public:
     // What priorities are measured against (core/schedule/priority.cc), and data of accounting.
     const PriorityScale& priority_scale() const { return *priority_scale_; }
     void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
-    std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
-    std::optional<Time> priorities_due;  // the next calculation
+    const std::shared_ptr<const FairShare>& fair_share() const { return fair_share_; }
+    void set_fair_share(std::shared_ptr<const FairShare> shares) {
+        fair_share_ = std::move(shares);
+    }
+    std::optional<Time> priorities_due() const { return priorities_due_; }  // if they change
+    void set_priorities_due(std::optional<Time> due) { priorities_due_ = due; }
 
-    bool schedule_wanted = false;  // something changed that may let a job start
-    bool has_new_jobs = false;     // only new jobs were queued: a pass for these
+    void want_pass() { wanted_pass_ = WantedPass::Any; }  // a change may let a job start
+    void want_pass_for_new_jobs() { wanted_pass_ = std::max(wanted_pass_, WantedPass::NewJobs); }
+    WantedPass take_wanted_pass() { return std::exchange(wanted_pass_, WantedPass::None); }
 
-    Time listening_since{};  // end of the last time in which the controller was blocked
-    Seconds deaf{0};         // how long it was blocked in total; not counted as silence of nodes
-    std::unordered_map<std::string, JobId> submissions;  // by idempotency key
-    std::unordered_map<std::uint32_t, std::vector<JobId>>
-        array_members;  // array id: records of tasks that were split off
-    std::unordered_map<std::uint32_t, std::uint32_t>
-        array_running;  // array id: tasks that hold nodes
+    // The controller handled no messages for so long, until now.
+    void was_blocked(Time now, Seconds length);
+    Time blocked_until() const { return blocked_until_; }
+    Seconds blocked_time() const { return blocked_time_; }  // in total
 
-    std::unordered_map<std::uint32_t, ArrayNews> array_news;  // by array id
-    bool users_own_nodes = false;                             // or are barred from a partition
-    std::set<NodeIndex> reboots_wanted;                       // requested, not ordered yet
+    // The job of an earlier submission with this key.
+    std::optional<JobId> find_submission(const std::string& key) const;
+    // Whether nodes may belong to a user, or users may be excluded from a partition: from the first
+    // time on.
+    bool depends_on_users() const { return depends_on_users_; }
+    void now_depends_on_users() { depends_on_users_ = true; }
+
+    // Nodes whose reboot is requested and not ordered yet.
+    const std::set<NodeIndex>& wanted_reboots() const { return wanted_reboots_; }
+    void want_reboot(NodeIndex node) { wanted_reboots_.insert(node); }
+    void want_no_reboot(NodeIndex node) { wanted_reboots_.erase(node); }
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
@@ -361,6 +373,14 @@ private:
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;
     std::set<Timer> timers_;
+    WantedPass wanted_pass_ = WantedPass::None;
+    Time blocked_until_{};
+    Seconds blocked_time_{0};
+    std::unordered_map<std::string, JobId> submissions_;  // by idempotency key
+    bool depends_on_users_ = false;
+    std::set<NodeIndex> wanted_reboots_;
+    std::shared_ptr<const FairShare> fair_share_ = std::make_shared<FairShare>();
+    std::optional<Time> priorities_due_;
     std::unique_ptr<Waiting> waiting_;
     std::unique_ptr<Scheduler> scheduler_;
     std::shared_ptr<const PlanView> plan_;
@@ -383,6 +403,7 @@ private:
     std::shared_ptr<const PriorityScale> priority_scale_;
     PriorityTable priorities_;  // only those newer than the records
     ReservationTable reservations_;
+    Arrays arrays_;
     Clients clients_;
     Steps steps_;
     LicensesInUse licenses_;

@@ -42,11 +42,10 @@ std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
     copy->priorities_ = priorities_;
     copy->reservations_ = reservations_;
     copy->qos_ = qos_;
-    copy->array_members = array_members;
-    copy->array_running = array_running;
+    copy->arrays_ = arrays_;
     copy->licenses_ = licenses_;
     copy->limits_ = limits_;
-    copy->users_own_nodes = users_own_nodes;
+    copy->depends_on_users_ = depends_on_users_;
     copy->waiting_ = std::make_unique<Waiting>(waiting_->copy_for_questions());
     copy->scheduler_ = std::make_unique<Scheduler>();
     copy->scheduler_->layout = from.layout;

@@ -101,7 +101,7 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
     }
     if (running || is_completing(job)) hold_licenses(cluster, job);
     if (job.array_job && (running || is_completing(job)))
-        ++cluster.array_running[job.array_job->value];
+        cluster.arrays().task_started(*job.array_job);
 }
 
 // Why a node was drained is unknown if its record is lost: it is drained until an administrator has
@@ -195,8 +195,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         watch_deadline(*this, added);
         recall_news(*this, added);
     }
-    std::erase_if(array_news,
-                  [&](const auto& each) { return is_array_over(*this, JobId{each.first}); });
+    arrays_.forget_news_if([&](JobId array) { return is_array_over(*this, array); });
     restore_dependencies(*this, now);
     reprioritize_all(*this, now, true);
     changed_jobs_.clear();  // all of it is in the store already
@@ -207,7 +206,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         watch_node(*this, NodeIndex{i});
     }
     count_anew(*this);
-    schedule_wanted = true;
+    want_pass();
 }
 
 }  // namespace sluice

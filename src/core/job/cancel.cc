@@ -120,7 +120,7 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
     job.run.start_time = now;
     job.run.end_time = now;
     cluster.jobs_changed_state(id);
-    cluster.schedule_wanted = true;  // others may have waited behind it
+    cluster.want_pass();  // others may have waited behind it
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
     answer_waiters(cluster, id, WaitFor::Allocated, effects);

@@ -91,7 +91,7 @@ void hold(Cluster& cluster, const Caller& caller, JobId id, JobVerb verb) {
     job.admin_hold = verb == JobVerb::Hold && may(role, Action::HoldAsAdmin);
     job.reason = reason_of_hold(job);
     job.reason_detail.clear();
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 void release(Cluster& cluster, Time now, JobId id) {

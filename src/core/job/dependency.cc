@@ -36,9 +36,8 @@ void add(Target& target, const Job& job) {
 // Any record of the array: all share the request, which lists the tasks that ever existed.
 std::shared_ptr<const Job> any_of(const Cluster& cluster, JobId array) {
     if (auto record = cluster.find_job(array)) return record;
-    auto members = cluster.array_members.find(array.value);
-    return members == cluster.array_members.end() ? nullptr
-                                                  : cluster.find_job(members->second.back());
+    const std::span<const JobId> tasks = cluster.arrays().tasks(array);
+    return tasks.empty() ? nullptr : cluster.find_job(tasks.back());
 }
 
 bool has_task(const Job& of_array, std::uint32_t task) {
@@ -50,9 +49,8 @@ Target look_at_task(const Cluster& cluster, JobId array, std::uint32_t task) {
     auto record = cluster.find_job(array);
     if (record && is_array_record(*record) && record->array_tasks.contains(task))
         add(target, *record);
-    auto members = cluster.array_members.find(array.value);
-    if (target.known || members == cluster.array_members.end()) return target;
-    for (JobId id : members->second) {
+    if (target.known) return target;
+    for (JobId id : cluster.arrays().tasks(array)) {
         const Job& job = cluster.job(id);
         if (job.array_task == task || job.array_tasks.contains(task)) add(target, job);
     }
@@ -69,10 +67,9 @@ Target look_at_array(const Cluster& cluster, const Condition& condition) {
     Target target;
     auto record = cluster.find_job(condition.job);
     if (record && is_array_record(*record)) add(target, *record);
-    auto members = cluster.array_members.find(condition.job.value);
-    if (members == cluster.array_members.end()) return target;
+    const std::span<const JobId> tasks = cluster.arrays().tasks(condition.job);
     bool start_matters = awaits_start(condition);
-    for (auto id = members->second.rbegin(); id != members->second.rend(); ++id) {
+    for (auto id = tasks.rbegin(); id != tasks.rend(); ++id) {
         add(target, cluster.job(*id));
         if (start_matters ? !target.started : !target.ended) break;
     }

@@ -11,19 +11,17 @@ namespace sluice {
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
     std::vector<JobId> found;
     auto record = cluster.find_job(ref.job);
-    auto members = cluster.array_members.find(ref.job.value);
+    const std::span<const JobId> tasks = cluster.arrays().tasks(ref.job);
     if (!ref.tasks) {
         if (record) found.push_back(record->id);
-        if (members == cluster.array_members.end()) return found;
-        for (JobId id : members->second) {
+        for (JobId id : tasks) {
             if (id != ref.job) found.push_back(id);
         }
         return found;
     }
     if (record && is_array_record(*record) && has_any_task(*record, *ref.tasks))
         found.push_back(record->id);
-    if (members == cluster.array_members.end()) return found;
-    for (JobId id : members->second) {
+    for (JobId id : tasks) {
         if (has_any_task(cluster.job(id), *ref.tasks)) found.push_back(id);
     }
     return found;
@@ -52,7 +50,7 @@ JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
         // Compat: the last task keeps the array's own id.
         dequeue(cluster, record);
         record.array_task = task;
-        if (record.array_job == array) cluster.array_members[array.value].push_back(array);
+        if (record.array_job == array) cluster.arrays().add_task(array, array);
         return array;
     }
     Job job = record;

@@ -144,10 +144,7 @@ void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex 
 
 // A task of the array has ended: tasks that waited because of the array's limit may start.
 void task_is_gone(Cluster& cluster, Time now, JobId array) {
-    auto running = cluster.array_running.find(array.value);
-    if (running != cluster.array_running.end() && --running->second == 0) {
-        cluster.array_running.erase(running);
-    }
+    cluster.arrays().task_left(array);
     for (JobId id : cluster.waiting().parked().take_tasks(array))
         enqueue(cluster, cluster.job(id), now);
 }
@@ -202,7 +199,7 @@ void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& ru
     if (cluster.node(node).orphans.empty()) return;
     std::erase(cluster.edit_node(node).orphans, RunId{run.job, run.restarts, kBatchStep});
     if (may_take_jobs(cluster.node(node))) unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
     job.time_limit = limit_before_deadline(job, now);
     job.run.licenses_held = choose_licenses(cluster, job, now);
     hold_licenses(cluster, job);
-    if (job.array_job) ++cluster.array_running[job.array_job->value];
+    if (job.array_job) cluster.arrays().task_started(*job.array_job);
     std::shared_ptr<const Allocation> held = job.run.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);

@@ -45,7 +45,7 @@ std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& 
         cluster.edit_job(id).run.awaits_cpus =
             false;  // suspended by hand: other jobs may use its CPUs
         cluster.touch_nodes_of(cluster.job(id));
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
         return {};
     }
     Job& job = cluster.edit_job(id);

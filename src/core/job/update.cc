@@ -107,7 +107,7 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     watch_deadline(cluster, changed);
     bool counts = is_let_go || is_calculated(changed);
     if (changed.state == JobState::Pending && counts) calculate_priority(cluster, changed);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (is_live(changed)) cluster.touch_nodes_of(changed);
     std::optional<JobId> array = changed.array_job;

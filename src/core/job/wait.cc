@@ -39,7 +39,7 @@ void await_salloc(Cluster& cluster, Time now, const Job& job) {
 void end_if_client_is_gone(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!cluster.clients().take_lost(job.id, now)) return;
     const bool was_blocked =
-        now < cluster.listening_since + kBackWithin;  // the controller was not accepting requests
+        now < cluster.blocked_until() + kBackWithin;  // the controller was not accepting requests
     if (was_blocked || has_steps(cluster, job)) return await_salloc(cluster, now, job);
     if (is_live(job)) end_running(cluster, now, job.id, KillReason::Cancelled, effects);
 }

@@ -299,7 +299,7 @@ void reservations_have_changed(Cluster& cluster, Time now) {
         enqueue(cluster, cluster.job(id), now);
     }
     cluster.scheduler().is_planned = false;
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     watch(cluster, now);
 }
 

@@ -38,7 +38,7 @@ void look_at_clock(Cluster& cluster, Time now, NodeIndex index) {
         node.reason_time.reset();
         cluster.mark_stored(index);
         unpark_all(cluster, now);
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
     }
 }
 

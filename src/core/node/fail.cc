@@ -17,15 +17,15 @@ namespace {
 // When the node is given up as silent. Time in which the controller was blocked does not count:
 // messages of the node were waiting to be read.
 Time silence_end(const Cluster& cluster, const Node& node) {
-    const Seconds deaf = cluster.deaf - node.deaf_before;
-    return *node.last_seen + deaf + cluster.settings().slurmd_timeout;
+    const Seconds blocked = cluster.blocked_time() - node.blocked_before;
+    return *node.last_seen + blocked + cluster.settings().slurmd_timeout;
 }
 
 }  // namespace
 
 void node_is_heard(const Cluster& cluster, Node& node, Time now) {
     node.last_seen = now;
-    node.deaf_before = cluster.deaf;
+    node.blocked_before = cluster.blocked_time();
 }
 
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {

@@ -46,7 +46,7 @@ void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNod
                    event.caller.user, now);
     }
     node.reboot = std::move(reboot);
-    cluster.reboots_wanted.insert(index);
+    cluster.want_reboot(index);
     cluster.mark_stored(index);
 }
 
@@ -92,12 +92,12 @@ void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effec
     for (NodeIndex index : *nodes) {
         if (!cluster.node(index).removed) request_reboot(cluster, now, index, event);
     }
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     answer(Done{});
 }
 
 void order_reboots(Cluster& cluster, Time now, Effects& effects) {
-    std::vector<NodeIndex> waiting(cluster.reboots_wanted.begin(), cluster.reboots_wanted.end());
+    const std::set<NodeIndex> waiting = cluster.wanted_reboots();  // some leave it
     for (NodeIndex index : waiting) {
         if (!is_idle(cluster.node(index))) continue;
         Node& node = cluster.edit_node(index);
@@ -106,17 +106,17 @@ void order_reboots(Cluster& cluster, Time now, Effects& effects) {
         append_reason(node, "reboot issued", now);
         cluster.mark_stored(index);
         watch_reboot(cluster, index);
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
         effects.push_back(RebootNode{index, now});
     }
 }
 
 void watch_reboot(Cluster& cluster, NodeIndex index) {
     const Node& node = cluster.node(index);
-    cluster.reboots_wanted.erase(index);
+    cluster.want_no_reboot(index);
     if (!node.reboot) return;
     if (!node.reboot->issued) {
-        cluster.reboots_wanted.insert(index);
+        cluster.want_reboot(index);
     } else {
         cluster.add_timer({reboot_end(cluster, *node.reboot), TimerKind::Reboot, index.value});
     }
@@ -151,7 +151,7 @@ void cancel_reboot(Cluster& cluster, NodeIndex index) {
     if (node.reboot->drained) node.admin_flags &= ~kNodeDrain;
     if (node.reboot->reasoned) clear_reason(node);
     node.reboot.reset();
-    cluster.reboots_wanted.erase(index);
+    cluster.want_no_reboot(index);
     cluster.mark_stored(index);
 }
 

@@ -149,7 +149,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     }
     watch_node(cluster, *index);
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     effects.push_back(NodeAnswered{event.node, {}});
 }
 

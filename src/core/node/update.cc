@@ -109,7 +109,7 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     if (change.state == "CANCEL_REBOOT") cancel_reboot(cluster, index);
     Node& node = cluster.edit_node(index);
     if (change.state == "RESUME" || change.state == "IDLE") resume(node);
-    if (!node.reboot) cluster.reboots_wanted.erase(index);
+    if (!node.reboot) cluster.want_no_reboot(index);
     if (change.state == "RESUME") watch_node(cluster, index);  // it had no timer during the reboot
     if (change.state == "UNDRAIN") undrain(node);
     if (change.state == "DRAIN") node.admin_flags |= kNodeDrain;
@@ -161,7 +161,7 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     for (NodeIndex index : *meant) change_node(cluster, now, event.caller, index, *change, effects);
     if (change->weight || change->features) cluster.nodes_were_reweighted();
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     answer(Done{});
 }
 

@@ -201,7 +201,8 @@ void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time n
     if (exclusive == Exclusive::Node && !job.run.cpus_lent) node.exclusive = true;
     if (exclusive != Exclusive::User) return;
     node.exclusive_user = job.user;
-    cluster.users_own_nodes = cluster.schedule_wanted = true;
+    cluster.now_depends_on_users();
+    cluster.want_pass();
 }
 
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
@@ -212,14 +213,14 @@ void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, T
     if (node.cpus_used == 0)
         node.exclusive = false;  // an exclusive job had all CPUs; other jobs here are suspended
     if (node.jobs.empty()) node.exclusive_user.reset();
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
     Node& node = cluster.edit_node(share.node);
     give_back_cpus(node, share);
     node.exclusive = false;  // it can only have been this job's
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     CHECK(std::find(node.jobs.begin(), node.jobs.end(), job.id) != node.jobs.end());
 }
 

@@ -209,7 +209,7 @@ void explain_rules(const Question& question, Explanation& out) {
     add_dependencies(question, out);
     if (array_limit_reached(question.cluster, job)) {
         out.array_limit = job.array_limit;
-        out.array_running = question.cluster.array_running.at(job.array_job->value);
+        out.array_running = question.cluster.arrays().running(*job.array_job);
     }
     add_licenses(question, out);
     add_reservations(question, out);

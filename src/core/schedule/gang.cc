@@ -106,7 +106,7 @@ void on_time_slice(Cluster& cluster, Time now, Effects& effects) {
         for (JobId other : others) set_aside(cluster, now, other, effects);
         if (may_resume(cluster, *waiting)) resume_job(cluster, now, id, effects);
     }
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     watch_slices(cluster, now);
 }
 

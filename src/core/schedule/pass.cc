@@ -72,8 +72,7 @@ bool comes_in_time(Reason reason) {
 
 bool array_limit_reached(const Cluster& cluster, const Job& job) {
     if (!job.array_job || job.array_limit == 0) return false;
-    auto running = cluster.array_running.find(job.array_job->value);
-    return running != cluster.array_running.end() && running->second >= job.array_limit;
+    return cluster.arrays().running(*job.array_job) >= job.array_limit;
 }
 
 std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
@@ -447,9 +446,9 @@ static void look_at_limited_again(Queue& queue) {
 }
 
 void schedule(Cluster& cluster, Time now, Effects& effects) {
-    if (!cluster.schedule_wanted && !cluster.has_new_jobs) return;
-    bool only_new_jobs = !std::exchange(cluster.schedule_wanted, false);
-    cluster.has_new_jobs = false;
+    const WantedPass wanted = cluster.take_wanted_pass();
+    if (wanted == WantedPass::None) return;
+    const bool only_new_jobs = wanted == WantedPass::NewJobs;
     cluster.refresh_layout();
     regroup_queue(cluster);
     if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.waiting().queue());

@@ -235,7 +235,7 @@ TEST(Priority, IncreasesOnlyWhereThatIsAskedFor) {
     auto shares = [&](double factor) {
         FairShare table;
         table.associations[{"vision", kUser.user}] = {.factor = factor, .priority = 0};
-        site.cluster.fair_share = std::make_shared<FairShare>(table);
+        site.cluster.set_fair_share(std::make_shared<FairShare>(table));
     };
     JobId job = site.submit(wish, kUser);
     EXPECT_EQ(site.priority(job), 1u);
@@ -414,7 +414,7 @@ TEST(Priority, ManyJobsAreReorderedAtOnce) {
         wish.account = "vision";
         site.submit(wish, {UserId{i % 100}, GroupId{100}});
     }
-    site.cluster.fair_share = std::make_shared<FairShare>(shares);
+    site.cluster.set_fair_share(std::make_shared<FairShare>(shares));
     site.wait(Seconds{300});
     std::vector<std::uint32_t> order = site.order("short");
     EXPECT_EQ(order.size(), 2000u);

@@ -52,8 +52,9 @@ bool Queue::is_of(const JobClass& job_class, const Job& job) const {
 void regroup_queue(Cluster& cluster) {
     Queue& queue = cluster.waiting().queue();
     const QueueGrouping before = queue.grouping();
-    const QueueGrouping wanted{before.by_user || cluster.users_own_nodes || limits_users(cluster),
-                               before.by_account || limits_accounts(cluster)};
+    const QueueGrouping wanted{
+        before.by_user || cluster.depends_on_users() || limits_users(cluster),
+        before.by_account || limits_accounts(cluster)};
     if (wanted == before) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
@@ -195,7 +196,7 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
     JobId id = job.id;
     bool is_of_interest = add_to_queue(cluster, id, usable_reservations(cluster, job));
     if (is_of_interest || cluster.job(id).reason != Reason::None)
-        cluster.has_new_jobs = true;
+        cluster.want_pass_for_new_jobs();
     else
         cluster.add_timer({now + kPlanSoon, TimerKind::Plan, 0});
 }

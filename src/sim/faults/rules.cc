@@ -128,10 +128,8 @@ std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job)
 // The tasks that an array ever had; one of no number for a job that is no array.
 std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     auto record = cluster.find_job(id);
-    if (auto members = cluster.array_members.find(id.value);
-        !record && members != cluster.array_members.end()) {
-        record = cluster.find_job(members->second.front());
-    }
+    const std::span<const JobId> split = cluster.arrays().tasks(id);
+    if (!record && !split.empty()) record = cluster.find_job(split.front());
     if (!record) return {};
     std::vector<std::uint32_t> tasks;
     if (!record->array_job || !record->request->array) return {kWholeJob};
