@@ -31,7 +31,7 @@ void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
                                     .children = false,
                                     .steps = !warn.batch_shell_only});
     }
-    cluster.edit_job(job.id).run.warned = true;
+    cluster.edit_job(job.id)->run.warned = true;
 }
 
 void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effects) {
@@ -41,7 +41,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
     switch (timer.kind) {
         case TimerKind::Begin:
             if (job->state != JobState::Pending || job->eligible_time > now) return;
-            if (job->reason == Reason::BeginTime) cluster.edit_job(job->id).reason = Reason::None;
+            if (job->reason == Reason::BeginTime) cluster.edit_job(job->id)->reason = Reason::None;
             enqueue(cluster, cluster.job(job->id), now);
             return;
         case TimerKind::TimeLimit: {

@@ -39,6 +39,13 @@ bool awaits_its_time(const Cluster& cluster, const Job& job) {
            !cluster.waiting().is_due(job.id);
 }
 
+void shift_node(Node& node, Seconds by) {
+    shift_time(node.last_seen, by);
+    shift_time(node.last_busy, by);
+    if (node.reboot) node.reboot->stepped += by;  // `issued` also identifies the order
+    node.clock_ahead -= by;
+}
+
 // `before`: the time by the old clock.
 void shift_job(Job& job, Seconds by, Time before) {
     const bool awaits_begin = job.request->begin && *job.request->begin > before;
@@ -70,17 +77,13 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
     std::vector<JobId> jobs;
     cluster.jobs().for_each([&](const Job& job) { jobs.push_back(job.id); });
     for (JobId id : jobs) {
-        Job& job = cluster.edit_job(id);
-        shift_job(job, event.by, now - event.by);
+        shift_job(*cluster.edit_job(id), event.by, now - event.by);
+        const Job& job = cluster.job(id);
         if (awaits_its_time(cluster, job))
             cluster.add_timer({std::max(job.eligible_time, now), TimerKind::Begin, id.value});
     }
     for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
-        Node& node = cluster.edit_node(index);
-        shift_time(node.last_seen, event.by);
-        shift_time(node.last_busy, event.by);
-        if (node.reboot) node.reboot->stepped += event.by;  // `issued` also identifies the order
-        node.clock_ahead -= event.by;
+        shift_node(*cluster.edit_node(index), event.by);
         look_at_clock(cluster, now, index);
     }
     for (Reservation reservation : std::vector(cluster.reservations())) {

@@ -63,19 +63,20 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
 }
 
 void Cluster::build_nodes(Time now) {
-    for (std::uint32_t i = 0; i < node_count(); ++i) edit_node(NodeIndex{i}).removed = true;
+    for (std::uint32_t i = 0; i < node_count(); ++i) edit_node(NodeIndex{i})->removed = true;
     for (const NodeConfig& config : settings_->nodes) {
         auto known = node_index_.find(config.name);
         if (known == node_index_.end()) {
             NodeIndex index{node_count()};
             node_index_.emplace(config.name, index);
             node_names_.push_back(config.name);
-            Node& added = nodes_.insert(index.value, Node{.index = index});
+            Node added{.index = index};
             configure_node(added, config, *settings_, now);
+            nodes_.insert(index.value, std::move(added));
         } else {
-            Node& node = edit_node(known->second);
-            node.removed = false;
-            configure_node(node, config, *settings_, now);
+            const Edit<Node> node = edit_node(known->second);
+            node->removed = false;
+            configure_node(*node, config, *settings_, now);
         }
     }
 }
@@ -115,21 +116,18 @@ const Job& Cluster::job(JobId id) const {
     return *found;
 }
 
-Job& Cluster::edit_job(JobId id) {
-    Job* job = jobs_.edit(id.value);
-    CHECK(job);
-    priorities_.move_to(*job);
+Edit<Job> Cluster::edit_job(JobId id) {
     changed_jobs_.insert(id.value);
-    visible_change_ = true;
-    return *job;
+    return edit_shown(id);
 }
 
-Job& Cluster::edit_shown(JobId id) {
+Edit<Job> Cluster::edit_shown(JobId id) {
+    job_edit_.check_free();
     Job* job = jobs_.edit(id.value);
     CHECK(job);
     priorities_.move_to(*job);
     visible_change_ = true;
-    return *job;
+    return {*job, job_edit_};
 }
 
 void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
@@ -137,17 +135,18 @@ void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
     visible_change_ = true;
 }
 
-Job& Cluster::add_job(Job job) {
+const Job& Cluster::add_job(Job job) {
     JobId id = job.id;
     if (!job.idempotency_key.empty()) submissions_.emplace(job.idempotency_key, id);
     if (is_task_record(job)) arrays_.add_task(*job.array_job, id);
-    Job& added = jobs_.insert(id.value, std::move(job));
+    const Job& added = jobs_.insert(id.value, std::move(job));
     changed_jobs_.insert(id.value);
     visible_change_ = true;
     return added;
 }
 
 void Cluster::forget_job(JobId id) {
+    job_edit_.check_free();
     auto found = jobs_.find(id.value);
     if (!found) return;
     if (!found->idempotency_key.empty()) submissions_.erase(found->idempotency_key);
@@ -194,12 +193,13 @@ const Node& Cluster::node(NodeIndex index) const {
     return *found;
 }
 
-Node& Cluster::edit_node(NodeIndex index) {
+Edit<Node> Cluster::edit_node(NodeIndex index) {
+    node_edit_.check_free();
     Node* node = nodes_.edit(index.value);
     CHECK(node);
     touched_nodes_.insert(index.value);
     visible_change_ = true;
-    return *node;
+    return {*node, node_edit_};
 }
 
 void Cluster::mark_stored(NodeIndex index) {
@@ -299,6 +299,8 @@ ChangedRecords Cluster::take_changes() {
 }
 
 std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
+    job_edit_.check_free();
+    node_edit_.check_free();
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     copied_ = nullptr;  // it would keep old records in memory

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/cow_table.h"
+#include "core/edit.h"
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/interner.h"
@@ -230,15 +231,16 @@ public:
 
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
-    Job& edit_job(JobId id);    // marks it changed
-    Job& edit_shown(JobId id);  // only derived values: readers see them, the store does not
+    Edit<Job> edit_job(JobId id);    // marks it changed
+    Edit<Job> edit_shown(JobId id);  // only derived values: readers see them, the store does not
     // The same for many at once: for all that changes(job), in chunks that want(summary).
-    template <typename Want, typename Changes, typename Edit>
-    void edit_shown_where(Want want, Changes changes, Edit edit) {
+    template <typename Want, typename Changes, typename Change>
+    void edit_shown_where(Want want, Changes changes, Change change) {
+        job_edit_.check_free();
         visible_change_ = true;
-        jobs_.edit_where(want, changes, edit);
+        jobs_.edit_where(want, changes, change);
     }
-    Job& add_job(Job job);
+    const Job& add_job(Job job);
     void forget_job(JobId id);
     // The store keeps a row of it for accounting. The last run of a job needs no call: it is
     // recorded when the job has ended.
@@ -257,8 +259,8 @@ public:
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
     const Node& node(NodeIndex index) const;
-    Node& edit_node(NodeIndex index);   // visible to readers; see also mark_stored
-    void mark_stored(NodeIndex index);  // something of it must survive a restart
+    Edit<Node> edit_node(NodeIndex index);  // visible to readers; see also mark_stored
+    void mark_stored(NodeIndex index);      // something of it must survive a restart
     std::uint32_t node_count() const { return static_cast<std::uint32_t>(node_names_.size()); }
 
     const std::vector<Partition>& partitions() const { return *partitions_; }
@@ -368,7 +370,9 @@ private:
 
     std::shared_ptr<const Settings> settings_;
     CowTable<Job> jobs_;
+    EditLock job_edit_;
     CowTable<Node> nodes_;
+    EditLock node_edit_;
     std::unordered_map<std::string, NodeIndex> node_index_;
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;

@@ -93,7 +93,7 @@ void compare_plans(Cluster& cluster, Time now) {
             }
         }
     }
-    for (NodeIndex node : touched) cluster.edit_node(node);  // they still are
+    for (NodeIndex node : touched) (void)cluster.edit_node(node);  // they still are
 }
 
 // Every node answers every order it was given.

@@ -97,7 +97,7 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
                       share.node) != job.run.completing_nodes.end();
         if (!running && !completing) continue;
         take_share(cluster, job, share, now);
-        if (completing) ++cluster.edit_node(share.node).completing;
+        if (completing) ++cluster.edit_node(share.node)->completing;
     }
     if (running || is_completing(job)) hold_licenses(cluster, job);
     if (job.array_job && (running || is_completing(job)))
@@ -109,11 +109,11 @@ void hold_resources(Cluster& cluster, const Job& job, Time now) {
 void drain_damaged(Cluster& cluster, const std::string& name, Time now) {
     auto index = cluster.find_node(name);
     if (!index) return;
-    Node& node = cluster.edit_node(*index);
-    node.admin_flags |= kNodeDrain;
-    node.reason = "its stored record is damaged";
-    node.reason_time = now;
-    node.reason_user = cluster.settings().slurm_user;
+    const Edit<Node> node = cluster.edit_node(*index);
+    node->admin_flags |= kNodeDrain;
+    node->reason = "its stored record is damaged";
+    node->reason_time = now;
+    node->reason_user = cluster.settings().slurm_user;
     cluster.mark_stored(*index);
 }
 
@@ -157,17 +157,17 @@ void Cluster::restore(const StoredState& stored, Time now) {
     for (const StoredNode& saved : stored.nodes) {
         auto index = find_node(saved.name);
         if (!index) continue;
-        Node& node = edit_node(*index);
-        node.admin_flags = saved.admin_flags;
-        node.down = saved.down;
-        node.reason = saved.reason;
-        node.reason_time = saved.reason_time;
-        node.reason_user = saved.reason_user;
-        node.comment = saved.comment;
-        node.weight_by_hand = saved.weight;
-        node.features_by_hand = saved.features;
-        keep_changes_by_hand(node);
-        node.reboot = saved.reboot;
+        const Edit<Node> node = edit_node(*index);
+        node->admin_flags = saved.admin_flags;
+        node->down = saved.down;
+        node->reason = saved.reason;
+        node->reason_time = saved.reason_time;
+        node->reason_user = saved.reason_user;
+        node->comment = saved.comment;
+        node->weight_by_hand = saved.weight;
+        node->features_by_hand = saved.features;
+        keep_changes_by_hand(*node);
+        node->reboot = saved.reboot;
         watch_reboot(*this, *index);
     }
     restore_damaged(stored, now);
@@ -202,7 +202,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
     Effects nobody_to_tell;
     for (JobId id : unplaced) give_up_unplaced(*this, now, id, nobody_to_tell);
     for (std::uint32_t i = 0; i < node_count(); ++i) {
-        node_is_heard(*this, edit_node(NodeIndex{i}), now);
+        node_is_heard(*this, *edit_node(NodeIndex{i}), now);
         watch_node(*this, NodeIndex{i});
     }
     count_anew(*this);

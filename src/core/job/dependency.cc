@@ -137,21 +137,22 @@ bool kills_invalid(const Cluster& cluster, const Job& job) {
 void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector<JobId>& ended,
               Effects& effects) {
     if (cluster.job(id).dependency != left) {
-        Job& job = cluster.edit_job(id);
-        const bool is_news = left.never() && !job.dependency.never();
-        job.dependency = std::move(left);
-        if (is_news) mail(MailType::InvalidDepend, now, job, effects);
-        if (job.dependency.empty()) job.eligible_time = std::max(job.eligible_time, now);
+        const Edit<Job> job = cluster.edit_job(id);
+        const bool is_news = left.never() && !job->dependency.never();
+        job->dependency = std::move(left);
+        if (is_news) mail(MailType::InvalidDepend, now, *job, effects);
+        if (job->dependency.empty()) job->eligible_time = std::max(job->eligible_time, now);
     }
     const Job& job = cluster.job(id);
     bool kill = job.dependency.never() && kills_invalid(cluster, job);
     Reason reason =
         job.priority == 0 && !kill ? job.reason : reason_to_wait(job, now);  // a hold comes first
-    if (job.reason != reason) cluster.edit_job(id).reason = reason;
+    const bool is_free = job.dependency.empty();
+    if (job.reason != reason) cluster.edit_job(id)->reason = reason;
     if (kill) {
         end_pending(cluster, now, id, JobState::Cancelled, cluster.settings().slurm_user, effects);
         ended.push_back(id);
-    } else if (job.dependency.empty()) {
+    } else if (is_free) {
         enqueue(cluster, cluster.job(id), now);
     }
 }
@@ -224,7 +225,7 @@ void remember_failure(Cluster& cluster, JobId id, const Job& awaited, const Awai
             continue;
         if (condition.kind == DependencyKind::AfterCorr && job->array_job)
             continue;  // task by task
-        cluster.edit_job(id).dependency.left[i].seen_failure = true;
+        cluster.edit_job(id)->dependency.left[i].seen_failure = true;
     }
 }
 
@@ -412,7 +413,7 @@ void tell_of_start(Cluster& cluster, Time now, JobId id) {
             if (!awaits_start(condition) || condition.due || awaited_key(condition) != key)
                 continue;
             judge_start(cluster, now, *job, condition, look_at(cluster, *job, condition));
-            if (condition.due) cluster.edit_job(dependent).dependency.left[i] = condition;
+            if (condition.due) cluster.edit_job(dependent)->dependency.left[i] = condition;
         }
     });
 }

@@ -43,14 +43,14 @@ static JobId add_part(Cluster& cluster, Job part) {
 }
 
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
-    Job& record = cluster.edit_job(array);
-    CHECK(is_array_record(record) && record.array_tasks.contains(task));
-    record.array_tasks.erase(task);
+    CHECK(is_array_record(cluster.job(array)) && cluster.job(array).array_tasks.contains(task));
+    cluster.edit_job(array)->array_tasks.erase(task);
+    const Job& record = cluster.job(array);
     if (record.array_tasks.empty()) {
         // Compat: the last task keeps the array's own id.
         dequeue(cluster, record);
-        record.array_task = task;
-        if (record.array_job == array) cluster.arrays().add_task(array, array);
+        cluster.edit_job(array)->array_task = task;
+        if (cluster.job(array).array_job == array) cluster.arrays().add_task(array, array);
         return array;
     }
     Job job = record;
@@ -69,9 +69,8 @@ void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks) {
         split_task(cluster, array, cut.first());
         return;
     }
-    Job& record = cluster.edit_job(array);
-    record.array_tasks = std::move(kept);
-    Job part = record;
+    cluster.edit_job(array)->array_tasks = std::move(kept);
+    Job part = cluster.job(array);
     part.array_tasks = std::move(cut);
     add_part(cluster, std::move(part));
 }

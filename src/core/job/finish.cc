@@ -124,7 +124,7 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
 
 void set_completing(Cluster& cluster, Job& job, std::vector<NodeIndex> nodes) {
     job.run.completing_nodes = std::move(nodes);
-    for (NodeIndex node : job.run.completing_nodes) ++cluster.edit_node(node).completing;
+    for (NodeIndex node : job.run.completing_nodes) ++cluster.edit_node(node)->completing;
 }
 
 std::vector<NodeIndex> nodes_of(const Job& job) {
@@ -140,6 +140,15 @@ void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex 
     if (job.run.kill_reason) order.reason_line = reason_line(cluster, job, now, node);
     if (cluster.settings().has_epilog) order.for_epilog = cluster.find_job(job.id);
     effects.push_back(std::move(order));
+}
+
+// Tells all nodes of a completing job to end it, except the one that has reported its end.
+void terminate_all(const Cluster& cluster, Time now, JobId id, std::optional<NodeIndex> except,
+                   Effects& effects) {
+    const std::shared_ptr<const Job> ending = cluster.find_job(id);
+    for (NodeIndex node : ending->run.completing_nodes) {
+        if (node != except) send_terminate(cluster, now, *ending, node, effects);
+    }
 }
 
 // A task of the array has ended: tasks that waited because of the array's limit may start.
@@ -193,11 +202,36 @@ StepState step_state_after(JobState state) {
     }
 }
 
+// The node of the batch script has reported its end: how the job ends, or whether it runs again.
+void end_by_itself(const Cluster& cluster, Time now, Job& job, const JobEnded& event) {
+    const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
+    leave_suspension(job, now);
+    job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
+    if (counts_as_preempted(cluster, job, event.exit)) {
+        job.run.kill_reason = reason_to_end_preempted(cluster, job);
+        JobState after = state_after(*job.run.kill_reason);
+        if (after != job.state) move_to(job, after);
+    } else if (refused && may_be_requeued(job)) {
+        job.run.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
+    } else if (auto again = reason_after_exit(cluster, job, event)) {
+        job.run.kill_reason = again;
+    } else {
+        move_to(job, event.launch_error ? JobState::Failed : ending_of(job.run.exit));
+    }
+    job.reason =
+        event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, job.run.exit);
+    if (event.launch_error) {  // the reason is shown as well
+        const std::string& detail = event.launch_error->detail;
+        job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
+    }
+    job.run.end_time = now;
+}
+
 // A run that the controller had given up is gone from its node. After the last one the node takes
 // jobs again; jobs that were parked because they named it are queued.
 void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& run) {
     if (cluster.node(node).orphans.empty()) return;
-    std::erase(cluster.edit_node(node).orphans, RunId{run.job, run.restarts, kBatchStep});
+    std::erase(cluster.edit_node(node)->orphans, RunId{run.job, run.restarts, kBatchStep});
     if (may_take_jobs(cluster.node(node))) unpark_all(cluster, now);
     cluster.want_pass();
 }
@@ -205,71 +239,70 @@ void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& ru
 }  // namespace
 
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    auto waiting =
-        std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(), node);
-    if (waiting == job.run.completing_nodes.end()) return;
-    job.run.completing_nodes.erase(waiting);
-    --cluster.edit_node(node).completing;
-    std::shared_ptr<const Allocation> held = job.run.allocation;
-    if (const NodeShare* share = held->find(node)) give_back_share(cluster, job, *share, now);
+    if (std::erase(cluster.edit_job(id)->run.completing_nodes, node) == 0) return;
+    --cluster.edit_node(node)->completing;
+    const Job& job = cluster.job(id);
+    if (const NodeShare* share = job.run.allocation->find(node))
+        give_back_share(cluster, job, *share, now);
     cluster.jobs_changed_state(id);
     if (job.run.completing_nodes.empty()) settle(cluster, now, id, effects);
 }
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    leave_suspension(job, now);
-    CHECK(job.state == JobState::Running);
-    if (is_completing(
-            job)) {  // already completing, to be requeued: a stronger reason may change that
-        job.run.kill_reason = reason;
-        if (JobState after = state_after(reason); after != JobState::Running) move_to(job, after);
-        return;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        leave_suspension(*job, now);
+        CHECK(job->state == JobState::Running);
+        job->run.kill_reason = reason;
+        const JobState after = state_after(reason);
+        if (after != JobState::Running) move_to(*job, after);
+        // Already completing, to be requeued: a stronger reason changes that.
+        if (is_completing(*job)) return;
+        job->run.end_time = now;
+        if (reason == KillReason::TimeLimit) job->reason = Reason::TimeLimit;
+        if (reason == KillReason::NodeFail) job->reason = Reason::NodeDown;
+        end_steps(cluster, *job, now,
+                  reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
+        set_completing(cluster, *job, nodes_of(*job));
     }
-    job.run.kill_reason = reason;
-    job.run.end_time = now;
-    if (JobState after = state_after(reason); after != JobState::Running) {
-        move_to(job, after);
-        if (reason == KillReason::TimeLimit) job.reason = Reason::TimeLimit;
-        if (reason == KillReason::NodeFail) job.reason = Reason::NodeDown;
-    }
-    end_steps(cluster, job, now,
-              reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
-    set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
-    std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->run.completing_nodes)
-        send_terminate(cluster, now, *ending, node, effects);
+    terminate_all(cluster, now, id, {}, effects);
     retry_waiting_steps(cluster, now, id, effects);  // they are refused
     if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
 }
 
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    move_to(job, JobState::Completed);
-    job.run.end_time = now;
-    job.run.allocation.reset();
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        move_to(*job, JobState::Completed);
+        job->run.end_time = now;
+        job->run.allocation.reset();
+    }
     cluster.jobs_changed_state(id);
     retry_waiting_steps(cluster, now, id, effects);  // they are refused
     settle(cluster, now, id, effects);
 }
 
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    job.run.completing_nodes.clear();
-    leave_suspension(job, now);
-    end_steps(cluster, job, now, StepState::NodeFail);
-    job.run.cpus_lent = false;
-    job.run.licenses_held.clear();
-    if (!job.run.end_time) job.run.end_time = now;
-    if (job.state == JobState::Running && (may_be_requeued(job) || will_run_again(job))) {
-        return requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold,
-                           effects);
+    bool is_requeued = false;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        job->run.completing_nodes.clear();
+        leave_suspension(*job, now);
+        end_steps(cluster, *job, now, StepState::NodeFail);
+        job->run.cpus_lent = false;
+        job->run.licenses_held.clear();
+        if (!job->run.end_time) job->run.end_time = now;
+        const bool was_running = job->state == JobState::Running;
+        is_requeued = was_running && (may_be_requeued(*job) || will_run_again(*job));
+        if (was_running && !is_requeued) {
+            move_to(*job, JobState::NodeFail);
+            job->reason = Reason::NodeDown;
+        }
     }
-    if (job.state == JobState::Running) {
-        move_to(job, JobState::NodeFail);
-        job.reason = Reason::NodeDown;
+    if (is_requeued) {
+        const bool hold = cluster.job(id).run.kill_reason == KillReason::RequeueHold;
+        return requeue_now(cluster, now, id, hold, effects);
     }
     cluster.jobs_changed_state(id);
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
@@ -295,41 +328,21 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     if (refused && (is_live(*found) || is_completing(*found)))
         drain_after_refusal(cluster, now, event.node, *event.launch_error);
     if (!event.launch_error && (is_live(*found) || is_completing(*found))) {
-        Usage& usage = cluster.edit_job(found->id).run.usage;
-        usage = event.usage;
-        usage.rss_max_node = cluster.node(event.node).config.name;
+        const Edit<Job> job = cluster.edit_job(found->id);
+        job->run.usage = event.usage;
+        job->run.usage.rss_max_node = cluster.node(event.node).config.name;
     }
     if (is_live(*found)) {
-        Job& job = cluster.edit_job(found->id);
-        leave_suspension(job, now);
-        job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
-        if (counts_as_preempted(cluster, job, event.exit)) {
-            job.run.kill_reason = reason_to_end_preempted(cluster, job);
-            JobState after = state_after(*job.run.kill_reason);
-            if (after != job.state) move_to(job, after);
-        } else if (refused && may_be_requeued(job)) {
-            job.run.kill_reason =
-                reason_after_refusal(cluster, job, event.node, *event.launch_error);
-        } else if (auto again = reason_after_exit(cluster, job, event)) {
-            job.run.kill_reason = again;
-        } else {
-            move_to(job, event.launch_error ? JobState::Failed : ending_of(job.run.exit));
+        {
+            const Edit<Job> job = cluster.edit_job(found->id);
+            end_by_itself(cluster, now, *job, event);
+            end_steps(cluster, *job, now, step_state_after(job->state));
+            set_completing(cluster, *job, nodes_of(*job));
         }
-        job.reason = event.launch_error ? reason_of(*event.launch_error)
-                                        : reason_of(job.state, job.run.exit);
-        if (event.launch_error) {  // the reason is shown as well
-            const std::string& detail = event.launch_error->detail;
-            job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
-        }
-        job.run.end_time = now;
-        end_steps(cluster, job, now, step_state_after(job.state));
-        set_completing(cluster, job, nodes_of(job));
-        for (NodeIndex node : job.run.completing_nodes) {
-            if (node != event.node) send_terminate(cluster, now, job, node, effects);
-        }
-        retry_waiting_steps(cluster, now, job.id, effects);
+        terminate_all(cluster, now, found->id, event.node, effects);
+        retry_waiting_steps(cluster, now, found->id, effects);
     } else if (is_finished(found->state) && is_completing(*found)) {
-        cluster.edit_job(found->id).run.exit = event.exit;
+        cluster.edit_job(found->id)->run.exit = event.exit;
     }
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
@@ -358,9 +371,9 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error},
                      effects);
     } else if (!found->run.launched) {
-        Job& launched = cluster.edit_job(found->id);
-        launched.run.launched = true;
-        launched.refused_by.clear();
+        const Edit<Job> launched = cluster.edit_job(found->id);
+        launched->run.launched = true;
+        launched->refused_by.clear();
         // The order to stop came before there were processes.
         if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
     }
@@ -368,20 +381,20 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
 
 void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
                       Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    leave_suspension(job, now);
-    job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : exit;
-    const bool made_room = job.run.preempt_time && exit.failed();
-    if (made_room) job.run.kill_reason = KillReason::Preempted;
-    move_to(job, made_room ? JobState::Preempted : ending_of(job.run.exit));
-    job.reason = reason_of(job.state, job.run.exit);
-    job.run.end_time = now;
-    end_steps(cluster, job, now, step_state_after(job.state));
-    set_completing(cluster, job, nodes_of(job));
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        leave_suspension(*job, now);
+        job->run.exit = had_step_without_memory(*job) ? kOutOfMemoryExit : exit;
+        const bool made_room = job->run.preempt_time && exit.failed();
+        if (made_room) job->run.kill_reason = KillReason::Preempted;
+        move_to(*job, made_room ? JobState::Preempted : ending_of(job->run.exit));
+        job->reason = reason_of(job->state, job->run.exit);
+        job->run.end_time = now;
+        end_steps(cluster, *job, now, step_state_after(job->state));
+        set_completing(cluster, *job, nodes_of(*job));
+    }
     cluster.jobs_changed_state(id);
-    std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->run.completing_nodes)
-        send_terminate(cluster, now, *ending, node, effects);
+    terminate_all(cluster, now, id, {}, effects);
     retry_waiting_steps(cluster, now, id, effects);
 }
 

@@ -91,12 +91,14 @@ void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& e
     }
     const Error error{ErrorCode::NodeUnable, "the script did not start within BatchStartTimeout"};
     drain_after_refusal(cluster, now, node, error);
-    Job& refused = cluster.edit_job(job.id);
-    refused.reason = Reason::JobLaunchFailure;
-    refused.reason_detail = error.detail;
-    const KillReason reason = may_be_requeued(refused)
-                                  ? reason_after_refusal(cluster, refused, node, error)
-                                  : KillReason::NodeFail;
+    KillReason reason = KillReason::NodeFail;
+    {
+        const Edit<Job> refused = cluster.edit_job(job.id);
+        refused->reason = Reason::JobLaunchFailure;
+        refused->reason_detail = error.detail;
+        if (may_be_requeued(*refused))
+            reason = reason_after_refusal(cluster, *refused, node, error);
+    }
     end_running(cluster, now, job.id, reason, effects);
 }
 
@@ -107,7 +109,7 @@ bool may_be_requeued(const Job& job) {
 // The node also reports the step's end: that is enough for a job that cannot be requeued.
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!may_be_requeued(job)) return;
-    cluster.edit_job(job.id).reason = Reason::JobLaunchFailure;
+    cluster.edit_job(job.id)->reason = Reason::JobLaunchFailure;
     end_running(cluster, now, job.id, reason_after_prolog(cluster), effects);
 }
 

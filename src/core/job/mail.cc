@@ -141,7 +141,7 @@ void on_limit_mail_timer(Cluster& cluster, Time now, JobId id, Effects& effects)
         mail(part.type, now, *job, effects);
         terms.mail_types = without_mail_type(terms.mail_types, part.type);
     }
-    if (terms != *job->request) cluster.edit_job(id).request = cluster.shared(terms);
+    if (terms != *job->request) cluster.edit_job(id)->request = cluster.shared(terms);
 }
 
 void recall_news(Cluster& cluster, const Job& job) {

@@ -31,11 +31,9 @@ bool in_groups(const Reservation& reservation, UserId user) {
                        [&](const GroupMembers& group) { return contains(group.users, user); });
 }
 
-// A reservation has been deleted. Compat: its name is removed from the job's request; a job that
-// asked for no other one is held until the user or an operator releases it.
-void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
-    dequeue(cluster, cluster.job(id));
-    Job& job = cluster.edit_job(id);
+// Compat: its name is removed from the job's request; a job that asked for no other one is held
+// until the user or an operator releases it.
+void forget_reservation(Cluster& cluster, Job& job, const Reservation& gone) {
     JobTerms terms = *job.request;
     std::vector<std::string> left;
     for (std::string_view name : split(terms.reservation, ',')) {
@@ -51,6 +49,12 @@ void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone)
     } else if (job.reason == Reason::Reservation) {
         job.reason = Reason::None;
     }
+}
+
+// A reservation has been deleted.
+void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
+    dequeue(cluster, cluster.job(id));
+    forget_reservation(cluster, *cluster.edit_job(id), gone);
     cluster.jobs_changed_state(id);
     enqueue(cluster, cluster.job(id), now);
 }
@@ -78,7 +82,7 @@ void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& e
         }
         const Job& job = cluster.job(id);
         TimeLimit limit{now + rest - *job.run.start_time - job.run.suspended};
-        if (limit < job.time_limit) cluster.edit_job(id).time_limit = limit;
+        if (limit < job.time_limit) cluster.edit_job(id)->time_limit = limit;
         set_clocks(cluster, cluster.job(id));
     }
 }

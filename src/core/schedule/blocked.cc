@@ -99,11 +99,11 @@ void Pass::give_up_on(JobId id) {
     if (partitions_of(cluster_.job(id)).size() > 1)
         return park(cluster_, id, Reason::BadConstraints, {});
     dequeue(cluster_, cluster_.job(id));
-    Job& job = cluster_.edit_job(id);
-    job.priority = 0;
-    job.priority_by_hand = false;
-    job.reason = Reason::BadConstraints;
-    job.reason_detail.clear();
+    const Edit<Job> job = cluster_.edit_job(id);
+    job->priority = 0;
+    job->priority_by_hand = false;
+    job->reason = Reason::BadConstraints;
+    job->reason_detail.clear();
 }
 
 // Called when all partitions of a class have been tried; classes that can start again lose the
@@ -148,9 +148,9 @@ void Pass::clear_old_reasons() {
     for (JobId id : cluster_.waiting().queue().take_come_back()) {
         if (!cluster_.waiting().queue().contains(id) || cluster_.job(id).reason == Reason::None)
             continue;
-        Job& job = cluster_.edit_job(id);
-        job.reason = Reason::None;
-        job.reason_detail.clear();
+        const Edit<Job> job = cluster_.edit_job(id);
+        job->reason = Reason::None;
+        job->reason_detail.clear();
     }
 }
 

@@ -68,7 +68,7 @@ bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting
 
 void set_aside(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (cluster.job(id).run.awaits_cpus || suspend_job(cluster, now, id, effects)) return;
-    cluster.edit_job(id).run.awaits_cpus = true;
+    cluster.edit_job(id)->run.awaits_cpus = true;
     keep_set_aside(cluster, cluster.job(id), now);
 }
 

@@ -233,10 +233,10 @@ bool Pass::may_run(const Job& job) {
     }
     if (!is_alone_still(cluster_, job)) {
         dequeue(cluster_, job);
-        Job& waiting = cluster_.edit_job(job.id);
-        waiting.dependency.left = {
+        const Edit<Job> waiting = cluster_.edit_job(job.id);
+        waiting->dependency.left = {
             {.kind = DependencyKind::Singleton, .job = JobId{}, .task = {}, .due = {}}};
-        waiting.reason = Reason::Dependency;
+        waiting->reason = Reason::Dependency;
         return false;
     }
     return true;

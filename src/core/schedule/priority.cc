@@ -349,8 +349,7 @@ void calculate_priority(const Cluster& cluster, Job& job) {
 }
 
 void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
-    Job& job = cluster.edit_shown(id);
-    QueueKey before{std::exchange(job.priority, priority), id};
+    const QueueKey before{std::exchange(cluster.edit_shown(id)->priority, priority), id};
     follow_in_queue(cluster, {{before, priority}});
 }
 

@@ -18,7 +18,7 @@ bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     Queue& queue = cluster.waiting().queue();
     bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations);
     ClassIndex index = queue.find_class(id)->index;
-    if (cluster.job(id).wait_class != index) cluster.edit_shown(id).wait_class = index;
+    if (cluster.job(id).wait_class != index) cluster.edit_shown(id)->wait_class = index;
     return is_of_interest;
 }
 
@@ -211,9 +211,9 @@ void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
     const Job& before = cluster.job(id);
     cluster.waiting().parked().add(before, reason);
     if (before.reason == reason && before.reason_detail == detail) return;
-    Job& job = cluster.edit_job(id);
-    job.reason = reason;
-    job.reason_detail = std::move(detail);
+    const Edit<Job> job = cluster.edit_job(id);
+    job->reason = reason;
+    job->reason_detail = std::move(detail);
 }
 
 void unpark_all(Cluster& cluster, Time now) {
