@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/place/use.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/waiting.h"
@@ -335,6 +335,10 @@ std::vector<NodeIndex> Cluster::take_touched_nodes() {
     for (std::uint32_t index : touched_nodes_) touched.push_back(NodeIndex{index});
     touched_nodes_.clear();
     return touched;
+}
+
+const Layout& Cluster::layout() const {
+    return scheduler_->layout;
 }
 
 void Cluster::refresh_layout() {

@@ -213,6 +213,7 @@ struct Timer {
 // What a scheduling pass is wanted for.
 enum class WantedPass : std::uint8_t { None, NewJobs, Any };
 
+struct Layout;
 struct Scheduler;
 class Waiting;
 
@@ -312,6 +313,7 @@ public:
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
     void touch_nodes_of(const Job& job);  // its end, or what it holds of them, has changed
+    const Layout& layout() const;         // the nodes by kind (core/place/layout.h)
     // Features, devices or partitions have changed: what was computed from them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/cluster.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/waiting.h"
 

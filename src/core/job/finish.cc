@@ -14,9 +14,9 @@
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
+#include "core/place/use.h"
 #include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/times.h"
@@ -161,7 +161,8 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
 // All nodes are clean.
 void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
-    give_licenses(cluster, now, job);
+    give_licenses(cluster, job);
+    if (!job.run.licenses_held.empty()) unpark_for_licenses(cluster, now);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
     if (will_run_again(job)) {
         requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold, effects);

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/limit_book.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/place/use.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 

@@ -6,7 +6,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "model/errors.h"
 
 namespace sluice {

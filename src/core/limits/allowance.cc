@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "core/limits/access.h"
 #include "core/limits/qos.h"
-#include "core/query/columns_of.h"
-#include "core/schedule/queue.h"
+#include "core/limits/tres.h"
 #include "model/errors.h"
 #include "model/times.h"
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "core/job/verbs.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/planner.h"
-#include "core/schedule/waiting.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -144,11 +142,8 @@ void hold_licenses(Cluster& cluster, const Job& job) {
     if (!job.run.licenses_held.empty()) cluster.licenses().take(licenses_held_by(job));
 }
 
-void give_licenses(Cluster& cluster, Time now, const Job& job) {
-    if (job.run.licenses_held.empty()) return;
-    cluster.licenses().give_back(licenses_held_by(job));
-    for (JobId id : cluster.waiting().parked().take_for_licenses())
-        enqueue(cluster, cluster.job(id), now);
+void give_licenses(Cluster& cluster, const Job& job) {
+    if (!job.run.licenses_held.empty()) cluster.licenses().give_back(licenses_held_by(job));
 }
 
 std::vector<JobId> license_holders(const Cluster& cluster) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "core/cluster.h"
+#include "core/limits/access.h"
 #include "core/limits/qos.h"
-#include "core/query/columns_of.h"
-#include "core/schedule/queue.h"
+#include "core/limits/tres.h"
 
 namespace sluice {
 

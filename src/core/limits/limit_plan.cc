@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "core/job/verbs.h"
 #include "core/schedule/planner.h"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "core/query/columns_of.h"
+#include "core/limits/tres.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/waiting.h"
 

@@ -178,14 +178,6 @@ std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_cla
     return job_class.needs;
 }
 
-std::vector<std::string> partitions_of(const Job& job) {
-    std::vector<std::string> names;
-    for (std::string_view name : split(job.partition, ',')) {
-        if (!name.empty()) names.emplace_back(name);
-    }
-    return names;
-}
-
 void enqueue(Cluster& cluster, const Job& job, Time now) {
     if (job.state != JobState::Pending || job.priority == 0 || !job.dependency.empty()) return;
     if (job.eligible_time > now) {
@@ -218,6 +210,11 @@ void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
 
 void unpark_all(Cluster& cluster, Time now) {
     for (JobId id : cluster.waiting().parked().take_all()) enqueue(cluster, cluster.job(id), now);
+}
+
+void unpark_for_licenses(Cluster& cluster, Time now) {
+    for (JobId id : cluster.waiting().parked().take_for_licenses())
+        enqueue(cluster, cluster.job(id), now);
 }
 
 // Sorts by time, unique per run: seconds, then the job id and the restart count.

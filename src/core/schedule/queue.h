@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/job_id_set.h"
+#include "core/limits/access.h"
 #include "core/place/need.h"
 
 namespace sluice {
@@ -149,8 +150,8 @@ void dequeue(Cluster& cluster, const Job& job);
 // for something other than free resources.
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail);
 void unpark_all(Cluster& cluster, Time now);
+void unpark_for_licenses(Cluster& cluster, Time now);  // some were given back
 
-std::vector<std::string> partitions_of(const Job& job);
 std::uint64_t next_sluid(Cluster& cluster, const Job& job);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "core/node/use.h"
+#include "core/place/use.h"
 
 #include <algorithm>
 
