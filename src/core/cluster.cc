@@ -24,7 +24,7 @@ void ChunkSummary<Job>::add(const Job& job) {
 Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     : settings_(std::move(settings)),
       partitions_(std::make_shared<std::vector<Partition>>()),
-      waiting_(std::make_unique<Waiting>()),
+      waiting_(std::make_unique<WaitingJobs>()),
       scheduler_(std::make_unique<Scheduler>()),
       next_job_id_(settings_->first_job_id),
       qos_(std::make_shared<const std::vector<Qos>>(first_qos())) {

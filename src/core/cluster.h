@@ -215,7 +215,7 @@ enum class WantedPass : std::uint8_t { None, NewJobs, Any };
 
 struct Layout;
 struct Scheduler;
-class Waiting;
+class WaitingJobs;
 
 class Cluster {
 public:
@@ -305,8 +305,8 @@ public:
     bool is_end_awaited() const;  // whether a client or a job waits for the end of a job
 
     // Where jobs wait (core/schedule/waiting.h).
-    Waiting& waiting() { return *waiting_; }
-    const Waiting& waiting() const { return *waiting_; }
+    WaitingJobs& waiting() { return *waiting_; }
+    const WaitingJobs& waiting() const { return *waiting_; }
     // The plan (core/schedule/scheduler.h).
     Scheduler& scheduler() { return *scheduler_; }
     const Scheduler& scheduler() const { return *scheduler_; }
@@ -387,7 +387,7 @@ private:
     std::set<NodeIndex> wanted_reboots_;
     std::shared_ptr<const FairShare> fair_share_ = std::make_shared<FairShare>();
     std::optional<Time> priorities_due_;
-    std::unique_ptr<Waiting> waiting_;
+    std::unique_ptr<WaitingJobs> waiting_;
     std::unique_ptr<Scheduler> scheduler_;
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;

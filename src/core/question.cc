@@ -46,7 +46,7 @@ std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
     copy->licenses_ = licenses_;
     copy->limits_ = limits_;
     copy->depends_on_users_ = depends_on_users_;
-    copy->waiting_ = std::make_unique<Waiting>(waiting_->copy_for_questions());
+    copy->waiting_ = std::make_unique<WaitingJobs>(waiting_->copy_for_questions());
     copy->scheduler_ = std::make_unique<Scheduler>();
     copy->scheduler_->layout = from.layout;
     copy->scheduler_->layout_version = from.layout_version;

@@ -27,7 +27,7 @@ Broken dependency_broken(const Dependents& dependents, const Job& job) {
 
 }  // namespace
 
-WaitsIn Waiting::place_of(const Job& job) const {
+WaitsIn WaitingJobs::place_of(const Job& job) const {
     if (is_suspended_for_cpus(job)) return WaitsIn::Suspension;
     if (job.state != JobState::Pending) return WaitsIn::Nothing;
     if (queue_.contains(job.id)) return WaitsIn::Queue;
@@ -36,12 +36,12 @@ WaitsIn Waiting::place_of(const Job& job) const {
     return job.dependency.empty() ? WaitsIn::BeginTime : WaitsIn::Dependency;
 }
 
-bool Waiting::any() const {
+bool WaitingJobs::any() const {
     return !queue_.empty() || !parked_.empty() || !dependents_.empty() || !singletons_.empty() ||
            !suspended_.empty();
 }
 
-std::vector<JobId> Waiting::suspended(const CowTable<Job>& jobs) {
+std::vector<JobId> WaitingJobs::suspended(const CowTable<Job>& jobs) {
     std::erase_if(suspended_, [&](JobId id) {
         const Job* job = jobs.peek(id.value);
         return !job || !is_suspended_for_cpus(*job);
@@ -49,14 +49,14 @@ std::vector<JobId> Waiting::suspended(const CowTable<Job>& jobs) {
     return {suspended_.begin(), suspended_.end()};
 }
 
-Waiting Waiting::copy_for_questions() const {
-    Waiting copy;
+WaitingJobs WaitingJobs::copy_for_questions() const {
+    WaitingJobs copy;
     copy.queue_ = queue_.with_members_only();
     copy.singletons_ = singletons_;
     return copy;
 }
 
-std::optional<std::string> Waiting::broken(const Cluster& cluster) const {
+std::optional<std::string> WaitingJobs::broken(const Cluster& cluster) const {
     const std::set<std::uint32_t> awaited_begins = cluster.subjects_of(TimerKind::Begin);
     std::size_t due = 0;
     Broken broken;

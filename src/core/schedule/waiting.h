@@ -31,7 +31,7 @@ enum class WaitsIn : std::uint8_t {
     Suspension,
 };
 
-class Waiting {
+class WaitingJobs {
 public:
     WaitsIn place_of(const Job& job) const;
     bool is_due(JobId job) const { return queue_.contains(job) || parked_.contains(job); }
@@ -53,7 +53,7 @@ public:
     std::vector<JobId> suspended(const CowTable<Job>& jobs);
 
     // What questions about the plan need: the jobs in the queue, and the singletons.
-    Waiting copy_for_questions() const;
+    WaitingJobs copy_for_questions() const;
 
     // Every pending job is in one place, and all jobs that are queued or parked are pending.
     std::optional<std::string> broken(const Cluster& cluster) const;

@@ -10,7 +10,7 @@ namespace {
 class WaitingTest : public testing::Test {
 protected:
     void run(const std::string& lines) { ASSERT_EQ(scenario.run(lines), ""); }
-    const Waiting& waiting() { return scenario.cluster().waiting(); }
+    const WaitingJobs& waiting() { return scenario.cluster().waiting(); }
     WaitsIn place_of(const std::string& name) {
         return waiting().place_of(scenario.cluster().job(scenario.job(name)));
     }
