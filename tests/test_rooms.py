@@ -60,6 +60,44 @@ def test_room_includes_only_what_it_may(room):
     assert not wrong
 
 
+# Includes inside core/ against the order of its folders. The list may only become shorter.
+CORE_BACK = {
+    "job/cancel.cc": {"query/match.h"},
+    "limits/first_cores.cc": {"schedule/planner.h"},
+    "limits/licenses.cc": {"schedule/planner.h"},
+    "limits/limit_plan.cc": {"schedule/planner.h"},
+    "limits/qos.cc": {"job/verbs.h", "schedule/priority.h", "schedule/queue.h"},
+    "limits/reservation_nodes.cc": {"schedule/planner.h"},
+    "limits/reservations.cc": {"job/verbs.h", "schedule/scheduler.h", "schedule/waiting.h"},
+    "place/need.cc": {"limits/allowance.h"},
+    "schedule/explain.cc": {"job/verbs.h", "query/reason.h"},
+    "schedule/explain.h": {"query/viewer.h"},
+    "schedule/explain_rules.cc": {"job/verbs.h"},
+    "schedule/gang.cc": {"job/suspend.h"},
+    "schedule/pass.cc": {"job/dependency.h", "job/verbs.h"},
+    "schedule/planner.cc": {"job/preempt.h", "job/verbs.h"},
+    "schedule/preempt.cc": {"job/preempt.h"},
+}
+
+
+def core_levels():
+    """The level of each folder of core/, from the order in ARCHITECTURE.md."""
+    order = re.search(r"^files directly in `core/`: ([a-z, <]+)\.", (ROOT / "ARCHITECTURE.md").read_text(), re.M).group(1)
+    return {folder: level for level, folders in enumerate(order.split(" < ")) for folder in folders.split(", ")}
+
+
+def test_folders_of_core_include_only_what_is_before_them():
+    levels, core, back = core_levels(), ROOT / "src/core", {}
+    assert set(levels) == {path.name for path in core.iterdir() if path.is_dir()}
+    for path in SOURCES:
+        if path.parent.parent != core or path.name.endswith(("_test.cc", "_bench.cc")):
+            continue
+        for folder, name in re.findall(r'#include "core/(\w+)/(\w+\.h)"', code_of(path)):
+            if levels[folder] > levels[path.parent.name]:
+                back.setdefault(f"{path.parent.name}/{path.name}", set()).add(f"{folder}/{name}")
+    assert back == CORE_BACK
+
+
 @pytest.mark.parametrize("what", sorted(IMPURE))
 def test_core_is_pure(what):
     pattern = re.compile(IMPURE[what])

@@ -66,7 +66,7 @@ private:
     Handlers handlers_;
     Outbox outbox_;
     std::unique_ptr<Stream> stream_;
-    std::unique_ptr<Stream> previous_;  // deaf; open until there is a new one
+    std::unique_ptr<Stream> previous_;  // no longer read; open until there is a new one
     std::size_t connections_ = 0;       // changes with each, and when one is given up
     Fd connecting_;
     FrameReader reader_;

@@ -18,9 +18,9 @@ public:
     explicit LoopClock(Seconds wait_most) : wait_most_(wait_most) {}
 
     struct Turn {
-        Time now;         // not earlier than in the last turn, unless the clock was set back
-        Seconds step{0};  // the wall clock was set forward (or back, if negative) by so much
-        Seconds deaf{0};  // the loop did not run, or nothing was read for it, for so long
+        Time now;            // not earlier than in the last turn, unless the clock was set back
+        Seconds step{0};     // the wall clock was set forward (or back, if negative) by so much
+        Seconds blocked{0};  // the loop did not run, or nothing was read for it, for so long
     };
     // Both clocks, read at the same moment. `read_until`: what had arrived by then, by the steady
     // clock, has been read.
@@ -28,13 +28,14 @@ public:
               std::chrono::nanoseconds read_until = std::chrono::nanoseconds::max());
 
 private:
-    Seconds deaf_since_last(std::chrono::nanoseconds steady, std::chrono::nanoseconds read_until);
+    Seconds blocked_since_last(std::chrono::nanoseconds steady,
+                               std::chrono::nanoseconds read_until);
 
     Seconds wait_most_;
     bool has_begun_ = false;
     Seconds offset_{0};  // of the wall clock from the steady one
     std::chrono::nanoseconds last_turn_{0};
-    std::chrono::nanoseconds counted_until_{0};  // deaf time before that was reported
+    std::chrono::nanoseconds counted_until_{0};  // blocked time before that was reported
     Time last_{};
 };
 

@@ -15,9 +15,9 @@ protected:
         return clock_.turn(wall, steady(at));
     }
     // What arrived until `read` has been read for the loop.
-    Seconds deaf(double at, double read) {
+    Seconds blocked(double at, double read) {
         const auto wall = kBegin + std::chrono::floor<Seconds>(steady(at));
-        return clock_.turn(wall, steady(at), steady(read)).deaf;
+        return clock_.turn(wall, steady(at), steady(read)).blocked;
     }
     static std::chrono::nanoseconds steady(double at) {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -52,28 +52,28 @@ TEST_F(LoopClocks, ReportAClockThatWasSetOnce) {
 
 TEST_F(LoopClocks, ReportALoopThatStoodStill) {
     turn(0);
-    EXPECT_EQ(turn(1).deaf, Seconds{0});
-    EXPECT_EQ(turn(2.9).deaf, Seconds{0}) << "a little late";
+    EXPECT_EQ(turn(1).blocked, Seconds{0});
+    EXPECT_EQ(turn(2.9).blocked, Seconds{0}) << "a little late";
     const LoopClock::Turn late = turn(302.9);
-    EXPECT_EQ(late.deaf, Seconds{299});
+    EXPECT_EQ(late.blocked, Seconds{299});
     EXPECT_EQ(late.step, Seconds{0}) << "both clocks went on";
-    EXPECT_EQ(turn(303).deaf, Seconds{0});
+    EXPECT_EQ(turn(303).blocked, Seconds{0});
 }
 
 TEST_F(LoopClocks, ReportThatNothingIsReadForTheLoop) {
-    EXPECT_EQ(deaf(0, -1), Seconds{0});
+    EXPECT_EQ(blocked(0, -1), Seconds{0});
     Seconds sum{0};
-    for (int second = 1; second <= 300; ++second) sum += deaf(second, 0);
+    for (int second = 1; second <= 300; ++second) sum += blocked(second, 0);
     EXPECT_EQ(sum, Seconds{300}) << "every second once";
-    EXPECT_EQ(deaf(300.1, 0), Seconds{0});
-    EXPECT_EQ(deaf(301, 299.5), Seconds{0});
+    EXPECT_EQ(blocked(300.1, 0), Seconds{0});
+    EXPECT_EQ(blocked(301, 299.5), Seconds{0});
 }
 
 TEST_F(LoopClocks, CountALoopAndAReaderThatStoodStillTogetherOnce) {
-    deaf(0, -1);
-    EXPECT_EQ(deaf(300, 0), Seconds{299});
-    EXPECT_EQ(deaf(301, 0), Seconds{1}) << "the reader has not caught up yet";
-    EXPECT_EQ(deaf(302, 301), Seconds{0});
+    blocked(0, -1);
+    EXPECT_EQ(blocked(300, 0), Seconds{299});
+    EXPECT_EQ(blocked(301, 0), Seconds{1}) << "the reader has not caught up yet";
+    EXPECT_EQ(blocked(302, 301), Seconds{0});
 }
 
 }  // namespace

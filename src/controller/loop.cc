@@ -87,9 +87,9 @@ LoopClock::Turn Loop::next_turn() {
         log_error("the clock was set by {} s; time limits and timeouts go on as before",
                   turn.step.count());
     }
-    if (turn.deaf >= kToldFrom)
+    if (turn.blocked >= kToldFrom)
         log_info("no node could be heard for {} s: that does not count as silence",
-                 turn.deaf.count());
+                 turn.blocked.count());
     return turn;
 }
 
@@ -142,12 +142,12 @@ void Loop::hand_out_questions(Time now, Decided& decided) {
 
 Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     const Time time = turn.now;
-    timers_from_ = turn.deaf == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
+    timers_from_ = turn.blocked == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
     Decided decided;
     Effects effects;
     new_bytes_ = 0;
     if (turn.step != Seconds{0}) apply(*cluster_, time, ClockStepped{turn.step}, effects);
-    if (turn.deaf != Seconds{0}) apply(*cluster_, time, StoodStill{turn.deaf}, effects);
+    if (turn.blocked != Seconds{0}) apply(*cluster_, time, StoodStill{turn.blocked}, effects);
     for (Incoming& incoming : batch) decide_one(incoming, time, effects, decided);
     const auto due = next_tick();
     if (tick_gate_.may_tick(due && *due <= time, batch.size(), inbox_.size()))
@@ -197,7 +197,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
 std::optional<Error> Loop::no_room(const Incoming& incoming) {
     const auto* submission = std::get_if<SubmitJob>(&incoming.event);
     if (!submission) return std::nullopt;
-    if (cluster_->submissions.contains(submission->idempotency_key)) return std::nullopt;
+    if (cluster_->find_submission(submission->idempotency_key)) return std::nullopt;
     std::size_t bytes = kRecordSize;
     for (const Blob& blob : incoming.blobs) bytes += blob.bytes.size();
     const auto room = committer_.room_for(new_bytes_ + bytes);

@@ -31,7 +31,7 @@ void send_warning(Cluster& cluster, const Job& job, Effects& effects) {
                                     .children = false,
                                     .steps = !warn.batch_shell_only});
     }
-    cluster.edit_job(job.id).run.warned = true;
+    cluster.edit_job(job.id)->run.warned = true;
 }
 
 void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effects) {
@@ -41,7 +41,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
     switch (timer.kind) {
         case TimerKind::Begin:
             if (job->state != JobState::Pending || job->eligible_time > now) return;
-            if (job->reason == Reason::BeginTime) cluster.edit_job(job->id).reason = Reason::None;
+            if (job->reason == Reason::BeginTime) cluster.edit_job(job->id)->reason = Reason::None;
             enqueue(cluster, cluster.job(job->id), now);
             return;
         case TimerKind::TimeLimit: {
@@ -99,8 +99,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
 }
 
 void on_stood_still(Cluster& cluster, Time now, const StoodStill& event) {
-    cluster.listening_since = now;
-    cluster.deaf += event.length;
+    cluster.was_blocked(now, event.length);
 }
 
 void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
@@ -108,7 +107,7 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
         if (timer.kind == TimerKind::NodeTimeout) {
             node_timed_out(cluster, now, NodeIndex{timer.subject}, effects);
         } else if (timer.kind == TimerKind::Plan) {
-            cluster.schedule_wanted = true;
+            cluster.want_pass();
         } else if (timer.kind == TimerKind::Priority) {
             on_priority_timer(cluster, now, timer);
         } else if (timer.kind == TimerKind::TimeSlice) {
@@ -135,7 +134,7 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
     }
     count_anew(cluster);
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
 }
 
@@ -185,7 +184,7 @@ struct Dispatch {
 
 void apply(Cluster& cluster, Time now, const Event& event, Effects& effects) {
     std::visit(Dispatch{cluster, now, effects}, event);
-    if (!cluster.reboots_wanted.empty()) order_reboots(cluster, now, effects);
+    if (!cluster.wanted_reboots().empty()) order_reboots(cluster, now, effects);
 }
 
 }  // namespace sluice

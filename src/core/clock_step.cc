@@ -9,8 +9,8 @@
 #include "core/cluster.h"
 #include "core/node/verbs.h"
 #include "core/schedule/priority.h"
-#include "core/schedule/queue.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 namespace {
@@ -36,7 +36,14 @@ void shift_steps(Job& job, Seconds by) {
 // Its begin time may have come just now: its timer is by the old clock.
 bool awaits_its_time(const Cluster& cluster, const Job& job) {
     return job.state == JobState::Pending && job.priority > 0 && job.dependency.empty() &&
-           !cluster.parked.contains(job.id) && !cluster.scheduler().queue.contains(job.id);
+           !cluster.waiting().is_due(job.id);
+}
+
+void shift_node(Node& node, Seconds by) {
+    shift_time(node.last_seen, by);
+    shift_time(node.last_busy, by);
+    if (node.reboot) node.reboot->stepped += by;  // `issued` also identifies the order
+    node.clock_ahead -= by;
 }
 
 // `before`: the time by the old clock.
@@ -56,30 +63,27 @@ void shift_job(Job& job, Seconds by, Time before) {
 
 }  // namespace
 
-void Cluster::shift_timers(Seconds by) {
+void Cluster::shift_times(Seconds by) {
     std::set<Timer> shifted;
     for (Timer timer : timers_) {
         if (!is_wall_clock(timer.kind)) timer.due += by;
         shifted.insert(timer);
     }
     timers_ = std::move(shifted);
+    blocked_until_ += by;
 }
 
 void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Effects&) {
     std::vector<JobId> jobs;
     cluster.jobs().for_each([&](const Job& job) { jobs.push_back(job.id); });
     for (JobId id : jobs) {
-        Job& job = cluster.edit_job(id);
-        shift_job(job, event.by, now - event.by);
+        shift_job(*cluster.edit_job(id), event.by, now - event.by);
+        const Job& job = cluster.job(id);
         if (awaits_its_time(cluster, job))
             cluster.add_timer({std::max(job.eligible_time, now), TimerKind::Begin, id.value});
     }
     for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
-        Node& node = cluster.edit_node(index);
-        shift_time(node.last_seen, event.by);
-        shift_time(node.last_busy, event.by);
-        if (node.reboot) node.reboot->stepped += event.by;  // `issued` also identifies the order
-        node.clock_ahead -= event.by;
+        shift_node(*cluster.edit_node(index), event.by);
         look_at_clock(cluster, now, index);
     }
     for (Reservation reservation : std::vector(cluster.reservations())) {
@@ -87,19 +91,16 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
         reservation.last_used += event.by;
         cluster.put_reservation(std::move(reservation));
     }
-    for (auto& [job, grants] : cluster.step_grants) {
-        for (StepGrant& grant : grants) grant.until += event.by;
-    }
-    for (auto& [job, end] : cluster.deserted) end += event.by;
-    cluster.listening_since += event.by;
+    cluster.steps().shift(event.by);
+    cluster.clients().shift(event.by);
     shift_time(cluster.scheduler().slice_end, event.by);
-    cluster.shift_timers(event.by);
+    cluster.shift_times(event.by);
     cluster.add_timer({now, TimerKind::Reservation, 0});
     reprioritize_all(cluster, now, true);
     watch_priorities(cluster, now);
     cluster.scheduler().is_planned = false;  // it was made for the old clock
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 }  // namespace sluice

@@ -7,10 +7,11 @@
 #include "base/text.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/place/use.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -23,6 +24,7 @@ void ChunkSummary<Job>::add(const Job& job) {
 Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     : settings_(std::move(settings)),
       partitions_(std::make_shared<std::vector<Partition>>()),
+      waiting_(std::make_unique<WaitingJobs>()),
       scheduler_(std::make_unique<Scheduler>()),
       next_job_id_(settings_->first_job_id),
       qos_(std::make_shared<const std::vector<Qos>>(first_qos())) {
@@ -49,7 +51,7 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
         resolve_nodes(*this, reservation);
         put_reservation(std::move(reservation));
     }
-    for (JobId job : parked) schedule_wanted = schedule_wanted || job.value != 0;
+    if (!waiting_->parked().empty()) want_pass();
     visible_change_ = true;
     if (settings_->slurmd_timeout != old_timeout) {
         std::erase_if(timers_,
@@ -61,19 +63,20 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
 }
 
 void Cluster::build_nodes(Time now) {
-    for (std::uint32_t i = 0; i < node_count(); ++i) edit_node(NodeIndex{i}).removed = true;
+    for (std::uint32_t i = 0; i < node_count(); ++i) edit_node(NodeIndex{i})->removed = true;
     for (const NodeConfig& config : settings_->nodes) {
         auto known = node_index_.find(config.name);
         if (known == node_index_.end()) {
             NodeIndex index{node_count()};
             node_index_.emplace(config.name, index);
             node_names_.push_back(config.name);
-            Node& added = nodes_.insert(index.value, Node{.index = index});
+            Node added{.index = index};
             configure_node(added, config, *settings_, now);
+            nodes_.insert(index.value, std::move(added));
         } else {
-            Node& node = edit_node(known->second);
-            node.removed = false;
-            configure_node(node, config, *settings_, now);
+            const Edit<Node> node = edit_node(known->second);
+            node->removed = false;
+            configure_node(*node, config, *settings_, now);
         }
     }
 }
@@ -102,7 +105,7 @@ void Cluster::build_partitions() {
     for (const PartitionConfig& config : settings_->partitions) {
         Partition partition{.config = config, .nodes = {}};
         order_nodes(partition);
-        users_own_nodes = users_own_nodes || config.exclusive == "USER";
+        if (config.exclusive == "USER") now_depends_on_users();
         partitions.push_back(std::move(partition));
     }
 }
@@ -113,21 +116,18 @@ const Job& Cluster::job(JobId id) const {
     return *found;
 }
 
-Job& Cluster::edit_job(JobId id) {
-    Job* job = jobs_.edit(id.value);
-    CHECK(job);
-    priorities_.move_to(*job);
+Edit<Job> Cluster::edit_job(JobId id) {
     changed_jobs_.insert(id.value);
-    visible_change_ = true;
-    return *job;
+    return edit_shown(id);
 }
 
-Job& Cluster::edit_shown(JobId id) {
+Edit<Job> Cluster::edit_shown(JobId id) {
+    job_edit_.check_free();
     Job* job = jobs_.edit(id.value);
     CHECK(job);
     priorities_.move_to(*job);
     visible_change_ = true;
-    return *job;
+    return {*job, job_edit_};
 }
 
 void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
@@ -135,34 +135,24 @@ void Cluster::set_priority_scale(std::shared_ptr<const PriorityScale> scale) {
     visible_change_ = true;
 }
 
-// The array's own record is not a member until it has become its last task.
-static bool is_array_member(const Job& job) {
-    return job.array_job && (job.array_task || job.id != *job.array_job);
-}
-
-Job& Cluster::add_job(Job job) {
+const Job& Cluster::add_job(Job job) {
     JobId id = job.id;
-    if (!job.idempotency_key.empty()) submissions.emplace(job.idempotency_key, id);
-    if (is_array_member(job)) array_members[job.array_job->value].push_back(id);
-    Job& added = jobs_.insert(id.value, std::move(job));
+    if (!job.idempotency_key.empty()) submissions_.emplace(job.idempotency_key, id);
+    if (is_task_record(job)) arrays_.add_task(*job.array_job, id);
+    const Job& added = jobs_.insert(id.value, std::move(job));
     changed_jobs_.insert(id.value);
     visible_change_ = true;
     return added;
 }
 
 void Cluster::forget_job(JobId id) {
+    job_edit_.check_free();
     auto found = jobs_.find(id.value);
     if (!found) return;
-    if (!found->idempotency_key.empty()) submissions.erase(found->idempotency_key);
-    if (is_array_member(*found)) {
-        auto members = array_members.find(found->array_job->value);
-        if (members != array_members.end()) {
-            std::erase(members->second, id);
-            if (members->second.empty()) array_members.erase(members);
-        }
-    }
+    if (!found->idempotency_key.empty()) submissions_.erase(found->idempotency_key);
+    if (is_task_record(*found)) arrays_.remove_task(*found->array_job, id);
     priorities_.forget(id);
-    deserted.erase(id.value);
+    clients_.forget(id);
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
@@ -177,7 +167,8 @@ JobId Cluster::next_job_id() const {
     while (true) {
         if (id < settings_->first_job_id || id > settings_->max_job_id)
             id = settings_->first_job_id;
-        if (!jobs_.peek(id) && !array_members.contains(id) && !damaged_jobs_.contains(id)) break;
+        if (!jobs_.peek(id) && arrays_.tasks(JobId{id}).empty() && !damaged_jobs_.contains(id))
+            break;
         ++id;
     }
     return JobId{id};
@@ -202,12 +193,13 @@ const Node& Cluster::node(NodeIndex index) const {
     return *found;
 }
 
-Node& Cluster::edit_node(NodeIndex index) {
+Edit<Node> Cluster::edit_node(NodeIndex index) {
+    node_edit_.check_free();
     Node* node = nodes_.edit(index.value);
     CHECK(node);
     touched_nodes_.insert(index.value);
     visible_change_ = true;
-    return *node;
+    return {*node, node_edit_};
 }
 
 void Cluster::mark_stored(NodeIndex index) {
@@ -252,10 +244,28 @@ std::vector<Timer> Cluster::due_timers(Time now) {
     return due;
 }
 
+std::set<std::uint32_t> Cluster::subjects_of(TimerKind kind) const {
+    std::set<std::uint32_t> subjects;
+    for (const Timer& timer : timers_) {
+        if (timer.kind == kind) subjects.insert(timer.subject);
+    }
+    return subjects;
+}
+
+void Cluster::was_blocked(Time now, Seconds length) {
+    blocked_until_ = now;
+    blocked_time_ += length;
+}
+
+std::optional<JobId> Cluster::find_submission(const std::string& key) const {
+    auto found = submissions_.find(key);
+    if (found == submissions_.end()) return {};
+    return found->second;
+}
+
 bool Cluster::is_end_awaited() const {
-    return !scheduler_->queue.empty() || !parked.empty() || !scheduler_->set_aside.empty() ||
-           !dependents.empty() || !name_groups.empty() || !array_waiting.empty() ||
-           !waiters.empty() || !step_waiters.empty() || !reboots_wanted.empty();
+    return waiting_->any() || clients_.any_waits() || steps_.are_awaited() ||
+           !wanted_reboots_.empty();
 }
 
 ChangedRecords Cluster::take_changes() {
@@ -277,26 +287,26 @@ ChangedRecords Cluster::take_changes() {
     changed_nodes_.clear();
     forgotten_jobs_.clear();
     next_job_id_changed_ = false;
-    for (const std::string& name : changed_reservations_) {
-        const Reservation* known = find_reservation(*this, name);
-        if (known)
+    for (const std::string& name : reservations_.take_changed()) {
+        if (const Reservation* known = reservations_.find(name))
             changes.reservations.push_back(*known);
         else
             changes.reservations_gone.push_back(name);
     }
-    changed_reservations_.clear();
     if (qos_changed_) changes.qos = qos_;
     qos_changed_ = false;
     return changes;
 }
 
 std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
+    job_edit_.check_free();
+    node_edit_.check_free();
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     copied_ = nullptr;  // it would keep old records in memory
-    return std::make_shared<Snapshot>(
-        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_used,
-                 priority_scale_, reservations_, qos_, priorities_, next_job_id_, damaged_});
+    return std::make_shared<Snapshot>(Snapshot{
+        ++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_.all(),
+        priority_scale_, reservations_.shared(), qos_, priorities_, next_job_id_, damaged_});
 }
 
 void Cluster::set_qos(std::vector<Qos> qos) {
@@ -306,22 +316,12 @@ void Cluster::set_qos(std::vector<Qos> qos) {
 }
 
 void Cluster::put_reservation(Reservation reservation) {
-    auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
-    changed_reservations_.insert(reservation.name);
-    std::erase_if(*changed,
-                  [&](const Reservation& known) { return known.name == reservation.name; });
-    changed->push_back(std::move(reservation));
-    std::sort(changed->begin(), changed->end(),
-              [](const Reservation& a, const Reservation& b) { return a.number < b.number; });
-    reservations_ = std::move(changed);
+    reservations_.put(std::move(reservation));
     visible_change_ = true;
 }
 
 void Cluster::drop_reservation(const std::string& name) {
-    auto changed = std::make_shared<std::vector<Reservation>>(*reservations_);
-    changed_reservations_.insert(name);
-    std::erase_if(*changed, [&](const Reservation& known) { return known.name == name; });
-    reservations_ = std::move(changed);
+    reservations_.drop(name);
     visible_change_ = true;
 }
 
@@ -335,6 +335,10 @@ std::vector<NodeIndex> Cluster::take_touched_nodes() {
     for (std::uint32_t index : touched_nodes_) touched.push_back(NodeIndex{index});
     touched_nodes_.clear();
     return touched;
+}
+
+const Layout& Cluster::layout() const {
+    return scheduler_->layout;
 }
 
 void Cluster::refresh_layout() {

@@ -4,6 +4,7 @@
 // are changed through edit_*, which also tells the store what to write.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,13 +12,20 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/cow_table.h"
+#include "core/edit.h"
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/interner.h"
+#include "core/job/arrays.h"
+#include "core/job/clients.h"
+#include "core/job/steps.h"
+#include "core/limits/licenses_in_use.h"
 #include "core/limits/limit_book.h"
+#include "core/limits/reservation_table.h"
 #include "core/plan_view.h"
 #include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
@@ -52,10 +60,10 @@ struct Node {
     std::optional<Time> reason_time;
     UserId reason_user;
     std::optional<Time> last_seen;
-    Seconds deaf_before{0};  // Cluster::deaf at that time
-    bool watched = false;    // a NodeTimeout timer is set
-    Seconds clock_ahead{0};  // relative to the controller's; see core/node/clock.cc
-    Seconds clock_steps{0};  // by how much its clock was set since it registered, as reported
+    Seconds blocked_before{0};  // Cluster::blocked_time() at that time
+    bool watched = false;       // a NodeTimeout timer is set
+    Seconds clock_ahead{0};     // relative to the controller's; see core/node/clock.cc
+    Seconds clock_steps{0};     // by how much its clock was set since it registered, as reported
     std::optional<Time> last_busy;
     std::string comment;
     bool removed = false;          // no longer in slurm.conf
@@ -175,15 +183,6 @@ struct StoredState {
     std::vector<DamagedRow> damaged;
 };
 
-// Order of waiting jobs: highest priority first.
-struct QueueKey {
-    std::uint32_t priority = 0;
-    JobId job;
-    bool operator<(const QueueKey& other) const {
-        return priority != other.priority ? priority > other.priority : job < other.job;
-    }
-};
-
 enum class TimerKind : std::uint8_t {
     Begin,
     TimeLimit,
@@ -211,49 +210,12 @@ struct Timer {
     auto operator<=>(const Timer&) const = default;
 };
 
-// Which awaited job: its id or its array's, and the task; kWholeJob: the job or all of the array.
-using AwaitedKey = std::pair<std::uint32_t, std::uint32_t>;
-constexpr std::uint32_t kWholeJob = 0xffffffff;
+// What a scheduling pass is wanted for.
+enum class WantedPass : std::uint8_t { None, NewJobs, Any };
 
-// The jobs of one user and name that have not ended, while a singleton among them waits. Keys are
-// the id of the array (or of the job), then the job's id: tasks of one array do not wait for each
-// other.
-struct NameGroup {
-    using Key = std::pair<JobId, JobId>;
-    std::set<Key> live;
-    std::set<Key> started;
-    std::set<JobId> waiting;
-    std::set<JobId> let_go;  // need not wait any more, but have not started
-};
-
-// The srun that a live step was granted to. It may end before it gets the answer, or before it has
-// launched the step on its nodes.
-struct StepGrant {
-    RequestId request;
-    StepId step;
-    Time until;                      // the step may not be launched after this
-    std::vector<NodeIndex> awaited;  // nodes that have not reported the launch
-};
-
-struct Waiter {
-    RequestId request;
-    WaitFor until = WaitFor::Ended;
-    UserId user;
-};
-
-struct StepWaiter {
-    RequestId request;
-    Caller caller;
-    StepWish wish;
-};
-
-// State of an array that is reported to its user as a whole (core/job/mail.h).
-struct ArrayNews {
-    bool has_begun = false;
-    TaskEndings endings;  // so far; tasks are deleted before the last one has ended
-};
-
+struct Layout;
 struct Scheduler;
+class WaitingJobs;
 
 class Cluster {
 public:
@@ -270,15 +232,16 @@ public:
 
     std::shared_ptr<const Job> find_job(JobId id) const { return jobs_.find(id.value); }
     const Job& job(JobId id) const;
-    Job& edit_job(JobId id);    // marks it changed
-    Job& edit_shown(JobId id);  // only derived values: readers see them, the store does not
+    Edit<Job> edit_job(JobId id);    // marks it changed
+    Edit<Job> edit_shown(JobId id);  // only derived values: readers see them, the store does not
     // The same for many at once: for all that changes(job), in chunks that want(summary).
-    template <typename Want, typename Changes, typename Edit>
-    void edit_shown_where(Want want, Changes changes, Edit edit) {
+    template <typename Want, typename Changes, typename Change>
+    void edit_shown_where(Want want, Changes changes, Change change) {
+        job_edit_.check_free();
         visible_change_ = true;
-        jobs_.edit_where(want, changes, edit);
+        jobs_.edit_where(want, changes, change);
     }
-    Job& add_job(Job job);
+    const Job& add_job(Job job);
     void forget_job(JobId id);
     // The store keeps a row of it for accounting. The last run of a job needs no call: it is
     // recorded when the job has ended.
@@ -297,8 +260,8 @@ public:
 
     std::optional<NodeIndex> find_node(std::string_view name) const;
     const Node& node(NodeIndex index) const;
-    Node& edit_node(NodeIndex index);   // visible to readers; see also mark_stored
-    void mark_stored(NodeIndex index);  // something of it must survive a restart
+    Edit<Node> edit_node(NodeIndex index);  // visible to readers; see also mark_stored
+    void mark_stored(NodeIndex index);      // something of it must survive a restart
     std::uint32_t node_count() const { return static_cast<std::uint32_t>(node_names_.size()); }
 
     const std::vector<Partition>& partitions() const { return *partitions_; }
@@ -311,7 +274,8 @@ public:
     void apply_settings(std::shared_ptr<const Settings> settings, Time now);
 
     // In the order of creation (core/limits/reservations.h).
-    const std::vector<Reservation>& reservations() const { return *reservations_; }
+    const std::vector<Reservation>& reservations() const { return reservations_.all(); }
+    const ReservationTable& reservation_table() const { return reservations_; }
     void put_reservation(Reservation reservation);  // replaces the one of that name, if any
     void drop_reservation(const std::string& name);
 
@@ -320,18 +284,36 @@ public:
     }  // in the order of creation (core/limits/qos.h)
     void set_qos(std::vector<Qos> qos);
 
+    Arrays& arrays() { return arrays_; }
+    const Arrays& arrays() const { return arrays_; }
+    // Clients that wait for jobs and for steps.
+    Clients& clients() { return clients_; }
+    const Clients& clients() const { return clients_; }
+    Steps& steps() { return steps_; }
+    const Steps& steps() const { return steps_; }
+
+    LicensesInUse& licenses() { return licenses_; }
+    const LicensesInUse& licenses() const { return licenses_; }
+    LimitBook& limits() { return limits_; }
+    const LimitBook& limits() const { return limits_; }
+
     void add_timer(Timer timer) { timers_.insert(timer); }
-    void shift_timers(Seconds by);  // except timers by the wall clock
+    void shift_times(Seconds by);  // the clock was set; not timers by the wall clock
     std::optional<Time> next_timer() const;
     std::vector<Timer> due_timers(Time now);
+    std::set<std::uint32_t> subjects_of(TimerKind kind) const;  // of all timers of that kind
     bool is_end_awaited() const;  // whether a client or a job waits for the end of a job
 
-    // The queue and the plan (core/schedule/scheduler.h).
+    // Where jobs wait (core/schedule/waiting.h).
+    WaitingJobs& waiting() { return *waiting_; }
+    const WaitingJobs& waiting() const { return *waiting_; }
+    // The plan (core/schedule/scheduler.h).
     Scheduler& scheduler() { return *scheduler_; }
     const Scheduler& scheduler() const { return *scheduler_; }
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
     void touch_nodes_of(const Job& job);  // its end, or what it holds of them, has changed
+    const Layout& layout() const;         // the nodes by kind (core/place/layout.h)
     // Features, devices or partitions have changed: what was computed from them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();
@@ -345,38 +327,33 @@ public:
     // What priorities are measured against (core/schedule/priority.cc), and data of accounting.
     const PriorityScale& priority_scale() const { return *priority_scale_; }
     void set_priority_scale(std::shared_ptr<const PriorityScale> scale);
-    std::shared_ptr<const FairShare> fair_share = std::make_shared<FairShare>();
-    std::optional<Time> priorities_due;  // the next calculation
+    const std::shared_ptr<const FairShare>& fair_share() const { return fair_share_; }
+    void set_fair_share(std::shared_ptr<const FairShare> shares) {
+        fair_share_ = std::move(shares);
+    }
+    std::optional<Time> priorities_due() const { return priorities_due_; }  // if they change
+    void set_priorities_due(std::optional<Time> due) { priorities_due_ = due; }
 
-    std::set<JobId> parked;        // wait for something other than free resources
-    bool schedule_wanted = false;  // something changed that may let a job start
-    bool has_new_jobs = false;     // only new jobs were queued: a pass for these
+    void want_pass() { wanted_pass_ = WantedPass::Any; }  // a change may let a job start
+    void want_pass_for_new_jobs() { wanted_pass_ = std::max(wanted_pass_, WantedPass::NewJobs); }
+    WantedPass take_wanted_pass() { return std::exchange(wanted_pass_, WantedPass::None); }
 
-    std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters;           // by job id
-    std::unordered_map<std::uint32_t, std::vector<StepWaiter>> step_waiters;  // by job id
-    std::unordered_map<std::uint32_t, std::vector<StepGrant>> step_grants;    // by job id
-    Time listening_since{};  // end of the last time in which the controller was blocked
-    Seconds deaf{0};         // how long it was blocked in total; not counted as silence of nodes
-    std::unordered_map<std::uint32_t, Time>
-        deserted;  // live jobs whose salloc is gone: when they end
-    std::unordered_map<std::string, JobId> submissions;  // by idempotency key
-    std::unordered_map<std::uint32_t, std::vector<JobId>>
-        array_members;  // array id: records of tasks that were split off
-    std::unordered_map<std::uint32_t, std::uint32_t>
-        array_running;  // array id: tasks that hold nodes
+    // The controller handled no messages for so long, until now.
+    void was_blocked(Time now, Seconds length);
+    Time blocked_until() const { return blocked_until_; }
+    Seconds blocked_time() const { return blocked_time_; }  // in total
 
-    std::unordered_map<std::uint32_t, ArrayNews> array_news;  // by array id
-    std::unordered_map<std::uint32_t, std::set<JobId>>
-        array_waiting;  // array id: parked for its %limit
+    // The job of an earlier submission with this key.
+    std::optional<JobId> find_submission(const std::string& key) const;
+    // Whether nodes may belong to a user, or users may be excluded from a partition: from the first
+    // time on.
+    bool depends_on_users() const { return depends_on_users_; }
+    void now_depends_on_users() { depends_on_users_ = true; }
 
-    // Kept by core/job/dependency.cc and singleton.cc.
-    std::map<AwaitedKey, std::set<JobId>> dependents;                 // by awaited job
-    std::map<std::pair<UserId, std::string>, NameGroup> name_groups;  // by user and job name
-    std::map<std::string, std::uint32_t> licenses_used;               // core/limits/licenses.cc
-    LimitBook limits;                                                 // core/limits/allowance.h
-    std::set<JobId> license_waiting;                                  // parked for a licence
-    bool users_own_nodes = false;        // or are barred from a partition
-    std::set<NodeIndex> reboots_wanted;  // requested, not ordered yet
+    // Nodes whose reboot is requested and not ordered yet.
+    const std::set<NodeIndex>& wanted_reboots() const { return wanted_reboots_; }
+    void want_reboot(NodeIndex node) { wanted_reboots_.insert(node); }
+    void want_no_reboot(NodeIndex node) { wanted_reboots_.erase(node); }
 
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
@@ -395,11 +372,22 @@ private:
 
     std::shared_ptr<const Settings> settings_;
     CowTable<Job> jobs_;
+    EditLock job_edit_;
     CowTable<Node> nodes_;
+    EditLock node_edit_;
     std::unordered_map<std::string, NodeIndex> node_index_;
     std::vector<std::string> node_names_;
     std::shared_ptr<std::vector<Partition>> partitions_;
     std::set<Timer> timers_;
+    WantedPass wanted_pass_ = WantedPass::None;
+    Time blocked_until_{};
+    Seconds blocked_time_{0};
+    std::unordered_map<std::string, JobId> submissions_;  // by idempotency key
+    bool depends_on_users_ = false;
+    std::set<NodeIndex> wanted_reboots_;
+    std::shared_ptr<const FairShare> fair_share_ = std::make_shared<FairShare>();
+    std::optional<Time> priorities_due_;
+    std::unique_ptr<WaitingJobs> waiting_;
     std::unique_ptr<Scheduler> scheduler_;
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;
@@ -420,9 +408,12 @@ private:
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
     PriorityTable priorities_;  // only those newer than the records
-    std::shared_ptr<const std::vector<Reservation>> reservations_ =
-        std::make_shared<std::vector<Reservation>>();
-    std::set<std::string> changed_reservations_;  // by name, including deleted ones
+    ReservationTable reservations_;
+    Arrays arrays_;
+    Clients clients_;
+    Steps steps_;
+    LicensesInUse licenses_;
+    LimitBook limits_;
     std::shared_ptr<const std::vector<Qos>> qos_;
     bool qos_changed_ = false;
     std::uint64_t version_ = 0;

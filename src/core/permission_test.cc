@@ -72,7 +72,7 @@ struct Site {
         EXPECT_EQ(effects.size(), 1u) << what;
         EXPECT_TRUE(cluster().take_changes().empty()) << what;
         EXPECT_EQ(cluster().take_snapshot(now()), nullptr) << what;
-        EXPECT_EQ(cluster().waiters.size() + cluster().step_waiters.size(), 0u) << what;
+        EXPECT_FALSE(cluster().clients().any_waits() || cluster().steps().are_awaited()) << what;
         return false;
     }
 };

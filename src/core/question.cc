@@ -4,6 +4,7 @@
 #include "core/job/verbs.h"
 #include "core/schedule/explain.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -41,14 +42,12 @@ std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
     copy->priorities_ = priorities_;
     copy->reservations_ = reservations_;
     copy->qos_ = qos_;
-    copy->array_members = array_members;
-    copy->array_running = array_running;
-    copy->name_groups = name_groups;
-    copy->licenses_used = licenses_used;
-    copy->limits = limits;
-    copy->users_own_nodes = users_own_nodes;
+    copy->arrays_ = arrays_;
+    copy->licenses_ = licenses_;
+    copy->limits_ = limits_;
+    copy->depends_on_users_ = depends_on_users_;
+    copy->waiting_ = std::make_unique<WaitingJobs>(waiting_->copy_for_questions());
     copy->scheduler_ = std::make_unique<Scheduler>();
-    copy->scheduler_->queue = from.queue.with_members_only();
     copy->scheduler_->layout = from.layout;
     copy->scheduler_->layout_version = from.layout_version;
     copy->scheduler_->is_planned = from.is_planned;

@@ -93,7 +93,7 @@ void compare_plans(Cluster& cluster, Time now) {
             }
         }
     }
-    for (NodeIndex node : touched) cluster.edit_node(node);  // they still are
+    for (NodeIndex node : touched) (void)cluster.edit_node(node);  // they still are
 }
 
 // Every node answers every order it was given.
@@ -136,9 +136,8 @@ RC_GTEST_PROP(RandomCluster, NothingIsAllocatedTwiceAndEverythingEnds, ()) {
         if (*rc::gen::arbitrary<bool>()) answer_orders(scenario, seen);
         auto broken = broken_invariant(scenario.cluster());
         if (broken) RC_FAIL(line + ": " + *broken);
-        auto counted = scenario.cluster().limits.by_qos.find("normal");
-        const LimitUse use =
-            counted == scenario.cluster().limits.by_qos.end() ? LimitUse{} : counted->second.all;
+        const QosUse* counted = scenario.cluster().limits().find("normal");
+        const LimitUse use = counted ? counted->all : LimitUse{};
         auto held = [&](const char* name) {
             return use.tres.contains(name) ? use.tres.at(name) : 0;
         };

@@ -118,11 +118,8 @@ JobId Scenario::find(const std::string& name) const {
     std::size_t bar = name.rfind('_');
     JobId array = jobs_.at(name.substr(0, bar));
     std::uint32_t task = as_number(name.substr(bar + 1));
-    auto members = cluster_->array_members.find(array.value);
-    if (members != cluster_->array_members.end()) {
-        for (JobId id : members->second) {
-            if (cluster_->job(id).array_task == task) return id;
-        }
+    for (JobId id : cluster_->arrays().tasks(array)) {
+        if (cluster_->job(id).array_task == task) return id;
     }
     return array;
 }

@@ -42,7 +42,7 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
     } else if (job->state == JobState::Pending) {
         cancel_pending(cluster, now, id, event.caller.user, effects);
     } else {
-        cluster.edit_job(id).run.killed_by = event.caller.user;
+        cluster.edit_job(id)->run.killed_by = event.caller.user;
         end_running(cluster, now, id, KillReason::Cancelled, effects);
     }
     return {};
@@ -114,13 +114,15 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
                  Effects& effects) {
     dequeue(cluster, cluster.job(id));
     cluster.scheduler().making_room.erase(id.value);
-    Job& job = cluster.edit_job(id);
-    move_to(job, state);
-    job.run.killed_by = by;
-    job.run.start_time = now;
-    job.run.end_time = now;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        move_to(*job, state);
+        job->run.killed_by = by;
+        job->run.start_time = now;
+        job->run.end_time = now;
+    }
     cluster.jobs_changed_state(id);
-    cluster.schedule_wanted = true;  // others may have waited behind it
+    cluster.want_pass();  // others may have waited behind it
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
     answer_waiters(cluster, id, WaitFor::Allocated, effects);

@@ -85,25 +85,27 @@ void hold(Cluster& cluster, const Caller& caller, JobId id, JobVerb verb) {
     // The stronger hold stays.
     if (held.admin_hold && !may(role, Action::ReleaseAdminHold)) return;
     if (held.state == JobState::Pending) dequeue(cluster, held);
-    Job& job = cluster.edit_job(id);
-    job.priority = 0;
-    job.priority_by_hand = false;
-    job.admin_hold = verb == JobVerb::Hold && may(role, Action::HoldAsAdmin);
-    job.reason = reason_of_hold(job);
-    job.reason_detail.clear();
-    cluster.schedule_wanted = true;
+    const Edit<Job> job = cluster.edit_job(id);
+    job->priority = 0;
+    job->priority_by_hand = false;
+    job->admin_hold = verb == JobVerb::Hold && may(role, Action::HoldAsAdmin);
+    job->reason = reason_of_hold(*job);
+    job->reason_detail.clear();
+    cluster.want_pass();
 }
 
 void release(Cluster& cluster, Time now, JobId id) {
     if (cluster.job(id).priority != 0) return;
-    Job& job = cluster.edit_job(id);
-    job.admin_hold = false;
-    bool waits = job.state == JobState::Pending;
-    if (waits) job.eligible_time = std::max(job.eligible_time, now);
-    // Compat: from now on the priority is calculated, even if it was set by hand.
-    calculate_priority(cluster, job);
-    job.reason_detail.clear();
-    job.reason = waits ? reason_to_wait(job, now) : Reason::None;
+    const bool waits = cluster.job(id).state == JobState::Pending;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        job->admin_hold = false;
+        if (waits) job->eligible_time = std::max(job->eligible_time, now);
+        // Compat: from now on the priority is calculated, even if it was set by hand.
+        calculate_priority(cluster, *job);
+        job->reason_detail.clear();
+        job->reason = waits ? reason_to_wait(*job, now) : Reason::None;
+    }
     if (waits) enqueue(cluster, cluster.job(id), now);
 }
 

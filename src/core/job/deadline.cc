@@ -43,7 +43,7 @@ void on_deadline_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
     if (job.state != JobState::Pending || !job.request->deadline) return;
     if (now <= latest_start(*job.request)) return;  // the deadline was moved and has a new timer
-    cluster.edit_job(id).reason = Reason::DeadlinePassed;
+    cluster.edit_job(id)->reason = Reason::DeadlinePassed;
     end_pending(cluster, now, id, JobState::Deadline, {}, effects);
     tell_of_end(cluster, now, id, effects);
 }

@@ -6,7 +6,7 @@
 
 #include "core/job/mail.h"
 #include "core/job/verbs.h"
-#include "core/schedule/queue.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/sizes.h"
 
@@ -33,16 +33,11 @@ void add(Target& target, const Job& job) {
     if (job.run.start_time) target.start = std::max(target.start, *job.run.start_time);
 }
 
-AwaitedKey key_of(const Condition& condition) {
-    return {condition.job.value, condition.task.value_or(kWholeJob)};
-}
-
 // Any record of the array: all share the request, which lists the tasks that ever existed.
 std::shared_ptr<const Job> any_of(const Cluster& cluster, JobId array) {
     if (auto record = cluster.find_job(array)) return record;
-    auto members = cluster.array_members.find(array.value);
-    return members == cluster.array_members.end() ? nullptr
-                                                  : cluster.find_job(members->second.back());
+    const std::span<const JobId> tasks = cluster.arrays().tasks(array);
+    return tasks.empty() ? nullptr : cluster.find_job(tasks.back());
 }
 
 bool has_task(const Job& of_array, std::uint32_t task) {
@@ -54,9 +49,8 @@ Target look_at_task(const Cluster& cluster, JobId array, std::uint32_t task) {
     auto record = cluster.find_job(array);
     if (record && is_array_record(*record) && record->array_tasks.contains(task))
         add(target, *record);
-    auto members = cluster.array_members.find(array.value);
-    if (target.known || members == cluster.array_members.end()) return target;
-    for (JobId id : members->second) {
+    if (target.known) return target;
+    for (JobId id : cluster.arrays().tasks(array)) {
         const Job& job = cluster.job(id);
         if (job.array_task == task || job.array_tasks.contains(task)) add(target, job);
     }
@@ -73,10 +67,9 @@ Target look_at_array(const Cluster& cluster, const Condition& condition) {
     Target target;
     auto record = cluster.find_job(condition.job);
     if (record && is_array_record(*record)) add(target, *record);
-    auto members = cluster.array_members.find(condition.job.value);
-    if (members == cluster.array_members.end()) return target;
+    const std::span<const JobId> tasks = cluster.arrays().tasks(condition.job);
     bool start_matters = awaits_start(condition);
-    for (auto id = members->second.rbegin(); id != members->second.rend(); ++id) {
+    for (auto id = tasks.rbegin(); id != tasks.rend(); ++id) {
         add(target, cluster.job(*id));
         if (start_matters ? !target.started : !target.ended) break;
     }
@@ -144,21 +137,22 @@ bool kills_invalid(const Cluster& cluster, const Job& job) {
 void conclude(Cluster& cluster, Time now, JobId id, Dependency left, std::vector<JobId>& ended,
               Effects& effects) {
     if (cluster.job(id).dependency != left) {
-        Job& job = cluster.edit_job(id);
-        const bool is_news = left.never() && !job.dependency.never();
-        job.dependency = std::move(left);
-        if (is_news) mail(MailType::InvalidDepend, now, job, effects);
-        if (job.dependency.empty()) job.eligible_time = std::max(job.eligible_time, now);
+        const Edit<Job> job = cluster.edit_job(id);
+        const bool is_news = left.never() && !job->dependency.never();
+        job->dependency = std::move(left);
+        if (is_news) mail(MailType::InvalidDepend, now, *job, effects);
+        if (job->dependency.empty()) job->eligible_time = std::max(job->eligible_time, now);
     }
     const Job& job = cluster.job(id);
     bool kill = job.dependency.never() && kills_invalid(cluster, job);
     Reason reason =
         job.priority == 0 && !kill ? job.reason : reason_to_wait(job, now);  // a hold comes first
-    if (job.reason != reason) cluster.edit_job(id).reason = reason;
+    const bool is_free = job.dependency.empty();
+    if (job.reason != reason) cluster.edit_job(id)->reason = reason;
     if (kill) {
         end_pending(cluster, now, id, JobState::Cancelled, cluster.settings().slurm_user, effects);
         ended.push_back(id);
-    } else if (job.dependency.empty()) {
+    } else if (is_free) {
         enqueue(cluster, cluster.job(id), now);
     }
 }
@@ -217,7 +211,7 @@ bool waits_on(const Job& job, const AwaitedKey& key) {
     return job.state == JobState::Pending &&
            std::any_of(job.dependency.left.begin(), job.dependency.left.end(),
                        [&](const Condition& condition) {
-                           return !condition.failed && key_of(condition) == key;
+                           return !condition.failed && awaited_key(condition) == key;
                        });
 }
 
@@ -227,10 +221,11 @@ void remember_failure(Cluster& cluster, JobId id, const Job& awaited, const Awai
     std::shared_ptr<const Job> job = cluster.find_job(id);
     for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
         const Condition& condition = job->dependency.left[i];
-        if (!condition.all_tasks || condition.seen_failure || key_of(condition) != key) continue;
+        if (!condition.all_tasks || condition.seen_failure || awaited_key(condition) != key)
+            continue;
         if (condition.kind == DependencyKind::AfterCorr && job->array_job)
             continue;  // task by task
-        cluster.edit_job(id).dependency.left[i].seen_failure = true;
+        cluster.edit_job(id)->dependency.left[i].seen_failure = true;
     }
 }
 
@@ -239,14 +234,14 @@ void hear_of(Cluster& cluster, Time now, JobId id, const Job& awaited, const Awa
     remember_failure(cluster, id, awaited, key);
     std::shared_ptr<const Job> job = cluster.find_job(id);
     for (const Condition& condition : job->dependency.left) {
-        if (key_of(condition) == key && is_by_task(*job, condition)) {
+        if (awaited_key(condition) == key && is_by_task(*job, condition)) {
             match_tasks(cluster, now, id, awaited, ended, effects);
             break;
         }
     }
     if (cluster.job(id).state != JobState::Pending) return;
     auto concerned = [&](const Condition& condition) {
-        if (key_of(condition) != key) return false;
+        if (awaited_key(condition) != key) return false;
         // With aftercorr a task waits only for its counterpart in the array.
         bool other_task = condition.kind == DependencyKind::AfterCorr && condition.all_tasks &&
                           job->array_task && awaited.array_task &&
@@ -266,27 +261,22 @@ std::vector<AwaitedKey> keys_of(const Cluster& cluster, const Job& job) {
         keys.push_back({array, *job.array_task});
         return keys;
     }
-    for (auto waiting = cluster.dependents.lower_bound({array, 0});
-         waiting != cluster.dependents.end() && waiting->first.first == array; ++waiting) {
-        std::uint32_t task = waiting->first.second;
-        if (task != kWholeJob && job.array_tasks.contains(task)) keys.push_back(waiting->first);
-    }
+    for (const AwaitedKey& key :
+         cluster.waiting().dependents().awaited_tasks(*job.array_job, job.array_tasks))
+        keys.push_back(key);
     return keys;
 }
 
 template <typename Hear>
 void for_each_dependent(Cluster& cluster, const Job& job, Hear hear) {
-    if (cluster.dependents.empty()) return;
+    Dependents& dependents = cluster.waiting().dependents();
+    if (dependents.empty()) return;
     for (const AwaitedKey& key : keys_of(cluster, job)) {
-        auto found = cluster.dependents.find(key);
-        if (found == cluster.dependents.end()) continue;
-        std::set<JobId> waiting = std::move(found->second);
-        cluster.dependents.erase(found);
-        for (JobId id : waiting) {
+        for (JobId id : dependents.take(key)) {
             auto dependent = cluster.find_job(id);
             if (!dependent || !waits_on(*dependent, key)) continue;
             hear(id, key);
-            if (waits_on(cluster.job(id), key)) cluster.dependents[key].insert(id);
+            if (waits_on(cluster.job(id), key)) dependents.add(key, id);
         }
     }
 }
@@ -367,7 +357,7 @@ void watch_dependency(Cluster& cluster, const Job& job) {
         if (condition.kind == DependencyKind::Singleton) {
             may_run_alone(cluster, job);
         } else if (!condition.failed) {
-            cluster.dependents[key_of(condition)].insert(job.id);
+            cluster.waiting().dependents().add(awaited_key(condition), job.id);
         }
     }
 }
@@ -379,7 +369,7 @@ void wait_for_others(Cluster& cluster, Time now, JobId id, Effects& effects) {
         if (!condition.all_tasks) continue;
         JobRef ref{.job = condition.job, .tasks = {}, .het_component = {}, .step = {}};
         for (JobId task : find_jobs(cluster, ref)) {
-            remember_failure(cluster, id, cluster.job(task), key_of(condition));
+            remember_failure(cluster, id, cluster.job(task), awaited_key(condition));
         }
     }
     for (const Condition& condition : asked.left) {
@@ -420,9 +410,10 @@ void tell_of_start(Cluster& cluster, Time now, JobId id) {
         std::shared_ptr<const Job> job = cluster.find_job(dependent);
         for (std::size_t i = 0; i < job->dependency.left.size(); ++i) {
             Condition condition = job->dependency.left[i];
-            if (!awaits_start(condition) || condition.due || key_of(condition) != key) continue;
+            if (!awaits_start(condition) || condition.due || awaited_key(condition) != key)
+                continue;
             judge_start(cluster, now, *job, condition, look_at(cluster, *job, condition));
-            if (condition.due) cluster.edit_job(dependent).dependency.left[i] = condition;
+            if (condition.due) cluster.edit_job(dependent)->dependency.left[i] = condition;
         }
     });
 }

@@ -4,26 +4,24 @@
 #include "core/job/deadline.h"
 #include "core/job/dependency.h"
 #include "core/job/verbs.h"
-#include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
 std::vector<JobId> find_jobs(const Cluster& cluster, const JobRef& ref) {
     std::vector<JobId> found;
     auto record = cluster.find_job(ref.job);
-    auto members = cluster.array_members.find(ref.job.value);
+    const std::span<const JobId> tasks = cluster.arrays().tasks(ref.job);
     if (!ref.tasks) {
         if (record) found.push_back(record->id);
-        if (members == cluster.array_members.end()) return found;
-        for (JobId id : members->second) {
+        for (JobId id : tasks) {
             if (id != ref.job) found.push_back(id);
         }
         return found;
     }
     if (record && is_array_record(*record) && has_any_task(*record, *ref.tasks))
         found.push_back(record->id);
-    if (members == cluster.array_members.end()) return found;
-    for (JobId id : members->second) {
+    for (JobId id : tasks) {
         if (has_any_task(cluster.job(id), *ref.tasks)) found.push_back(id);
     }
     return found;
@@ -45,14 +43,14 @@ static JobId add_part(Cluster& cluster, Job part) {
 }
 
 JobId split_task(Cluster& cluster, JobId array, std::uint32_t task) {
-    Job& record = cluster.edit_job(array);
-    CHECK(is_array_record(record) && record.array_tasks.contains(task));
-    record.array_tasks.erase(task);
+    CHECK(is_array_record(cluster.job(array)) && cluster.job(array).array_tasks.contains(task));
+    cluster.edit_job(array)->array_tasks.erase(task);
+    const Job& record = cluster.job(array);
     if (record.array_tasks.empty()) {
         // Compat: the last task keeps the array's own id.
         dequeue(cluster, record);
-        record.array_task = task;
-        if (record.array_job == array) cluster.array_members[array.value].push_back(array);
+        cluster.edit_job(array)->array_task = task;
+        if (cluster.job(array).array_job == array) cluster.arrays().add_task(array, array);
         return array;
     }
     Job job = record;
@@ -71,9 +69,8 @@ void cut_off(Cluster& cluster, JobId array, const TaskSet& tasks) {
         split_task(cluster, array, cut.first());
         return;
     }
-    Job& record = cluster.edit_job(array);
-    record.array_tasks = std::move(kept);
-    Job part = record;
+    cluster.edit_job(array)->array_tasks = std::move(kept);
+    Job part = cluster.job(array);
     part.array_tasks = std::move(cut);
     add_part(cluster, std::move(part));
 }
@@ -86,7 +83,7 @@ static void split_from(Cluster& cluster, JobId id, const TaskSet& wanted) {
         if (wanted.contains(task)) tasks.push_back(task);
     });
     if (tasks.size() == record->array_tasks.size()) return;
-    bool is_due = cluster.scheduler().queue.contains(id) || cluster.parked.contains(id);
+    const bool is_due = cluster.waiting().is_due(id);
     for (std::uint32_t task : tasks) {
         const Job& job = cluster.job(split_task(cluster, id, task));
         if (job.run.end_time)

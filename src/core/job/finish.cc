@@ -14,10 +14,10 @@
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
-#include "core/schedule/queue.h"
+#include "core/place/use.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/times.h"
 
@@ -124,7 +124,7 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
 
 void set_completing(Cluster& cluster, Job& job, std::vector<NodeIndex> nodes) {
     job.run.completing_nodes = std::move(nodes);
-    for (NodeIndex node : job.run.completing_nodes) ++cluster.edit_node(node).completing;
+    for (NodeIndex node : job.run.completing_nodes) ++cluster.edit_node(node)->completing;
 }
 
 std::vector<NodeIndex> nodes_of(const Job& job) {
@@ -142,25 +142,27 @@ void send_terminate(const Cluster& cluster, Time now, const Job& job, NodeIndex 
     effects.push_back(std::move(order));
 }
 
+// Tells all nodes of a completing job to end it, except the one that has reported its end.
+void terminate_all(const Cluster& cluster, Time now, JobId id, std::optional<NodeIndex> except,
+                   Effects& effects) {
+    const std::shared_ptr<const Job> ending = cluster.find_job(id);
+    for (NodeIndex node : ending->run.completing_nodes) {
+        if (node != except) send_terminate(cluster, now, *ending, node, effects);
+    }
+}
+
 // A task of the array has ended: tasks that waited because of the array's limit may start.
 void task_is_gone(Cluster& cluster, Time now, JobId array) {
-    auto running = cluster.array_running.find(array.value);
-    if (running != cluster.array_running.end() && --running->second == 0) {
-        cluster.array_running.erase(running);
-    }
-    auto found = cluster.array_waiting.find(array.value);
-    if (found == cluster.array_waiting.end()) return;
-    std::set<JobId> waiting = std::move(found->second);
-    cluster.array_waiting.erase(found);
-    for (JobId id : waiting) {
-        if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
-    }
+    cluster.arrays().task_left(array);
+    for (JobId id : cluster.waiting().parked().take_tasks(array))
+        enqueue(cluster, cluster.job(id), now);
 }
 
 // All nodes are clean.
 void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
-    give_licenses(cluster, now, job);
+    give_licenses(cluster, job);
+    if (!job.run.licenses_held.empty()) unpark_for_licenses(cluster, now);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
     if (will_run_again(job)) {
         requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold, effects);
@@ -183,7 +185,7 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
         step = std::move(ended);
         cluster.record_end(EndedStep{job.id, job.run.restarts, step});
     }
-    forget_grants(cluster, job);
+    cluster.steps().forget_ended(job);
 }
 
 StepState step_state_after(JobState state) {
@@ -201,83 +203,107 @@ StepState step_state_after(JobState state) {
     }
 }
 
+// The node of the batch script has reported its end: how the job ends, or whether it runs again.
+void end_by_itself(const Cluster& cluster, Time now, Job& job, const JobEnded& event) {
+    const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
+    leave_suspension(job, now);
+    job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
+    if (counts_as_preempted(cluster, job, event.exit)) {
+        job.run.kill_reason = reason_to_end_preempted(cluster, job);
+        JobState after = state_after(*job.run.kill_reason);
+        if (after != job.state) move_to(job, after);
+    } else if (refused && may_be_requeued(job)) {
+        job.run.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
+    } else if (auto again = reason_after_exit(cluster, job, event)) {
+        job.run.kill_reason = again;
+    } else {
+        move_to(job, event.launch_error ? JobState::Failed : ending_of(job.run.exit));
+    }
+    job.reason =
+        event.launch_error ? reason_of(*event.launch_error) : reason_of(job.state, job.run.exit);
+    if (event.launch_error) {  // the reason is shown as well
+        const std::string& detail = event.launch_error->detail;
+        job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
+    }
+    job.run.end_time = now;
+}
+
 // A run that the controller had given up is gone from its node. After the last one the node takes
 // jobs again; jobs that were parked because they named it are queued.
 void no_longer_there(Cluster& cluster, Time now, NodeIndex node, const RunId& run) {
     if (cluster.node(node).orphans.empty()) return;
-    std::erase(cluster.edit_node(node).orphans, RunId{run.job, run.restarts, kBatchStep});
+    std::erase(cluster.edit_node(node)->orphans, RunId{run.job, run.restarts, kBatchStep});
     if (may_take_jobs(cluster.node(node))) unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 }  // namespace
 
 void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    auto waiting =
-        std::find(job.run.completing_nodes.begin(), job.run.completing_nodes.end(), node);
-    if (waiting == job.run.completing_nodes.end()) return;
-    job.run.completing_nodes.erase(waiting);
-    --cluster.edit_node(node).completing;
-    std::shared_ptr<const Allocation> held = job.run.allocation;
-    if (const NodeShare* share = held->find(node)) give_back_share(cluster, job, *share, now);
+    if (std::erase(cluster.edit_job(id)->run.completing_nodes, node) == 0) return;
+    --cluster.edit_node(node)->completing;
+    const Job& job = cluster.job(id);
+    if (const NodeShare* share = job.run.allocation->find(node))
+        give_back_share(cluster, job, *share, now);
     cluster.jobs_changed_state(id);
     if (job.run.completing_nodes.empty()) settle(cluster, now, id, effects);
 }
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    leave_suspension(job, now);
-    CHECK(job.state == JobState::Running);
-    if (is_completing(
-            job)) {  // already completing, to be requeued: a stronger reason may change that
-        job.run.kill_reason = reason;
-        if (JobState after = state_after(reason); after != JobState::Running) move_to(job, after);
-        return;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        leave_suspension(*job, now);
+        CHECK(job->state == JobState::Running);
+        job->run.kill_reason = reason;
+        const JobState after = state_after(reason);
+        if (after != JobState::Running) move_to(*job, after);
+        // Already completing, to be requeued: a stronger reason changes that.
+        if (is_completing(*job)) return;
+        job->run.end_time = now;
+        if (reason == KillReason::TimeLimit) job->reason = Reason::TimeLimit;
+        if (reason == KillReason::NodeFail) job->reason = Reason::NodeDown;
+        end_steps(cluster, *job, now,
+                  reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
+        set_completing(cluster, *job, nodes_of(*job));
     }
-    job.run.kill_reason = reason;
-    job.run.end_time = now;
-    if (JobState after = state_after(reason); after != JobState::Running) {
-        move_to(job, after);
-        if (reason == KillReason::TimeLimit) job.reason = Reason::TimeLimit;
-        if (reason == KillReason::NodeFail) job.reason = Reason::NodeDown;
-    }
-    end_steps(cluster, job, now,
-              reason == KillReason::TimeLimit ? StepState::Timeout : StepState::Cancelled);
-    set_completing(cluster, job, nodes_of(job));
     cluster.jobs_changed_state(id);
-    std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->run.completing_nodes)
-        send_terminate(cluster, now, *ending, node, effects);
+    terminate_all(cluster, now, id, {}, effects);
     retry_waiting_steps(cluster, now, id, effects);  // they are refused
     if (reason == KillReason::TimeLimit) mail(MailType::TimeLimit, now, cluster.job(id), effects);
 }
 
 void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    move_to(job, JobState::Completed);
-    job.run.end_time = now;
-    job.run.allocation.reset();
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        move_to(*job, JobState::Completed);
+        job->run.end_time = now;
+        job->run.allocation.reset();
+    }
     cluster.jobs_changed_state(id);
     retry_waiting_steps(cluster, now, id, effects);  // they are refused
     settle(cluster, now, id, effects);
 }
 
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    job.run.completing_nodes.clear();
-    leave_suspension(job, now);
-    end_steps(cluster, job, now, StepState::NodeFail);
-    job.run.cpus_lent = false;
-    job.run.licenses_held.clear();
-    if (!job.run.end_time) job.run.end_time = now;
-    if (job.state == JobState::Running && (may_be_requeued(job) || will_run_again(job))) {
-        return requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold,
-                           effects);
+    bool is_requeued = false;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        job->run.completing_nodes.clear();
+        leave_suspension(*job, now);
+        end_steps(cluster, *job, now, StepState::NodeFail);
+        job->run.cpus_lent = false;
+        job->run.licenses_held.clear();
+        if (!job->run.end_time) job->run.end_time = now;
+        const bool was_running = job->state == JobState::Running;
+        is_requeued = was_running && (may_be_requeued(*job) || will_run_again(*job));
+        if (was_running && !is_requeued) {
+            move_to(*job, JobState::NodeFail);
+            job->reason = Reason::NodeDown;
+        }
     }
-    if (job.state == JobState::Running) {
-        move_to(job, JobState::NodeFail);
-        job.reason = Reason::NodeDown;
+    if (is_requeued) {
+        const bool hold = cluster.job(id).run.kill_reason == KillReason::RequeueHold;
+        return requeue_now(cluster, now, id, hold, effects);
     }
     cluster.jobs_changed_state(id);
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
@@ -303,41 +329,21 @@ void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& ef
     if (refused && (is_live(*found) || is_completing(*found)))
         drain_after_refusal(cluster, now, event.node, *event.launch_error);
     if (!event.launch_error && (is_live(*found) || is_completing(*found))) {
-        Usage& usage = cluster.edit_job(found->id).run.usage;
-        usage = event.usage;
-        usage.rss_max_node = cluster.node(event.node).config.name;
+        const Edit<Job> job = cluster.edit_job(found->id);
+        job->run.usage = event.usage;
+        job->run.usage.rss_max_node = cluster.node(event.node).config.name;
     }
     if (is_live(*found)) {
-        Job& job = cluster.edit_job(found->id);
-        leave_suspension(job, now);
-        job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
-        if (counts_as_preempted(cluster, job, event.exit)) {
-            job.run.kill_reason = reason_to_end_preempted(cluster, job);
-            JobState after = state_after(*job.run.kill_reason);
-            if (after != job.state) move_to(job, after);
-        } else if (refused && may_be_requeued(job)) {
-            job.run.kill_reason =
-                reason_after_refusal(cluster, job, event.node, *event.launch_error);
-        } else if (auto again = reason_after_exit(cluster, job, event)) {
-            job.run.kill_reason = again;
-        } else {
-            move_to(job, event.launch_error ? JobState::Failed : ending_of(job.run.exit));
+        {
+            const Edit<Job> job = cluster.edit_job(found->id);
+            end_by_itself(cluster, now, *job, event);
+            end_steps(cluster, *job, now, step_state_after(job->state));
+            set_completing(cluster, *job, nodes_of(*job));
         }
-        job.reason = event.launch_error ? reason_of(*event.launch_error)
-                                        : reason_of(job.state, job.run.exit);
-        if (event.launch_error) {  // the reason is shown as well
-            const std::string& detail = event.launch_error->detail;
-            job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
-        }
-        job.run.end_time = now;
-        end_steps(cluster, job, now, step_state_after(job.state));
-        set_completing(cluster, job, nodes_of(job));
-        for (NodeIndex node : job.run.completing_nodes) {
-            if (node != event.node) send_terminate(cluster, now, job, node, effects);
-        }
-        retry_waiting_steps(cluster, now, job.id, effects);
+        terminate_all(cluster, now, found->id, event.node, effects);
+        retry_waiting_steps(cluster, now, found->id, effects);
     } else if (is_finished(found->state) && is_completing(*found)) {
-        cluster.edit_job(found->id).run.exit = event.exit;
+        cluster.edit_job(found->id)->run.exit = event.exit;
     }
     node_is_clean(cluster, now, found->id, event.node, effects);
 }
@@ -366,9 +372,9 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
         on_job_ended(cluster, now, {event.node, event.run, ExitStatus{1, 0, false}, event.error},
                      effects);
     } else if (!found->run.launched) {
-        Job& launched = cluster.edit_job(found->id);
-        launched.run.launched = true;
-        launched.refused_by.clear();
+        const Edit<Job> launched = cluster.edit_job(found->id);
+        launched->run.launched = true;
+        launched->refused_by.clear();
         // The order to stop came before there were processes.
         if (found->state == JobState::Suspended) repeat_suspension(*found, event.node, effects);
     }
@@ -376,20 +382,20 @@ void on_launch_reported(Cluster& cluster, Time now, const LaunchReported& event,
 
 void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& exit,
                       Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    leave_suspension(job, now);
-    job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : exit;
-    const bool made_room = job.run.preempt_time && exit.failed();
-    if (made_room) job.run.kill_reason = KillReason::Preempted;
-    move_to(job, made_room ? JobState::Preempted : ending_of(job.run.exit));
-    job.reason = reason_of(job.state, job.run.exit);
-    job.run.end_time = now;
-    end_steps(cluster, job, now, step_state_after(job.state));
-    set_completing(cluster, job, nodes_of(job));
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        leave_suspension(*job, now);
+        job->run.exit = had_step_without_memory(*job) ? kOutOfMemoryExit : exit;
+        const bool made_room = job->run.preempt_time && exit.failed();
+        if (made_room) job->run.kill_reason = KillReason::Preempted;
+        move_to(*job, made_room ? JobState::Preempted : ending_of(job->run.exit));
+        job->reason = reason_of(job->state, job->run.exit);
+        job->run.end_time = now;
+        end_steps(cluster, *job, now, step_state_after(job->state));
+        set_completing(cluster, *job, nodes_of(*job));
+    }
     cluster.jobs_changed_state(id);
-    std::shared_ptr<const Job> ending = cluster.find_job(id);
-    for (NodeIndex node : ending->run.completing_nodes)
-        send_terminate(cluster, now, *ending, node, effects);
+    terminate_all(cluster, now, id, {}, effects);
     retry_waiting_steps(cluster, now, id, effects);
 }
 

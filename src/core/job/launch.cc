@@ -29,15 +29,6 @@ constexpr Seconds kAskAgain{10};   // for a node that has not been heard since t
 constexpr std::size_t kRefusalsMost = 3;  // by different nodes: then the job is at fault
 constexpr const char* kPrologError = "Prolog error";  // what the node shows
 
-StepGrant* find_grant(Cluster& cluster, JobId job, StepId step) {
-    auto grants = cluster.step_grants.find(job.value);
-    if (grants == cluster.step_grants.end()) return nullptr;
-    for (StepGrant& grant : grants->second) {
-        if (grant.step == step) return &grant;
-    }
-    return nullptr;
-}
-
 // Nodes that are not connected report their runs when they register.
 bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
     const Node& node = cluster.node(index);
@@ -46,7 +37,7 @@ bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
 
 bool is_idle_srun_job(const Cluster& cluster, const Job& job) {
     if (job.request->kind != JobKind::Srun || !is_live(job)) return false;
-    return !cluster.step_waiters.contains(job.id.value) &&
+    return !cluster.steps().are_awaited(job.id) &&
            std::none_of(job.run.steps.begin(), job.run.steps.end(),
                         [](const auto& step) { return step->state == StepState::Running; });
 }
@@ -100,12 +91,14 @@ void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& e
     }
     const Error error{ErrorCode::NodeUnable, "the script did not start within BatchStartTimeout"};
     drain_after_refusal(cluster, now, node, error);
-    Job& refused = cluster.edit_job(job.id);
-    refused.reason = Reason::JobLaunchFailure;
-    refused.reason_detail = error.detail;
-    const KillReason reason = may_be_requeued(refused)
-                                  ? reason_after_refusal(cluster, refused, node, error)
-                                  : KillReason::NodeFail;
+    KillReason reason = KillReason::NodeFail;
+    {
+        const Edit<Job> refused = cluster.edit_job(job.id);
+        refused->reason = Reason::JobLaunchFailure;
+        refused->reason_detail = error.detail;
+        if (may_be_requeued(*refused))
+            reason = reason_after_refusal(cluster, *refused, node, error);
+    }
     end_running(cluster, now, job.id, reason, effects);
 }
 
@@ -116,31 +109,23 @@ bool may_be_requeued(const Job& job) {
 // The node also reports the step's end: that is enough for a job that cannot be requeued.
 void step_prolog_failed(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!may_be_requeued(job)) return;
-    cluster.edit_job(job.id).reason = Reason::JobLaunchFailure;
+    cluster.edit_job(job.id)->reason = Reason::JobLaunchFailure;
     end_running(cluster, now, job.id, reason_after_prolog(cluster), effects);
 }
 
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request) {
-    StepGrant* grant = find_grant(cluster, id, step.id);
-    if (!grant) {
-        auto& grants = cluster.step_grants[id.value];
-        grant = &grants.emplace_back(StepGrant{.step = step.id, .awaited = step.nodes_left});
-    }
-    grant->request = request;
-    grant->until = now + cluster.settings().cred_expire;
-    if (!grant->awaited.empty())
-        cluster.add_timer({grant->until + kOnItsWay, TimerKind::Launch, id.value});
+    const Time until = now + cluster.settings().cred_expire;
+    const StepGrant& grant = cluster.steps().grant(id, step, request, until);
+    if (!grant.awaited.empty()) cluster.add_timer({until + kOnItsWay, TimerKind::Launch, id.value});
 }
 
 void launch_is_here(Cluster& cluster, NodeIndex node, const RunId& run) {
-    if (StepGrant* grant = find_grant(cluster, run.job, run.step)) std::erase(grant->awaited, node);
+    cluster.steps().is_launched(run.job, run.step, node);
 }
 
 void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    auto grants = cluster.step_grants.find(id.value);
-    if (grants == cluster.step_grants.end()) return;
     std::vector<StepId> lost;
-    for (const StepGrant& grant : grants->second) {
+    for (const StepGrant& grant : cluster.steps().grants(id)) {
         if (grant.awaited.empty() || grant.until + kOnItsWay > now) continue;
         bool is_lost = std::any_of(grant.awaited.begin(), grant.awaited.end(), [&](NodeIndex node) {
             return is_heard_since(cluster, node, grant.until);
@@ -151,7 +136,7 @@ void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
             cluster.add_timer({now + kOnItsWay, TimerKind::Launch, id.value});
     }
     for (StepId step : lost) {
-        find_grant(cluster, id, step)->awaited.clear();
+        cluster.steps().await_no_launch(id, step);
         end_step(cluster, id, step, effects);
     }
 }
@@ -169,7 +154,8 @@ void srun_may_be_gone(Cluster& cluster, Time now, JobId id, bool is_lost, Effect
 }
 
 void on_silence_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
-    if (job.request->kind == JobKind::Salloc) return end_if_deserted(cluster, now, job, effects);
+    if (job.request->kind == JobKind::Salloc)
+        return end_if_client_is_gone(cluster, now, job, effects);
     if (!is_idle_srun_job(cluster, job)) return;
     if (job.run.next_step == 0) {
         return end_running(cluster, now, job.id, KillReason::Cancelled, effects);

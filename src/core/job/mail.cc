@@ -84,14 +84,13 @@ std::optional<MailType> end_type(const Job& job, bool failed) {
 }
 
 void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
-    TaskEndings& endings = cluster.array_news[job.array_job->value].endings;
-    endings.add(job);
+    const TaskEndings endings = cluster.arrays().note_end(*job.array_job, job);
     if (!is_array_over(cluster, *job.array_job)) return;
     // Compat: if END is requested, killed tasks alone do not make the array a failure.
     const bool failed = endings.exit_max > 0 || (endings.has_failed && !wants(job, MailType::End));
     const auto type = end_type(job, failed);
     if (type) send(*type, job, run_time(job, *job.run.end_time), endings.print(), effects, endings);
-    cluster.array_news.erase(job.array_job->value);
+    cluster.arrays().forget_news(*job.array_job);
 }
 
 }  // namespace
@@ -102,8 +101,8 @@ void mail(MailType type, Time now, const Job& job, Effects& effects) {
 
 void mail_start(Cluster& cluster, const Job& job, Effects& effects) {
     if (job.request->mail_types.empty()) return;
-    const bool is_known = is_heard_of_as_a_whole(job) &&
-                          std::exchange(cluster.array_news[job.array_job->value].has_begun, true);
+    const bool is_known =
+        is_heard_of_as_a_whole(job) && !cluster.arrays().note_begin(*job.array_job);
     if (is_known || !wants(job, MailType::Begin)) return;
     const Time since =
         job.run.restarts > 0 ? job.eligible_time : job.submit_time;  // a requeue starts a new wait
@@ -118,8 +117,7 @@ void mail_end(Cluster& cluster, const Job& job, Effects& effects) {
 }
 
 void mail_requeue(Cluster& cluster, Time now, const Job& job, Effects& effects) {
-    if (is_heard_of_as_a_whole(job))
-        cluster.array_news[job.array_job->value].endings.is_requeued = true;
+    if (is_heard_of_as_a_whole(job)) cluster.arrays().note_requeue(*job.array_job);
     mail(MailType::Requeue, now, job, effects);
 }
 
@@ -143,26 +141,25 @@ void on_limit_mail_timer(Cluster& cluster, Time now, JobId id, Effects& effects)
         mail(part.type, now, *job, effects);
         terms.mail_types = without_mail_type(terms.mail_types, part.type);
     }
-    if (terms != *job->request) cluster.edit_job(id).request = cluster.shared(terms);
+    if (terms != *job->request) cluster.edit_job(id)->request = cluster.shared(terms);
 }
 
 void recall_news(Cluster& cluster, const Job& job) {
     if (!is_heard_of_as_a_whole(job)) return;
-    ArrayNews& news = cluster.array_news[job.array_job->value];
-    news.has_begun = news.has_begun || job.run.allocation || job.run.restarts > 0;
-    news.endings.is_requeued = news.endings.is_requeued || job.run.restarts > 0;
-    if (is_over(job)) news.endings.add(job);
+    Arrays& arrays = cluster.arrays();
+    if (job.run.allocation || job.run.restarts > 0) arrays.note_begin(*job.array_job);
+    if (job.run.restarts > 0) arrays.note_requeue(*job.array_job);
+    if (is_over(job)) arrays.note_end(*job.array_job, job);
 }
 
 bool is_array_over(const Cluster& cluster, JobId array) {
-    if (cluster.array_running.contains(array.value)) return false;
+    if (cluster.arrays().running(array) > 0) return false;
     auto is_gone = [&](JobId id) {
         const auto job = cluster.find_job(id);
         return !job || is_over(*job);
     };
-    const auto members = cluster.array_members.find(array.value);
-    return is_gone(array) && (members == cluster.array_members.end() ||
-                              std::all_of(members->second.begin(), members->second.end(), is_gone));
+    const std::span<const JobId> tasks = cluster.arrays().tasks(array);
+    return is_gone(array) && std::all_of(tasks.begin(), tasks.end(), is_gone);
 }
 
 }  // namespace sluice

@@ -7,8 +7,8 @@
 
 #include "core/limits/access.h"
 #include "core/limits/memory.h"
-#include "core/node/use.h"
 #include "core/place/place.h"
+#include "core/place/use.h"
 #include "core/schedule/queue.h"
 #include "core/schedule/scheduler.h"
 #include "model/errors.h"

@@ -36,10 +36,12 @@ bool counts_as_preempted(const Cluster& cluster, const Job& job, const ExitStatu
 }
 
 void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    job.run.preempt_time = now;
-    job.run.preemptor = preemptor;
-    Seconds grace = preempt_rule(cluster, job).grace;
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        job->run.preempt_time = now;
+        job->run.preemptor = preemptor;
+    }
+    const Seconds grace = preempt_rule(cluster, cluster.job(id)).grace;
     if (grace.count() <= 0) {
         end_preempted(cluster, now, id, effects);
         return;
@@ -50,7 +52,7 @@ void preempt_job(Cluster& cluster, Time now, JobId id, JobId preemptor, Effects&
     const auto& warn = told->request->warn_signal;
     if (cluster.settings().preempt.send_user_signal && warn && !told->run.warned) {
         tell(*told, warn->signal, effects);
-        cluster.edit_job(id).run.warned = true;
+        cluster.edit_job(id)->run.warned = true;
     }
     cluster.add_timer({now + grace, TimerKind::Preempt, id.value});
 }

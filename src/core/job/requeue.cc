@@ -19,11 +19,8 @@ ShownState ending_of_run(const Job& job) {
     return made_room ? ShownState::Preempted : ShownState::Requeued;
 }
 
-}  // namespace
-
-// The same id runs again: a new run replaces the last one, which is kept for accounting.
-void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
-    Job& job = cluster.edit_job(id);
+// The run is kept for accounting, and a new one replaces it.
+void wait_again(Cluster& cluster, Time now, Job& job, bool hold, Effects& effects) {
     CHECK(!is_completing(job));
     const bool was_held = job.priority == 0;
     const bool launch_failed =
@@ -62,7 +59,13 @@ void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effec
             if (condition.kind == DependencyKind::Singleton) job.dependency.left = {condition};
         }
     }
-    watch_deadline(cluster, job);
+}
+
+}  // namespace
+
+void requeue_now(Cluster& cluster, Time now, JobId id, bool hold, Effects& effects) {
+    wait_again(cluster, now, *cluster.edit_job(id), hold, effects);
+    watch_deadline(cluster, cluster.job(id));
     cluster.jobs_changed_state(id);
     leave_lost_reservations(cluster, now, id);
     job_is_back(cluster, now, cluster.job(id));

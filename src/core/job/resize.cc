@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/limit_book.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/place/use.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 
@@ -51,7 +51,8 @@ void leave_step(Cluster& cluster, Time now, JobId id, const Step& step, NodeInde
     on_step_ended(cluster, now,
                   {node, run, ExitStatus{.code = 0, .signal = SIGKILL, .oom_killed = false}},
                   effects);
-    for (auto& left : cluster.edit_job(id).run.steps) {
+    const Edit<Job> job = cluster.edit_job(id);
+    for (auto& left : job->run.steps) {
         if (left->id != which || left->state != StepState::Running) continue;
         auto smaller = std::make_shared<Step>(*left);
         std::erase_if(smaller->nodes, [&](const NodeShare& share) { return share.node == node; });
@@ -198,9 +199,9 @@ void go_on_without(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
     const std::shared_ptr<const Job> before = cluster.find_job(id);
     std::vector<NodeShare> nodes = before->run.allocation->nodes;
     std::erase_if(nodes, [&](const NodeShare& share) { return share.node == node; });
-    Job& job = cluster.edit_job(id);
-    job.run.allocation = allocation_of(cluster, std::move(nodes), before->run.allocation->sharers);
-    count_job(cluster, job);
+    cluster.edit_job(id)->run.allocation =
+        allocation_of(cluster, std::move(nodes), before->run.allocation->sharers);
+    count_job(cluster, cluster.job(id));
     leave_nodes(cluster, now, before, effects);
 }
 
@@ -255,9 +256,9 @@ void hand_over_nodes(Cluster& cluster, Time now, JobId from, JobId to, Effects& 
         if (const NodeShare* own = taker->run.allocation->find(share.node))
             give_back_share(cluster, *taker, *own, now);
     }
-    Job& larger = cluster.edit_job(to);
-    larger.run.allocation = allocation_of(cluster, sum_of(*taker, *giver->run.allocation),
-                                          taker->run.allocation->sharers);
+    cluster.edit_job(to)->run.allocation = allocation_of(
+        cluster, sum_of(*taker, *giver->run.allocation), taker->run.allocation->sharers);
+    const Job& larger = cluster.job(to);
     for (const NodeShare& share : giver->run.allocation->nodes) {
         take_share(cluster, larger, *larger.run.allocation->find(share.node), now);
         end_stray(cluster, share.node, {from, giver->run.restarts, kBatchStep},

@@ -6,7 +6,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "core/schedule/queue.h"
 
 namespace sluice {
@@ -38,22 +38,25 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
     } else {
         dequeue(cluster, record);
     }
-    Job& job = cluster.edit_job(id);
-    move_to(job, JobState::Running);
-    job.reason = Reason::None;
-    job.reason_detail.clear();
-    job.partition = partition;
-    job.run.reservation = reservation;
-    job.run.start_time = now;
-    job.run.end_time.reset();
-    job.last_sched_eval = now;
-    job.run.launched = false;
-    job.run.allocation = std::make_shared<Allocation>(std::move(allocation));
-    if (shortened) job.time_limit = *shortened;
-    job.time_limit = limit_before_deadline(job, now);
-    job.run.licenses_held = choose_licenses(cluster, job, now);
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        move_to(*job, JobState::Running);
+        job->reason = Reason::None;
+        job->reason_detail.clear();
+        job->partition = partition;
+        job->run.reservation = reservation;
+        job->run.start_time = now;
+        job->run.end_time.reset();
+        job->last_sched_eval = now;
+        job->run.launched = false;
+        job->run.allocation = std::make_shared<Allocation>(std::move(allocation));
+        if (shortened) job->time_limit = *shortened;
+        job->time_limit = limit_before_deadline(*job, now);
+        job->run.licenses_held = choose_licenses(cluster, *job, now);
+    }
+    const Job& job = cluster.job(id);
     hold_licenses(cluster, job);
-    if (job.array_job) ++cluster.array_running[job.array_job->value];
+    if (job.array_job) cluster.arrays().task_started(*job.array_job);
     std::shared_ptr<const Allocation> held = job.run.allocation;
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);

@@ -85,9 +85,11 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     plan->step->start_time = now;
     plan->step->key = wish.key;
     auto step = std::make_shared<const Step>(*std::move(plan->step));
-    Job& changed = cluster.edit_job(job->id);
-    ++changed.run.next_step;
-    changed.run.steps.push_back(step);
+    {
+        const Edit<Job> changed = cluster.edit_job(job->id);
+        ++changed->run.next_step;
+        changed->run.steps.push_back(step);
+    }
     grant(cluster, now, request, cluster.find_job(job->id), step, wish.cyclic, effects);
     return true;
 }
@@ -122,48 +124,68 @@ std::shared_ptr<const Step> part_ended(const Cluster& cluster, Time now, const S
     return changed;
 }
 
+// Records the report in the step, and what it means for the job.
+void record_step_end(Cluster& cluster, Time now, JobId id, const StepEnded& event) {
+    const Edit<Job> job = cluster.edit_job(id);
+    for (auto& step : job->run.steps) {
+        if (step->id != event.run.step) continue;
+        const bool is_its_node =
+            std::any_of(step->nodes.begin(), step->nodes.end(),
+                        [&](const NodeShare& share) { return share.node == event.node; });
+        if (!is_its_node) break;  // not a node of the step
+        step = part_ended(cluster, now, *step, event);
+        if (step->state != StepState::Running)
+            cluster.record_end(EndedStep{job->id, job->run.restarts, step});
+        if (event.exit.oom_killed) job->run.derived_exit.oom_killed = true;
+        const bool is_worst = severity(step->exit) > severity(job->run.derived_exit);
+        if (step->state != StepState::Running && is_worst) {
+            const bool out_of_memory = job->run.derived_exit.oom_killed;
+            job->run.derived_exit = step->exit;
+            job->run.derived_exit.oom_killed = out_of_memory;
+        }
+        break;
+    }
+    if (event.exit.oom_killed) on_step_out_of_memory(cluster, *job);
+}
+
+// Ended steps do not influence decisions; a job with thousands of steps must not keep them all. For
+// steps that were ended with the job, nodes still have to report their usage.
+void drop_ended_steps(Cluster& cluster, JobId id) {
+    constexpr std::size_t kEndedStepsKept = 64;
+    const Job& job = cluster.job(id);
+    if (!is_live(job) || job.run.steps.size() <= kEndedStepsKept) return;
+    std::erase_if(cluster.edit_job(id)->run.steps,
+                  [](const auto& step) { return step->state != StepState::Running; });
+}
+
 }  // namespace
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
     if (try_create(cluster, now, event.request, event.caller, event.wish, effects)) return;
-    cluster.step_waiters[event.wish.job.value].push_back({event.request, event.caller, event.wish});
+    cluster.steps().await({event.request, event.caller, event.wish});
 }
 
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects) {
-    auto waiting = cluster.step_waiters.find(id.value);
-    if (waiting == cluster.step_waiters.end()) return;
-    std::erase_if(waiting->second, [&](const StepWaiter& waiter) {
+    cluster.steps().answer(id, [&](const StepWaiter& waiter) {
         return try_create(cluster, now, waiter.request, waiter.caller, waiter.wish, effects);
     });
-    if (waiting->second.empty()) cluster.step_waiters.erase(waiting);
 }
 
 void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
-    Job& job = cluster.edit_job(id);
-    for (auto& step : job.run.steps) {
+    const Edit<Job> job = cluster.edit_job(id);
+    for (auto& step : job->run.steps) {
         if (step->id != which || step->state != StepState::Running) continue;
         auto changed = std::make_shared<Step>(*step);
         changed->cancelled = true;
         step = changed;
         for (NodeIndex node : changed->nodes_left) {
             effects.push_back(TerminateJob{.node = node,
-                                           .run = {id, job.run.restarts, which},
+                                           .run = {id, job->run.restarts, which},
                                            .grace = cluster.settings().kill_wait,
                                            .reason_line = {},
                                            .only_step = true});
         }
     }
-}
-
-void forget_grants(Cluster& cluster, const Job& job) {
-    auto grants = cluster.step_grants.find(job.id.value);
-    if (grants == cluster.step_grants.end()) return;
-    std::erase_if(grants->second, [&](const auto& entry) {
-        return std::none_of(job.run.steps.begin(), job.run.steps.end(), [&](const auto& step) {
-            return step->id == entry.step && step->state == StepState::Running;
-        });
-    });
-    if (grants->second.empty()) cluster.step_grants.erase(grants);
 }
 
 void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
@@ -194,35 +216,10 @@ void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& ev
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects) {
     auto found = cluster.find_job(event.run.job);
     if (!found || found->run.restarts != event.run.restarts) return;
-    Job& job = cluster.edit_job(found->id);
-    for (auto& step : job.run.steps) {
-        if (step->id != event.run.step) continue;
-        const bool is_its_node =
-            std::any_of(step->nodes.begin(), step->nodes.end(),
-                        [&](const NodeShare& share) { return share.node == event.node; });
-        if (!is_its_node) break;  // not a node of the step
-        step = part_ended(cluster, now, *step, event);
-        if (step->state != StepState::Running)
-            cluster.record_end(EndedStep{job.id, job.run.restarts, step});
-        if (event.exit.oom_killed) job.run.derived_exit.oom_killed = true;
-        const bool is_worst = severity(step->exit) > severity(job.run.derived_exit);
-        if (step->state != StepState::Running && is_worst) {
-            const bool out_of_memory = job.run.derived_exit.oom_killed;
-            job.run.derived_exit = step->exit;
-            job.run.derived_exit.oom_killed = out_of_memory;
-        }
-        break;
-    }
-    if (event.exit.oom_killed) on_step_out_of_memory(cluster, job);
-    forget_grants(cluster, job);
-    // Ended steps do not influence decisions; a job with thousands of steps must not keep them all.
-    // For steps that were ended with the job, nodes still have to report their usage.
-    constexpr std::size_t kEndedStepsKept = 64;
-    if (is_live(job) && job.run.steps.size() > kEndedStepsKept) {
-        std::erase_if(job.run.steps,
-                      [](const auto& step) { return step->state != StepState::Running; });
-    }
-    retry_waiting_steps(cluster, now, job.id, effects);
+    record_step_end(cluster, now, found->id, event);
+    cluster.steps().forget_ended(cluster.job(found->id));
+    drop_ended_steps(cluster, found->id);
+    retry_waiting_steps(cluster, now, found->id, effects);
     srun_may_be_gone(cluster, now, found->id, event.srun_lost, effects);
 }
 

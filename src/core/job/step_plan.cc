@@ -21,7 +21,7 @@ struct Held {
         counts;  // name, type: without indexes
 };
 
-Held held_on(const Steps& others, NodeIndex node) {
+Held held_on(const StepList& others, NodeIndex node) {
     Held held;
     for (const auto& step : others) {
         if (step->state != StepState::Running || step->overlap) continue;
@@ -219,7 +219,7 @@ struct NodeOffer {
     std::uint32_t tasks_max = 0;
 };
 
-NodeOffer offer_of(const Steps& others, const NodeShare& share, const StepWish& wish) {
+NodeOffer offer_of(const StepList& others, const NodeShare& share, const StepWish& wish) {
     Held held = held_on(others, share.node);
     NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, wish.overlap), .tasks_max = 0};
     bool all_or_nothing = !wish.exact && !wish.overlap;
@@ -277,7 +277,7 @@ std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks,
 
 // What the first `wanted` nodes with room offer. Unless nodes were named, the search continues
 // until the offers have room for all tasks, and the roomiest are kept.
-std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, const Steps& others,
+std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, const StepList& others,
                                  const StepWish& wish, std::size_t wanted, std::uint32_t tasks,
                                  bool are_named) {
     std::vector<NodeOffer> offers;
@@ -305,7 +305,7 @@ void set_step_terms(Step& step, const StepWish& wish, std::uint32_t tasks) {
 
 }  // namespace
 
-Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepList& others,
                            const StepWish& wish) {
     std::vector<std::string> named, excluded;
     if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();

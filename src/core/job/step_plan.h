@@ -11,14 +11,14 @@
 
 namespace sluice {
 
-using Steps = std::vector<std::shared_ptr<const Step>>;
+using StepList = std::vector<std::shared_ptr<const Step>>;
 
 struct StepPlan {
     std::optional<Step> step;  // absent: busy, wait
 };
 
 // Plans around the steps `others`, which keep what they hold.
-Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const Steps& others,
+Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepList& others,
                            const StepWish& wish);
 
 }  // namespace sluice

@@ -19,9 +19,9 @@
 #include "core/limits/memory.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
 #include "core/permission.h"
 #include "core/place/place.h"
+#include "core/place/use.h"
 #include "core/schedule/estimate.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -214,9 +214,8 @@ Answer test_submission(const Cluster& cluster, Time now, const SubmitJob& questi
 }
 
 void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effects) {
-    if (auto known = cluster.submissions.find(event.idempotency_key);
-        !event.idempotency_key.empty() && known != cluster.submissions.end()) {
-        effects.push_back(Reply{event.request, answer_again(cluster, event, known->second)});
+    if (auto known = cluster.find_submission(event.idempotency_key)) {
+        effects.push_back(Reply{event.request, answer_again(cluster, event, *known)});
         return;
     }
     if (auto complete = with_defaults(cluster, event))

@@ -5,7 +5,7 @@
 
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -42,21 +42,21 @@ std::optional<Error> suspend_job(Cluster& cluster, Time now, JobId id, Effects& 
     if (auto refused = suspend_refusal(cluster.job(id))) return refused;
     if (cluster.job(id).state == JobState::Suspended) {
         if (!cluster.job(id).run.awaits_cpus) return {};
-        cluster.edit_job(id).run.awaits_cpus =
+        cluster.edit_job(id)->run.awaits_cpus =
             false;  // suspended by hand: other jobs may use its CPUs
         cluster.touch_nodes_of(cluster.job(id));
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
         return {};
     }
-    Job& job = cluster.edit_job(id);
-    move_to(job, JobState::Suspended);
-    job.run.suspend_time = now;
-    std::shared_ptr<const Allocation> held = job.run.allocation;
+    const Edit<Job> job = cluster.edit_job(id);
+    move_to(*job, JobState::Suspended);
+    job->run.suspend_time = now;
+    std::shared_ptr<const Allocation> held = job->run.allocation;
     for (const NodeShare& share : held->nodes) {
-        lend_cpus(cluster, job, share);
-        signal_all(job, share.node, SIGSTOP, effects);
+        lend_cpus(cluster, *job, share);
+        signal_all(*job, share.node, SIGSTOP, effects);
     }
-    job.run.cpus_lent = true;
+    job->run.cpus_lent = true;
     cluster.jobs_changed_state(id);
     return {};
 }
@@ -69,16 +69,17 @@ bool may_resume(const Cluster& cluster, const Job& job) {
 
 std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (auto refused = resume_refusal(cluster, cluster.job(id))) return refused;
-    Job& job = cluster.edit_job(id);
-    leave_suspension(job, now);
-    job.run.cpus_lent = false;
-    std::shared_ptr<const Allocation> held = job.run.allocation;
-    for (const NodeShare& share : held->nodes) {
-        reclaim_cpus(cluster, job, share);
-        signal_all(job, share.node, SIGCONT, effects);
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        leave_suspension(*job, now);
+        job->run.cpus_lent = false;
+        for (const NodeShare& share : job->run.allocation->nodes) {
+            reclaim_cpus(cluster, *job, share);
+            signal_all(*job, share.node, SIGCONT, effects);
+        }
     }
     cluster.jobs_changed_state(id);
-    set_clocks(cluster, job);
+    set_clocks(cluster, cluster.job(id));
     retry_waiting_steps(cluster, now, id, effects);
     return {};
 }

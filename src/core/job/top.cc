@@ -36,11 +36,10 @@ bool same_group(const Job& a, const Job& b) {
 void set_priority_by_nice(Cluster& cluster, JobId id, std::int64_t priority) {
     if (cluster.priority(id) == priority) return;
     constexpr std::int64_t kMost = 2147483645;
-    Job& job = cluster.edit_job(id);
-    JobTerms terms = *job.request;
-    std::int64_t nice = std::int64_t{terms.nice} + job.priority - priority;
+    JobTerms terms = *cluster.job(id).request;
+    std::int64_t nice = std::int64_t{terms.nice} + cluster.priority(id) - priority;
     terms.nice = static_cast<std::int32_t>(std::clamp(nice, -kMost, kMost));
-    job.request = cluster.shared(terms);
+    cluster.edit_job(id)->request = cluster.shared(terms);
     place_in_queue(cluster, id, static_cast<std::uint32_t>(priority));
 }
 

@@ -61,7 +61,7 @@ void share_array_limit(Cluster& cluster, Time now, JobId array, std::uint32_t li
         const Job& job = cluster.job(id);
         if (is_finished(job.state) || job.array_limit == limit) continue;
         dequeue(cluster, job);
-        cluster.edit_job(id).array_limit = limit;
+        cluster.edit_job(id)->array_limit = limit;
         enqueue(cluster, cluster.job(id), now);
     }
 }
@@ -99,15 +99,15 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     if (is_let_go) draft.job.reason = reason_to_wait(draft.job, now);
     dequeue(cluster, *job);
     std::vector<JobId> alone = job_is_gone(cluster, *job);  // it may have a new name
-    Job& changed = cluster.edit_job(id);
-    changed = std::move(draft.job);
+    const bool counts = is_let_go || is_calculated(draft.job);
+    if (draft.job.state == JobState::Pending && counts) calculate_priority(cluster, draft.job);
+    *cluster.edit_job(id) = std::move(draft.job);
+    const Job& changed = cluster.job(id);
     job_is_here(cluster, changed);
     const bool is_smaller = changed.run.allocation != job->run.allocation;
     for (JobId next : alone) cluster.add_timer({now, TimerKind::Dependency, next.value});
     watch_deadline(cluster, changed);
-    bool counts = is_let_go || is_calculated(changed);
-    if (changed.state == JobState::Pending && counts) calculate_priority(cluster, changed);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     if (changed.state == JobState::Running) set_clocks(cluster, changed);
     if (is_live(changed)) cluster.touch_nodes_of(changed);
     std::optional<JobId> array = changed.array_job;

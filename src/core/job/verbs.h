@@ -75,7 +75,7 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
 void answer_waiters(Cluster& cluster, JobId id, WaitFor what, Effects& effects);
 // A job of salloc ends if its salloc is gone.
 void await_salloc(Cluster& cluster, Time now, const Job& job);
-void end_if_deserted(Cluster& cluster, Time now, const Job& job, Effects& effects);
+void end_if_client_is_gone(Cluster& cluster, Time now, const Job& job, Effects& effects);
 
 // step.cc
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
@@ -85,7 +85,6 @@ void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
 // A node has registered: steps that were cancelled meanwhile, or are lost, end there.
 void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
                   bool other_boot, Effects& effects);
-void forget_grants(Cluster& cluster, const Job& job);  // of steps that are over
 
 // launch.cc: an srun that was granted a step launches it on its nodes, or the step ends.
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request);

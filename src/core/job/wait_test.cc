@@ -26,9 +26,9 @@ struct AllocatedWorld {
     void wait(RequestId request) {
         apply_event(WaitJob{request, kOwner, scenario.job("a"), WaitFor::Ended});
     }
-    void pass_time(Seconds time, bool was_deaf = false) {
+    void pass_time(Seconds time, bool was_blocked = false) {
         now += time;
-        if (was_deaf) apply_event(StoodStill{time});
+        if (was_blocked) apply_event(StoodStill{time});
         apply_event(Tick{});
     }
     JobState state() { return scenario.cluster().job(scenario.job("a")).state; }

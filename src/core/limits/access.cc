@@ -138,4 +138,12 @@ const Partition& partition_or_alternate(const Cluster& cluster, const Partition&
     return takes_jobs(at->config) ? *at : partition;
 }
 
+std::vector<std::string> partitions_of(const Job& job) {
+    std::vector<std::string> names;
+    for (std::string_view name : split(job.partition, ',')) {
+        if (!name.empty()) names.emplace_back(name);
+    }
+    return names;
+}
+
 }  // namespace sluice

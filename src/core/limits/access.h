@@ -34,6 +34,9 @@ bool takes_qos(const PartitionConfig& partition, const std::string& qos);  // Al
 // possible count is enough.
 bool takes_node_count(const PartitionBounds& partition, const Shape& shape);
 
+// The names of the partitions it may run in.
+std::vector<std::string> partitions_of(const Job& job);
+
 // The partition itself, or its Alternate while it takes no jobs.
 const Partition& partition_or_alternate(const Cluster& cluster, const Partition& partition);
 

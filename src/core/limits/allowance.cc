@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "core/limits/access.h"
 #include "core/limits/qos.h"
-#include "core/query/columns_of.h"
-#include "core/schedule/queue.h"
+#include "core/limits/tres.h"
 #include "model/errors.h"
 #include "model/times.h"
 
@@ -207,8 +207,8 @@ private:
     }
 
     const LimitUse* use_of(const GroupRule& rule, const Qos& qos) const {
-        auto use = cluster_.limits.by_qos.find(qos.name);
-        return use == cluster_.limits.by_qos.end() ? nullptr : rule.used(use->second, job_);
+        const QosUse* use = cluster_.limits().find(qos.name);
+        return use ? rule.used(*use, job_) : nullptr;
     }
 
     // Nodes that other jobs of the group use count once; until nodes are chosen, such nodes are

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "core/job/verbs.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/planner.h"
-#include "core/schedule/queue.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -57,8 +55,7 @@ std::uint32_t kept_by(const Cluster& cluster, const Reservation& reservation, co
 
 // A licence that was valid at submission may have left slurm.conf since: then there are none.
 bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCount& wanted) {
-    auto used = cluster.licenses_used.find(wanted.name);
-    std::uint64_t taken = used == cluster.licenses_used.end() ? 0 : used->second;
+    std::uint64_t taken = cluster.licenses().of(wanted.name);
     for (const LicensesKept& kept : licenses_kept_from(cluster, job, now, wanted.name))
         taken += kept.count;
     return taken + wanted.count <= total_of(cluster, wanted.name).value_or(0);
@@ -142,24 +139,11 @@ std::vector<LicenseCount> licenses_held_by(const Job& job) {
 }
 
 void hold_licenses(Cluster& cluster, const Job& job) {
-    if (job.run.licenses_held.empty()) return;
-    for (const LicenseCount& held : licenses_held_by(job))
-        cluster.licenses_used[held.name] += held.count;
+    if (!job.run.licenses_held.empty()) cluster.licenses().take(licenses_held_by(job));
 }
 
-void give_licenses(Cluster& cluster, Time now, const Job& job) {
-    if (job.run.licenses_held.empty()) return;
-    for (const LicenseCount& held : licenses_held_by(job)) {
-        auto used = cluster.licenses_used.find(held.name);
-        CHECK(used != cluster.licenses_used.end() && used->second >= held.count);
-        used->second -= held.count;
-        if (used->second == 0) cluster.licenses_used.erase(used);
-    }
-    std::set<JobId> waiting = std::move(cluster.license_waiting);
-    cluster.license_waiting.clear();
-    for (JobId id : waiting) {
-        if (cluster.parked.erase(id) > 0) enqueue(cluster, cluster.job(id), now);
-    }
+void give_licenses(Cluster& cluster, const Job& job) {
+    if (!job.run.licenses_held.empty()) cluster.licenses().give_back(licenses_held_by(job));
 }
 
 std::vector<JobId> license_holders(const Cluster& cluster) {

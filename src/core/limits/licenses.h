@@ -37,7 +37,7 @@ std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& 
 std::string choose_licenses(const Cluster& cluster, const Job& job, Time now);
 std::vector<LicenseCount> licenses_held_by(const Job& job);
 void hold_licenses(Cluster& cluster, const Job& job);  // job.run.licenses_held
-void give_licenses(Cluster& cluster, Time now, const Job& job);
+void give_licenses(Cluster& cluster, const Job& job);
 std::vector<JobId> license_holders(
     const Cluster& cluster);  // any licences, in the order of their ids
 

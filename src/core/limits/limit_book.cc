@@ -1,12 +1,14 @@
 // See limit_book.h.
 #include "core/limits/limit_book.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/cluster.h"
+#include "core/limits/access.h"
 #include "core/limits/qos.h"
-#include "core/query/columns_of.h"
-#include "core/schedule/queue.h"
+#include "core/limits/tres.h"
 
 namespace sluice {
 
@@ -72,61 +74,78 @@ void take_use(Map& map, const Key& key, const LimitUse& part) {
     if (take_use(found->second, part)) map.erase(found);
 }
 
-void put_entry(LimitBook& book, std::uint32_t id, LimitBook::Entry entry) {
-    for (const std::string& name : entry.qos) {
-        QosUse& use = book.by_qos[name];
-        add_use(use.all, entry.use);
-        add_use(use.of_user[entry.user], entry.use);
-        add_use(use.of_account[entry.account], entry.use);
-    }
-    book.jobs.emplace(id, std::move(entry));
-}
-
-void drop_entry(LimitBook& book, std::uint32_t id) {
-    auto found = book.jobs.find(id);
-    if (found == book.jobs.end()) return;
-    const LimitBook::Entry& entry = found->second;
-    book.has_more_room = book.has_more_room || entry.use.running > 0;
-    for (const std::string& name : entry.qos) {
-        auto use = book.by_qos.find(name);
-        CHECK(use != book.by_qos.end());
-        take_use(use->second.of_user, entry.user, entry.use);
-        take_use(use->second.of_account, entry.account, entry.use);
-        if (take_use(use->second.all, entry.use)) book.by_qos.erase(use);
-    }
-    book.jobs.erase(found);
-}
-
 LimitBook book_of(const Cluster& cluster) {
     LimitBook book;
     if (!cluster.settings().enforce_limits) return book;
     cluster.jobs().for_each([&](const Job& job) {
-        if (!is_over(job)) put_entry(book, job.id.value, entry_for(cluster, job));
+        if (!is_over(job)) book.put(job.id, entry_for(cluster, job));
     });
     return book;
 }
 
 }  // namespace
 
+const QosUse* LimitBook::find(const std::string& qos) const {
+    auto found = by_qos_.find(qos);
+    return found == by_qos_.end() ? nullptr : &found->second;
+}
+
+const LimitBook::Entry* LimitBook::find(JobId job) const {
+    auto found = jobs_.find(job.value);
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+void LimitBook::put(JobId job, Entry entry) {
+    drop(job);
+    for (const std::string& name : entry.qos) {
+        QosUse& use = by_qos_[name];
+        add_use(use.all, entry.use);
+        add_use(use.of_user[entry.user], entry.use);
+        add_use(use.of_account[entry.account], entry.use);
+    }
+    jobs_.emplace(job.value, std::move(entry));
+}
+
+void LimitBook::drop(JobId job) {
+    auto found = jobs_.find(job.value);
+    if (found == jobs_.end()) return;
+    const Entry& entry = found->second;
+    has_more_room_ = has_more_room_ || entry.use.running > 0;
+    for (const std::string& name : entry.qos) {
+        auto use = by_qos_.find(name);
+        CHECK(use != by_qos_.end());
+        take_use(use->second.of_user, entry.user, entry.use);
+        take_use(use->second.of_account, entry.account, entry.use);
+        if (take_use(use->second.all, entry.use)) by_qos_.erase(use);
+    }
+    jobs_.erase(found);
+}
+
+std::optional<std::string> LimitBook::broken(const Cluster& cluster) const {
+    const LimitBook book = book_of(cluster);
+    for (const auto& [id, entry] : jobs_) {
+        const Entry* counted = book.find(JobId{id});
+        if (!counted || *counted != entry)
+            return fmt::format("job {} counts wrongly against limits", id);
+    }
+    if (book.jobs_.size() != jobs_.size()) return "a job does not count against limits";
+    if (book.by_qos_ != by_qos_) return "what counts against limits does not add up";
+    return {};
+}
+
 void count_job(Cluster& cluster, const Job& job) {
     if (!cluster.settings().enforce_limits) return;
-    LimitBook& book = cluster.limits;
-    auto known = book.jobs.find(job.id.value);
-    if (is_over(job)) return drop_entry(book, job.id.value);
+    LimitBook& book = cluster.limits();
+    if (is_over(job)) return book.drop(job.id);
     LimitBook::Entry entry = entry_for(cluster, job);
-    if (known != book.jobs.end() && known->second == entry) return;
-    drop_entry(book, job.id.value);
-    put_entry(book, job.id.value, std::move(entry));
+    const LimitBook::Entry* known = book.find(job.id);
+    if (!known || *known != entry) book.put(job.id, std::move(entry));
 }
 
 void count_anew(Cluster& cluster) {
-    cluster.limits = book_of(cluster);
-    cluster.limits.has_more_room = true;
-}
-
-bool is_counted_right(const Cluster& cluster) {
-    const LimitBook book = book_of(cluster);
-    return book.by_qos == cluster.limits.by_qos && book.jobs == cluster.limits.jobs;
+    LimitBook book = book_of(cluster);
+    book.has_more_room_ = true;
+    cluster.limits() = std::move(book);
 }
 
 }  // namespace sluice

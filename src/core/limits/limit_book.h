@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/job.h"
@@ -29,7 +31,10 @@ struct QosUse {
     bool operator==(const QosUse&) const = default;
 };
 
-struct LimitBook {
+class Cluster;
+
+class LimitBook {
+public:
     struct Entry {
         std::vector<std::string> qos;  // the job's own and those of its partitions
         UserId user;
@@ -37,17 +42,27 @@ struct LimitBook {
         LimitUse use;
         bool operator==(const Entry&) const = default;
     };
-    std::unordered_map<std::uint32_t, Entry> jobs;  // by id
-    std::map<std::string, QosUse> by_qos;
-    bool has_more_room = false;  // something was given back since the last pass
-};
+    const std::unordered_map<std::uint32_t, Entry>& jobs() const { return jobs_; }  // by id
+    const QosUse* find(const std::string& qos) const;
+    const Entry* find(JobId job) const;
+    void put(JobId job, Entry entry);  // replaces that of the job, if any
+    void drop(JobId job);
+    // Whether something that jobs held was given back since the last call.
+    bool take_has_more_room() { return std::exchange(has_more_room_, false); }
 
-class Cluster;
+    // The book equals one that is made from all jobs; the text says what is different.
+    std::optional<std::string> broken(const Cluster& cluster) const;
+
+private:
+    friend void count_anew(Cluster& cluster);
+
+    std::unordered_map<std::uint32_t, Entry> jobs_;  // by id
+    std::map<std::string, QosUse> by_qos_;           // their sums
+    bool has_more_room_ = false;
+};
 
 // Updates the book from the job: call after any change of what counts.
 void count_job(Cluster& cluster, const Job& job);
 void count_anew(Cluster& cluster);
-// Whether the book agrees with the jobs.
-bool is_counted_right(const Cluster& cluster);
 
 }  // namespace sluice

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "core/job/verbs.h"
 #include "core/schedule/planner.h"
 
 namespace sluice {
@@ -16,7 +15,7 @@ CountLine& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
     CountLine& line = place->second;
     if (!is_new) return line;
     line.add(now_, static_cast<std::int64_t>(check.most));
-    for (const auto& [id, entry] : cluster_.limits.jobs) {
+    for (const auto& [id, entry] : cluster_.limits().jobs()) {
         const std::uint64_t held = check.held_by(entry, job);
         if (held > 0)
             line.take(static_cast<std::int64_t>(held), now_,

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/schedule/queue.h"
-#include "core/schedule/scheduler.h"
+#include "core/limits/access.h"
 
 namespace sluice {
 
@@ -74,7 +73,7 @@ bool over_memory_limit(const Cluster& cluster, const Need& need) {
         tasks = std::max(tasks,
                          (*shape.ntasks + *shape.nodes_max - 1) / std::max(1u, *shape.nodes_max));
     }
-    const std::vector<NodeKind>& kinds = cluster.scheduler().layout.kinds;
+    const std::vector<NodeKind>& kinds = cluster.layout().kinds;
     bool usable = false;
     for (std::uint32_t k = 0; k < kinds.size(); ++k) {
         if (!need.may_use_kind(k)) continue;

@@ -139,7 +139,7 @@ void on_update_qos(Cluster& cluster, Time now, const UpdateQos& event, Effects& 
         cluster.layout_has_changed();  // it may bound what jobs need
         reprioritize_all(cluster, now, true);
         unpark_all(cluster, now);
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
     }
     answer(Done{});
 }

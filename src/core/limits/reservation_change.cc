@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "core/job/verbs.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"

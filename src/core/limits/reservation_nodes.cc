@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/job/verbs.h"
 #include "core/limits/first_cores.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "core/schedule/planner.h"
 #include "model/errors.h"
 #include "model/features.h"

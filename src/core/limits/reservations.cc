@@ -7,6 +7,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 
@@ -30,11 +31,9 @@ bool in_groups(const Reservation& reservation, UserId user) {
                        [&](const GroupMembers& group) { return contains(group.users, user); });
 }
 
-// A reservation has been deleted. Compat: its name is removed from the job's request; a job that
-// asked for no other one is held until the user or an operator releases it.
-void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
-    dequeue(cluster, cluster.job(id));
-    Job& job = cluster.edit_job(id);
+// Compat: its name is removed from the job's request; a job that asked for no other one is held
+// until the user or an operator releases it.
+void forget_reservation(Cluster& cluster, Job& job, const Reservation& gone) {
     JobTerms terms = *job.request;
     std::vector<std::string> left;
     for (std::string_view name : split(terms.reservation, ',')) {
@@ -50,6 +49,12 @@ void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone)
     } else if (job.reason == Reason::Reservation) {
         job.reason = Reason::None;
     }
+}
+
+// A reservation has been deleted.
+void leave_behind(Cluster& cluster, Time now, JobId id, const Reservation& gone) {
+    dequeue(cluster, cluster.job(id));
+    forget_reservation(cluster, *cluster.edit_job(id), gone);
     cluster.jobs_changed_state(id);
     enqueue(cluster, cluster.job(id), now);
 }
@@ -77,7 +82,7 @@ void end_jobs_of(Cluster& cluster, Time now, const Reservation& over, Effects& e
         }
         const Job& job = cluster.job(id);
         TimeLimit limit{now + rest - *job.run.start_time - job.run.suspended};
-        if (limit < job.time_limit) cluster.edit_job(id).time_limit = limit;
+        if (limit < job.time_limit) cluster.edit_job(id)->time_limit = limit;
         set_clocks(cluster, cluster.job(id));
     }
 }
@@ -151,10 +156,7 @@ void watch(Cluster& cluster, Time now) {
 }  // namespace
 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name) {
-    for (const Reservation& reservation : cluster.reservations()) {
-        if (reservation.name == name) return &reservation;
-    }
-    return nullptr;
+    return cluster.reservation_table().find(name);
 }
 
 bool names_reservation(const JobTerms& wish, const std::string& name) {
@@ -280,13 +282,13 @@ bool meet_in_time(const Reservation& a, const Reservation& b) {
 
 void reservations_have_changed(Cluster& cluster, Time now) {
     std::vector<JobId> waiting;
-    for (JobId id : cluster.parked) {
+    cluster.waiting().parked().for_each([&](JobId id) {
         if (cluster.job(id).reason == Reason::Reservation) waiting.push_back(id);
-    }
+    });
     // Queued jobs whose set of usable reservations has changed, also magnetic ones.
     bool attracts = std::any_of(cluster.reservations().begin(), cluster.reservations().end(),
                                 [](const Reservation& each) { return each.has(kResvMagnetic); });
-    cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
+    cluster.waiting().queue().for_each_class([&](const JobClass& job_class) {
         if (!attracts && job_class.reservations.empty() && job_class.sample->reservation.empty())
             return;
         for (const QueueKey& key : job_class.waiting) {
@@ -294,15 +296,14 @@ void reservations_have_changed(Cluster& cluster, Time now) {
                 waiting.push_back(key.job);
         }
     });
-    for (JobId id : std::exchange(cluster.license_waiting, {})) {  // reservations kept theirs
-        if (cluster.parked.contains(id)) waiting.push_back(id);
-    }
+    const std::set<JobId>& for_licenses = cluster.waiting().parked().for_licenses();
+    waiting.insert(waiting.end(), for_licenses.begin(), for_licenses.end());  // were reserved
     for (JobId id : waiting) {
         dequeue(cluster, cluster.job(id));
         enqueue(cluster, cluster.job(id), now);
     }
     cluster.scheduler().is_planned = false;
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     watch(cluster, now);
 }
 

@@ -23,22 +23,22 @@ bool clock_differs(const Node& node) {
 }
 
 void look_at_clock(Cluster& cluster, Time now, NodeIndex index) {
-    Node& node = cluster.edit_node(index);
-    const bool is_ours = node.reason.starts_with(kClockReason);
-    if (clock_differs(node) && (is_ours || node.reason.empty())) {
-        const bool ahead = node.clock_ahead > Seconds{0};
+    const Edit<Node> node = cluster.edit_node(index);
+    const bool is_ours = node->reason.starts_with(kClockReason);
+    if (clock_differs(*node) && (is_ours || node->reason.empty())) {
+        const bool ahead = node->clock_ahead > Seconds{0};
         std::string reason = fmt::format("{}: {} s {}", kClockReason,
-                                         (ahead ? node.clock_ahead : -node.clock_ahead).count(),
+                                         (ahead ? node->clock_ahead : -node->clock_ahead).count(),
                                          ahead ? "ahead" : "behind");
-        if (reason == node.reason) return;
-        set_reason(node, std::move(reason), cluster.settings().slurm_user, now);
+        if (reason == node->reason) return;
+        set_reason(*node, std::move(reason), cluster.settings().slurm_user, now);
         cluster.mark_stored(index);
-    } else if (!clock_differs(node) && is_ours) {
-        node.reason.clear();
-        node.reason_time.reset();
+    } else if (!clock_differs(*node) && is_ours) {
+        node->reason.clear();
+        node->reason_time.reset();
         cluster.mark_stored(index);
         unpark_all(cluster, now);
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
     }
 }
 

@@ -17,15 +17,15 @@ namespace {
 // When the node is given up as silent. Time in which the controller was blocked does not count:
 // messages of the node were waiting to be read.
 Time silence_end(const Cluster& cluster, const Node& node) {
-    const Seconds deaf = cluster.deaf - node.deaf_before;
-    return *node.last_seen + deaf + cluster.settings().slurmd_timeout;
+    const Seconds blocked = cluster.blocked_time() - node.blocked_before;
+    return *node.last_seen + blocked + cluster.settings().slurmd_timeout;
 }
 
 }  // namespace
 
 void node_is_heard(const Cluster& cluster, Node& node, Time now) {
     node.last_seen = now;
-    node.deaf_before = cluster.deaf;
+    node.blocked_before = cluster.blocked_time();
 }
 
 void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
@@ -42,7 +42,7 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
         }
         // A connected node was told to end it, and takes no new jobs before it has. Another node
         // will be told when it registers, as an srun may have launched a step there meanwhile.
-        cluster.edit_node(index).orphans.push_back({id, cluster.job(id).run.restarts, kBatchStep});
+        cluster.edit_node(index)->orphans.push_back({id, cluster.job(id).run.restarts, kBatchStep});
         node_is_clean(cluster, now, id, index, effects);
     }
 }
@@ -51,17 +51,17 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
 void node_was_removed(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
     fail_jobs_on(cluster, now, index, effects);
     if (!cluster.node(index).connected) return;
-    cluster.edit_node(index).connected = false;
+    cluster.edit_node(index)->connected = false;
     const std::string& name = cluster.node(index).config.name;
     effects.push_back(NodeAnswered{name, Error{ErrorCode::InvalidNodeName, name}});
 }
 
 // Otherwise job after job would fail on it.
 void drain_after_hook(Cluster& cluster, Time now, NodeIndex index, std::string reason) {
-    Node& node = cluster.edit_node(index);
-    if (node.admin_flags & kNodeDrain) return;  // the reason for that stays
-    node.admin_flags |= kNodeDrain;
-    if (!node.down) set_reason(node, std::move(reason), cluster.settings().slurm_user, now);
+    const Edit<Node> node = cluster.edit_node(index);
+    if (node->admin_flags & kNodeDrain) return;  // the reason for that stays
+    node->admin_flags |= kNodeDrain;
+    if (!node->down) set_reason(*node, std::move(reason), cluster.settings().slurm_user, now);
     cluster.mark_stored(index);
     look_after_reservations(cluster, now);
 }
@@ -73,11 +73,11 @@ void on_kill_failed(Cluster& cluster, Time now, const KillFailed& event) {
 
 // One timer per node, due when it will have been silent for too long; a message from it moves that.
 void watch_node(Cluster& cluster, NodeIndex index) {
-    Node& node = cluster.edit_node(index);
+    const Edit<Node> node = cluster.edit_node(index);
     Seconds timeout = cluster.settings().slurmd_timeout;
-    if (node.watched || !node.last_seen || timeout == Seconds{0}) return;
-    node.watched = true;
-    cluster.add_timer({silence_end(cluster, node), TimerKind::NodeTimeout, index.value});
+    if (node->watched || !node->last_seen || timeout == Seconds{0}) return;
+    node->watched = true;
+    cluster.add_timer({silence_end(cluster, *node), TimerKind::NodeTimeout, index.value});
 }
 
 // The timeout has changed and the old timers are gone. Counted from now: a node that reports at the
@@ -85,28 +85,31 @@ void watch_node(Cluster& cluster, NodeIndex index) {
 void watch_nodes_anew(Cluster& cluster, Time now) {
     const Seconds timeout = cluster.settings().slurmd_timeout;
     for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
-        Node& node = cluster.edit_node(index);
-        node.watched = node.last_seen && timeout != Seconds{0};
-        if (node.watched) cluster.add_timer({now + timeout, TimerKind::NodeTimeout, index.value});
+        const Edit<Node> node = cluster.edit_node(index);
+        node->watched = node->last_seen && timeout != Seconds{0};
+        if (node->watched) cluster.add_timer({now + timeout, TimerKind::NodeTimeout, index.value});
     }
 }
 
 void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effects) {
-    cluster.edit_node(index).watched = false;
+    cluster.edit_node(index)->watched = false;
     const Node& silent = cluster.node(index);
     if (silent.down || silent.removed) return;
     if (silent.reboot && silent.reboot->issued)
         return;  // it is expected to be silent up to ResumeTimeout
     if (silent.last_seen && silence_end(cluster, silent) > now) return watch_node(cluster, index);
-    Node& node = cluster.edit_node(index);
-    node.down = true;
-    node.connected = false;
-    if (node.reason.empty()) set_reason(node, "Not responding", cluster.settings().slurm_user, now);
+    {
+        const Edit<Node> node = cluster.edit_node(index);
+        node->down = true;
+        node->connected = false;
+        if (node->reason.empty())
+            set_reason(*node, "Not responding", cluster.settings().slurm_user, now);
+    }
     cluster.mark_stored(index);
     fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);
     // Perhaps only its connection hung: when it is heard again, it has to register again.
-    effects.push_back(NodeAnswered{node.config.name,
+    effects.push_back(NodeAnswered{cluster.node(index).config.name,
                                    Error{ErrorCode::Timeout, "the node was silent for too long"}});
 }
 

@@ -28,25 +28,25 @@ void clear_reason(Node& node) {
 }
 
 void request_reboot(Cluster& cluster, Time now, NodeIndex index, const RebootNodes& event) {
-    Node& node = cluster.edit_node(index);
-    if (node.reboot && node.reboot->issued) return;  // it is rebooting already
-    Reboot reboot = node.reboot.value_or(Reboot{});
+    const Edit<Node> node = cluster.edit_node(index);
+    if (node->reboot && node->reboot->issued) return;  // it is rebooting already
+    Reboot reboot = node->reboot.value_or(Reboot{});
     if (event.next != AfterReboot::AsBefore)
         reboot.next = event.next;
     else if (event.asap)
         reboot.next = AfterReboot::Resume;
-    if (event.asap && (node.admin_flags & kNodeDrain) == 0) {
+    if (event.asap && (node->admin_flags & kNodeDrain) == 0) {
         reboot.drained = true;
-        node.admin_flags |= kNodeDrain;
+        node->admin_flags |= kNodeDrain;
     }
-    if (!event.reason.empty() || node.reason.empty()) {
+    if (!event.reason.empty() || node->reason.empty()) {
         reboot.reasoned = true;
         std::string_view usual = event.asap ? "Reboot ASAP" : "reboot requested";
-        set_reason(node, event.reason.empty() ? std::string(usual) : event.reason,
+        set_reason(*node, event.reason.empty() ? std::string(usual) : event.reason,
                    event.caller.user, now);
     }
-    node.reboot = std::move(reboot);
-    cluster.reboots_wanted.insert(index);
+    node->reboot = std::move(reboot);
+    cluster.want_reboot(index);
     cluster.mark_stored(index);
 }
 
@@ -67,14 +67,14 @@ Time reboot_end(const Cluster& cluster, const Reboot& reboot) {
 }
 
 void finish_reboot(Cluster& cluster, Time now, NodeIndex index) {
-    Node& node = cluster.edit_node(index);
-    AfterReboot next = node.reboot->next;
-    node.reboot.reset();
-    node.down = next == AfterReboot::Down;
-    if (next != AfterReboot::AsBefore) node.admin_flags &= ~kNodeDrain;
-    bool in_use_again = !node.down && (node.admin_flags & (kNodeDrain | kNodeFail)) == 0;
-    if (node.down) append_reason(node, "reboot complete", now);
-    if (in_use_again) clear_reason(node);
+    const Edit<Node> node = cluster.edit_node(index);
+    AfterReboot next = node->reboot->next;
+    node->reboot.reset();
+    node->down = next == AfterReboot::Down;
+    if (next != AfterReboot::AsBefore) node->admin_flags &= ~kNodeDrain;
+    bool in_use_again = !node->down && (node->admin_flags & (kNodeDrain | kNodeFail)) == 0;
+    if (node->down) append_reason(*node, "reboot complete", now);
+    if (in_use_again) clear_reason(*node);
     cluster.mark_stored(index);
 }
 
@@ -92,31 +92,31 @@ void on_reboot_nodes(Cluster& cluster, Time now, const RebootNodes& event, Effec
     for (NodeIndex index : *nodes) {
         if (!cluster.node(index).removed) request_reboot(cluster, now, index, event);
     }
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     answer(Done{});
 }
 
 void order_reboots(Cluster& cluster, Time now, Effects& effects) {
-    std::vector<NodeIndex> waiting(cluster.reboots_wanted.begin(), cluster.reboots_wanted.end());
+    const std::set<NodeIndex> waiting = cluster.wanted_reboots();  // some leave it
     for (NodeIndex index : waiting) {
         if (!is_idle(cluster.node(index))) continue;
-        Node& node = cluster.edit_node(index);
-        node.reboot->issued = now;
-        node.reboot->boot_id = node.facts->boot_id;
-        append_reason(node, "reboot issued", now);
+        const Edit<Node> node = cluster.edit_node(index);
+        node->reboot->issued = now;
+        node->reboot->boot_id = node->facts->boot_id;
+        append_reason(*node, "reboot issued", now);
         cluster.mark_stored(index);
         watch_reboot(cluster, index);
-        cluster.schedule_wanted = true;
+        cluster.want_pass();
         effects.push_back(RebootNode{index, now});
     }
 }
 
 void watch_reboot(Cluster& cluster, NodeIndex index) {
     const Node& node = cluster.node(index);
-    cluster.reboots_wanted.erase(index);
+    cluster.want_no_reboot(index);
     if (!node.reboot) return;
     if (!node.reboot->issued) {
-        cluster.reboots_wanted.insert(index);
+        cluster.want_reboot(index);
     } else {
         cluster.add_timer({reboot_end(cluster, *node.reboot), TimerKind::Reboot, index.value});
     }
@@ -126,11 +126,11 @@ void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     const Node& late = cluster.node(index);
     if (!late.reboot || !late.reboot->issued) return;  // it came back, or was resumed
     if (now < reboot_end(cluster, *late.reboot)) return watch_reboot(cluster, index);
-    Node& node = cluster.edit_node(index);
-    node.reboot.reset();
-    node.down = true;
-    node.admin_flags &= ~kNodeDrain;  // Compat: down is enough
-    append_reason(node, "reboot timed out", now);
+    const Edit<Node> node = cluster.edit_node(index);
+    node->reboot.reset();
+    node->down = true;
+    node->admin_flags &= ~kNodeDrain;  // Compat: down is enough
+    append_reason(*node, "reboot timed out", now);
     cluster.mark_stored(index);
 }
 
@@ -147,11 +147,11 @@ bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts&
 }
 
 void cancel_reboot(Cluster& cluster, NodeIndex index) {
-    Node& node = cluster.edit_node(index);
-    if (node.reboot->drained) node.admin_flags &= ~kNodeDrain;
-    if (node.reboot->reasoned) clear_reason(node);
-    node.reboot.reset();
-    cluster.reboots_wanted.erase(index);
+    const Edit<Node> node = cluster.edit_node(index);
+    if (node->reboot->drained) node->admin_flags &= ~kNodeDrain;
+    if (node->reboot->reasoned) clear_reason(*node);
+    node->reboot.reset();
+    cluster.want_no_reboot(index);
     cluster.mark_stored(index);
 }
 

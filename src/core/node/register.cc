@@ -107,6 +107,35 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
     }
 }
 
+// Records what the node reports of itself; returns the runs that were given up.
+std::vector<RunId> take_in(Cluster& cluster, Time now, NodeIndex index,
+                           const NodeRegistered& event) {
+    const Edit<Node> node = cluster.edit_node(index);
+    node->facts = event.facts;
+    node->connected = true;
+    node_is_heard(cluster, *node, now);
+    node->clock_ahead = event.clock_ahead;
+    node->clock_steps = Seconds{0};
+    return std::exchange(node->orphans, {});
+}
+
+// A node with a problem, or with less than slurm.conf says, is drained; another one may return.
+void compare_with_config(Cluster& cluster, Time now, NodeIndex index, bool rebooted) {
+    const Edit<Node> node = cluster.edit_node(index);
+    const NodeFacts& facts = *node->facts;
+    if (settle_problem(*node, facts.problem, now)) cluster.mark_stored(index);
+    const bool is_compared = !cluster.settings().config_overrides && facts.problem.empty();
+    const std::string missing = is_compared ? shortage(node->config, facts) : "";
+    if (!missing.empty()) {
+        node->admin_flags |= kNodeDrain;
+        set_reason(*node, missing, UserId{0}, now);
+        cluster.mark_stored(index);
+    } else if (node->down && !rebooted) {
+        return_to_service(*node, cluster.settings());
+        cluster.mark_stored(index);
+    }
+}
+
 }  // namespace
 
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects) {
@@ -115,26 +144,11 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
         effects.push_back(NodeAnswered{event.node, Error{ErrorCode::InvalidNodeName, event.node}});
         return;
     }
-    Node& node = cluster.edit_node(*index);
-    bool other_boot = node.facts && node.facts->boot_id != event.facts.boot_id;
-    node.facts = event.facts;
-    node.connected = true;
-    node_is_heard(cluster, node, now);
-    node.clock_ahead = event.clock_ahead;
-    node.clock_steps = Seconds{0};
-    std::vector<RunId> given_up = std::exchange(node.orphans, {});
-    bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
-    if (settle_problem(node, event.facts.problem, now)) cluster.mark_stored(*index);
-    const bool is_compared = !cluster.settings().config_overrides && event.facts.problem.empty();
-    std::string missing = is_compared ? shortage(node.config, event.facts) : "";
-    if (!missing.empty()) {
-        node.admin_flags |= kNodeDrain;
-        set_reason(node, missing, UserId{0}, now);
-        cluster.mark_stored(*index);
-    } else if (node.down && !rebooted) {
-        return_to_service(node, cluster.settings());
-        cluster.mark_stored(*index);
-    }
+    const std::optional<NodeFacts>& known = cluster.node(*index).facts;
+    const bool other_boot = known && known->boot_id != event.facts.boot_id;
+    std::vector<RunId> given_up = take_in(cluster, now, *index, event);
+    const bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
+    compare_with_config(cluster, now, *index, rebooted);
     look_at_clock(cluster, now, *index);
     if (other_boot) given_up.clear();
     for (const RunId& run : given_up) end_stray(cluster, *index, run, effects);
@@ -149,27 +163,32 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     }
     watch_node(cluster, *index);
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     effects.push_back(NodeAnswered{event.node, {}});
 }
 
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects&) {
-    Node& node = cluster.edit_node(event.node);
-    node_is_heard(cluster, node, now);
-    if (event.clock_steps != node.clock_steps) {
-        node.clock_ahead += event.clock_steps - node.clock_steps;
-        node.clock_steps = event.clock_steps;
-        look_at_clock(cluster, now, event.node);
+    bool was_clock_set = false;
+    {
+        const Edit<Node> node = cluster.edit_node(event.node);
+        node_is_heard(cluster, *node, now);
+        was_clock_set = event.clock_steps != node->clock_steps;
+        node->clock_ahead += event.clock_steps - node->clock_steps;
+        node->clock_steps = event.clock_steps;
+        if (node->facts) {
+            node->facts->load = event.load;
+            node->facts->free_memory = event.free_memory;
+        }
     }
-    if (!node.facts) return;
-    node.facts->load = event.load;
-    node.facts->free_memory = event.free_memory;
+    if (was_clock_set) look_at_clock(cluster, now, event.node);
 }
 
 void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event, Effects&) {
-    Node& node = cluster.edit_node(event.node);
-    node.connected = false;
-    node_is_heard(cluster, node, now);
+    {
+        const Edit<Node> node = cluster.edit_node(event.node);
+        node->connected = false;
+        node_is_heard(cluster, *node, now);
+    }
     watch_node(cluster, event.node);
 }
 

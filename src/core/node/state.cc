@@ -1,7 +1,7 @@
 // core/node/state.cc: the state of a node, derived from its history.
 #include "core/cluster.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
+#include "core/place/use.h"
 
 namespace sluice {
 

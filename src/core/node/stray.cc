@@ -13,8 +13,9 @@
 namespace sluice {
 namespace {
 
-bool has(const std::vector<NodeIndex>& nodes, NodeIndex node) {
-    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+template <typename T>
+bool has(const std::vector<T>& values, const T& value) {
+    return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 bool is_step_wanted(const Job& job, StepId id, NodeIndex node) {
@@ -36,9 +37,9 @@ bool is_wanted(const Job& job, const RunId& run, NodeIndex node) {
 void end_stray(Cluster& cluster, NodeIndex node, const RunId& run, Effects& effects,
                std::shared_ptr<const Job> for_epilog) {
     RunId whole{run.job, run.restarts, kBatchStep};
-    std::vector<RunId>& orphans = cluster.edit_node(node).orphans;
-    if (std::find(orphans.begin(), orphans.end(), whole) != orphans.end()) return;
-    orphans.push_back(whole);
+    const Edit<Node> edit = cluster.edit_node(node);
+    if (has(edit->orphans, whole)) return;
+    edit->orphans.push_back(whole);
     effects.push_back(TerminateJob{.node = node,
                                    .run = whole,
                                    .grace = Seconds{0},

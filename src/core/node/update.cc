@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
+#include "core/place/use.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
 #include "model/sizes.h"
@@ -104,13 +104,8 @@ Result<void> check_move(const Node& node, const std::string& state) {
     return {};
 }
 
-void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index,
-                 const NodeChange& change, Effects& effects) {
-    if (change.state == "CANCEL_REBOOT") cancel_reboot(cluster, index);
-    Node& node = cluster.edit_node(index);
+void apply_change(Node& node, Time now, const Caller& caller, const NodeChange& change) {
     if (change.state == "RESUME" || change.state == "IDLE") resume(node);
-    if (!node.reboot) cluster.reboots_wanted.erase(index);
-    if (change.state == "RESUME") watch_node(cluster, index);  // it had no timer during the reboot
     if (change.state == "UNDRAIN") undrain(node);
     if (change.state == "DRAIN") node.admin_flags |= kNodeDrain;
     if (change.state == "FAIL") node.admin_flags |= kNodeFail;
@@ -124,6 +119,14 @@ void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex ind
     if (change.weight) node.weight_by_hand = change.weight;
     if (change.features) node.features_by_hand = change.features;
     keep_changes_by_hand(node);
+}
+
+void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index,
+                 const NodeChange& change, Effects& effects) {
+    if (change.state == "CANCEL_REBOOT") cancel_reboot(cluster, index);
+    apply_change(*cluster.edit_node(index), now, caller, change);
+    if (!cluster.node(index).reboot) cluster.want_no_reboot(index);
+    if (change.state == "RESUME") watch_node(cluster, index);  // it had no timer during the reboot
     cluster.mark_stored(index);
     if (change.state == "DOWN") fail_jobs_on(cluster, now, index, effects);
     look_after_reservations(cluster, now);
@@ -161,7 +164,7 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     for (NodeIndex index : *meant) change_node(cluster, now, event.caller, index, *change, effects);
     if (change->weight || change->features) cluster.nodes_were_reweighted();
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     answer(Done{});
 }
 

@@ -67,7 +67,7 @@ void put_config(Cluster& cluster, P config, const UpdatePartition& event) {
     place->config = std::move(config);
     bar_users(cluster, *place, event);
     const bool by_user = place->config.exclusive == "USER" || !place->barred_users.empty();
-    cluster.users_own_nodes = cluster.users_own_nodes || by_user;
+    if (by_user) cluster.now_depends_on_users();
 }
 
 // Compat: PartitionName=DEFAULT of slurm.conf does not apply to created partitions.
@@ -149,7 +149,7 @@ void on_update_partition(Cluster& cluster, Time now, const UpdatePartition& even
     count_anew(cluster);
     reprioritize_all(cluster, now, true);
     unpark_all(cluster, now);
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     answer(Done{});
 }
 

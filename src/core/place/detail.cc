@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/node/use.h"
+#include "core/place/use.h"
 
 namespace sluice {
 

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "core/cluster.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 
 namespace sluice {
 

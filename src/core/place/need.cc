@@ -5,8 +5,7 @@
 #include <set>
 
 #include "core/limits/allowance.h"
-#include "core/node/use.h"
-#include "core/schedule/scheduler.h"
+#include "core/place/use.h"
 #include "model/errors.h"
 #include "model/features.h"
 #include "model/hostlist.h"
@@ -402,7 +401,7 @@ static void fill_least(Need& need, const Layout& layout) {
 Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& partition) {
     const Shape& shape = job.request->shape;
     const Settings& settings = cluster.settings();
-    const Layout& layout = cluster.scheduler().layout;
+    const Layout& layout = cluster.layout();
     Need need{.shape = &shape, .partition = &partition, .user = job.user};
     need.exclusive = exclusive_in(job, partition.config);
     need.sharers = sharers_in(job, partition.config);

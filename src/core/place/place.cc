@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "core/node/use.h"
 #include "core/place/detail.h"
-#include "core/schedule/scheduler.h"
+#include "core/place/use.h"
 #include "model/hostlist.h"
 
 namespace sluice {
@@ -45,7 +44,7 @@ public:
 
 private:
     bool are_alike(NodeIndex a, NodeIndex b) const {
-        const std::vector<std::uint32_t>& kinds = cluster_.scheduler().layout.kind_of;
+        const std::vector<std::uint32_t>& kinds = cluster_.layout().kind_of;
         const std::vector<GresPool>& pools = cluster_.node(b).gres;
         auto same_cores = [](const GresPool& x, const GresPool& y) { return x.cores == y.cores; };
         return kinds[a.value] == kinds[b.value] &&
@@ -60,7 +59,7 @@ private:
 }  // namespace
 
 Choice on_idle_nodes(const Cluster& cluster, const Need& need) {
-    const Layout& layout = cluster.scheduler().layout;
+    const Layout& layout = cluster.layout();
     std::vector<Candidate> candidates;
     SelectOptions options{.least_loaded = false, .any_switches = true};
     const bool in_detail = depends_on_detail(need), is_uniform = need.is_uniform();
@@ -98,7 +97,7 @@ static std::optional<NodeShare> share_between(const Cluster& cluster, const Need
     for (std::size_t cpu = 0; cpu < view.cpu_used.size(); ++cpu) {
         if (barred[cpu]) view.cpu_used[cpu] = 1;
     }
-    return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen);
+    return share_on(need, cluster.layout().kind(chosen.node), view, chosen);
 }
 
 // Where other jobs may hold the same CPUs, takes those with the fewest holders. If that leaves no
@@ -108,7 +107,7 @@ static std::optional<NodeShare> share_beside(const Cluster& cluster, const Need&
                                              const std::vector<bool>* barred) {
     if (barred) return share_between(cluster, need, chosen, *barred);
     const Node& node = cluster.node(chosen.node);
-    const NodeKind& kind = cluster.scheduler().layout.kind(chosen.node);
+    const NodeKind& kind = cluster.layout().kind(chosen.node);
     if (has_alternating(cluster, node)) {
         std::vector<std::uint8_t> holders = cpu_holders(cluster, node, need.sharers);
         Node view = node;
@@ -151,7 +150,7 @@ bool depends_on_detail(const Need& need) {
 
 std::uint32_t tasks_in_detail(const Cluster& cluster, const Need& need, NodeIndex node,
                               std::uint32_t tasks) {
-    return tasks_on(need, cluster.scheduler().layout.kind(node), cluster.node(node), tasks, 1);
+    return tasks_on(need, cluster.layout().kind(node), cluster.node(node), tasks, 1);
 }
 
 std::uint32_t most_cpus_in_detail(const Cluster& cluster, const Need& need) {
@@ -162,7 +161,7 @@ std::uint32_t most_cpus_in_detail(const Cluster& cluster, const Need& need) {
     for (NodeIndex node : need.partition->nodes) {
         if (need.excludes(node) || samples.of(node) < seen) continue;
         ++seen;
-        const NodeKind& kind = cluster.scheduler().layout.kind(node);
+        const NodeKind& kind = cluster.layout().kind(node);
         const Node view = idle(cluster.node(node));
         for (std::uint32_t cpus = kind.usable(); cpus > most; --cpus) {
             const Amounts take = Amounts::cpus_only(static_cast<std::int32_t>(cpus));
@@ -191,8 +190,7 @@ bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice
             if (const NodeShare* share = job->run.allocation->find(chosen.node))
                 give_back(view, *share);
         }
-        return share_on(need, cluster.scheduler().layout.kind(chosen.node), view, chosen)
-            .has_value();
+        return share_on(need, cluster.layout().kind(chosen.node), view, chosen).has_value();
     });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cluster.h"
+#include "core/limits/tres.h"
 #include "model/columns.h"
 #include "model/table.h"
 
@@ -57,16 +58,5 @@ template <typename T>
 std::int64_t or_unlimited(const std::optional<T>& value) {
     return value ? static_cast<std::int64_t>(*value) : kUnlimited;
 }
-
-std::string print_indexes(const std::vector<std::uint32_t>& indexes);  // "0-1,4"
-// "cpu=4,mem=4G,node=1,billing=4,gres/gpu=2,gres/gpu:a40=2" of what a job holds or asks for.
-Tres tres_of(const Allocation& allocation);
-Tres tres_of(const Job& job,
-             const Snapshot& snapshot);  // of a job with nodes; with billing of its partition
-// By TRESBillingWeights; without weights it is the CPUs.
-std::uint64_t billing_of(const Tres& tres, std::string_view weights);
-Tres tres_wanted(const Job& job, const Snapshot& snapshot);
-Tres tres_wanted(const Job& job, const Partition* partition, const Settings& settings);
-Tres cfg_tres(const Node& node);  // what slurm.conf says it has
 
 }  // namespace sluice

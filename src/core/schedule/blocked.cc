@@ -64,7 +64,7 @@ void Pass::note_blocked(Entry& entry, JobId id) {
 
 // No job waits behind one that cannot start: the next job without a placement is first in line.
 bool Pass::waits_in_vain(JobId id) const {
-    const JobClass* job_class = scheduler_.queue.find_class(id);
+    const JobClass* job_class = cluster_.waiting().queue().find_class(id);
     if (!job_class) return false;
     return is_full_ ? no_start_.contains(job_class->index) : job_class->obstacle.no_start;
 }
@@ -99,18 +99,18 @@ void Pass::give_up_on(JobId id) {
     if (partitions_of(cluster_.job(id)).size() > 1)
         return park(cluster_, id, Reason::BadConstraints, {});
     dequeue(cluster_, cluster_.job(id));
-    Job& job = cluster_.edit_job(id);
-    job.priority = 0;
-    job.priority_by_hand = false;
-    job.reason = Reason::BadConstraints;
-    job.reason_detail.clear();
+    const Edit<Job> job = cluster_.edit_job(id);
+    job->priority = 0;
+    job->priority_by_hand = false;
+    job->reason = Reason::BadConstraints;
+    job->reason_detail.clear();
 }
 
 // Called when all partitions of a class have been tried; classes that can start again lose the
 // reason.
 void Pass::show_no_starts() {
     std::vector<JobId> hopeless;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](JobClass& job_class) {
         auto why = no_start_.find(job_class.index);
         bool in_vain = why != no_start_.end() &&
                        !scheduler_.planner.find_booking(job_class.waiting.begin()->job);
@@ -129,14 +129,14 @@ void Pass::show_no_starts() {
 
 std::vector<ClassObstacle> Pass::obstacles() {
     std::vector<ClassObstacle> found;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](JobClass& job_class) {
         const Obstacle& obstacle = job_class.obstacle;
         if (obstacle.reason == Reason::None) return;
         found.push_back({job_class.index, obstacle.reason, obstacle.detail, {}});
         // Compat: only the job that is first in line shows the text.
         for (const auto& head : heads_) {
-            bool shows_it =
-                head && obstacle.too_few_nodes && scheduler_.queue.find_class(*head) == &job_class;
+            bool shows_it = head && obstacle.too_few_nodes &&
+                            cluster_.waiting().queue().find_class(*head) == &job_class;
             if (shows_it) found.back().head = head;
         }
     });
@@ -145,11 +145,12 @@ std::vector<ClassObstacle> Pass::obstacles() {
 
 // Clears the reason of jobs that were parked or held before, or waited for something else.
 void Pass::clear_old_reasons() {
-    for (JobId id : scheduler_.queue.take_come_back()) {
-        if (!scheduler_.queue.contains(id) || cluster_.job(id).reason == Reason::None) continue;
-        Job& job = cluster_.edit_job(id);
-        job.reason = Reason::None;
-        job.reason_detail.clear();
+    for (JobId id : cluster_.waiting().queue().take_come_back()) {
+        if (!cluster_.waiting().queue().contains(id) || cluster_.job(id).reason == Reason::None)
+            continue;
+        const Edit<Job> job = cluster_.edit_job(id);
+        job->reason = Reason::None;
+        job->reason_detail.clear();
     }
 }
 

@@ -27,7 +27,7 @@ std::vector<Spot> spots_ahead(const Cluster& cluster, const Partition& partition
 Time array_slot_free_at(const Cluster& cluster, Time now, const Job& job) {
     if (!array_limit_reached(cluster, job)) return now;
     std::vector<Time> ends;
-    for (JobId id : cluster.array_members.at(job.array_job->value)) {
+    for (JobId id : cluster.arrays().tasks(*job.array_job)) {
         const Job& task = cluster.job(id);
         if (is_live(task) || is_completing(task)) ends.push_back(expected_end(cluster, task, now));
     }

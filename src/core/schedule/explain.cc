@@ -12,6 +12,7 @@
 #include "core/place/place.h"
 #include "core/query/reason.h"
 #include "core/schedule/estimate.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -96,7 +97,7 @@ void add_ahead(const Question& question, Explanation& out) {
         return (summary.shown_states >> static_cast<unsigned>(JobState::Pending) & 1u) != 0;
     };
     cluster.jobs().for_each(may_wait, [&](const Job& job) {
-        if (!cluster.scheduler().queue.contains(job.id) || job.id == question.job.id) return;
+        if (!cluster.waiting().queue().contains(job.id) || job.id == question.job.id) return;
         auto [entry, is_new] = known.try_emplace(job.wait_class);
         if (is_new) entry->second = precedence_of(question, rivals, job);
         const QueueKey key{cluster.priorities().of(job), job.id};
@@ -268,7 +269,7 @@ static Explanation explain(const Cluster& cluster, Planner& planner, Time now, J
         hide_names(question, out);
         return out;
     }
-    if (scheduler.queue.contains(id)) add_ahead(question, out);
+    if (cluster.waiting().queue().contains(id)) add_ahead(question, out);
     const bool is_foretold = cluster.plan() && cluster.plan()->find(id);
     if (out.hold == Reason::None && (!open.empty() || is_foretold)) add_start(question, out);
     add_room(question, open, out);

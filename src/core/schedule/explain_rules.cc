@@ -12,6 +12,7 @@
 #include "core/limits/memory.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/explain.h"
+#include "core/schedule/waiting.h"
 #include "model/errors.h"
 #include "model/quantity.h"
 #include "model/times.h"
@@ -49,10 +50,9 @@ Explanation::Awaited awaited_of(const Question& question, const Condition& condi
 }
 
 void add_singleton(const Question& question, Explanation& out) {
-    auto group = question.cluster.name_groups.find(
-        {question.job.user, std::string(question.job.details->name())});
-    if (group == question.cluster.name_groups.end()) return;
-    for (const NameGroup::Key& key : group->second.live) {
+    const auto* live = question.cluster.waiting().singletons().live_beside(question.job);
+    if (!live) return;
+    for (const Singletons::Key& key : *live) {
         if (key.second == question.job.id || out.awaited.size() >= kNamedMost) break;
         out.awaited.push_back(awaited_job(question, question.cluster.job(key.second), "singleton"));
     }
@@ -100,8 +100,7 @@ void add_licenses(const Question& question, Explanation& out) {
         for (const auto& [name, total] : cluster.settings().licenses) {
             if (name == wanted.name) shortage.total = total;
         }
-        auto used = cluster.licenses_used.find(wanted.name);
-        if (used != cluster.licenses_used.end()) shortage.used = used->second;
+        shortage.used = cluster.licenses().of(wanted.name);
         std::uint64_t kept = 0;
         for (const LicensesKept& each :
              licenses_kept_from(cluster, question.job, question.now, wanted.name)) {
@@ -152,7 +151,7 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
 // The jobs that use up the limit.
 std::vector<Explanation::Holder> holders_under(const Question& question, const LimitCheck& check) {
     std::vector<Explanation::Holder> holders;
-    for (const auto& [id, entry] : question.cluster.limits.jobs) {
+    for (const auto& [id, entry] : question.cluster.limits().jobs()) {
         const std::uint64_t held = check.held_by(entry, question.job);
         if (held == 0) continue;
         holders.push_back(holder_of(question, question.cluster.job(JobId{id})));
@@ -210,7 +209,7 @@ void explain_rules(const Question& question, Explanation& out) {
     add_dependencies(question, out);
     if (array_limit_reached(question.cluster, job)) {
         out.array_limit = job.array_limit;
-        out.array_running = question.cluster.array_running.at(job.array_job->value);
+        out.array_running = question.cluster.arrays().running(*job.array_job);
     }
     add_licenses(question, out);
     add_reservations(question, out);

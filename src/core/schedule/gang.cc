@@ -4,6 +4,7 @@
 
 #include "core/job/suspend.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -36,12 +37,7 @@ std::vector<JobId> running_on(const Cluster& cluster, const Allocation& allocati
 
 // Jobs that are suspended for their CPUs, in the order in which they resume.
 std::vector<JobId> in_turn(Cluster& cluster) {
-    std::set<JobId>& waiting = cluster.scheduler().set_aside;
-    std::erase_if(waiting, [&](JobId id) {
-        auto job = cluster.find_job(id);
-        return !job || !job->run.awaits_cpus || job->state != JobState::Suspended;
-    });
-    std::vector<JobId> order(waiting.begin(), waiting.end());
+    std::vector<JobId> order = cluster.waiting().suspended(cluster.jobs());
     std::stable_sort(order.begin(), order.end(), [&](JobId a, JobId b) {
         const Job &left = cluster.job(a), &right = cluster.job(b);
         std::uint32_t left_tier = tier_of(cluster, left), right_tier = tier_of(cluster, right);
@@ -54,7 +50,7 @@ std::vector<JobId> in_turn(Cluster& cluster) {
 void watch_slices(Cluster& cluster, Time now) {
     const PreemptSettings& preempt = cluster.settings().preempt;
     Scheduler& scheduler = cluster.scheduler();
-    if (!preempt.gang || scheduler.slice_end || scheduler.set_aside.empty()) return;
+    if (!preempt.gang || scheduler.slice_end || !cluster.waiting().any_suspended()) return;
     scheduler.slice_end = now + preempt.time_slice;
     cluster.add_timer({*scheduler.slice_end, TimerKind::TimeSlice, 0});
 }
@@ -72,12 +68,12 @@ bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting
 
 void set_aside(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (cluster.job(id).run.awaits_cpus || suspend_job(cluster, now, id, effects)) return;
-    cluster.edit_job(id).run.awaits_cpus = true;
+    cluster.edit_job(id)->run.awaits_cpus = true;
     keep_set_aside(cluster, cluster.job(id), now);
 }
 
 void keep_set_aside(Cluster& cluster, const Job& job, Time now) {
-    cluster.scheduler().set_aside.insert(job.id);
+    cluster.waiting().add_suspended(job.id);
     watch_slices(cluster, now);
 }
 
@@ -91,7 +87,7 @@ void set_aside_for(Cluster& cluster, Time now, const Allocation& allocation, Eff
 }
 
 void resume_set_aside(Cluster& cluster, Time now, Effects& effects) {
-    if (cluster.scheduler().set_aside.empty()) return;
+    if (!cluster.waiting().any_suspended()) return;
     for (JobId id : in_turn(cluster)) {
         if (may_resume(cluster, cluster.job(id))) resume_job(cluster, now, id, effects);
     }
@@ -110,7 +106,7 @@ void on_time_slice(Cluster& cluster, Time now, Effects& effects) {
         for (JobId other : others) set_aside(cluster, now, other, effects);
         if (may_resume(cluster, *waiting)) resume_job(cluster, now, id, effects);
     }
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
     watch_slices(cluster, now);
 }
 

@@ -19,8 +19,8 @@
 #include "core/limits/licenses.h"
 #include "core/limits/memory.h"
 #include "core/limits/reservations.h"
+#include "core/limits/tres.h"
 #include "core/place/place.h"
-#include "core/query/columns_of.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/spot.h"
 #include "model/hostlist.h"
@@ -72,8 +72,7 @@ bool comes_in_time(Reason reason) {
 
 bool array_limit_reached(const Cluster& cluster, const Job& job) {
     if (!job.array_job || job.array_limit == 0) return false;
-    auto running = cluster.array_running.find(job.array_job->value);
-    return running != cluster.array_running.end() && running->second >= job.array_limit;
+    return cluster.arrays().running(*job.array_job) >= job.array_limit;
 }
 
 std::string unavailable_nodes(const Cluster& cluster, const Need& need) {
@@ -140,7 +139,7 @@ void Pass::add_entries(JobClass& job_class, JobClass::InPartition& in, std::vect
 std::vector<Pass::Entry> Pass::entries() {
     std::vector<Entry> found;
     std::vector<std::tuple<JobId, Reason, std::string>> to_park;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](JobClass& job_class) {
         std::optional<Reason> forbidden;
         std::string detail;
         std::size_t before = found.size();
@@ -226,20 +225,18 @@ void Pass::park_here(JobId id, Reason reason, std::string detail) {
 bool Pass::may_run(const Job& job) {
     if (array_limit_reached(cluster_, job)) {
         park_here(job.id, Reason::JobArrayTaskLimit, {});
-        cluster_.array_waiting[job.array_job->value].insert(job.id);
         return false;
     }
     if (auto reason = licenses_missing(cluster_, job, now_)) {
         park_here(job.id, *reason, {});
-        cluster_.license_waiting.insert(job.id);
         return false;
     }
     if (!is_alone_still(cluster_, job)) {
         dequeue(cluster_, job);
-        Job& waiting = cluster_.edit_job(job.id);
-        waiting.dependency.left = {
+        const Edit<Job> waiting = cluster_.edit_job(job.id);
+        waiting->dependency.left = {
             {.kind = DependencyKind::Singleton, .job = JobId{}, .task = {}, .due = {}}};
-        waiting.reason = Reason::Dependency;
+        waiting->reason = Reason::Dependency;
         return false;
     }
     return true;
@@ -449,18 +446,17 @@ static void look_at_limited_again(Queue& queue) {
 }
 
 void schedule(Cluster& cluster, Time now, Effects& effects) {
-    if (!cluster.schedule_wanted && !cluster.has_new_jobs) return;
-    bool only_new_jobs = !std::exchange(cluster.schedule_wanted, false);
-    cluster.has_new_jobs = false;
+    const WantedPass wanted = cluster.take_wanted_pass();
+    if (wanted == WantedPass::None) return;
+    const bool only_new_jobs = wanted == WantedPass::NewJobs;
     cluster.refresh_layout();
     regroup_queue(cluster);
-    if (std::exchange(cluster.limits.has_more_room, false))
-        look_at_limited_again(cluster.scheduler().queue);
+    if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.waiting().queue());
     resume_set_aside(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
     ++scheduler.passes;
-    if (scheduler.queue.empty() && cluster.parked.empty()) {
+    if (cluster.waiting().queue().empty() && cluster.waiting().parked().empty()) {
         scheduler.is_planned = false;
         scheduler.planner.lose_track();
         cluster.publish_plan(nullptr);

@@ -7,6 +7,7 @@
 #include "core/plan_view.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/start_finder.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 

@@ -95,7 +95,7 @@ void FullPass(benchmark::State& state) {
               static_cast<std::uint32_t>(state.range(2)));
     for (auto _ : state) {
         busy.cluster.scheduler().is_planned = false;
-        busy.cluster.schedule_wanted = true;
+        busy.cluster.want_pass();
         schedule(busy.cluster, busy.now, busy.effects);
     }
     state.counters["looked_at"] = static_cast<double>(busy.cluster.scheduler().plan_steps);

@@ -8,7 +8,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/reservation_nodes.h"
 #include "core/limits/reservations.h"
-#include "core/node/use.h"
+#include "core/place/use.h"
 #include "core/schedule/scheduler.h"
 
 namespace sluice {

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "core/query/columns_of.h"
+#include "core/limits/tres.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 
@@ -259,14 +260,14 @@ private:
 void follow_in_queue(Cluster& cluster, const std::vector<NewPriority>& changes) {
     constexpr std::size_t kMany = 256;
     if (changes.empty()) return;
-    Queue& queue = cluster.scheduler().queue;
+    Queue& queue = cluster.waiting().queue();
     if (changes.size() < kMany) {
         for (const NewPriority& change : changes) queue.move(change.before, change.priority);
     } else {
         NewPriorities priorities(changes);
         queue.move_all([&](const QueueKey& key) { return priorities.of(key); });
     }
-    cluster.schedule_wanted = true;
+    cluster.want_pass();
 }
 
 }  // namespace
@@ -283,7 +284,7 @@ PriorityScale make_scale(const Cluster& cluster, Time now) {
     PriorityScale scale{
         .settings = cluster.settings_ptr(),
         .cluster_partitions = cluster.partitions_ptr(),
-        .shares = cluster.fair_share,
+        .shares = cluster.fair_share(),
         .time = now,
         .nodes = std::max<double>(1, static_cast<double>(cluster.settings().nodes.size())),
         .cpus = 0,
@@ -348,8 +349,7 @@ void calculate_priority(const Cluster& cluster, Job& job) {
 }
 
 void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority) {
-    Job& job = cluster.edit_shown(id);
-    QueueKey before{std::exchange(job.priority, priority), id};
+    const QueueKey before{std::exchange(cluster.edit_shown(id)->priority, priority), id};
     follow_in_queue(cluster, {{before, priority}});
 }
 
@@ -409,7 +409,7 @@ std::vector<NewPriority> renew_priorities(Cluster& cluster, unsigned states) {
 void reprioritize_all(Cluster& cluster, Time now, bool anew) {
     PriorityScale next = anew ? make_scale(cluster, now) : cluster.priority_scale();
     next.time = now;
-    next.shares = cluster.fair_share;
+    next.shares = cluster.fair_share();
     cluster.set_priority_scale(std::make_shared<const PriorityScale>(std::move(next)));
     unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
     if (cluster.priority_scale().calculate_running)
@@ -422,14 +422,15 @@ void watch_priorities(Cluster& cluster, Time now) {
     const PrioritySettings& settings = cluster.settings().priority;
     bool moves =
         settings.weight_age != 0 || settings.weight_fairshare != 0 || settings.weight_assoc != 0;
-    cluster.priorities_due.reset();
+    cluster.set_priorities_due({});
     if (!settings.multifactor || !moves) return;
-    cluster.priorities_due = now + std::max(settings.calc_period, Seconds{1});
-    cluster.add_timer({*cluster.priorities_due, TimerKind::Priority, 0});
+    const Time due = now + std::max(settings.calc_period, Seconds{1});
+    cluster.set_priorities_due(due);
+    cluster.add_timer({due, TimerKind::Priority, 0});
 }
 
 void on_priority_timer(Cluster& cluster, Time now, const Timer& timer) {
-    if (timer.due != cluster.priorities_due) return;  // the period was changed since
+    if (timer.due != cluster.priorities_due()) return;  // the period was changed since
     reprioritize_all(cluster, now, false);
     watch_priorities(cluster, now);
 }

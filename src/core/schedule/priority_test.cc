@@ -1,12 +1,12 @@
 // core/schedule/priority_test.cc: the factors of a priority, and what changes it.
 #include "core/schedule/priority.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/job/verbs.h"
 #include "core/query/listing.h"
-#include "core/schedule/queue.h"
-#include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 
 namespace sluice {
 namespace {
@@ -83,7 +83,7 @@ public:
     std::uint32_t priority(JobId id) const { return cluster.priority(id); }
     std::vector<std::uint32_t> order(const std::string& partition) {
         std::set<QueueKey> keys;
-        cluster.scheduler().queue.for_each_class([&](const JobClass& job_class) {
+        cluster.waiting().queue().for_each_class([&](const JobClass& job_class) {
             if (job_class.partition.find(partition) == std::string::npos) return;
             keys.insert(job_class.waiting.begin(), job_class.waiting.end());
         });
@@ -235,7 +235,7 @@ TEST(Priority, IncreasesOnlyWhereThatIsAskedFor) {
     auto shares = [&](double factor) {
         FairShare table;
         table.associations[{"vision", kUser.user}] = {.factor = factor, .priority = 0};
-        site.cluster.fair_share = std::make_shared<FairShare>(table);
+        site.cluster.set_fair_share(std::make_shared<FairShare>(table));
     };
     JobId job = site.submit(wish, kUser);
     EXPECT_EQ(site.priority(job), 1u);
@@ -363,7 +363,7 @@ TEST(Priority, RecordsTakeOverWhatWasRecalculatedWhenTheyChange) {
     CancelJobs cancel{.request = RequestId{1}, .caller = kRoot, .filter = {}};
     cancel.filter.jobs = {{.job = job, .tasks = {}, .het_component = {}, .step = {}}};
     apply(site.cluster, site.now, cancel, effects);
-    EXPECT_FALSE(site.cluster.scheduler().queue.contains(job));
+    EXPECT_FALSE(site.cluster.waiting().queue().contains(job));
     EXPECT_EQ(site.cluster.job(job).priority, priority);
 }
 
@@ -414,7 +414,7 @@ TEST(Priority, ManyJobsAreReorderedAtOnce) {
         wish.account = "vision";
         site.submit(wish, {UserId{i % 100}, GroupId{100}});
     }
-    site.cluster.fair_share = std::make_shared<FairShare>(shares);
+    site.cluster.set_fair_share(std::make_shared<FairShare>(shares));
     site.wait(Seconds{300});
     std::vector<std::uint32_t> order = site.order("short");
     EXPECT_EQ(order.size(), 2000u);

@@ -13,7 +13,7 @@ constexpr std::uint64_t kStepsForParked = 500'000;  // nodes looked at: about 10
 std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
     auto found = std::make_shared<std::vector<StartEstimate>>();
     const Planner& planner = scheduler_.planner;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](JobClass& job_class) {
         PlanTime length = length_of(job_class);
         std::vector<PlanTime> starts;
         std::uint64_t behind = 0;
@@ -45,11 +45,11 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
 void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     constexpr std::size_t kMost = 500;
     std::vector<QueueKey> waiting;
-    for (JobId id : cluster_.parked) {
+    cluster_.waiting().parked().for_each([&](JobId id) {
         if (comes_in_time(cluster_.job(id).reason)) waiting.push_back({cluster_.priority(id), id});
-    }
+    });
     Planner& planner = scheduler_.planner;
-    scheduler_.queue.for_each_class([&](const JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](const JobClass& job_class) {
         if (!job_class.obstacle.is_limit) return;
         std::size_t left = kBookingsPerClass;
         for (auto key = job_class.waiting.begin(); key != job_class.waiting.end() && left-- > 0;

@@ -6,6 +6,7 @@
 #include "core/limits/allowance.h"
 #include "core/limits/reservations.h"
 #include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 #include "model/job_hash.h"
 
 namespace sluice {
@@ -14,10 +15,10 @@ namespace {
 
 // Also records the class in the job; returns whether a pass is worthwhile.
 bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
-    Queue& queue = cluster.scheduler().queue;
+    Queue& queue = cluster.waiting().queue();
     bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations);
     ClassIndex index = queue.find_class(id)->index;
-    if (cluster.job(id).wait_class != index) cluster.edit_shown(id).wait_class = index;
+    if (cluster.job(id).wait_class != index) cluster.edit_shown(id)->wait_class = index;
     return is_of_interest;
 }
 
@@ -49,10 +50,11 @@ bool Queue::is_of(const JobClass& job_class, const Job& job) const {
 }
 
 void regroup_queue(Cluster& cluster) {
-    Queue& queue = cluster.scheduler().queue;
+    Queue& queue = cluster.waiting().queue();
     const QueueGrouping before = queue.grouping();
-    const QueueGrouping wanted{before.by_user || cluster.users_own_nodes || limits_users(cluster),
-                               before.by_account || limits_accounts(cluster)};
+    const QueueGrouping wanted{
+        before.by_user || cluster.depends_on_users() || limits_users(cluster),
+        before.by_account || limits_accounts(cluster)};
     if (wanted == before) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
@@ -176,14 +178,6 @@ std::vector<JobClass::InPartition>& needs_of(Cluster& cluster, JobClass& job_cla
     return job_class.needs;
 }
 
-std::vector<std::string> partitions_of(const Job& job) {
-    std::vector<std::string> names;
-    for (std::string_view name : split(job.partition, ',')) {
-        if (!name.empty()) names.emplace_back(name);
-    }
-    return names;
-}
-
 void enqueue(Cluster& cluster, const Job& job, Time now) {
     if (job.state != JobState::Pending || job.priority == 0 || !job.dependency.empty()) return;
     if (job.eligible_time > now) {
@@ -194,32 +188,33 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
     JobId id = job.id;
     bool is_of_interest = add_to_queue(cluster, id, usable_reservations(cluster, job));
     if (is_of_interest || cluster.job(id).reason != Reason::None)
-        cluster.has_new_jobs = true;
+        cluster.want_pass_for_new_jobs();
     else
         cluster.add_timer({now + kPlanSoon, TimerKind::Plan, 0});
 }
 
 void dequeue(Cluster& cluster, const Job& job) {
-    cluster.scheduler().queue.remove({cluster.priority(job.id), job.id});
-    cluster.parked.erase(job.id);
+    cluster.waiting().queue().remove({cluster.priority(job.id), job.id});
+    cluster.waiting().parked().remove(job.id);
 }
 
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail) {
-    cluster.scheduler().queue.remove({cluster.priority(id), id});
-    cluster.parked.insert(id);
+    cluster.waiting().queue().remove({cluster.priority(id), id});
     const Job& before = cluster.job(id);
+    cluster.waiting().parked().add(before, reason);
     if (before.reason == reason && before.reason_detail == detail) return;
-    Job& job = cluster.edit_job(id);
-    job.reason = reason;
-    job.reason_detail = std::move(detail);
+    const Edit<Job> job = cluster.edit_job(id);
+    job->reason = reason;
+    job->reason_detail = std::move(detail);
 }
 
 void unpark_all(Cluster& cluster, Time now) {
-    std::set<JobId> parked = std::move(cluster.parked);
-    cluster.parked.clear();
-    for (JobId id : parked) {
-        if (auto job = cluster.find_job(id)) enqueue(cluster, *job, now);
-    }
+    for (JobId id : cluster.waiting().parked().take_all()) enqueue(cluster, cluster.job(id), now);
+}
+
+void unpark_for_licenses(Cluster& cluster, Time now) {
+    for (JobId id : cluster.waiting().parked().take_for_licenses())
+        enqueue(cluster, cluster.job(id), now);
 }
 
 // Sorts by time, unique per run: seconds, then the job id and the restart count.

@@ -1,8 +1,7 @@
 // core/schedule/queue.h
 //
-// The waiting jobs. Jobs that could run now and ask for the same form a class: if one job of a
-// class cannot start, the others need not be tried. All other pending jobs wait for a timer, a
-// release or a change (parked).
+// The jobs that wait for free resources. Jobs that ask for the same form a class: if one job of a
+// class cannot start, the others need not be tried. Where other pending jobs wait: waiting.h.
 #pragma once
 
 #include <map>
@@ -15,9 +14,19 @@
 #include <vector>
 
 #include "core/job_id_set.h"
+#include "core/limits/access.h"
 #include "core/place/need.h"
 
 namespace sluice {
+
+// Order of waiting jobs: highest priority first.
+struct QueueKey {
+    std::uint32_t priority = 0;
+    JobId job;
+    bool operator<(const QueueKey& other) const {
+        return priority != other.priority ? priority > other.priority : job < other.job;
+    }
+};
 
 using ClassIndex = std::uint32_t;
 constexpr Seconds kPlanSoon{2};  // delay of a full pass for jobs without an estimated start
@@ -141,8 +150,8 @@ void dequeue(Cluster& cluster, const Job& job);
 // for something other than free resources.
 void park(Cluster& cluster, JobId id, Reason reason, std::string detail);
 void unpark_all(Cluster& cluster, Time now);
+void unpark_for_licenses(Cluster& cluster, Time now);  // some were given back
 
-std::vector<std::string> partitions_of(const Job& job);
 std::uint64_t next_sluid(Cluster& cluster, const Job& job);
 
 }  // namespace sluice

@@ -17,7 +17,7 @@ bool Pass::new_ones_come_last() {
     if (backfill.max_job_test + backfill.max_job_user + backfill.max_job_part > 0)
         return false;  // they count all jobs
     bool last = true;
-    scheduler_.queue.for_each_class([&](JobClass& job_class) {
+    cluster_.waiting().queue().for_each_class([&](JobClass& job_class) {
         if ((!job_class.is_fresh && !job_class.joined) || !scheduler_.last_booked) return;
         QueueKey first = job_class.is_fresh ? *job_class.waiting.begin() : *job_class.joined;
         for (const JobClass::InPartition& in : needs_of(cluster_, job_class)) {
@@ -67,7 +67,7 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
         enough &= outcome != Line::NoStart;
     }
     scheduler_.planner.open_reservation(cluster_, nullptr, now_);
-    bool are_many = scheduler_.queue.size() > kEstimatedAtOnce;
+    bool are_many = cluster_.waiting().queue().size() > kEstimatedAtOnce;
     if (books && are_many) cluster_.add_timer({now_ + kPlanSoon, TimerKind::Plan, 0});
     publish(books && !are_many);
     return enough;

@@ -1,7 +1,7 @@
 // core/schedule/scheduler.h
 //
-// What the scheduler keeps between passes: the waiting jobs, the nodes by kind, the plan. All of it
-// can be rebuilt from the records.
+// What the scheduler keeps between passes: the nodes by kind, and the plan. All of it can be
+// rebuilt from the records.
 #pragma once
 
 #include "core/schedule/planner.h"
@@ -10,7 +10,6 @@
 namespace sluice {
 
 struct Scheduler {
-    Queue queue;
     Layout layout;
     std::uint64_t layout_version = 0;  // 0: no layout yet
     Planner planner;
@@ -30,9 +29,7 @@ struct Scheduler {
 
     // By job for which others are preempted, until it starts: the runs that are ending.
     std::unordered_map<std::uint32_t, std::vector<std::pair<JobId, std::uint32_t>>> making_room;
-    // Jobs suspended for others (Run::awaits_cpus), and the end of the time slice; see gang.h.
-    std::set<JobId> set_aside;
-    std::optional<Time> slice_end;
+    std::optional<Time> slice_end;  // of jobs that share CPUs in turn; see gang.h
 
     bool is_being_made_room_for(const Cluster& cluster, JobId id);
 };

@@ -5,8 +5,8 @@
 // slices, and the new job has the first. No booking is delayed.
 #include <algorithm>
 
-#include "core/node/use.h"
 #include "core/place/place.h"
+#include "core/place/use.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/pass.h"
 

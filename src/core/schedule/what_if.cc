@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "core/job/verbs.h"
 #include "core/limits/access.h"
 #include "core/limits/licenses.h"
 #include "core/limits/reservations.h"

@@ -171,7 +171,7 @@ void FaultWorld::decide() {
     decision_planned_ = false;
     const LoopClock::Turn turn = clock_.turn(controller_now(), now_.time_since_epoch());
     const Time time = turn.now;
-    timers_from_ = turn.deaf == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
+    timers_from_ = turn.blocked == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
     Decided decided{.step = turn.step};
     seen_offset_ = clock_offset_;
     auto apply_one = [&](const Event& event) {
@@ -181,7 +181,7 @@ void FaultWorld::decide() {
         check_invariants(what);
     };
     if (turn.step != Seconds{0}) apply_one(ClockStepped{turn.step});
-    if (turn.deaf != Seconds{0}) apply_one(StoodStill{turn.deaf});
+    if (turn.blocked != Seconds{0}) apply_one(StoodStill{turn.blocked});
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {

@@ -12,7 +12,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "core/query/columns_of.h"
-#include "core/schedule/scheduler.h"
+#include "core/schedule/waiting.h"
 #include "sim/faults/machine.h"
 
 namespace sluice {
@@ -91,9 +91,8 @@ std::optional<std::string> reservation_broken(const Cluster& cluster, const Job&
 
 std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& job) {
     for (const LicenseCount& held : licenses_held_by(job)) {
-        auto used = cluster.licenses_used.find(held.name);
         for (const auto& [name, total] : cluster.settings().licenses) {
-            if (name == held.name && used->second > total)
+            if (name == held.name && cluster.licenses().of(name) > total)
                 return "with more licences than there are";
         }
     }
@@ -129,10 +128,8 @@ std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job)
 // The tasks that an array ever had; one of no number for a job that is no array.
 std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     auto record = cluster.find_job(id);
-    if (auto members = cluster.array_members.find(id.value);
-        !record && members != cluster.array_members.end()) {
-        record = cluster.find_job(members->second.front());
-    }
+    const std::span<const JobId> split = cluster.arrays().tasks(id);
+    if (!record && !split.empty()) record = cluster.find_job(split.front());
     if (!record) return {};
     std::vector<std::uint32_t> tasks;
     if (!record->array_job || !record->request->array) return {kWholeJob};
@@ -274,9 +271,8 @@ std::optional<std::string> Rules::broken_queue(const Cluster& cluster, Time now)
     cluster.jobs().for_each([&](const Job& job) {
         bool may_run = job.state == JobState::Pending && job.priority > 0 && job.dependency.empty();
         if (!may_run || job.eligible_time > now) return;
-        bool is_seen =
-            cluster.parked.contains(job.id) || cluster.scheduler().queue.contains(job.id);
-        if (!is_seen) broken = fmt::format("job {} waits, and nobody sees it", print_job_id(job));
+        if (!cluster.waiting().is_due(job.id))
+            broken = fmt::format("job {} waits, and nobody sees it", print_job_id(job));
     });
     return broken;
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/cluster.h"
+#include "core/schedule/dependents.h"
 #include "sim/faults/rows.h"
 
 namespace sluice {

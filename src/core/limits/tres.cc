@@ -1,4 +1,5 @@
-// core/query/tres.cc: what jobs hold and ask for, as trackable resources.
+#include "core/limits/tres.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,10 +7,9 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "core/node/use.h"
+#include "core/limits/access.h"
 #include "core/place/place.h"
-#include "core/query/columns_of.h"
-#include "core/schedule/queue.h"
+#include "core/place/use.h"
 
 namespace sluice {
 

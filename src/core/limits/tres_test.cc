@@ -1,7 +1,6 @@
-// core/query/tres_test.cc: what jobs hold and ask for, as TRES.
-#include <gtest/gtest.h>
+#include "core/limits/tres.h"
 
-#include "core/query/columns_of.h"
+#include <gtest/gtest.h>
 
 namespace sluice {
 namespace {

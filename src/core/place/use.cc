@@ -1,4 +1,4 @@
-#include "core/node/use.h"
+#include "core/place/use.h"
 
 #include <algorithm>
 
@@ -194,33 +194,34 @@ void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time n
         kNone;  // a copy of a large partition for each node would be costly
     const Partition* partition = cluster.find_partition(job.partition);
     Exclusive exclusive = exclusive_in(job, partition ? partition->config : kNone);
-    Node& node = cluster.edit_node(share.node);
-    set_use(node, job, share, true);
-    node.jobs.push_back(job.id);
-    node.last_busy = now;
-    if (exclusive == Exclusive::Node && !job.run.cpus_lent) node.exclusive = true;
+    const Edit<Node> node = cluster.edit_node(share.node);
+    set_use(*node, job, share, true);
+    node->jobs.push_back(job.id);
+    node->last_busy = now;
+    if (exclusive == Exclusive::Node && !job.run.cpus_lent) node->exclusive = true;
     if (exclusive != Exclusive::User) return;
-    node.exclusive_user = job.user;
-    cluster.users_own_nodes = cluster.schedule_wanted = true;
+    node->exclusive_user = job.user;
+    cluster.now_depends_on_users();
+    cluster.want_pass();
 }
 
 void give_back_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {
-    Node& node = cluster.edit_node(share.node);
-    set_use(node, job, share, false);
-    std::erase(node.jobs, job.id);
-    node.last_busy = now;
-    if (node.cpus_used == 0)
-        node.exclusive = false;  // an exclusive job had all CPUs; other jobs here are suspended
-    if (node.jobs.empty()) node.exclusive_user.reset();
-    cluster.schedule_wanted = true;
+    const Edit<Node> node = cluster.edit_node(share.node);
+    set_use(*node, job, share, false);
+    std::erase(node->jobs, job.id);
+    node->last_busy = now;
+    if (node->cpus_used == 0)
+        node->exclusive = false;  // an exclusive job had all CPUs; other jobs here are suspended
+    if (node->jobs.empty()) node->exclusive_user.reset();
+    cluster.want_pass();
 }
 
 void lend_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
-    Node& node = cluster.edit_node(share.node);
-    give_back_cpus(node, share);
-    node.exclusive = false;  // it can only have been this job's
-    cluster.schedule_wanted = true;
-    CHECK(std::find(node.jobs.begin(), node.jobs.end(), job.id) != node.jobs.end());
+    const Edit<Node> node = cluster.edit_node(share.node);
+    give_back_cpus(*node, share);
+    node->exclusive = false;  // it can only have been this job's
+    cluster.want_pass();
+    CHECK(std::find(node->jobs.begin(), node->jobs.end(), job.id) != node->jobs.end());
 }
 
 bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& share) {
@@ -237,10 +238,10 @@ bool may_reclaim_cpus(const Cluster& cluster, const Job& job, const NodeShare& s
 
 void reclaim_cpus(Cluster& cluster, const Job& job, const NodeShare& share) {
     const Partition* partition = cluster.find_partition(job.partition);
-    Node& node = cluster.edit_node(share.node);
-    take_cpus(node, job, share);
+    const Edit<Node> node = cluster.edit_node(share.node);
+    take_cpus(*node, job, share);
     if (exclusive_in(job, partition ? partition->config : PartitionConfig{}) == Exclusive::Node)
-        node.exclusive = true;
+        node->exclusive = true;
 }
 
 bool has_alternating(const Cluster& cluster, const Node& node) {

@@ -1,4 +1,4 @@
-// core/node/use.h
+// core/place/use.h
 //
 // Which resources of a node are in use, by which jobs. Taking and giving back are exact opposites;
 // both CHECK that nothing is taken twice.

@@ -1,0 +1,70 @@
+// core/job/steps.h
+//
+// Requests for steps: those that wait until their job has room for the step, and those that were
+// granted one. The steps themselves are in the records of their jobs.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/cow_table.h"
+#include "core/event.h"
+#include "model/job.h"
+
+namespace sluice {
+
+struct StepWaiter {
+    RequestId request;
+    Caller caller;
+    StepWish wish;
+};
+
+// The srun that a live step was granted to. It may end before it gets the answer, or before it has
+// launched the step on its nodes.
+struct StepGrant {
+    RequestId request;
+    StepId step;
+    Time until;                      // the step may not be launched after this
+    std::vector<NodeIndex> awaited;  // nodes that have not reported the launch
+};
+
+class Steps {
+public:
+    bool are_awaited() const { return !waiters_.empty(); }
+    bool are_awaited(JobId job) const { return waiters_.contains(job.value); }
+    void await(StepWaiter waiter);
+    void drop_waiters(RequestId request);
+    // Removes the waiters for which is_answered(waiter) is true, the oldest first.
+    template <typename IsAnswered>
+    void answer(JobId job, IsAnswered is_answered) {
+        auto waiting = waiters_.find(job.value);
+        if (waiting == waiters_.end()) return;
+        std::erase_if(waiting->second, is_answered);
+        if (waiting->second.empty()) waiters_.erase(waiting);
+    }
+
+    std::span<const StepGrant> grants(JobId job) const;
+    // All that were granted to one request, by job.
+    std::vector<std::pair<JobId, StepId>> granted_to(RequestId request) const;
+    // A step that was granted before is granted to another request.
+    const StepGrant& grant(JobId job, const Step& step, RequestId request, Time until);
+    void is_launched(JobId job, StepId step, NodeIndex node);
+    void await_no_launch(JobId job, StepId step);
+    void forget_ended(const Job& job);  // grants of steps that do not run
+    void shift(Seconds by);             // the clock was set
+
+    // Every grant is of a running step, and no request waits for a step of a job that has ended.
+    std::optional<std::string> broken(const CowTable<Job>& jobs) const;
+
+private:
+    StepGrant* find(JobId job, StepId step);
+
+    std::unordered_map<std::uint32_t, std::vector<StepWaiter>> waiters_;  // by job id, none empty
+    std::unordered_map<std::uint32_t, std::vector<StepGrant>> grants_;    // by job id, none empty
+};
+
+}  // namespace sluice
