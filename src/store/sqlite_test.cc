@@ -191,6 +191,20 @@ TEST(Sqlite, AFileFromBeforeTheFirstReleaseIsRefused) {
     EXPECT_NE(refused.error().detail.find("before the first release"), std::string::npos);
 }
 
+// Not every network file system keeps the lock of a directory.
+TEST(Sqlite, AWriterIsFencedByOneWithAnotherConnection) {
+    const StateDirectory directory;
+    const auto store = open_sqlite(directory.path()).value();
+    Batch batch = batch_of({simple_job(1)});
+    batch.epoch = store->take_epoch().value();
+    ASSERT_TRUE(store->commit(batch));
+    run_sql(directory.file(), "UPDATE meta SET value = value + 1 WHERE key = 'epoch'");
+    EXPECT_EQ(store->commit(batch).kind, CommitOutcome::Kind::Fenced);
+    batch.epoch = store->take_epoch().value();
+    EXPECT_EQ(batch.epoch, 3u);
+    EXPECT_TRUE(store->commit(batch));
+}
+
 // A limit on the size of files stands in for a full disk.
 class FileSizeLimit {
 public:
@@ -214,10 +228,9 @@ TEST(Sqlite, AFullDiskFailsTheCommitAndNothingElse) {
     const Batch too_much = batch_of({simple_job(2, large.hash)}, {large});
     {
         const FileSizeLimit limit(1u << 20);
-        const auto failed = store->commit(too_much);
-        ASSERT_FALSE(failed);
-        EXPECT_EQ(failed.error().code, ErrorCode::StoreFailed);
-        EXPECT_NE(failed.error().detail.find("disk"), std::string::npos) << failed.error().detail;
+        const CommitOutcome failed = store->commit(too_much);
+        EXPECT_EQ(failed.kind, CommitOutcome::Kind::Full);
+        EXPECT_NE(failed.why.find("disk"), std::string::npos) << failed.why;
         EXPECT_EQ(store->load()->jobs.size(), 1u);
     }
     ASSERT_TRUE(store->commit(too_much));

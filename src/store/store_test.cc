@@ -52,7 +52,7 @@ TEST_F(EveryStore, GivesJobsBackUnchanged) {
     for (const auto& store : stores_) {
         EXPECT_TRUE(rc::check([&] {
             const std::vector<Job> jobs = {arbitrary_job(3), arbitrary_job(7), arbitrary_job(12)};
-            RC_ASSERT(store->commit(batch_of(jobs)).has_value());
+            RC_ASSERT(bool(store->commit(batch_of(jobs))));
             const StoredState state = store->load().value();
             RC_ASSERT(state.jobs.size() == jobs.size());
             for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -194,7 +194,7 @@ TEST_F(EveryStore, GivesEndedRunsBackUnchanged) {
             job.run.completing_nodes.clear();  // it is over
             if (is_live(job)) job.state = JobState::Pending;
             const auto state = arbitrary::one_of(ShownState::Stopped);
-            RC_ASSERT(store->commit(batch_of_run(job, state)).has_value());
+            RC_ASSERT(bool(store->commit(batch_of_run(job, state))));
             const std::vector<StoredRun> runs = store->ended_runs(10).value();
             RC_ASSERT(runs.size() == 1u);
             RC_ASSERT(runs[0].state == state);
@@ -204,7 +204,7 @@ TEST_F(EveryStore, GivesEndedRunsBackUnchanged) {
             expect_same(resolved(runs[0].job, names), job);
             Batch done;
             done.changes.accounted = {{JobId{3}, job.run.restarts, kBatchStep}};
-            RC_ASSERT(store->commit(done).has_value());
+            RC_ASSERT(bool(store->commit(done)));
         }));
     }
 }
@@ -214,7 +214,7 @@ TEST_F(EveryStore, GivesEndedStepsBackUnchanged) {
     for (const auto& store : stores_) {
         EXPECT_TRUE(rc::check([&] {
             const Step step = arbitrary::step(node_count);
-            RC_ASSERT(store->commit(batch_of_step(JobId{3}, 1, step)).has_value());
+            RC_ASSERT(bool(store->commit(batch_of_step(JobId{3}, 1, step))));
             const std::vector<StoredStep> steps = store->ended_steps(JobId{3}, 1).value();
             RC_ASSERT(steps.size() == 1u);
             StoredState names;
@@ -224,7 +224,7 @@ TEST_F(EveryStore, GivesEndedStepsBackUnchanged) {
             RC_ASSERT(*resolved(job, names).run.steps[0] == step);
             Batch done;
             done.changes.accounted = {{JobId{3}, 1, kBatchStep}};
-            RC_ASSERT(store->commit(done).has_value());
+            RC_ASSERT(bool(store->commit(done)));
         }));
     }
 }
@@ -297,6 +297,26 @@ TEST_F(EveryStore, ABlobThatChangesHandsInOneBatchStays) {
 
         ASSERT_TRUE(store->commit(batch_of({simple_job(2)})));
         EXPECT_FALSE(store->has_blob(script.hash).value()) << "the job now has another request";
+    }
+}
+
+TEST_F(EveryStore, TakesBatchesOfTheLastWriterOnly) {
+    for (const auto& store : stores_) {
+        const Epoch first = store->take_epoch().value();
+        Batch batch = batch_of({simple_job(1)});
+        batch.epoch = first;
+        ASSERT_TRUE(store->commit(batch));
+        const Epoch second = store->take_epoch().value();
+        EXPECT_GT(second, first);
+        batch = batch_of({simple_job(2)});
+        batch.epoch = first;
+        const CommitOutcome refused = store->commit(batch);
+        EXPECT_EQ(refused.kind, CommitOutcome::Kind::Fenced);
+        EXPECT_NE(refused.why.find("another controller"), std::string::npos) << refused.why;
+        EXPECT_EQ(store->load()->jobs.size(), 1u);
+        batch.epoch = second;
+        EXPECT_TRUE(store->commit(batch));
+        EXPECT_EQ(store->load()->jobs.size(), 2u);
     }
 }
 
