@@ -29,8 +29,7 @@ struct Rows {
     StepRows ended_steps;
 };
 
-Result<void> add_ended(const ChangedRecords& changes, const std::vector<std::string>& names,
-                       Rows& rows) {
+Result<void> add_ended(const ChangedRecords& changes, const NodeNames& names, Rows& rows) {
     for (const EndedRun& run : changes.ended_runs) {
         const std::uint32_t restarts = run.job->run.restarts;
         std::string& row = rows.ended_runs[{run.job->id.value, restarts}];
@@ -47,7 +46,7 @@ Result<void> add_ended(const ChangedRecords& changes, const std::vector<std::str
 }
 
 // The changes as rows. Each is read back: a row that a restart would refuse must not be committed.
-Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std::string>& names) {
+Result<Rows> readable_rows(const ChangedRecords& changes, const NodeNames& names) {
     Rows rows;
     RowLoader loader;
     for (const auto& job : changes.jobs) {
@@ -55,10 +54,10 @@ Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std:
         row = to_record(*job, names);
         TRY(loader.add_job(job->id, row));
     }
-    for (const auto& node : changes.nodes) {
-        std::string& row = rows.nodes[node->config.name];
-        row = to_record(*node);
-        TRY(loader.add_node(node->config.name, row));
+    for (const ChangedNode& node : changes.nodes) {
+        std::string& row = rows.nodes[node.record.name];
+        row = to_record(node.record);
+        TRY(loader.add_node(node.record.name, row));
     }
     for (const Reservation& reservation : changes.reservations) {
         std::string& row = rows.reservations[reservation.name];
@@ -85,8 +84,8 @@ public:
     CommitOutcome commit(const Batch& batch) override {
         const std::lock_guard guard(mutex_);
         if (batch.epoch != epoch_) return fenced(batch.epoch, epoch_);
-        static const std::vector<std::string> kNoNames;
-        const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
+        static const NodeNames kNoNames;
+        const NodeNames& names = batch.node_names ? *batch.node_names : kNoNames;
         const Result<Rows> rows = readable_rows(batch.changes, names);
         if (!rows) return {CommitOutcome::Kind::Retry, to_string(rows.error())};
         keep(batch, *rows);

@@ -37,10 +37,10 @@ constexpr const char* kTables = R"(
         data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;
     CREATE TABLE ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,
         step INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (job, restarts, step)) WITHOUT ROWID;
-    INSERT INTO meta VALUES ('schema', 3);
+    INSERT INTO meta VALUES ('schema', 4);
     COMMIT;
 )";
-static_assert(kDatabaseSchema == 3, "kTables names this one");
+static_assert(kDatabaseSchema == 4, "kTables names this one");
 
 bool exists(const std::string& path) {
     struct stat facts {};

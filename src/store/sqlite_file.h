@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-constexpr int kDatabaseSchema = 3;  // of the first release
+constexpr int kDatabaseSchema = 4;  // of the first release
 
 std::string database_path(const std::string& directory);
 

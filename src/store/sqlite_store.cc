@@ -125,7 +125,7 @@ public:
             return Error{state.error().code, fmt::format("{}: {}", file_, state.error().detail)};
         }
         refs_ = BlobRefs();
-        for (const Job& job : state->jobs) refs_.add(job);
+        for (const StoredJob& stored : state->jobs) refs_.add(stored.job);
         // A damaged job may name blobs that no other job names.
         if (state->damaged.empty()) TRY(sweep_blobs());
         return state;
@@ -232,8 +232,8 @@ private:
         for (const Blob& blob : batch.blobs) {
             TRY(writer_.put_blob.bind(1, blob.hash).bind_blob(2, blob.bytes).run());
         }
-        static const std::vector<std::string> kNoNames;
-        const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
+        static const NodeNames kNoNames;
+        const NodeNames& names = batch.node_names ? *batch.node_names : kNoNames;
         for (const auto& job : changes.jobs) {
             row_ = to_record(*job, names);
             TRY(writer_.put_job.bind(1, std::int64_t{job->id.value}).bind_blob(2, row_).run());
@@ -241,9 +241,9 @@ private:
         for (const JobId job : changes.forgotten) {
             TRY(writer_.drop_job.bind(1, std::int64_t{job.value}).run());
         }
-        for (const auto& node : changes.nodes) {
-            row_ = to_record(*node);
-            TRY(writer_.put_node.bind(1, node->config.name).bind_blob(2, row_).run());
+        for (const ChangedNode& node : changes.nodes) {
+            row_ = to_record(node.record);
+            TRY(writer_.put_node.bind(1, node.record.name).bind_blob(2, row_).run());
         }
         for (const Reservation& reservation : changes.reservations) {
             row_ = to_record(reservation);
@@ -265,7 +265,7 @@ private:
         return {};
     }
 
-    Result<void> write_ended(const ChangedRecords& changes, const std::vector<std::string>& names) {
+    Result<void> write_ended(const ChangedRecords& changes, const NodeNames& names) {
         for (const EndedRun& run : changes.ended_runs) {
             row_ = to_record(run, names);
             TRY(writer_.put_run.bind(1, std::int64_t{run.job->id.value})

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/cluster.h"
+#include "model/stored.h"
 
 namespace sluice {
 
@@ -37,20 +37,7 @@ struct Batch {
     ChangedRecords changes;
     std::vector<Blob> blobs;
     // By NodeIndex. Records name nodes, because indexes change with slurm.conf.
-    std::shared_ptr<const std::vector<std::string>> node_names;
-};
-
-// A row of an ended run. In its allocation a NodeIndex is a position in node_names.
-struct StoredRun {
-    ShownState state = ShownState::Requeued;
-    Job job;  // as it was when the run ended, without steps
-    std::vector<std::string> node_names;
-};
-
-// A row of an ended step. A NodeIndex is a position in node_names.
-struct StoredStep {
-    Step step;
-    std::vector<std::string> node_names;
+    std::shared_ptr<const NodeNames> node_names;
 };
 
 struct CommitOutcome {
@@ -83,10 +70,8 @@ public:
     // jobs.
     virtual Result<void> room_for(std::size_t /*bytes*/) { return {}; }
 
-    // Everything, once, before the first commit. In the loaded jobs a NodeIndex is a position in
-    // the list of names that StoredState has for it: in an allocation, a position in
-    // allocation_nodes; in completing_nodes, a position in StoredState::completing_nodes; in a step
-    // (also its nodes_left), a position in that step's list in step_nodes.
+    // Everything, once, before the first commit. Jobs are ordered by id, other records by name or
+    // number.
     virtual Result<StoredState> load() = 0;
 
     // Rows for accounting, by job, run and step. The cluster does not read them again, and load()

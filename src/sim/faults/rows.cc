@@ -6,13 +6,13 @@
 namespace sluice {
 
 void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
-    std::vector<std::string> names;
+    NodeNames names;
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i)
         names.push_back(cluster.node(NodeIndex{i}).config.name);
-    const CommitOutcome committed = store_->commit(
-        {.changes = changes,
-         .blobs = {},
-         .node_names = std::make_shared<const std::vector<std::string>>(std::move(names))});
+    const CommitOutcome committed =
+        store_->commit({.changes = changes,
+                        .blobs = {},
+                        .node_names = std::make_shared<const NodeNames>(std::move(names))});
     CHECK(committed, committed.why);
     for (const auto& job : changes.jobs) jobs_.insert_or_assign(job->id.value, *job);
     for (JobId id : changes.forgotten) {

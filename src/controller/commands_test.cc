@@ -1,4 +1,4 @@
-// store/commands_test.cc
+// controller/commands_test.cc
 //
 // Whatever users and administrators ask for, and however the clock moves: each record that the core
 // changes can be read back after a restart. The memory store reads back every row it is given.
