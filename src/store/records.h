@@ -11,10 +11,10 @@
 
 #include "base/result.h"
 #include "model/stored.h"
+#include "store/schema.h"
 
 namespace sluice {
 
-constexpr std::uint32_t kSchema = 4;        // of rows
 constexpr std::uint32_t kSchemaNumber = 1;  // of the field of each row with its kSchema
 
 std::string to_record(const Job& job, const NodeNames& names);

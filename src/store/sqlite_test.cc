@@ -132,24 +132,6 @@ TEST(Sqlite, AMissingFileWithChangesBesideItIsDamageToo) {
     EXPECT_FALSE(open_sqlite(directory.path()));
 }
 
-TEST(Sqlite, ANewerSchemaIsRefused) {
-    const StateDirectory directory;
-    open_loaded(directory.path());
-    run_sql(directory.file(), "UPDATE meta SET value = 5 WHERE key = 'schema'");
-    const auto refused = open_sqlite(directory.path());
-    ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("newer version"), std::string::npos);
-}
-
-TEST(Sqlite, AFileFromBeforeTheFirstReleaseIsRefused) {
-    const StateDirectory directory;
-    open_loaded(directory.path());
-    run_sql(directory.file(), "UPDATE meta SET value = 2 WHERE key = 'schema'");
-    const auto refused = open_sqlite(directory.path());
-    ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("before the first release"), std::string::npos);
-}
-
 // Not every network file system keeps the lock of a directory.
 TEST(Sqlite, AWriterIsFencedByOneWithAnotherConnection) {
     const StateDirectory directory;
