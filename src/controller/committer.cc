@@ -13,10 +13,14 @@ constexpr auto kStopCheck = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer)
-    : store_(store), published_(published), fleet_(fleet), mailer_(mailer), thread_([this] {
-          run();
-      }) {}
+Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer,
+                     Writership writership)
+    : store_(store),
+      published_(published),
+      fleet_(fleet),
+      mailer_(mailer),
+      writership_(std::move(writership)),
+      thread_([this] { run(); }) {}
 
 Committer::~Committer() {
     stop();
@@ -29,6 +33,7 @@ void Committer::stop() {
 }
 
 void Committer::take(Decided decided, bool nothing_else_to_do) {
+    decided.batch.epoch = writership_.epoch;
     // Keeps the order: the thread must have nothing left, and only this function gives it work.
     if (nothing_else_to_do && handed_over_ == 0 && try_commit(decided.batch)) {
         return release(std::move(decided));
@@ -39,7 +44,7 @@ void Committer::take(Decided decided, bool nothing_else_to_do) {
 
 bool Committer::try_commit(const Batch& batch) {
     if (batch.changes.empty() && batch.blobs.empty()) return true;
-    return store_.commit(batch).has_value();
+    return bool(store_.commit(batch));
 }
 
 void Committer::run() {
@@ -47,7 +52,7 @@ void Committer::run() {
         auto next = queue_.take(1);
         if (next.empty()) return;
         if (!commit(next.front().batch)) {
-            log_error("stopping while the store refuses changes: the last ones are not kept");
+            log_error("stopping: the store does not have the last changes");
             queue_.close();  // the core's thread must not wait for this one
             return;
         }
@@ -59,25 +64,48 @@ void Committer::run() {
 bool Committer::commit(const Batch& batch) {
     if (batch.changes.empty() && batch.blobs.empty()) return true;
     while (true) {
-        const auto done = store_.commit(batch);
-        if (done) break;
-        if (!published_.store_trouble.get()) {
-            log_error("the store refuses changes; trying again every second: {}",
-                      to_string(done.error()));
-        }
-        published_.store_trouble.set(
-            std::make_shared<const Error>(Error{ErrorCode::StoreFailed, done.error().detail}));
-        const auto retry = std::chrono::steady_clock::now() + kRetryDelay;
-        while (std::chrono::steady_clock::now() < retry) {
-            if (stopping_) return false;
-            std::this_thread::sleep_for(kStopCheck);
+        const CommitOutcome outcome = store_.commit(batch);
+        switch (outcome.kind) {
+            case CommitOutcome::Kind::Done:
+                if (!published_.store_trouble.get()) return true;
+                log_info("the store takes changes again");
+                published_.store_trouble.set(nullptr);
+                return true;
+            case CommitOutcome::Kind::Retry:
+            case CommitOutcome::Kind::Full:
+                if (!wait_to_retry(outcome)) return false;
+                break;
+            case CommitOutcome::Kind::Fenced:
+                stop_for_other_writer(outcome);
+                return false;
         }
     }
-    if (published_.store_trouble.get()) {
-        log_info("the store takes changes again");
-        published_.store_trouble.set(nullptr);
+}
+
+// Meanwhile new changes are refused. Returns false if this process stops.
+bool Committer::wait_to_retry(const CommitOutcome& outcome) {
+    const bool is_full = outcome.kind == CommitOutcome::Kind::Full;
+    if (!published_.store_trouble.get()) {
+        log_error("the store refuses changes{}; trying again every second: {}",
+                  is_full ? " because it is full" : "", outcome.why);
+    }
+    published_.store_trouble.set(
+        std::make_shared<const Error>(Error{ErrorCode::StoreFailed, outcome.why}));
+    const auto retry = std::chrono::steady_clock::now() + kRetryDelay;
+    while (std::chrono::steady_clock::now() < retry) {
+        if (stopping_) return false;
+        std::this_thread::sleep_for(kStopCheck);
     }
     return true;
+}
+
+// What the other controller decides is true from now on. What this one has decided since its last
+// commit is dropped: no client and no node hears of it.
+void Committer::stop_for_other_writer(const CommitOutcome& outcome) {
+    log_error("stopping at once: {}", outcome.why);
+    published_.store_trouble.set(
+        std::make_shared<const Error>(Error{ErrorCode::StoreFailed, outcome.why}));
+    writership_.on_fenced();
 }
 
 void Committer::release(Decided decided) {

@@ -4,8 +4,12 @@
 // them out. While the store refuses a batch, nothing of it happens and no client is told that it
 // did: it is tried again every second, and meanwhile new changes are refused. A repeated request is
 // not refused, as its first copy may be part of such a batch: it waits (controller/undecided.h).
+//
+// When another controller has taken over the store, nothing that is not committed happens any more,
+// and this controller must end.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -62,9 +66,16 @@ public:
     virtual void deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) = 0;
 };
 
+// This process as the writer of the store.
+struct Writership {
+    Epoch epoch = 0;
+    std::function<void()> on_fenced = [] {};  // called at most once, by the store's thread
+};
+
 class Committer {
 public:
-    Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer);
+    Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer,
+              Writership writership);
     ~Committer();
 
     // Waits while the last batch but one is still being written. With nothing else to do, the
@@ -81,12 +92,15 @@ private:
     void run();
     bool try_commit(const Batch& batch);
     bool commit(const Batch& batch);
+    bool wait_to_retry(const CommitOutcome& outcome);
+    void stop_for_other_writer(const CommitOutcome& outcome);
     void release(Decided decided);
 
     Store& store_;
     PublishedState& published_;
     OrderTaker& fleet_;
     Mailer& mailer_;
+    const Writership writership_;
     Queue<Decided> queue_{1};  // one is being written, one waits
     std::atomic<bool> stopping_{false};
     std::atomic<std::size_t> handed_over_{0};  // batches that the thread has not released yet

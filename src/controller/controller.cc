@@ -114,6 +114,7 @@ Controller::~Controller() {
 
 Result<void> Controller::recover(const StartOptions& options) {
     const auto began = std::chrono::steady_clock::now();
+    const Epoch epoch = TRY(store_->take_epoch());
     auto stored = store_->load();
     if (!stored) {
         if (!options.ignore_state_errors) return stored.error();
@@ -133,7 +134,8 @@ Result<void> Controller::recover(const StartOptions& options) {
             row.kind, row.key, row.why);
     }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
-    committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_);
+    committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_,
+                                             Writership{epoch, options.on_fenced});
     loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse);
     return {};
 }

@@ -18,8 +18,9 @@
 namespace sluice {
 
 struct StartOptions {
-    bool clear_state = false;          // -c
-    bool ignore_state_errors = false;  // -i
+    bool clear_state = false;                 // -c
+    bool ignore_state_errors = false;         // -i
+    std::function<void()> on_fenced = [] {};  // another controller has taken over: see Committer
 };
 
 class Controller {

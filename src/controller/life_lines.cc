@@ -121,9 +121,9 @@ std::vector<std::string> life_lines(const Snapshot& before, const Snapshot& afte
                                     const ChangedRecords& changes) {
     Lines lines;
     for (const auto& job : changes.jobs) add_job(before.jobs.peek(job->id.value), *job, lines);
-    for (const auto& changed : changes.nodes) {
-        const Node* known = before.nodes.peek(changed->index.value);
-        const Node* node = after.nodes.peek(changed->index.value);
+    for (const ChangedNode& changed : changes.nodes) {
+        const Node* known = before.nodes.peek(changed.index.value);
+        const Node* node = after.nodes.peek(changed.index.value);
         if (known && node) add_node(*known, *node, lines);
     }
     return lines;

@@ -24,8 +24,8 @@ constexpr int kRestAfterCopy = 9;  // times the duration of a copy for questions
 constexpr auto kCompanyMost =
     std::chrono::milliseconds(3);  // that a report without a waiting client waits for more reports
 
-std::shared_ptr<const std::vector<std::string>> names_of(const Cluster& cluster) {
-    auto names = std::make_shared<std::vector<std::string>>();
+std::shared_ptr<const NodeNames> names_of(const Cluster& cluster) {
+    auto names = std::make_shared<NodeNames>();
     for (std::uint32_t index = 0; index < cluster.node_count(); ++index) {
         names->push_back(cluster.node(NodeIndex{index}).config.name);
     }

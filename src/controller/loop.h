@@ -46,7 +46,7 @@ private:
     Committer& committer_;
     const IoPulse& io_pulse_;
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
-    std::shared_ptr<const std::vector<std::string>> node_names_;  // by index
+    std::shared_ptr<const NodeNames> node_names_;  // by index
     LoopClock clock_;
     Time timers_from_{};  // no timer fires earlier
     TickGate tick_gate_;

@@ -25,8 +25,9 @@ public:
     std::atomic<bool> full{false};
     std::atomic<bool> crowded{false};
 
-    Result<void> commit(const Batch& batch) override {
-        if (full) return Error{ErrorCode::StoreFailed, "No space left on device"};
+    Result<Epoch> take_epoch() override { return kept_->take_epoch(); }
+    CommitOutcome commit(const Batch& batch) override {
+        if (full) return {CommitOutcome::Kind::Full, "No space left on device"};
         return kept_->commit(batch);
     }
     Result<void> room_for(std::size_t) override {
@@ -125,7 +126,9 @@ protected:
     NoFleet fleet_;
     Inbox inbox_{16};
     Mailer mailer_{published_};
-    Committer committer_{store_, published_, fleet_, mailer_};
+    std::atomic<bool> is_fenced_{false};
+    Committer committer_{
+        store_, published_, fleet_, mailer_, {*store_.take_epoch(), [this] { is_fenced_ = true; }}};
     std::unique_ptr<Loop> loop_;
 };
 
@@ -229,6 +232,21 @@ TEST_F(Threads, AStoreThatNeverTakesItAgainDoesNotKeepUsFromStopping) {
     store_.full = true;
     for (std::uint64_t id = 1; id <= 10; ++id) submit(RequestId{id});
     while (!published_.store_trouble.get()) std::this_thread::yield();
+}
+
+TEST_F(Threads, NothingIsAnsweredAfterAnotherControllerHasTakenOver) {
+    submit(RequestId{1})->wait();
+    const auto committed = published_.snapshot.get();
+    ASSERT_TRUE(store_.take_epoch());
+    auto first = submit(RequestId{2}), second = submit(RequestId{3});
+    while (!is_fenced_) std::this_thread::yield();
+    EXPECT_TRUE(published_.store_trouble.get()) << "new requests are refused";
+    auto third = submit(RequestId{4});
+    while (inbox_.size() > 0) std::this_thread::yield();
+    committer_.stop();
+    for (const auto& answers : {first, second, third}) EXPECT_FALSE(answers->there());
+    EXPECT_EQ(published_.snapshot.get(), committed);
+    EXPECT_EQ(store_.load()->jobs.size(), 1u);
 }
 
 TEST_F(Threads, TheSameQuestionIsAnsweredFromTheSameBytes) {

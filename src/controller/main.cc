@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -134,9 +135,14 @@ Result<void> run(const Options& options) {
     for (const std::string& warning : config.warnings) log_info("warning: {}", warning);
 
     const sigset_t signals = block_signals();
+    std::atomic<bool> fenced{false};
     auto controller =
         TRY(Controller::start(live, {.clear_state = options.clear_state,
-                                     .ignore_state_errors = options.ignore_state_errors}));
+                                     .ignore_state_errors = options.ignore_state_errors,
+                                     .on_fenced = [&fenced] {
+                                         fenced = true;
+                                         kill(getpid(), SIGTERM);  // ends wait_for_signals()
+                                     }}));
     log_info("slurmctld version {} serves cluster {} on port {}", kSlurmVersion,
              config.cluster_name, config.slurmctld_port);
     background.serving();
@@ -145,6 +151,7 @@ Result<void> run(const Options& options) {
     notify_systemd("STOPPING=1");
     controller->stop();
     pid_file.remove();
+    if (fenced) return about_start("another controller has taken over the state");
     log_info("stopped");
     return {};
 }

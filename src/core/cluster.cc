@@ -280,7 +280,8 @@ ChangedRecords Cluster::take_changes() {
     }
     changes.ended_steps = std::exchange(ended_steps_, {});
     changes.accounted = std::exchange(accounted_, {});
-    for (std::uint32_t index : changed_nodes_) changes.nodes.push_back(nodes_.find(index));
+    for (std::uint32_t index : changed_nodes_)
+        changes.nodes.push_back({NodeIndex{index}, stored_form(node(NodeIndex{index}))});
     changes.forgotten = std::move(forgotten_jobs_);
     if (next_job_id_changed_) changes.next_job_id = next_job_id_;
     changed_jobs_.clear();

@@ -30,6 +30,7 @@
 #include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
 #include "core/settings.h"
+#include "model/stored.h"
 
 namespace sluice {
 
@@ -107,15 +108,6 @@ struct ChunkSummary<Job> {
     void add(const Job& job);
 };
 
-// A row of the store that could not be read when the controller started. It is kept apart, with its
-// bytes; the cluster runs without it.
-struct DamagedRow {
-    std::string kind;  // "job", "node", "reservation" or "qos"
-    std::string key;   // the job's or QOS's number, else the name
-    std::string why;
-    bool operator==(const DamagedRow&) const = default;
-};
-
 // An immutable view of everything, shared with readers.
 struct Snapshot {
     std::uint64_t version = 0;
@@ -132,55 +124,6 @@ struct Snapshot {
     PriorityTable priorities;  // only those newer than the records
     std::uint32_t next_job_id = 0;
     std::shared_ptr<const std::vector<DamagedRow>> damaged;
-};
-
-// A run that has ended, for accounting. A later EndedRun of the same run replaces the first.
-struct EndedRun {
-    ShownState state = ShownState::Requeued;  // how it ended; Requeued: to run again
-    std::shared_ptr<const Job> job;           // as it was then; job->run is the run
-};
-
-// A step that has ended, for accounting. It is recorded again when a node reports more later.
-struct EndedStep {
-    JobId job;
-    std::uint32_t restarts = 0;  // the job's run
-    std::shared_ptr<const Step> step;
-};
-
-// What a batch changed, for the store. Records are immutable from here on.
-struct ChangedRecords {
-    std::vector<std::shared_ptr<const Job>> jobs;
-    std::vector<JobId> forgotten;  // past MinJobAge
-    std::vector<std::shared_ptr<const Node>> nodes;
-    std::optional<std::uint32_t> next_job_id;
-    std::vector<Reservation> reservations;
-    std::vector<std::string> reservations_gone;
-    std::shared_ptr<const std::vector<Qos>> qos;  // all of them, when one has changed
-    std::vector<EndedRun> ended_runs;
-    std::vector<EndedStep> ended_steps;
-    // The rows of these runs, of earlier runs of their jobs, and of their steps are deleted.
-    std::vector<RunId> accounted;
-    bool empty() const {
-        return jobs.empty() && forgotten.empty() && nodes.empty() && !next_job_id &&
-               reservations.empty() && reservations_gone.empty() && !qos && ended_runs.empty() &&
-               ended_steps.empty() && accounted.empty();
-    }
-};
-
-// What the store gives back at start.
-struct StoredState {
-    std::vector<Job> jobs;
-    std::vector<StoredNode> nodes;
-    std::uint32_t next_job_id = 0;
-    // Allocations name nodes in the store; the cluster resolves them to its own indexes.
-    std::unordered_map<std::uint32_t, std::vector<std::string>>
-        allocation_nodes;  // by job id, in order
-    std::unordered_map<std::uint32_t, std::vector<std::string>> completing_nodes;  // by job id
-    // Steps: by job id, then by step in order, the names of its nodes in order.
-    std::unordered_map<std::uint32_t, std::vector<std::vector<std::string>>> step_nodes;
-    std::vector<Reservation> reservations;
-    std::vector<Qos> qos;  // none: there were never others than `normal`
-    std::vector<DamagedRow> damaged;
 };
 
 enum class TimerKind : std::uint8_t {

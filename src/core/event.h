@@ -37,14 +37,6 @@ struct Caller {
 };
 inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
 
-// One run of a job (or of one of its steps): a requeued job runs again under the same id.
-struct RunId {
-    JobId job;
-    std::uint32_t restarts = 0;
-    StepId step = kBatchStep;
-    bool operator==(const RunId&) const = default;
-};
-
 // ---- from users
 
 struct SubmitJob {

@@ -21,56 +21,54 @@ namespace sluice {
 
 namespace {
 
-// Sets the node index of every share by name; false if a node is no longer known.
-bool resolve(const Cluster& cluster, const std::vector<std::string>& names,
-             std::vector<NodeShare>& shares) {
-    for (std::size_t i = 0; i < shares.size(); ++i) {
-        auto index = i < names.size() ? cluster.find_node(names[i]) : std::nullopt;
+// The indexes of the nodes that a stored record names; none: the node is no longer in slurm.conf.
+using Resolved = std::vector<std::optional<NodeIndex>>;
+
+Resolved resolve(const Cluster& cluster, const NodeNames& names) {
+    Resolved indexes;
+    for (const std::string& name : names) indexes.push_back(cluster.find_node(name));
+    return indexes;
+}
+
+// Returns false if a node is unknown.
+bool restore_shares(const Resolved& indexes, std::vector<NodeShare>& shares) {
+    for (NodeShare& share : shares) {
+        const std::optional<NodeIndex>& index = indexes.at(share.node.value);
         if (!index) return false;
-        shares[i].node = *index;
+        share.node = *index;
     }
     return true;
 }
 
-template <typename Map>
-typename Map::mapped_type find_or_empty(const Map& map, std::uint32_t key) {
-    auto found = map.find(key);
-    return found == map.end() ? typename Map::mapped_type{} : found->second;
+// Without the unknown ones.
+void restore_list(const Resolved& indexes, std::vector<NodeIndex>& nodes) {
+    std::erase_if(nodes, [&](NodeIndex node) { return !indexes.at(node.value); });
+    for (NodeIndex& node : nodes) node = *indexes.at(node.value);
 }
 
-// Returns false if it has nodes that are no longer in slurm.conf.
-bool restore_nodes_of(const Cluster& cluster, const StoredState& stored, Job& job) {
+std::shared_ptr<const Step> restored_step(const Resolved& indexes, const Step& stored) {
+    auto step = std::make_shared<Step>(stored);
+    if (!restore_shares(indexes, step->nodes)) {  // it has ended, or its job is given up
+        step->nodes.clear();
+        step->nodes_left.clear();
+    }
+    restore_list(indexes, step->nodes_left);
+    return step;
+}
+
+// Replaces positions in stored.nodes by indexes of the cluster. Returns false if the job holds
+// nodes that are no longer in slurm.conf.
+bool restore_nodes_of(const Cluster& cluster, const StoredJob& stored, Job& job) {
+    const Resolved indexes = resolve(cluster, stored.nodes);
     bool is_whole = true;
     if (job.run.allocation) {
-        Allocation allocation = *job.run.allocation;
-        bool known = resolve(cluster, find_or_empty(stored.allocation_nodes, job.id.value),
-                             allocation.nodes);
-        is_whole = known ||
-                   (!is_live(job) && find_or_empty(stored.completing_nodes, job.id.value).empty());
-        if (known)
-            job.run.allocation = std::make_shared<Allocation>(std::move(allocation));
-        else
-            job.run.allocation.reset();
+        auto allocation = std::make_shared<Allocation>(*job.run.allocation);
+        const bool is_known = restore_shares(indexes, allocation->nodes);
+        is_whole = is_known || (!is_live(job) && !is_completing(job));
+        job.run.allocation = is_known ? std::move(allocation) : nullptr;
     }
-    job.run.completing_nodes.clear();
-    for (const std::string& name : find_or_empty(stored.completing_nodes, job.id.value)) {
-        if (auto index = cluster.find_node(name)) job.run.completing_nodes.push_back(*index);
-    }
-    auto step_nodes = find_or_empty(stored.step_nodes, job.id.value);
-    for (std::size_t i = 0; i < job.run.steps.size(); ++i) {
-        auto step = std::make_shared<Step>(*job.run.steps[i]);
-        bool known =
-            resolve(cluster, i < step_nodes.size() ? step_nodes[i] : std::vector<std::string>{},
-                    step->nodes);
-        if (!known) {  // it has ended, or its job is given up
-            step->nodes.clear();
-            step->nodes_left.clear();
-        }
-        for (NodeIndex& left : step->nodes_left) {  // stored as positions
-            left = left.value < step->nodes.size() ? step->nodes[left.value].node : NodeIndex{};
-        }
-        job.run.steps[i] = std::move(step);
-    }
+    restore_list(indexes, job.run.completing_nodes);
+    for (auto& step : job.run.steps) step = restored_step(indexes, *step);
     return is_whole;
 }
 
@@ -180,8 +178,9 @@ void Cluster::restore(const StoredState& stored, Time now) {
     if (!stored.qos.empty()) set_restored_qos(stored.qos);
     if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
     std::vector<JobId> unplaced;
-    for (Job job : stored.jobs) {
-        if (!restore_nodes_of(*this, stored, job)) unplaced.push_back(job.id);
+    for (const StoredJob& saved : stored.jobs) {
+        Job job = saved.job;
+        if (!restore_nodes_of(*this, saved, job)) unplaced.push_back(job.id);
         job.request = shared(*job.request);
         job.details = shared(*job.details);
         JobId id = job.id;

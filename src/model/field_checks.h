@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdlib>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/fields.h"
+#include "model/job_details.h"
 #include "model/job_id.h"
 
 namespace sluice {
@@ -21,6 +24,7 @@ namespace sluice {
 Error invalid_value(std::string_view field, std::string_view value, std::string_view why);
 // Texts are used in paths, arguments and variables of C programs: a zero byte would cut them.
 Result<void> validate_text(std::string_view field, std::string_view value, std::size_t most);
+Result<void> validate_bytes(std::string_view field, std::string_view value, std::size_t most);
 Result<void> validate_list(std::string_view field, std::size_t size, std::size_t most);
 Result<void> validate_number(std::string_view field, std::int64_t value, std::int64_t most);
 Result<void> validate_amount(std::string_view field, std::uint64_t value, std::uint64_t most);
@@ -42,12 +46,18 @@ requires std::integral<Value> || std::is_enum_v<Value> Result<void> check(
 }
 inline Result<void> check(std::string_view name, const std::string& text,
                           const FieldLimits& limits) {
-    return validate_text(name, text, limits.bytes);
+    return limits.is_binary ? validate_bytes(name, text, limits.bytes)
+                            : validate_text(name, text, limits.bytes);
 }
 template <typename Number, typename Ratio>
 Result<void> check(std::string_view name, std::chrono::duration<Number, Ratio> length,
-                   const FieldLimits&) {
-    return validate_number(name, length.count(), sizes::kSeconds);
+                   const FieldLimits& limits) {
+    using Length = std::chrono::duration<std::int64_t, Ratio>;
+    const bool has_limit = limits.most != FieldLimits{}.most;
+    const auto most = has_limit
+                          ? static_cast<std::int64_t>(limits.most)
+                          : std::chrono::duration_cast<Length>(Seconds{sizes::kSeconds}).count();
+    return validate_number(name, length.count(), most);
 }
 inline Result<void> check(std::string_view name, Time moment, const FieldLimits&) {
     return validate_number(name, to_unix(moment), sizes::kSeconds);
@@ -69,6 +79,15 @@ inline Result<void> check(std::string_view, const TaskSet&, const FieldLimits&) 
 template <HasFields Value>
 Result<void> check(std::string_view, const Value& value, const FieldLimits&) {
     return validate_fields(value);
+}
+inline Result<void> check(std::string_view, const PackedDetails& details, const FieldLimits&) {
+    return validate_fields(details.unpacked());
+}
+template <typename Value>
+Result<void> check(std::string_view name, const std::shared_ptr<const Value>& value,
+                   const FieldLimits& limits) {
+    if (!value) return {};
+    return check(name, *value, limits);
 }
 template <typename First, typename Second>
 Result<void> check(std::string_view name, const std::pair<First, Second>& both,

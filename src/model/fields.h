@@ -31,6 +31,7 @@ struct FieldLimits {
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();  // of each number, in value
     std::size_t bytes = sizes::kWord;                                // of each text
     std::size_t entries = sizes::kNameCount;                         // of a list
+    bool is_binary = false;                                          // texts may have zero bytes
 };
 
 constexpr FieldLimits at_most(std::uint64_t number) {
@@ -43,6 +44,9 @@ constexpr FieldLimits at_most(Enum last) {
 }
 constexpr FieldLimits bytes_at_most(std::size_t bytes) {
     return {.bytes = bytes};
+}
+constexpr FieldLimits binary_at_most(std::size_t bytes) {
+    return {.bytes = bytes, .is_binary = true};
 }
 constexpr FieldLimits entries_at_most(std::size_t entries, std::size_t bytes_each = sizes::kWord) {
     return {.bytes = bytes_each, .entries = entries};
@@ -62,7 +66,8 @@ constexpr Field<Owner, Value> field(std::uint32_t number, std::string_view name,
     return {number, name, member, limits};
 }
 
-// A member that is derived from others: neither sent nor stored, but named in the list.
+// A member that is derived from others, or lost with a restart: neither sent nor stored, but named
+// in the list.
 template <typename Owner, typename Value>
 struct DerivedField {
     Value Owner::*member;

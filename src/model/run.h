@@ -18,6 +18,14 @@
 
 namespace sluice {
 
+// One run of a job (or of one of its steps): a requeued job runs again under the same id.
+struct RunId {
+    JobId job;
+    std::uint32_t restarts = 0;
+    StepId step = kBatchStep;
+    bool operator==(const RunId&) const = default;
+};
+
 // What a job holds on one node. cores are the node's core (or CPU) numbers.
 struct NodeShare {
     NodeIndex node;

@@ -9,6 +9,7 @@
 #include "model/license.h"
 #include "model/node_fields.h"
 #include "model/qos_fields.h"
+#include "model/record_fields.h"
 #include "model/reservation_fields.h"
 #include "model/sizes.h"
 
@@ -16,44 +17,24 @@ namespace sluice {
 
 namespace {
 
-template <typename Owner>
-struct TextRule {
-    std::string_view name;  // of the option
-    std::string Owner::*member;
-    std::size_t most;
-};
-
-constexpr TextRule<Step> kStepRules[] = {
-    {"step name", &Step::name, sizes::kWord},
-    {"tres-bind", &Step::tres_bind, sizes::kWord},
-};
-
-template <typename Owner, std::size_t Count>
-Result<void> validate_rules(const TextRule<Owner> (&rules)[Count], const Owner& owner) {
-    for (const TextRule<Owner>& rule : rules) {
-        TRY(validate_text(rule.name, owner.*rule.member, rule.most));
-    }
-    return {};
-}
-
-Result<void> validate_moment(std::string_view field, const std::optional<Time>& moment) {
-    if (!moment) return {};
-    return validate_number(field, to_unix(*moment), sizes::kSeconds);
-}
-
-Result<void> validate_length(std::string_view field, const std::optional<Seconds>& length) {
-    if (!length) return {};
-    return validate_number(field, length->count(), sizes::kSeconds);
-}
-
-Result<void> validate_limit(std::string_view field, const TimeLimit& limit) {
-    if (limit.unlimited()) return {};
-    return validate_number(field, limit.length().count(), sizes::kTimeLimit);
-}
-
 // It is not checked again before the licenses in use are counted.
 Result<void> validate_licenses(std::string_view text) {
     TRY(parse_licenses(text));
+    return {};
+}
+
+// What the lists of fields of a request do not say.
+Result<void> validate_parts(const JobTerms& terms, const JobDetails& details) {
+    TRY(validate_licenses(terms.licenses));
+    if (terms.array && terms.array->tasks.empty()) {
+        return invalid_value("array", "", "it has no tasks");
+    }
+    std::size_t total = 0;
+    for (const std::string& argument : details.script_args) total += argument.size() + 1;
+    if (total > sizes::kArguments) {
+        return invalid_value("script arguments", details.script_args.front(),
+                             fmt::format("{} bytes, the limit is {}", total, sizes::kArguments));
+    }
     return {};
 }
 
@@ -65,11 +46,14 @@ Error invalid_value(std::string_view field, std::string_view value, std::string_
                                                 value.size() > kShown ? "..." : "", why)};
 }
 
+Result<void> validate_bytes(std::string_view field, std::string_view value, std::size_t most) {
+    if (value.size() <= most) return {};
+    return invalid_value(field, value,
+                         fmt::format("{} bytes, the limit is {}", value.size(), most));
+}
+
 Result<void> validate_text(std::string_view field, std::string_view value, std::size_t most) {
-    if (value.size() > most) {
-        return invalid_value(field, value,
-                             fmt::format("{} bytes, the limit is {}", value.size(), most));
-    }
+    TRY(validate_bytes(field, value, most));
     const std::size_t zero = value.find('\0');
     if (zero == std::string_view::npos) return {};
     return invalid_value(field, value.substr(0, zero), "it contains a zero byte");
@@ -105,41 +89,22 @@ Result<void> validate(const Shape& shape) {
 Result<void> validate(const JobRequest& request) {
     TRY(validate_fields(static_cast<const JobTerms&>(request)));
     TRY(validate_fields(static_cast<const JobDetails&>(request)));
-    TRY(validate_licenses(request.licenses));
-    if (request.array && request.array->tasks.empty()) {
-        return invalid_value("array", "", "it has no tasks");
-    }
-    std::size_t total = 0;
-    for (const std::string& argument : request.script_args) total += argument.size() + 1;
-    if (total > sizes::kArguments) {
-        return invalid_value("script arguments", request.script_args.front(),
-                             fmt::format("{} bytes, the limit is {}", total, sizes::kArguments));
-    }
-    return {};
+    return validate_parts(request, request);
 }
 
 Result<void> validate(const Step& step) {
-    TRY(validate_rules(kStepRules, step));
-    TRY(validate_number("ntasks", step.tasks, sizes::kCount));
-    TRY(validate_number("cpus-per-task", step.cpus_per_task, sizes::kCount));
-    for (const NodeShare& share : step.nodes) {
-        TRY(validate_number("ntasks", share.tasks, sizes::kCount));
-        TRY(validate_amount("mem", share.memory, sizes::kAmount));
-    }
-    return validate_limit("time", step.time_limit);
+    return validate_fields(step);
 }
 
 Result<void> validate(const Job& job) {
-    TRY(validate_text("AdminComment", job.admin_comment, sizes::kWord));
-    TRY(validate_text("partition", job.partition, sizes::kWord));
-    TRY(validate_limit("TimeLimit", job.time_limit));
-    TRY(validate_list("dependency", job.dependency.left.size(), sizes::kConditionCount));
-    TRY(validate_moment("EligibleTime", job.eligible_time));
-    TRY(validate_moment("StartTime", job.run.start_time));
-    TRY(validate_moment("EndTime", job.run.end_time));
-    TRY(validate_length("suspended time", job.run.suspended));
+    TRY(validate_fields(job));
+    return validate_state(job);
+}
+
+Result<void> validate_state(const Job& job) {
+    if (!job.request || !job.details) return invalid_value("request", "", "it is missing");
+    TRY(validate_parts(*job.request, job.details->unpacked()));
     TRY(validate_licenses(job.run.licenses_held));
-    for (const auto& step : job.run.steps) TRY(validate(*step));
     const bool has_nodes =
         job.run.allocation && !job.run.allocation->nodes.empty() && job.run.start_time;
     if (is_live(job) && !has_nodes) return invalid_value("state", "running", "it has no nodes");

@@ -25,7 +25,8 @@ Result<void> validate_texts(std::string_view field, const std::vector<std::strin
 Result<void> validate(const JobRequest& request);
 Result<void> validate(const Shape& shape);
 Result<void> validate(const Step& step);
-Result<void> validate(const Job& job);  // all but the request, which is a JobRequest
+Result<void> validate(const Job& job);
+Result<void> validate_state(const Job& job);  // what its list of fields does not say
 Result<void> validate(const Reservation& reservation);
 Result<void> validate(const ReservationChange& change);
 Result<void> validate(const NodeFacts& facts);

@@ -5,8 +5,10 @@
 
 #include <rapidcheck.h>
 
+#include <chrono>
 #include <concepts>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node_fields.h"
+#include "model/record_fields.h"
 #include "model/reservation_fields.h"
 
 namespace sluice::arbitrary {
@@ -87,6 +90,14 @@ template <typename Value>
 constexpr bool kIsOptional = false;
 template <typename Value>
 constexpr bool kIsOptional<std::optional<Value>> = true;
+template <typename Value>
+constexpr bool kIsShared = false;
+template <typename Value>
+constexpr bool kIsShared<std::shared_ptr<const Value>> = true;
+template <typename Value>
+constexpr bool kIsLength = false;
+template <typename Count, typename Ratio>
+constexpr bool kIsLength<std::chrono::duration<Count, Ratio>> = true;
 
 template <typename Value>
 concept ListValue = requires(Value list) {
@@ -116,8 +127,13 @@ Value value_of(const FieldLimits& limits) {
     } else if constexpr (std::signed_integral<Value>) {
         const auto most = std::min<std::uint64_t>(limits.most, std::numeric_limits<Value>::max());
         return static_cast<Value>(coin() ? most : number(1'000'000) % most) * (coin() ? 1 : -1);
-    } else if constexpr (std::same_as<Value, Seconds>) {
-        return Seconds{number(1u << 20)};
+    } else if constexpr (kIsLength<Value>) {
+        return Value{number(1u << 20)};
+    } else if constexpr (std::same_as<Value, std::shared_ptr<const PackedDetails>>) {
+        return std::make_shared<const PackedDetails>(fields<JobDetails>());
+    } else if constexpr (kIsShared<Value>) {
+        return std::make_shared<typename Value::element_type>(
+            value_of<std::remove_const_t<typename Value::element_type>>(limits));
     } else if constexpr (kIsOptional<Value>) {
         return maybe([&] { return value_of<typename Value::value_type>(limits); });
     } else if constexpr (ListValue<Value>) {
@@ -142,61 +158,6 @@ inline JobRequest request() {
     JobRequest request{fields<JobTerms>(), fields<JobDetails>()};
     request.licenses = coin() ? "" : "matlab:2,ansys:1";  // they are counted
     return request;
-}
-
-inline NodeShare node_share(std::uint32_t node) {
-    NodeShare share;
-    share.node = NodeIndex{node};
-    share.tasks = number(100);
-    share.cpus = list([] { return number(256); });
-    share.memory = number(1u << 30);
-    share.gres = list([] {
-        return NodeShare::Devices{text(), text(), list([] { return number(16); }), number(16)};
-    });
-    return share;
-}
-
-// On some of the nodes 0 .. node_count - 1, in order.
-inline std::vector<NodeShare> node_shares(std::uint32_t node_count) {
-    std::vector<NodeShare> shares;
-    for (std::uint32_t node = 0; node < node_count; ++node) {
-        if (coin()) shares.push_back(node_share(node));
-    }
-    return shares;
-}
-
-inline ExitStatus exit_status() {
-    return {static_cast<std::uint8_t>(number(256)), static_cast<std::uint8_t>(number(65)), coin()};
-}
-
-inline Usage usage() {
-    const auto time = [] { return Microseconds{number(1u << 30)}; };
-    return {time(), time(), number(1u << 30), text()};
-}
-
-inline Step step(std::uint32_t node_count) {
-    Step step;
-    step.id = StepId{*rc::gen::arbitrary<std::uint32_t>()};
-    step.name = text();
-    step.user = UserId{number(70000)};
-    step.nodes = node_shares(node_count);
-    step.node_names = text();
-    step.tasks = number(1000);
-    step.cpus_per_task = number(1000);
-    step.tres_bind = text();
-    step.tres_per_node = text();
-    step.overlap = coin();
-    step.holds_memory = coin();
-    step.state = one_of(StepState::OutOfMemory);
-    step.start_time = time();
-    step.end_time = maybe_time();
-    step.time_limit = time_limit();
-    step.exit = exit_status();
-    step.usage = usage();
-    for (const NodeShare& share : step.nodes) {
-        if (coin()) step.nodes_left.push_back(share.node);
-    }
-    return step;
 }
 
 }  // namespace sluice::arbitrary

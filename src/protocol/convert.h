@@ -16,7 +16,6 @@
 #include "model/node.h"
 #include "model/reservation.h"
 #include "model/table.h"
-#include "records.pb.h"
 #include "wire.pb.h"
 
 namespace sluice {
@@ -25,10 +24,6 @@ namespace sluice {
 
 wire::TimeLimit to_wire(TimeLimit limit);
 Result<TimeLimit> from_wire(const wire::TimeLimit& limit);
-
-using WireRanges = google::protobuf::RepeatedPtrField<wire::TaskRange>;
-void to_wire(const TaskSet& tasks, WireRanges& out);
-Result<TaskSet> from_wire(const WireRanges& ranges);
 
 using WireGres = google::protobuf::RepeatedPtrField<wire::Gres>;
 void to_wire(const std::vector<GresCount>& gres, WireGres& out);
@@ -52,7 +47,6 @@ Result<ReservationChange> decode_reservation_change(std::string_view bytes);
 
 // With the node's name for readers without a node table.
 wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
-Result<NodeShare> from_wire(const wire::NodeShare& share);
 // What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were
 // asked for, else one for as many CPUs as a task has.
 std::uint32_t tasks_announced(const wire::NodeShare& share, const Shape& shape);
@@ -62,11 +56,7 @@ std::string tres_per_task(const Shape& shape);
 wire::ExitStatus to_wire(const ExitStatus& exit);
 Result<ExitStatus> from_wire(const wire::ExitStatus& exit);
 
-wire::Usage to_wire(const Usage& usage);
 Usage from_wire(const wire::Usage& usage);  // numbers that are too large become the largest
-
-wire::Step to_wire(const Step& step);
-Result<Step> from_wire(const wire::Step& step);
 
 // ---- convert_explanation.cc: why a job waits
 

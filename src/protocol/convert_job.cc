@@ -8,8 +8,6 @@
 
 namespace sluice {
 
-using checks::refused;
-
 wire::TimeLimit to_wire(TimeLimit limit) {
     wire::TimeLimit out;
     if (!limit.unlimited()) out.set_seconds(limit.length().count());
@@ -20,26 +18,6 @@ Result<TimeLimit> from_wire(const wire::TimeLimit& limit) {
     if (!limit.has_seconds()) return TimeLimit{};
     TRY(validate_number("time limit", limit.seconds(), sizes::kTimeLimit));
     return TimeLimit{Seconds{limit.seconds()}};
-}
-
-void to_wire(const TaskSet& tasks, WireRanges& out) {
-    for (const TaskSet::Range& range : tasks.ranges()) {
-        wire::TaskRange& added = *out.Add();
-        added.set_first(range.first);
-        added.set_last(range.last);
-        added.set_step(range.step);
-    }
-}
-
-Result<TaskSet> from_wire(const WireRanges& ranges) {
-    std::vector<TaskSet::Range> list;
-    TRY(checks::list_size("array tasks", static_cast<std::size_t>(ranges.size()),
-                          kArrayTaskMax + 1));
-    for (const wire::TaskRange& range : ranges)
-        list.push_back({range.first(), range.last(), range.step()});
-    std::optional<TaskSet> tasks = TaskSet::from_ranges(list);
-    if (!tasks) return refused("array tasks", "they are not ranges, each above the one before");
-    return *std::move(tasks);
 }
 
 void to_wire(const std::vector<GresCount>& gres, WireGres& out) {

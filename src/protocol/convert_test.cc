@@ -28,11 +28,6 @@ RC_GTEST_PROP(Convert, RequestsArriveUnchanged, ()) {
     RC_ASSERT(*arrived == request);
 }
 
-RC_GTEST_PROP(Convert, StepsArriveUnchanged, ()) {
-    const Step step = arbitrary::step(5);
-    RC_ASSERT(travelled(step) == step);
-}
-
 RC_GTEST_PROP(Convert, NodeFactsArriveUnchanged, ()) {
     const auto facts = arbitrary::fields<NodeFacts>();
     RC_ASSERT(decode_facts(encode(facts)).value() == facts);
@@ -164,8 +159,6 @@ void decode_and_convert(const std::string& bytes) {
 RC_GTEST_PROP(Convert, RandomBytesAreNeverFatal, (const std::string& bytes)) {
     (void)decode_request(bytes);
     decode_and_convert<wire::Filter>(bytes);
-    decode_and_convert<wire::NodeShare>(bytes);
-    decode_and_convert<wire::Step>(bytes);
     (void)decode_facts(bytes);
     (void)decode_reservation_change(bytes);
     decode_and_convert<wire::Listing>(bytes);

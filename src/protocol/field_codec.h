@@ -3,7 +3,7 @@
 // Values with a list of fields (model/fields.h) as bytes, and back. The encoding is that of
 // protobuf: a reader skips numbers that it does not know, so that neighbouring versions understand
 // each other. A member that has its default value is left out. Signed numbers are zigzag varints;
-// lists repeat their number.
+// lists repeat their number, except that a list of plain numbers is packed.
 #pragma once
 
 #include <bit>
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "base/id.h"
 #include "base/time.h"
 #include "model/fields.h"
+#include "model/job_details.h"
 #include "model/job_id.h"
 #include "protocol/checks.h"
 
@@ -188,6 +190,28 @@ bool get(const Reader& entry, const FieldLimits&, Value& value) {
     return entry.kind() == Kind::Bytes && get_fields(entry.bytes(), value).has_value();
 }
 
+inline void put(std::uint32_t number, const PackedDetails& details, std::string& out) {
+    put(number, details.unpacked(), out);
+}
+template <typename Value>
+void put(std::uint32_t number, const std::shared_ptr<const Value>& value, std::string& out) {
+    if (value) put(number, *value, out);
+}
+template <typename Value>
+bool get(const Reader& entry, const FieldLimits& limits, std::shared_ptr<const Value>& value) {
+    auto made = std::make_shared<Value>();
+    const bool is_valid = get(entry, limits, *made);
+    value = std::move(made);
+    return is_valid;
+}
+inline bool get(const Reader& entry, const FieldLimits& limits,
+                std::shared_ptr<const PackedDetails>& value) {
+    JobDetails details;
+    const bool is_valid = get(entry, limits, details);
+    value = std::make_shared<const PackedDetails>(details);
+    return is_valid;
+}
+
 template <typename First, typename Second>
 void put(std::uint32_t number, const std::pair<First, Second>& both, std::string& out) {
     std::string inner;
@@ -212,6 +236,23 @@ void put(std::uint32_t number, const std::optional<Value>& value, std::string& o
 template <typename Value>
 bool get(const Reader& entry, const FieldLimits& limits, std::optional<Value>& value) {
     return get(entry, limits, value.emplace());
+}
+
+template <std::unsigned_integral Value>
+void put(std::uint32_t number, const std::vector<Value>& list, std::string& out) {
+    std::string inner;
+    for (const Value each : list) put_varint(each, inner);
+    put_bytes(number, inner, out);
+}
+template <std::unsigned_integral Value>
+bool get(const Reader& entry, const FieldLimits& limits, std::vector<Value>& list) {
+    Reader inner(entry.bytes());
+    while (!inner.at_end()) {
+        const std::optional<std::uint64_t> value = inner.varint();
+        if (!value || list.size() >= limits.entries) return false;
+        if (!from_varint(*value, list.emplace_back())) return false;
+    }
+    return entry.kind() == Kind::Bytes;
 }
 
 template <typename Value>

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/cluster.h"
+#include "model/stored.h"
 
 namespace sluice {
 

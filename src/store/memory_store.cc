@@ -29,8 +29,7 @@ struct Rows {
     StepRows ended_steps;
 };
 
-Result<void> add_ended(const ChangedRecords& changes, const std::vector<std::string>& names,
-                       Rows& rows) {
+Result<void> add_ended(const ChangedRecords& changes, const NodeNames& names, Rows& rows) {
     for (const EndedRun& run : changes.ended_runs) {
         const std::uint32_t restarts = run.job->run.restarts;
         std::string& row = rows.ended_runs[{run.job->id.value, restarts}];
@@ -47,7 +46,7 @@ Result<void> add_ended(const ChangedRecords& changes, const std::vector<std::str
 }
 
 // The changes as rows. Each is read back: a row that a restart would refuse must not be committed.
-Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std::string>& names) {
+Result<Rows> readable_rows(const ChangedRecords& changes, const NodeNames& names) {
     Rows rows;
     RowLoader loader;
     for (const auto& job : changes.jobs) {
@@ -55,10 +54,10 @@ Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std:
         row = to_record(*job, names);
         TRY(loader.add_job(job->id, row));
     }
-    for (const auto& node : changes.nodes) {
-        std::string& row = rows.nodes[node->config.name];
-        row = to_record(*node);
-        TRY(loader.add_node(node->config.name, row));
+    for (const ChangedNode& node : changes.nodes) {
+        std::string& row = rows.nodes[node.record.name];
+        row = to_record(node.record);
+        TRY(loader.add_node(node.record.name, row));
     }
     for (const Reservation& reservation : changes.reservations) {
         std::string& row = rows.reservations[reservation.name];
@@ -77,25 +76,19 @@ Result<Rows> readable_rows(const ChangedRecords& changes, const std::vector<std:
 
 class MemoryStore : public Store {
 public:
-    Result<void> commit(const Batch& batch) override {
+    Result<Epoch> take_epoch() override {
         const std::lock_guard guard(mutex_);
-        const ChangedRecords& changes = batch.changes;
-        static const std::vector<std::string> kNoNames;
-        const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
-        const Rows rows = TRY(readable_rows(changes, names));
-        for (const Blob& blob : batch.blobs) blobs_.try_emplace(blob.hash, blob.bytes);
-        for (const auto& [id, row] : rows.jobs) jobs_[id] = row;
-        for (const JobId job : changes.forgotten) jobs_.erase(job.value);
-        for (const auto& [name, row] : rows.nodes) nodes_[name] = row;
-        for (const auto& [name, row] : rows.reservations) reservations_[name] = row;
-        for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
-        for (const auto& [key, row] : rows.ended_runs) ended_runs_[key] = row;
-        for (const auto& [key, row] : rows.ended_steps) ended_steps_[key] = row;
-        for (const RunId& run : changes.accounted) drop_ended(run.job.value, run.restarts);
-        if (changes.qos) qos_ = rows.qos;
-        if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
-        for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
-        refs_.apply(changes);
+        return ++epoch_;
+    }
+
+    CommitOutcome commit(const Batch& batch) override {
+        const std::lock_guard guard(mutex_);
+        if (batch.epoch != epoch_) return fenced(batch.epoch, epoch_);
+        static const NodeNames kNoNames;
+        const NodeNames& names = batch.node_names ? *batch.node_names : kNoNames;
+        const Result<Rows> rows = readable_rows(batch.changes, names);
+        if (!rows) return {CommitOutcome::Kind::Retry, to_string(rows.error())};
+        keep(batch, *rows);
         return {};
     }
 
@@ -146,6 +139,23 @@ public:
 private:
     static constexpr std::uint32_t kLast = 0xffffffff;
 
+    void keep(const Batch& batch, const Rows& rows) {
+        const ChangedRecords& changes = batch.changes;
+        for (const Blob& blob : batch.blobs) blobs_.try_emplace(blob.hash, blob.bytes);
+        for (const auto& [id, row] : rows.jobs) jobs_[id] = row;
+        for (const JobId job : changes.forgotten) jobs_.erase(job.value);
+        for (const auto& [name, row] : rows.nodes) nodes_[name] = row;
+        for (const auto& [name, row] : rows.reservations) reservations_[name] = row;
+        for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
+        for (const auto& [key, row] : rows.ended_runs) ended_runs_[key] = row;
+        for (const auto& [key, row] : rows.ended_steps) ended_steps_[key] = row;
+        for (const RunId& run : changes.accounted) drop_ended(run.job.value, run.restarts);
+        if (changes.qos) qos_ = rows.qos;
+        if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
+        for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
+        refs_.apply(changes);
+    }
+
     void drop_ended(std::uint32_t job, std::uint32_t restarts) {
         ended_runs_.erase(ended_runs_.lower_bound({job, 0}),
                           ended_runs_.upper_bound({job, restarts}));
@@ -154,6 +164,7 @@ private:
     }
 
     std::mutex mutex_;
+    Epoch epoch_ = 0;
     std::map<std::uint32_t, std::string> jobs_;
     std::map<std::string, std::string> nodes_;
     std::map<std::string, std::string> reservations_;

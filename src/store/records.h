@@ -1,28 +1,26 @@
 // store/records.h
 //
-// Jobs, nodes, reservations and QOS as rows of bytes, each with the version of its schema. The same
-// for every kind of store.
+// Records as rows of bytes, each with the version of its schema. The same for every kind of store.
+// The bytes follow from the lists of fields (model/record_fields.h and others).
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "records.pb.h"
-#include "store/store.h"
+#include "model/stored.h"
+#include "store/schema.h"
 
 namespace sluice {
 
-constexpr std::uint32_t kRecordSchema = 1;
-constexpr std::uint32_t kSchemaNumber = 1;  // of its field in each row
+constexpr std::uint32_t kSchemaNumber = 1;  // of the field of each row with its kSchema
 
-std::string to_record(const Job& job, const std::vector<std::string>& node_names);
-std::string to_record(const EndedRun& run, const std::vector<std::string>& node_names);
-std::string to_record(const EndedStep& step, const std::vector<std::string>& node_names);
-std::string to_record(const Node& node);
+std::string to_record(const Job& job, const NodeNames& names);
+std::string to_record(const EndedRun& run, const NodeNames& names);
+std::string to_record(const EndedStep& step, const NodeNames& names);
+std::string to_record(const StoredNode& node);
 std::string to_record(const Reservation& reservation);
 std::string to_record(const Qos& qos);
 
@@ -44,7 +42,6 @@ public:
 
 private:
     StoredState state_;
-    wire::JobRecord record_;  // reused for each row, with most of its memory
 };
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "model/errors.h"
 
@@ -133,6 +134,14 @@ Result<Statement> Database::prepare(const char* sql) {
         return failed(database_.get());
     }
     return Statement(statement);
+}
+
+bool Database::is_full() const {
+    const int code = sqlite3_extended_errcode(database_.get()) & 0xff;
+    if (code == SQLITE_FULL) return true;
+    const int system_code = sqlite3_system_errno(database_.get());
+    return code == SQLITE_IOERR &&
+           (system_code == ENOSPC || system_code == EDQUOT || system_code == EFBIG);
 }
 
 void Database::prepare_log(std::int64_t size) {

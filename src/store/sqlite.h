@@ -57,6 +57,8 @@ public:
     // failure is harmless.
     void prepare_log(std::int64_t size);
     bool in_transaction() const { return sqlite3_get_autocommit(database_.get()) == 0; }
+    // Whether the last call failed because no space is left.
+    bool is_full() const;
 
 private:
     struct Close {

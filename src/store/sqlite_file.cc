@@ -37,10 +37,8 @@ constexpr const char* kTables = R"(
         data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;
     CREATE TABLE ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,
         step INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (job, restarts, step)) WITHOUT ROWID;
-    INSERT INTO meta VALUES ('schema', 3);
     COMMIT;
 )";
-static_assert(kDatabaseSchema == 3, "kTables names this one");
 
 bool exists(const std::string& path) {
     struct stat facts {};
@@ -56,67 +54,61 @@ Error failed(const std::string& path) {
     return {ErrorCode::StoreFailed, fmt::format("{}: {}", path, strerror(errno))};
 }
 
-Error unusable(const std::string& path, std::string_view why) {
+Result<void> sync_file(const std::string& path) {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return failed(path);
+    const int outcome = fsync(descriptor);
+    close(descriptor);
+    if (outcome != 0) return failed(path);
+    return {};
+}
+
+// Created under another name first: sluice.db exists with its tables, or not at all. SQLite gives
+// its other files the mode of this one.
+Result<void> make_database(const std::string& directory) {
+    const std::string path = database_path(directory);
+    const std::string fresh = path + ".new";
+    TRY(make_private_file(fresh));
+    {
+        Database database = TRY(Database::open(fresh, SQLITE_OPEN_READWRITE));
+        TRY(database.execute("PRAGMA synchronous=FULL"));
+        TRY(database.execute(kTables));
+        Statement put = TRY(database.prepare("INSERT INTO meta VALUES ('schema', ?)"));
+        TRY(put.bind(1, std::int64_t{kSchema}).run());
+    }
+    return put_in_place(fresh, path);
+}
+
+Result<void> check_content(Database& database, const std::string& path) {
+    Statement check = TRY(database.prepare("PRAGMA quick_check(1)"));
+    if (!TRY(check.step()) || check.bytes(0) != "ok") {
+        return unusable_file(path, fmt::format("the file is damaged ({})", check.bytes(0)));
+    }
+    return {};
+}
+
+}  // namespace
+
+Error unusable_file(const std::string& path, std::string_view why) {
     return {ErrorCode::StoreFailed,
             fmt::format("{}: {}: restore it from a backup, or move it away (with the files {}-wal "
                         "and {}-shm) to start without any jobs",
                         path, why, path, path)};
 }
 
-Result<void> sync_directory(const std::string& directory) {
-    const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return failed(directory);
-    const int outcome = fsync(descriptor);
+Result<void> make_private_file(const std::string& path) {
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) return failed(path);
+    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) return failed(path);
     close(descriptor);
-    if (outcome != 0) return failed(directory);
     return {};
 }
 
-// Created under another name first: sluice.db exists with its tables, or not at all.
-Result<void> make_database(const std::string& directory) {
-    const std::string path = database_path(directory);
-    const std::string fresh = path + ".new";
-    if (unlink(fresh.c_str()) != 0 && errno != ENOENT) return failed(fresh);
-    // Environments contain secrets. SQLite gives its other files the mode of this one.
-    const int descriptor = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (descriptor < 0) return failed(fresh);
-    close(descriptor);
-    {
-        Database database = TRY(Database::open(fresh, SQLITE_OPEN_READWRITE));
-        TRY(database.execute("PRAGMA synchronous=FULL"));
-        TRY(database.execute(kTables));
-    }
+Result<void> put_in_place(const std::string& fresh, const std::string& path) {
+    TRY(sync_file(fresh));
     if (rename(fresh.c_str(), path.c_str()) != 0) return failed(path);
-    return sync_directory(directory);
+    return sync_file(path.substr(0, path.rfind('/')));
 }
-
-Result<void> check_content(Database& database, const std::string& path) {
-    Statement check = TRY(database.prepare("PRAGMA quick_check(1)"));
-    if (!TRY(check.step()) || check.bytes(0) != "ok") {
-        return unusable(path, fmt::format("the file is damaged ({})", check.bytes(0)));
-    }
-    return {};
-}
-
-Result<void> check_schema(Database& database, const std::string& path) {
-    Result<Statement> query = database.prepare("SELECT value FROM meta WHERE key = 'schema'");
-    if (!query || !TRY(query->step())) {
-        return unusable(path, "this is no database of this program");
-    }
-    const std::int64_t schema = query->number(0);
-    if (schema < kDatabaseSchema) {
-        return unusable(path, fmt::format("written before the first release (schema {})", schema));
-    }
-    if (schema > kDatabaseSchema) {
-        return Error{ErrorCode::StoreFailed,
-                     fmt::format("{}: written by a newer version (schema {}, this one knows {}): "
-                                 "upgrade this program",
-                                 path, schema, kDatabaseSchema)};
-    }
-    return {};
-}
-
-}  // namespace
 
 std::string database_path(const std::string& directory) {
     return directory + "/sluice.db";
@@ -134,11 +126,11 @@ std::int64_t reserve_of(std::int64_t total) {
     return std::min(total / 16, kReserveMost);
 }
 
-Result<Database> open_database_file(const std::string& directory) {
+Result<Database> open_database_file(const std::string& directory, const SchemaPlan& plan) {
     const std::string path = database_path(directory);
     if (!exists(path)) {
         if (exists(path + "-wal")) {
-            return unusable(path, "the file is missing, but the last changes to it are there");
+            return unusable_file(path, "the file is missing, but the last changes to it are there");
         }
         TRY(make_database(directory));
     }
@@ -153,7 +145,7 @@ Result<Database> open_database_file(const std::string& directory) {
         TRY(database.execute("PRAGMA wal_autocheckpoint=1000"));
         TRY(database.execute("PRAGMA journal_size_limit=67108864"));
         TRY(check_content(database, path));
-        return check_schema(database, path);
+        return bring_up_to_date(database, path, plan);
     };
     TRY(set_up());
     constexpr std::int64_t kLogSize =

@@ -2,7 +2,7 @@
 //
 // The file sluice.db: created completely or not at all, and checked before it is used. A damaged
 // file, or one of a newer version, is an error that says what to do; it is never treated as an
-// empty one.
+// empty one. A file of an older version is migrated (schema.h).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "store/schema.h"
 #include "store/sqlite.h"
 
 namespace sluice {
-
-constexpr int kDatabaseSchema = 3;  // of the first release
 
 std::string database_path(const std::string& directory);
 
@@ -27,7 +26,16 @@ std::optional<DiskSpace> disk_space(const std::string& directory);
 // The space that new jobs must leave free, on a disk of this size.
 std::int64_t reserve_of(std::int64_t total);
 
-// Opens for writing: created if missing, else checked.
-Result<Database> open_database_file(const std::string& directory);
+// Opens for writing: created if missing, else checked and migrated.
+Result<Database> open_database_file(const std::string& directory,
+                                    const SchemaPlan& plan = current_plan());
+
+// ---- for schema.cc
+
+Error unusable_file(const std::string& path, std::string_view why);
+// Empty, replaces an older one. Environments contain secrets: only the owner may read it.
+Result<void> make_private_file(const std::string& path);
+// Renames a complete file to its name, and has both on disk.
+Result<void> put_in_place(const std::string& fresh, const std::string& path);
 
 }  // namespace sluice

@@ -27,6 +27,7 @@ struct Writer {
     Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
     Statement put_reservation, drop_reservation, put_qos, drop_all_qos;
     Statement put_run, put_step, drop_runs, drop_steps;
+    Statement get_epoch;
 };
 
 // Used by any thread, one at a time.
@@ -59,6 +60,7 @@ Result<Writer> open_writer(const std::string& directory) {
         "INSERT OR REPLACE INTO ended_steps (job, restarts, step, data) VALUES (?, ?, ?, ?)"));
     writer.drop_runs = TRY(prepare("DELETE FROM ended_runs WHERE job = ? AND restarts <= ?"));
     writer.drop_steps = TRY(prepare("DELETE FROM ended_steps WHERE job = ? AND restarts <= ?"));
+    writer.get_epoch = TRY(prepare("SELECT value FROM meta WHERE key = 'epoch'"));
     return writer;
 }
 
@@ -83,10 +85,19 @@ public:
           writer_(std::move(writer)),
           reader_(std::move(reader)) {}
 
-    Result<void> commit(const Batch& batch) override {
-        TRY(transact([&] { return write(batch); }));
-        refs_.apply(batch.changes);
-        return {};
+    Result<Epoch> take_epoch() override {
+        const Epoch next = TRY(current_epoch()) + 1;
+        TRY(own_change(next - 1, [&] {
+            return writer_.put_meta.bind(1, "epoch").bind(2, static_cast<std::int64_t>(next)).run();
+        }));
+        epoch_ = next;
+        return epoch_;
+    }
+
+    CommitOutcome commit(const Batch& batch) override {
+        CommitOutcome outcome = transact(batch.epoch, [&] { return write(batch); });
+        if (outcome) refs_.apply(batch.changes);
+        return outcome;
     }
 
     Result<void> room_for(std::size_t bytes) override {
@@ -114,7 +125,7 @@ public:
             return Error{state.error().code, fmt::format("{}: {}", file_, state.error().detail)};
         }
         refs_ = BlobRefs();
-        for (const Job& job : state->jobs) refs_.add(job);
+        for (const StoredJob& stored : state->jobs) refs_.add(stored.job);
         // A damaged job may name blobs that no other job names.
         if (state->damaged.empty()) TRY(sweep_blobs());
         return state;
@@ -175,15 +186,45 @@ private:
         return bytes;
     }
 
-    // All of `work`, or nothing of it.
+    Result<Epoch> current_epoch() {
+        const Result<bool> found = writer_.get_epoch.step();
+        const Epoch epoch =
+            found && *found ? static_cast<Epoch>(writer_.get_epoch.number(0)) : Epoch{0};
+        writer_.get_epoch.reset();
+        if (!found) return found.error();
+        return epoch;
+    }
+
+    CommitOutcome failure(const Error& error) const {
+        using Kind = CommitOutcome::Kind;
+        return {writer_.database.is_full() ? Kind::Full : Kind::Retry, error.detail};
+    }
+
+    // All of `work`, or nothing of it. Epochs are compared in the same transaction.
     template <typename Work>
-    Result<void> transact(Work work) {
-        TRY(writer_.begin.run());
-        Result<void> outcome = work();
-        if (outcome) outcome = writer_.commit.run();
+    CommitOutcome transact(Epoch epoch, Work work) {
+        if (const Result<void> begun = writer_.begin.run(); !begun) return failure(begun.error());
+        CommitOutcome outcome;
+        if (const Result<Epoch> current = current_epoch(); !current) {
+            outcome = failure(current.error());
+        } else if (*current != epoch) {
+            outcome = fenced(epoch, *current);
+        } else {
+            Result<void> done = work();
+            if (done) done = writer_.commit.run();
+            if (!done) outcome = failure(done.error());
+        }
         // After some errors SQLite itself has rolled back.
-        if (!outcome && writer_.database.in_transaction()) TRY(writer_.rollback.run());
+        if (!outcome && writer_.database.in_transaction()) (void)writer_.rollback.run();
         return outcome;
+    }
+
+    // A transaction outside of commit().
+    template <typename Work>
+    Result<void> own_change(Epoch epoch, Work work) {
+        CommitOutcome outcome = transact(epoch, work);
+        if (outcome) return {};
+        return Error{ErrorCode::StoreFailed, std::move(outcome.why)};
     }
 
     Result<void> write(const Batch& batch) {
@@ -191,8 +232,8 @@ private:
         for (const Blob& blob : batch.blobs) {
             TRY(writer_.put_blob.bind(1, blob.hash).bind_blob(2, blob.bytes).run());
         }
-        static const std::vector<std::string> kNoNames;
-        const std::vector<std::string>& names = batch.node_names ? *batch.node_names : kNoNames;
+        static const NodeNames kNoNames;
+        const NodeNames& names = batch.node_names ? *batch.node_names : kNoNames;
         for (const auto& job : changes.jobs) {
             row_ = to_record(*job, names);
             TRY(writer_.put_job.bind(1, std::int64_t{job->id.value}).bind_blob(2, row_).run());
@@ -200,9 +241,9 @@ private:
         for (const JobId job : changes.forgotten) {
             TRY(writer_.drop_job.bind(1, std::int64_t{job.value}).run());
         }
-        for (const auto& node : changes.nodes) {
-            row_ = to_record(*node);
-            TRY(writer_.put_node.bind(1, node->config.name).bind_blob(2, row_).run());
+        for (const ChangedNode& node : changes.nodes) {
+            row_ = to_record(node.record);
+            TRY(writer_.put_node.bind(1, node.record.name).bind_blob(2, row_).run());
         }
         for (const Reservation& reservation : changes.reservations) {
             row_ = to_record(reservation);
@@ -224,7 +265,7 @@ private:
         return {};
     }
 
-    Result<void> write_ended(const ChangedRecords& changes, const std::vector<std::string>& names) {
+    Result<void> write_ended(const ChangedRecords& changes, const NodeNames& names) {
         for (const EndedRun& run : changes.ended_runs) {
             row_ = to_record(run, names);
             TRY(writer_.put_run.bind(1, std::int64_t{run.job->id.value})
@@ -317,7 +358,7 @@ private:
             "INSERT OR REPLACE INTO damaged (kind, key, why, data) VALUES (?, ?, ?, ?)"));
         Statement drop_node = TRY(writer_.database.prepare("DELETE FROM nodes WHERE name = ?"));
         Statement drop_qos = TRY(writer_.database.prepare("DELETE FROM qos WHERE id = ?"));
-        return transact([&]() -> Result<void> {
+        return own_change(epoch_, [&]() -> Result<void> {
             for (const auto& [what, bytes] : bad) {
                 TRY(put.bind(1, what.kind)
                         .bind(2, what.key)
@@ -351,7 +392,7 @@ private:
             return {};
         }));
         if (gone.empty()) return {};
-        return transact([&]() -> Result<void> {
+        return own_change(epoch_, [&]() -> Result<void> {
             for (const std::string& hash : gone) TRY(writer_.drop_blob.bind(1, hash).run());
             return {};
         });
@@ -363,6 +404,7 @@ private:
     Writer writer_;
     std::mutex reader_mutex_;
     Reader reader_;
+    Epoch epoch_ = 0;  // taken by this process
     BlobRefs refs_;
     std::string row_;
 };

@@ -1,7 +1,10 @@
 // store/store.h
 //
 // What must survive a crash: the records that a batch changed, in one transaction. When commit()
-// has returned, they are on disk. One thread commits; any thread may read blobs.
+// has returned Done, they are on disk. One thread commits; any thread may read blobs.
+//
+// A store has one writer at a time. A writer takes the next epoch when it starts, and each of its
+// batches carries it. After another writer has taken a later one, commits of the first are refused.
 //
 // Scripts and environments are blobs, named by the hash of their bytes. A blob is kept as long as a
 // job names it. Pass the blobs of every new job, also known ones: stored blobs cost nothing, and
@@ -15,7 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/cluster.h"
+#include "model/stored.h"
 
 namespace sluice {
 
@@ -27,42 +30,48 @@ struct Blob {
 // SHA-256, in hex.
 std::string blob_hash(std::string_view bytes);
 
+using Epoch = std::uint64_t;  // 0: no writer has taken one
+
 struct Batch {
+    Epoch epoch = 0;  // of the writer
     ChangedRecords changes;
     std::vector<Blob> blobs;
     // By NodeIndex. Records name nodes, because indexes change with slurm.conf.
-    std::shared_ptr<const std::vector<std::string>> node_names;
+    std::shared_ptr<const NodeNames> node_names;
 };
 
-// A row of an ended run. In its allocation a NodeIndex is a position in node_names.
-struct StoredRun {
-    ShownState state = ShownState::Requeued;
-    Job job;  // as it was when the run ended, without steps
-    std::vector<std::string> node_names;
-};
+struct CommitOutcome {
+    enum class Kind : std::uint8_t {
+        Done,    // all of the batch is on disk
+        Retry,   // failed; may succeed later
+        Full,    // no space is left; may succeed later
+        Fenced,  // another writer has taken over: this one must stop
+    };
+    Kind kind = Kind::Done;
+    std::string why = {};  // unless it is done
 
-// A row of an ended step. A NodeIndex is a position in node_names.
-struct StoredStep {
-    Step step;
-    std::vector<std::string> node_names;
+    explicit operator bool() const { return kind == Kind::Done; }  // done
 };
+CommitOutcome fenced(Epoch writer, Epoch current);  // for the stores
 
 class Store {
 public:
     virtual ~Store() = default;
 
-    // Commits all of the batch, or after an error nothing of it.
-    virtual Result<void> commit(const Batch& batch) = 0;
+    // Makes the caller the only writer: batches of earlier epochs are Fenced from now on. To be
+    // called before load().
+    virtual Result<Epoch> take_epoch() = 0;
+
+    // Commits all of the batch, or nothing of it unless it is Done.
+    virtual CommitOutcome commit(const Batch& batch) = 0;
 
     // Whether there is room for so many bytes of new jobs. Checked before they are decided, since a
     // batch that does not fit can only be tried again. Some space is kept for changes of existing
     // jobs.
     virtual Result<void> room_for(std::size_t /*bytes*/) { return {}; }
 
-    // Everything, once, before the first commit. In the loaded jobs a NodeIndex is a position in
-    // the list of names that StoredState has for it: in an allocation, a position in
-    // allocation_nodes; in completing_nodes, a position in StoredState::completing_nodes; in a step
-    // (also its nodes_left), a position in that step's list in step_nodes.
+    // Everything, once, before the first commit. Jobs are ordered by id, other records by name or
+    // number.
     virtual Result<StoredState> load() = 0;
 
     // Rows for accounting, by job, run and step. The cluster does not read them again, and load()

@@ -4,98 +4,49 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "model/node_refs.h"
 #include "protocol/arbitrary.h"
 #include "store/records.h"
 #include "store/store.h"
 
 namespace sluice::testing_store {
 
-inline std::shared_ptr<const std::vector<std::string>> node_names() {
-    static const auto names = std::make_shared<const std::vector<std::string>>(
-        std::vector<std::string>{"n0", "n1", "n2", "gpu1", "gpu2"});
+inline std::shared_ptr<const NodeNames> node_names() {
+    static const auto names =
+        std::make_shared<const NodeNames>(NodeNames{"n0", "n1", "n2", "gpu1", "gpu2"});
     return names;
 }
 
-inline Run arbitrary_run(std::uint32_t node_count) {
-    using namespace arbitrary;
-    Run run;
-    run.restarts = number(10);
-    run.sluid = *rc::gen::arbitrary<std::uint64_t>();
-    run.start_time = maybe_time();
-    run.end_time = maybe_time();
-    run.suspended = Seconds{number(100000)};
-    run.suspend_time = maybe_time();
-    run.preempt_time = maybe_time();
-    run.last_checkpoint = maybe_time();
-    run.cpus_lent = coin();
-    run.awaits_cpus = coin();
-    run.licenses_held = coin() ? "" : "matlab:2";
-    run.reservation = text();
-    Allocation allocation{node_shares(node_count), text()};
-    for (const NodeShare& share : allocation.nodes) {
-        if (coin()) run.completing_nodes.push_back(share.node);
-    }
-    if (!allocation.nodes.empty()) run.allocation = std::make_shared<const Allocation>(allocation);
-    run.launched = coin();
-    if (coin()) run.kill_reason = one_of(KillReason::PreemptedRequeue);
-    if (coin()) run.killed_by = UserId{number(70000)};
-    run.warned = coin();
-    run.exit = exit_status();
-    run.derived_exit = exit_status();
-    run.usage = usage();
-    for (const Step& made : list([&] { return step(node_count); })) {
-        run.steps.push_back(std::make_shared<const Step>(made));
-    }
-    run.next_step = number(100);
-    return run;
+// Points every NodeIndex of a value at one of node_names(), also in the shared parts.
+template <typename Record>
+void use_known_nodes(Record& record) {
+    const auto count = static_cast<std::uint32_t>(node_names()->size());
+    for_each_node(record, [&](NodeIndex& node) { node.value %= count; });
+}
+
+inline Step arbitrary_step() {
+    Step step = arbitrary::fields<Step>();
+    use_known_nodes(step);
+    return step;
 }
 
 inline Job arbitrary_job(std::uint32_t id) {
     using namespace arbitrary;
-    Job job;
+    Job job = fields<Job>();
     job.id = JobId{id};
     set_request(job, request());
-    job.user = UserId{number(70000)};
-    job.group = GroupId{number(70000)};
-    job.state = one_of(JobState::OutOfMemory);
-    job.reason = one_of(static_cast<Reason>(kReasonCount - 1));
-    job.reason_detail = text();
-    job.partition = text();
-    job.time_limit = time_limit();
-    job.priority = *rc::gen::arbitrary<std::uint32_t>();
-    job.priority_by_hand = coin();
-    job.site_factor = *rc::gen::arbitrary<std::int32_t>();
-    job.admin_hold = *rc::gen::arbitrary<bool>();
-    if (coin()) job.array_job = JobId{number(1000)};
-    job.array_task = maybe_number();
-    if (coin()) job.array_tasks = task_set();
-    job.array_limit = number(100);
-    job.submit_time = time();
-    job.eligible_time = time();
-    job.last_sched_eval = maybe_time();
-    for (std::uint32_t i = number(3); i > 0; --i) {
-        Condition condition{.kind = one_of(DependencyKind::Expand), .job = JobId{number(1000)}};
-        condition.task = maybe_number();
-        condition.all_tasks = coin();
-        condition.delay = Minutes{number(1000)};
-        condition.failed = coin();
-        condition.seen_failure = coin();
-        condition.due = maybe_time();
-        job.dependency.left.push_back(condition);
-        job.dependency.any = coin();
-    }
-    job.idempotency_key = *rc::gen::arbitrary<std::string>();
-    job.admin_comment = text();
-    job.run = arbitrary_run(static_cast<std::uint32_t>(node_names()->size()));
+    use_known_nodes(job);
+    job.run.licenses_held = coin() ? "" : "matlab:2";  // they are counted
     // States require these members.
-    if (!job.run.allocation && is_live(job)) job.state = JobState::Pending;
+    const bool has_nodes = job.run.allocation && !job.run.allocation->nodes.empty();
+    if (!has_nodes && is_live(job)) job.state = JobState::Pending;
     if (is_live(job)) job.run.start_time = job.run.suspend_time = time();
     if (is_finished(job.state)) job.run.end_time = time();
     return job;
@@ -125,34 +76,6 @@ inline Blob blob_of(const std::string& bytes) {
     return {blob_hash(bytes), bytes};
 }
 
-// Replaces positions in lists of names by indexes of node_names().
-inline Job resolved(Job job, const StoredState& state) {
-    const auto index_of = [](const std::string& name) {
-        const auto& names = *node_names();
-        const auto at = std::find(names.begin(), names.end(), name);
-        EXPECT_NE(at, names.end()) << name;
-        return NodeIndex{static_cast<std::uint32_t>(at - names.begin())};
-    };
-    if (job.run.allocation) {
-        Allocation allocation = *job.run.allocation;
-        for (NodeShare& share : allocation.nodes) {
-            share.node = index_of(state.allocation_nodes.at(job.id.value).at(share.node.value));
-        }
-        job.run.allocation = std::make_shared<const Allocation>(allocation);
-    }
-    for (NodeIndex& node : job.run.completing_nodes) {
-        node = index_of(state.completing_nodes.at(job.id.value).at(node.value));
-    }
-    for (std::size_t i = 0; i < job.run.steps.size(); ++i) {
-        Step step = *job.run.steps[i];
-        const auto& names = state.step_nodes.at(job.id.value).at(i);
-        for (NodeShare& share : step.nodes) share.node = index_of(names.at(share.node.value));
-        for (NodeIndex& node : step.nodes_left) node = index_of(names.at(node.value));
-        job.run.steps[i] = std::make_shared<const Step>(step);
-    }
-    return job;
-}
-
 class StateDirectory {
 public:
     StateDirectory() {
@@ -167,5 +90,12 @@ public:
 private:
     std::string path_;
 };
+
+inline void run_sql(const std::string& file, const std::string& sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+}
 
 }  // namespace sluice::testing_store

@@ -73,23 +73,19 @@ Result<std::vector<Explanation>> Scenario::why(const std::string& job) {
 void Scenario::restart() {
     StoredState stored;
     stored.reservations = cluster_->reservations();
-    auto name_of = [&](NodeIndex index) { return cluster_->node(index).config.name; };
-    std::map<std::string, std::vector<RunId>> running;
-    cluster_->jobs().for_each([&](const Job& job) {
-        stored.jobs.push_back(job);
-        stored.next_job_id = std::max(stored.next_job_id, job.id.value + 1);
-        for (NodeIndex node : job.run.completing_nodes)
-            stored.completing_nodes[job.id.value].push_back(name_of(node));
-        if (!job.run.allocation) return;
-        for (const NodeShare& share : job.run.allocation->nodes) {
-            stored.allocation_nodes[job.id.value].push_back(name_of(share.node));
-            if (is_live(job))
-                running[name_of(share.node)].push_back({job.id, job.run.restarts, kBatchStep});
-        }
-    });
+    NodeNames names;
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
+        names.push_back(cluster_->node(NodeIndex{i}).config.name);
         stored.nodes.push_back(stored_form(cluster_->node(NodeIndex{i})));
     }
+    std::map<std::string, std::vector<RunId>> running;
+    cluster_->jobs().for_each([&](const Job& job) {
+        stored.jobs.push_back(stored_form(job, names));
+        stored.next_job_id = std::max(stored.next_job_id, job.id.value + 1);
+        if (!job.run.allocation || !is_live(job)) return;
+        for (const NodeShare& share : job.run.allocation->nodes)
+            running[names[share.node.value]].push_back({job.id, job.run.restarts, kBatchStep});
+    });
     stored.qos = cluster_->qos();
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);

@@ -44,7 +44,6 @@ void read_report(const wire::AgentReport& report) {
 
 void read_input(const wire::StepInput& input) {
     check_stable(input.launch().job().request(), decode_request);
-    for (const wire::NodeShare& share : input.launch().job().nodes()) check_stable(share);
 }
 
 void read_frame(std::string_view frame) {
@@ -54,7 +53,6 @@ void read_frame(std::string_view frame) {
     if (const auto report = decode<wire::AgentReport>(frame)) read_report(*report);
     if (const auto input = decode<wire::StepInput>(frame)) read_input(*input);
     if (const auto listing = decode<wire::Listing>(frame)) (void)from_wire(*listing);
-    if (const auto step = decode<wire::Step>(frame)) check_stable(*step);
     check_stable(frame, decode_request);
     check_stable(frame, decode_reservation_change);
     check_stable(frame, decode_facts);

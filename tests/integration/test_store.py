@@ -232,7 +232,7 @@ def test_every_run_and_step_is_recorded_with_what_it_used(make_cluster):
     store.close()
     assert [run[:2] for run in runs] == [(int(job), 0), (int(job), 1)]
     assert [step[:3] for step in steps] == [(int(job), 1, 0)]
-    for usage in (field(runs[1][2], 3, 91), field(steps[0][3], 4, 23)):
+    for usage in (field(runs[1][2], 3, 25, 21), field(steps[0][3], 5, 17)):
         assert field(usage, 1) > 0 and field(usage, 3) > 0, "CPU time and memory"
         assert field(usage, 4), "the node"
 
@@ -260,3 +260,22 @@ def test_the_same_submission_sent_twice_is_one_job(cluster):
         assert listed == [output.strip()]
         cluster.run("scancel", "--name=once")
         cluster.wait_for(lambda: not cluster.run("squeue", "-h", "-n", "once").stdout, what="its end")
+
+
+def test_a_controller_stops_when_another_has_taken_over_its_state(cluster):
+    """The epoch in the store is raised, as another controller does when it starts."""
+    kept = cluster.submit("true", "--hold")
+    store = sqlite3.connect(next((cluster.dir / "state").glob("*.db")))
+    assert store.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'").rowcount == 1
+    store.commit()
+    store.close()
+    lost = cluster.popen("sbatch", "--parsable", "--hold", "-J", "lost", "--wrap", "true")
+    log = cluster.dir / "log" / "slurmctld.log"
+    cluster.wait_for(lambda: not cluster.alive("slurmctld"), what="the end of the controller")
+    assert "stopping at once: another controller has taken over the state" in log.read_text()
+    assert lost.poll() != 0, "it was not told that its job is saved"
+    assert cluster.kill("slurmctld", 15) == 1
+    cluster.start_controller()
+    output, _ = lost.communicate(timeout=60)
+    listed = cluster.run("squeue", "-h", "-o", "%A").stdout.split()
+    assert sorted(listed) == sorted([kept] + ([output.strip()] if lost.returncode == 0 else []))

@@ -179,11 +179,9 @@ TEST(Restore, JobsOfNodesThatAreGoneRunAgainOrHaveFailed) {
                            "expect a running n1\nexpect b running n2"),
               "");
     StoredState stored;
-    for (const char* name : {"a", "b"}) {
-        const Job& job = scenario.cluster().job(scenario.job(name));
-        stored.jobs.push_back(job);
-        stored.allocation_nodes[job.id.value] = {name[0] == 'a' ? "n1" : "n2"};
-    }
+    for (const char* name : {"a", "b"})
+        stored.jobs.push_back(
+            stored_form(scenario.cluster().job(scenario.job(name)), {"n1", "n2"}));
     auto fewer = std::make_shared<Settings>(scenario.cluster().settings());
     fewer->nodes.clear();
     for (PartitionConfig& partition : fewer->partitions) partition.nodes.clear();
@@ -202,11 +200,9 @@ TEST(Restore, StepsThatRanOnNodesThatAreGoneHaveNone) {
     StoredState stored;
     Job job = scenario.cluster().job(scenario.job("a"));
     Step step{.id = StepId{0}, .user = job.user, .state = StepState::Completed};
-    step.nodes = {{.node = NodeIndex{7}, .cpus = {}, .gres = {}}};
+    step.nodes = {{.node = NodeIndex{1}, .cpus = {}, .gres = {}}};
     job.run.steps = {std::make_shared<const Step>(step)};
-    stored.jobs.push_back(job);
-    stored.allocation_nodes[job.id.value] = {"n1"};
-    stored.step_nodes[job.id.value] = {{"n8"}};
+    stored.jobs.push_back(stored_form(job, {"n1", "n8"}));
     Cluster cluster(std::make_shared<Settings>(scenario.cluster().settings()), scenario.now());
     cluster.restore(stored, scenario.now());
     EXPECT_EQ(cluster.job(job.id).state, JobState::Running);

@@ -390,7 +390,7 @@ TEST(Priority, RecalculationIsSeenButNotStored) {
     site.cluster.jobs().for_each([&](Job job) {
         if (!job.priority_by_hand) job.priority = 1;  // as it was when it was written
         job.priority_base = 0;
-        stored.jobs.push_back(job);
+        stored.jobs.push_back(stored_form(job, {}));
     });
     Cluster again(site.cluster.settings_ptr(), site.now);
     again.restore(stored, site.now);

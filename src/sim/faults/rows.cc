@@ -6,14 +6,14 @@
 namespace sluice {
 
 void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
-    std::vector<std::string> names;
+    NodeNames names;
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i)
         names.push_back(cluster.node(NodeIndex{i}).config.name);
-    const Result<void> committed = store_->commit(
-        {.changes = changes,
-         .blobs = {},
-         .node_names = std::make_shared<const std::vector<std::string>>(std::move(names))});
-    CHECK(committed.has_value(), to_string(committed.error()));
+    const CommitOutcome committed =
+        store_->commit({.changes = changes,
+                        .blobs = {},
+                        .node_names = std::make_shared<const NodeNames>(std::move(names))});
+    CHECK(committed, committed.why);
     for (const auto& job : changes.jobs) jobs_.insert_or_assign(job->id.value, *job);
     for (JobId id : changes.forgotten) {
         if (auto job = jobs_.extract(id.value)) forgotten_.insert(std::move(job));

@@ -1,4 +1,4 @@
-// store/commands_test.cc
+// controller/commands_test.cc
 //
 // Whatever users and administrators ask for, and however the clock moves: each record that the core
 // changes can be read back after a restart. The memory store reads back every row it is given.
@@ -201,8 +201,8 @@ void commit_all(Scenario& world, Store& store) {
     for (std::uint32_t i = 0; i < world.cluster().node_count(); ++i)
         names.push_back(world.cluster().node(NodeIndex{i}).config.name);
     batch.node_names = std::make_shared<const std::vector<std::string>>(std::move(names));
-    const Result<void> committed = store.commit(batch);
-    if (!committed) RC_FAIL(to_string(committed.error()));
+    const CommitOutcome committed = store.commit(batch);
+    if (!committed) RC_FAIL(committed.why);
 }
 
 RC_GTEST_PROP(Commands, LeaveOnlyRecordsThatCanBeReadBack, ()) {

@@ -1,0 +1,384 @@
+// store/contract_test.cc
+//
+// What every store promises (store.h), asked of each kind. A new kind of store is one more entry of
+// kKinds.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <functional>
+
+#include "model/errors.h"
+#include "model/qos_fields.h"
+#include "store/store.h"
+#include "store/testing.h"
+
+namespace sluice {
+namespace {
+
+using namespace testing_store;
+
+struct StoreKind {
+    const char* name;
+    std::unique_ptr<Store> (*open)(const StateDirectory& directory);
+    bool survives_closing;
+    // Overwrites the row of a job or of another record with other bytes, while the store is closed.
+    void (*damage)(const StateDirectory& directory, const char* table, const char* bytes);
+};
+
+const StoreKind kKinds[] = {
+    {"Memory", [](const StateDirectory&) { return memory_store(); }, false, nullptr},
+    {"Sqlite", [](const StateDirectory& at) { return open_sqlite(at.path()).value(); }, true,
+     [](const StateDirectory& at, const char* table, const char* bytes) {
+         run_sql(at.file(), fmt::format("UPDATE {} SET data = {}", table, bytes));
+     }},
+};
+
+class StoreContract : public testing::TestWithParam<StoreKind> {
+protected:
+    StoreContract() { open(); }
+
+    void open() {
+        store_ = nullptr;  // closed before it is opened again
+        store_ = GetParam().open(directory_);
+        take_epoch();
+    }
+    void take_epoch() { epoch_ = store_->take_epoch().value(); }
+    // As after a restart, where that is possible.
+    StoredState reloaded() {
+        if (GetParam().survives_closing) open();
+        return store_->load().value();
+    }
+    CommitOutcome commit(Batch batch) {
+        batch.epoch = epoch_;
+        return store_->commit(batch);
+    }
+    bool has_blob(const Blob& blob) { return store_->has_blob(blob.hash).value(); }
+
+    StateDirectory directory_;
+    std::unique_ptr<Store> store_;
+    Epoch epoch_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::ValuesIn(kKinds),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Field by field, except that shared values are compared by what they hold.
+void expect_same(const Job& job, const Job& original) {
+    RC_ASSERT(*job.request == *original.request);
+    RC_ASSERT(*job.details == *original.details);
+    RC_ASSERT(!job.run.allocation == !original.run.allocation);
+    if (job.run.allocation) RC_ASSERT(*job.run.allocation == *original.run.allocation);
+    RC_ASSERT(job.run.steps.size() == original.run.steps.size());
+    for (std::size_t i = 0; i < job.run.steps.size(); ++i) {
+        RC_ASSERT(*job.run.steps[i] == *original.run.steps[i]);
+    }
+    Job same = job;
+    same.request = original.request;
+    same.details = original.details;
+    same.run.allocation = original.run.allocation;
+    same.run.steps = original.run.steps;
+    RC_ASSERT(same == original);
+}
+
+// ---- records
+
+TEST_P(StoreContract, StartsEmpty) {
+    const StoredState state = store_->load().value();
+    EXPECT_TRUE(state.jobs.empty() && state.nodes.empty() && state.damaged.empty());
+    EXPECT_EQ(state.next_job_id, 0u);
+}
+
+TEST_P(StoreContract, GivesJobsBackUnchangedAndByTheirIds) {
+    EXPECT_TRUE(rc::check([&] {
+        const std::vector<Job> jobs = {arbitrary_job(12), arbitrary_job(3), arbitrary_job(7)};
+        RC_ASSERT(bool(commit(batch_of(jobs))));
+        const StoredState state = store_->load().value();
+        RC_ASSERT(state.jobs.size() == jobs.size());
+        for (const auto& [place, original] : {std::pair{2u, 0u}, {0u, 1u}, {1u, 2u}}) {
+            const StoredJob expected = stored_form(jobs[original], *node_names());
+            RC_ASSERT(state.jobs[place].nodes == expected.nodes);
+            expect_same(state.jobs[place].job, expected.job);
+        }
+    }));
+}
+
+TEST_P(StoreContract, KeepsTheLastVersionAndForgetsWhatIsForgotten) {
+    ASSERT_TRUE(commit(batch_of({simple_job(1), simple_job(2)})));
+    Job changed = simple_job(2);
+    changed.priority = 99;
+    Batch batch = batch_of({changed});
+    batch.changes.forgotten = {JobId{1}};
+    ASSERT_TRUE(commit(batch));
+    const StoredState state = reloaded();
+    ASSERT_EQ(state.jobs.size(), 1u);
+    EXPECT_EQ(state.jobs[0].job.id, JobId{2});
+    EXPECT_EQ(state.jobs[0].job.priority, 99u);
+}
+
+TEST_P(StoreContract, KeepsNodesByNameAndTheNextJobId) {
+    const StoredNode drained{.name = "n2",
+                             .admin_flags = kNodeDrain,
+                             .down = true,
+                             .reason = "bad disk",
+                             .reason_time = from_unix(1'700'000'000),
+                             .reason_user = UserId{1000},
+                             .comment = "rack 7"};
+    const StoredNode other{.name = "n1", .features = std::vector<std::string>{"a40"}};
+    Batch batch;
+    batch.changes.nodes = {{NodeIndex{2}, drained}, {NodeIndex{1}, other}};
+    batch.changes.next_job_id = 4711;
+    ASSERT_TRUE(commit(batch));
+    const StoredState state = reloaded();
+    EXPECT_EQ(state.next_job_id, 4711u);
+    EXPECT_EQ(state.nodes, (std::vector{other, drained}));
+}
+
+Reservation course() {
+    Reservation reservation{.number = 3, .name = "course"};
+    reservation.start = from_unix(1'700'000'000);
+    reservation.end = from_unix(1'700'003'600);
+    reservation.flags = kResvDaily | kResvSpecNodes;
+    reservation.node_names = "n[1-4]";
+    reservation.users = {UserId{0}, UserId{1000}};
+    reservation.groups = {{"staff", {UserId{1000}, UserId{1001}}}};
+    reservation.licenses = "matlab:2,ansys";
+    reservation.cores = {{"n1", 4}, {"n2", 2}};
+    reservation.gres = {{"gpu", "a40", 8}};
+    return reservation;
+}
+
+TEST_P(StoreContract, KeepsReservationsByNameUntilTheyAreGone) {
+    Reservation other = course();
+    other.name = "another";
+    Batch both, fewer;
+    both.changes.reservations = {course(), other};
+    fewer.changes.reservations_gone = {"another"};
+    ASSERT_TRUE(commit(both));
+    EXPECT_EQ(reloaded().reservations, (std::vector{other, course()}));
+    ASSERT_TRUE(commit(fewer));
+    EXPECT_EQ(reloaded().reservations, std::vector{course()});
+}
+
+TEST_P(StoreContract, GivesReservationsAndQosBackUnchanged) {
+    EXPECT_TRUE(rc::check([&] {
+        auto reservation = arbitrary::fields<Reservation>();
+        reservation.node_names = "n[1-4]";  // lists that are read
+        reservation.licenses = "matlab:2";
+        auto qos = arbitrary::fields<Qos>();
+        qos.name = "q" + qos.name.substr(0, 10);
+        Batch batch;
+        batch.changes.reservations = {reservation};
+        batch.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{qos});
+        RC_ASSERT(bool(commit(batch)));
+        const StoredState state = store_->load().value();
+        RC_ASSERT(state.reservations == std::vector{reservation});
+        RC_ASSERT(state.qos == std::vector{qos});
+        batch.changes.reservations.clear();
+        batch.changes.reservations_gone = {reservation.name};
+        RC_ASSERT(bool(commit(batch)));
+    }));
+}
+
+TEST_P(StoreContract, KeepsTheWholeTableOfQos) {
+    const Qos normal{.id = 1, .name = "normal", .description = "all"};
+    const Qos high{.id = 2, .name = "high", .priority = 100, .preempt = {"normal", "low"}};
+    Batch both, fewer;
+    both.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{high, normal});
+    fewer.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{high});
+    ASSERT_TRUE(commit(both));
+    EXPECT_EQ(reloaded().qos, (std::vector{normal, high})) << "by number";
+    ASSERT_TRUE(commit(fewer));
+    EXPECT_EQ(reloaded().qos, std::vector{high});
+}
+
+// ---- ended runs and steps
+
+TEST_P(StoreContract, GivesEndedRunsBackUnchanged) {
+    EXPECT_TRUE(rc::check([&] {
+        Job job = arbitrary_job(3);
+        job.run.completing_nodes.clear();  // it is over
+        if (is_live(job)) job.state = JobState::Pending;
+        const EndedRun ended{arbitrary::one_of(ShownState::Stopped),
+                             std::make_shared<const Job>(job)};
+        Batch batch = batch_of({});
+        batch.changes.ended_runs = {ended};
+        RC_ASSERT(bool(commit(batch)));
+        const std::vector<StoredRun> runs = store_->ended_runs(10).value();
+        RC_ASSERT(runs.size() == 1u);
+        const StoredRun expected = stored_form(ended, *node_names());
+        RC_ASSERT(expected.job.run.steps.empty());  // they have rows of their own
+        RC_ASSERT(runs[0].state == ended.state);
+        RC_ASSERT(runs[0].nodes == expected.nodes);
+        expect_same(runs[0].job, expected.job);
+        Batch done;
+        done.changes.accounted = {{JobId{3}, job.run.restarts, kBatchStep}};
+        RC_ASSERT(bool(commit(done)));
+    }));
+}
+
+TEST_P(StoreContract, GivesEndedStepsBackUnchanged) {
+    EXPECT_TRUE(rc::check([&] {
+        const EndedStep ended{JobId{3}, 1, std::make_shared<const Step>(arbitrary_step())};
+        Batch batch = batch_of({});
+        batch.changes.ended_steps = {ended};
+        RC_ASSERT(bool(commit(batch)));
+        const std::vector<StoredStep> steps = store_->ended_steps(JobId{3}, 1).value();
+        RC_ASSERT(steps.size() == 1u);
+        const StoredStep expected = stored_form(ended, *node_names());
+        RC_ASSERT(steps[0].nodes == expected.nodes);
+        RC_ASSERT(steps[0].step == expected.step);
+        Batch done;
+        done.changes.accounted = {{JobId{3}, 1, kBatchStep}};
+        RC_ASSERT(bool(commit(done)));
+    }));
+}
+
+// "3/0": run 0 of job 3. "3/0.2": its step 2.
+std::vector<std::string> ended_in(Store& store) {
+    std::vector<std::string> keys;
+    for (const StoredRun& run : store.ended_runs(100).value()) {
+        const std::uint32_t restarts = run.job.run.restarts;
+        const auto key = fmt::format("{}/{}", run.job.id.value, restarts);
+        keys.push_back(key);
+        for (const StoredStep& row : store.ended_steps(run.job.id, restarts).value())
+            keys.push_back(fmt::format("{}.{}", key, row.step.id.value));
+    }
+    return keys;
+}
+
+TEST_P(StoreContract, KeepsOneRowOfEachEndedRunUntilItIsAccounted) {
+    using Keys = std::vector<std::string>;
+    Batch batch = batch_of({simple_job(3)});
+    for (const auto& [id, restarts] : {std::pair{3u, 1u}, {3u, 0u}, {4u, 0u}, {3u, 1u}}) {
+        auto job = std::make_shared<Job>(simple_job(id));
+        job->run.restarts = restarts;
+        batch.changes.ended_runs.push_back({ShownState::Requeued, job});
+        auto step = std::make_shared<Step>();
+        step->id = StepId{restarts};
+        batch.changes.ended_steps.push_back({job->id, restarts, step});
+    }
+    ASSERT_TRUE(commit(batch));
+    EXPECT_EQ(reloaded().jobs.size(), 1u) << "they are no jobs";
+    EXPECT_EQ(ended_in(*store_), (Keys{"3/0", "3/0.0", "3/1", "3/1.1", "4/0", "4/0.0"}));
+    EXPECT_EQ(store_->ended_runs(1)->size(), 1u);
+
+    Batch done;
+    done.changes.accounted = {{JobId{3}, 0, kBatchStep}};
+    ASSERT_TRUE(commit(done));
+    EXPECT_EQ(ended_in(*store_), (Keys{"3/1", "3/1.1", "4/0", "4/0.0"}));
+    done.changes.accounted = {{JobId{3}, 7, kBatchStep}, {JobId{4}, 0, kBatchStep}};
+    ASSERT_TRUE(commit(done));
+    EXPECT_EQ(ended_in(*store_), Keys{});
+    EXPECT_TRUE(store_->ended_steps(JobId{3}, 1)->empty());
+}
+
+// ---- blobs
+
+TEST_P(StoreContract, KeepsABlobAsLongAsAJobNamesIt) {
+    const Blob script = blob_of(std::string("#!/bin/sh\n\0x", 12));
+    ASSERT_TRUE(
+        commit(batch_of({simple_job(1, script.hash), simple_job(2, script.hash)}, {script})));
+    reloaded();
+    Batch forget;
+    forget.changes.forgotten = {JobId{1}};
+    ASSERT_TRUE(commit(forget));
+    EXPECT_EQ(store_->blob(script.hash).value(), script.bytes);
+    forget.changes.forgotten = {JobId{2}};
+    ASSERT_TRUE(commit(forget));
+    EXPECT_FALSE(has_blob(script));
+    EXPECT_EQ(store_->blob(script.hash).error().code, ErrorCode::NotFound);
+}
+
+TEST_P(StoreContract, KeepsABlobThatAnotherJobTakesOverInOneBatch) {
+    const Blob script = blob_of("script");
+    ASSERT_TRUE(commit(batch_of({simple_job(1, script.hash)}, {script})));
+    Batch batch = batch_of({simple_job(2, script.hash)}, {script});
+    batch.changes.forgotten = {JobId{1}};
+    ASSERT_TRUE(commit(batch));
+    EXPECT_EQ(store_->blob(script.hash).value(), "script");
+
+    ASSERT_TRUE(commit(batch_of({simple_job(2)})));
+    EXPECT_FALSE(has_blob(script)) << "the job now has another request";
+}
+
+// ---- epochs
+
+TEST_P(StoreContract, TakesBatchesOfTheLastWriterOnly) {
+    ASSERT_TRUE(commit(batch_of({simple_job(1)})));
+    const Epoch first = epoch_;
+    take_epoch();
+    EXPECT_GT(epoch_, first);
+    const Blob script = blob_of("script");
+    Batch late = batch_of({simple_job(2, script.hash)}, {script});
+    late.epoch = first;
+    const CommitOutcome refused = store_->commit(late);
+    EXPECT_EQ(refused.kind, CommitOutcome::Kind::Fenced);
+    EXPECT_NE(refused.why.find("another controller"), std::string::npos) << refused.why;
+    EXPECT_FALSE(has_blob(script)) << "nothing of the batch is kept";
+    EXPECT_EQ(store_->load()->jobs.size(), 1u);
+    EXPECT_TRUE(commit(late)) << "in the name of the second writer";
+    EXPECT_EQ(reloaded().jobs.size(), 2u);
+}
+
+TEST_P(StoreContract, EachWriterTakesALaterEpoch) {
+    const Epoch first = epoch_;
+    reloaded();
+    EXPECT_GE(epoch_, first);
+    EXPECT_EQ(epoch_ > first, GetParam().survives_closing);
+}
+
+// ---- damage
+
+// One row that cannot be read keeps neither the others nor the cluster from starting.
+TEST_P(StoreContract, SetsDamagedRowsAside) {
+    if (!GetParam().damage) GTEST_SKIP() << "its rows cannot be reached";
+    const Blob script = blob_of("#!/bin/sh\n");
+    Batch batch = batch_of({simple_job(2, script.hash)}, {script});
+    batch.changes.nodes = {{NodeIndex{1}, {.name = "n1"}}};
+    batch.changes.reservations = {course()};
+    batch.changes.qos =
+        std::make_shared<std::vector<Qos>>(std::vector{Qos{.id = 1, .name = "normal"}});
+    ASSERT_TRUE(commit(batch));
+    store_ = nullptr;
+    for (const char* table : {"jobs", "nodes", "reservations", "qos"})
+        GetParam().damage(directory_, table, "x'ffffff'");
+    reloaded();
+    ASSERT_TRUE(commit(batch_of({simple_job(1), simple_job(3)})));
+    for (int restart = 0; restart < 2; ++restart) {
+        const StoredState state = reloaded();
+        ASSERT_EQ(state.jobs.size(), 2u);
+        EXPECT_EQ(state.jobs[0].job.id, JobId{1});
+        EXPECT_EQ(state.jobs[1].job.id, JobId{3});
+        EXPECT_TRUE(state.nodes.empty() && state.reservations.empty() && state.qos.empty());
+        ASSERT_EQ(state.damaged.size(), 4u);
+        EXPECT_EQ(state.damaged[0], (DamagedRow{"job", "2", "it cannot be decoded"}));
+        EXPECT_EQ(state.damaged[1].key, "n1");
+        EXPECT_EQ(state.damaged[2].key, "1");
+        EXPECT_EQ(state.damaged[3].key, "course");
+        EXPECT_TRUE(has_blob(script)) << "what the damaged job may name stays";
+    }
+}
+
+// ---- the memory store alone
+
+// Simulations and tests use this store: it finds what a restart would refuse when it is written.
+TEST(MemoryStore, RefusesARowThatCouldNotBeReadBack) {
+    const auto store = memory_store();
+    Job job = simple_job(1);
+    job.run.suspended = Seconds{-1};
+    EXPECT_EQ(store->commit(batch_of({job})).kind, CommitOutcome::Kind::Retry);
+    job.run.suspended = Seconds{0};
+    job.admin_comment = std::string(1025, 'x');
+    ASSERT_FALSE(store->commit(batch_of({job})));
+    job.admin_comment.pop_back();
+    EXPECT_TRUE(store->commit(batch_of({job})));
+    EXPECT_EQ(store->load()->jobs.size(), 1u);
+}
+
+TEST(BlobHash, IsSha256) {
+    EXPECT_EQ(blob_hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace sluice

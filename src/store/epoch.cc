@@ -1,0 +1,14 @@
+// store/epoch.cc
+#include <fmt/format.h>
+
+#include "store/store.h"
+
+namespace sluice {
+
+CommitOutcome fenced(Epoch writer, Epoch current) {
+    return {CommitOutcome::Kind::Fenced,
+            fmt::format("another controller has taken over the state (epoch {}, this one has {})",
+                        current, writer)};
+}
+
+}  // namespace sluice
