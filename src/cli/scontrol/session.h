@@ -4,11 +4,13 @@
 // of a prompt have set.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
+#include "surface/json.h"
 #include "surface/records.h"
 
 namespace sluice {
@@ -21,7 +23,7 @@ struct Session {
     RecordStyle style;
     bool all = false;  // hidden partitions too
     bool quiet = false;
-    bool json = false;
+    std::optional<JsonStyle> json;  // --json, --yaml
     bool over = false;  // exit, quit
 };
 
