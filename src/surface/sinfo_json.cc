@@ -107,7 +107,7 @@ void write_group(const NodeGroup& group, Json& json) {
     json.text("comment", text(N::Comment));
     json.text("extra", "");
     json.text("reason", text(N::Reason));
-    json.text("reservation", "");
+    json.text("reservation", text(N::Reservation));
     json.text("resource_spec", "");
     json.open_object("partition");
     write_partition({&group.listing->partitions, group.partition}, json);

@@ -24,7 +24,7 @@ struct Session {
     bool all = false;  // hidden partitions too
     bool quiet = false;
     std::optional<JsonStyle> json;  // --json, --yaml
-    bool over = false;  // exit, quit
+    bool over = false;              // exit, quit
 };
 
 using Words = std::vector<std::string>;  // of a command, its name first
