@@ -19,6 +19,12 @@ void move_into(std::vector<std::string_view>& open, const std::vector<std::strin
 
 }  // namespace
 
+bool less_ignoring_case(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                        [&](char x, char y) { return lower(x) < lower(y); });
+}
+
 void write_json(std::span<const JsonKey> keys, const SheetRow& row, Json& json) {
     std::vector<std::string_view> open;
     for (const JsonKey& key : keys) {

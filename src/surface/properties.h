@@ -137,6 +137,11 @@ private:
     }
 };
 
+constexpr int letter_rank(char letter) {  // a A b B ...
+    return letter >= 'a' ? 2 * letter : 2 * (letter - 'A' + 'a') + 1;
+}
+bool less_ignoring_case(std::string_view a, std::string_view b);
+
 // The fields of a listing, from one table or several. In the order of the help texts: letters
 // first, then the names without one.
 template <typename Line>
@@ -148,12 +153,9 @@ std::vector<ShownField<Line>> fields_of(
             if (!each.field.name.empty()) fields.push_back(each.field);
         }
     }
-    std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
-        if (!a.letter || !b.letter) {
-            return a.letter || (!b.letter && to_lower(a.name) < to_lower(b.name));
-        }
-        const auto lower_first = [](char c) { return 2 * (c | 32) + (c < 'a'); };
-        return lower_first(a.letter) < lower_first(b.letter);
+    std::sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
+        if (a.letter && b.letter) return letter_rank(a.letter) < letter_rank(b.letter);
+        return a.letter || (!b.letter && less_ignoring_case(a.name, b.name));
     });
     return fields;
 }
