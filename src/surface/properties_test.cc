@@ -7,8 +7,10 @@
 #include <set>
 
 #include "surface/jobs.h"
+#include "surface/licenses.h"
 #include "surface/nodes.h"
 #include "surface/priorities.h"
+#include "surface/qos.h"
 #include "surface/reservations.h"
 #include "surface/steps.h"
 
@@ -54,6 +56,42 @@ TEST(Properties, EachColumnIsShownSomewhere) {
     expect_all_shown<PartitionColumn>(partition_properties(), {});
     expect_all_shown<StepColumn>(step_properties(), {});
     expect_all_shown<ReservationColumn>(reservation_properties(), {});
+}
+
+// For nouns without a table of properties: each column changes what is printed.
+template <typename Enum>
+void expect_each_matters(std::string (*print)(const SheetRow& row)) {
+    const std::set<ColumnId> columns =
+        declared_columns<Enum>(std::make_index_sequence<kColumnsMax>());
+    auto printed = [&](ColumnId set) {
+        Table table;
+        table.set_rows(1);
+        for (ColumnId id : columns) {
+            const std::uint32_t text = table.intern(id == set ? "x" : "");
+            Table::Column& column = table.add_column(id);
+            column.numbers = {id == set ? 7 : 0};
+            column.texts = {text};
+        }
+        const Looks looks;
+        const Sheet sheet(table, looks);
+        return print({&sheet, 0});
+    };
+    for (ColumnId id : columns) EXPECT_NE(printed(id), printed(kColumnsMax)) << id;
+}
+
+TEST(Properties, EachColumnOfLicensesAndQosIsShown) {
+    expect_each_matters<LicenseColumn>([](const SheetRow& row) {
+        std::string out;
+        append_license_record(row, {}, out);
+        return out;
+    });
+    expect_each_matters<QosColumn>([](const SheetRow& row) {
+        std::string out;
+        for (const ReportField& field : qos_fields()) {
+            if (field.append) field.append(row, out);
+        }
+        return out;
+    });
 }
 
 TEST(Properties, HelpListsLettersFirst) {
