@@ -166,7 +166,8 @@ void tasks_per(const SheetRow& job, std::string& out) {
 }
 
 void job_gres(const SheetRow& job, std::string& out) {
-    out += or_null(total_gres(job.text(C::AllocDetail)));
+    const std::string gres = total_gres(job.text(C::AllocDetail));
+    out += gres.empty() ? "(null)" : gres;
 }
 
 void alloc_lines(const SheetRow& job, std::string& out) {

@@ -240,8 +240,9 @@ void reason_text(const SheetRow& node, std::string& out) {
     if (node.text(N::Reason).empty()) return;
     out += node.text(N::Reason);
     if (node.has(N::ReasonTime) && node.has(N::ReasonUser)) {
-        out += fmt::format(" [{}@{}]", node.sheet->user_name(node.number(N::ReasonUser)),
-                           moment_text(node.number(N::ReasonTime), "None", node.looks()));
+        out += fmt::format(" [{}@", node.sheet->user_name(node.number(N::ReasonUser)));
+        moment_cell<N::ReasonTime, "None">(node, out);
+        out += ']';
     }
 }
 

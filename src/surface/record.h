@@ -60,28 +60,8 @@ inline std::string_view word_value(std::string_view line, std::string_view name)
     return {};
 }
 
-inline std::string_view or_null(std::string_view text) {
-    return text.empty() ? "(null)" : text;
-}
 inline std::int64_t or_zero(std::int64_t number) {
     return number == kAbsent ? 0 : number;
-}
-
-inline std::string moment_text(std::int64_t time, std::string_view if_none, const Looks& looks) {
-    std::string text;
-    append_moment(time, if_none, looks, text);
-    return text;
-}
-inline std::string long_duration_text(std::int64_t seconds, std::string_view if_none) {
-    if (seconds == kAbsent) return std::string(if_none);
-    std::string text;
-    append_long_duration(seconds, text);
-    return text;
-}
-inline std::string memory_text(std::int64_t megabytes, const Looks& looks) {
-    std::string text;
-    append_memory(megabytes, looks, text);
-    return text;
 }
 
 }  // namespace sluice
