@@ -14,7 +14,7 @@ SOURCES = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in 
            and path.name not in ("arbitrary.h", "testing.h", "test_files.h", "fake_cluster.h")]
 
 # What only carries job requests: command line, messages, rows, listings, packed forms.
-JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(record|json|fields)\.cc$"
+JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(table|cells|record_cells|json_cells)\.(h|cc)$"
                 r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/(job(_hash|_details|_fields)?\.(h|cc)|validate\.cc)$")
 NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/(partition_fields|update)\.cc$"
                  r"|^protocol/|^store/|^model/node(_fields)?\.h$|^surface/")

@@ -52,9 +52,8 @@ enum class JobColumn : std::uint16_t {
     NodeCountMax,     // wanted at most; absent: no maximum
     CpuCount,         // allocated, or wanted at least
     TaskCount,
-    TaskCountSet,   // -n was given
-    CpusPerTask,    // absent unless given
-    NtasksPerNode,  // absent unless given
+    CpusPerTask = 43,  // absent unless given
+    NtasksPerNode,     // absent unless given
     MinCpusNode,
     MemPerNode,  // absent unless asked for or by default
     MemPerCpu,   // absent unless asked for or by default
@@ -82,10 +81,9 @@ enum class JobColumn : std::uint16_t {
     MailType,       // (t)
     Wckey,          // (t)
     Sluid,          // (t)
-    KilledBy,       // user id; absent unless a user cancelled it
-    AllocDetail,    // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
-    OpenMode,
-    NtasksPerSocket,  // absent unless given, as the next ones
+    // (t) per node: "Nodes=n1 CPU_IDs=0-1 Mem=4096 GRES=gpu:h100:2(IDX:0-1)\n..."
+    AllocDetail = 73,
+    NtasksPerSocket = 75,  // absent unless given, as the next ones
     NtasksPerCore,
     NtasksPerGpu,
     SocketsPerNode,

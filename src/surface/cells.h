@@ -4,6 +4,7 @@
 // the table that uses them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "surface/fields.h"
@@ -11,25 +12,20 @@
 
 namespace sluice {
 
-// What a text that is not there looks like; which one is used is Slurm's choice, field by field.
-enum class Missing { Null, NotAvailable, Blank };
+// A text as an argument of a template.
+template <std::size_t Size>
+struct Literal {
+    char letters[Size];
 
-constexpr std::string_view word_for(Missing missing) {
-    switch (missing) {
-        case Missing::Null:
-            return "(null)";
-        case Missing::NotAvailable:
-            return "N/A";
-        case Missing::Blank:
-            break;
-    }
-    return "";
-}
+    constexpr Literal(const char (&text)[Size]) { std::copy_n(text, Size, letters); }
+    constexpr std::string_view view() const { return {letters, Size - 1}; }
+};
 
-template <auto Column, Missing IfEmpty = Missing::Null>
+// What a text that is not there looks like is Slurm's choice, field by field.
+template <auto Column, Literal IfEmpty = "(null)">
 void text_cell(const SheetRow& row, std::string& out) {
     std::string_view text = row.text(Column);
-    out += text.empty() ? word_for(IfEmpty) : text;
+    out += text.empty() ? IfEmpty.view() : text;
 }
 
 // Absent numbers show as `IfAbsent`.
@@ -39,14 +35,34 @@ void number_cell(const SheetRow& row, std::string& out) {
     append_number(number == kAbsent ? IfAbsent : number, out);
 }
 
-template <auto Column>
+// A number, or a word for one that is absent or has no limit.
+template <auto Column, Literal IfNone>
+void number_or(const SheetRow& row, std::string& out) {
+    const std::int64_t number = row.number(Column);
+    if (number != kAbsent && number != kUnlimited) return append_number(number, out);
+    out += IfNone.view();
+}
+
+template <auto Column, Literal IfNone = "N/A">
 void moment_cell(const SheetRow& row, std::string& out) {
-    append_moment(row.number(Column), "N/A", row.looks(), out);
+    append_moment(row.number(Column), IfNone.view(), row.looks(), out);
+}
+
+template <auto Column, Literal IfAbsent>
+void long_duration_cell(const SheetRow& row, std::string& out) {
+    if (row.has(Column)) return append_long_duration(row.number(Column), out);
+    out += IfAbsent.view();
 }
 
 template <auto Column>
 void user_cell(const SheetRow& row, std::string& out) {
     out += row.sheet->user_name(row.number(Column));
+}
+
+// `Shown` where a flag is set, else `Else`.
+template <auto Column, Literal Shown, Literal Else = "">
+void flag_cell(const SheetRow& row, std::string& out) {
+    out += row.number(Column) == 1 ? Shown.view() : Else.view();
 }
 
 template <auto Column>
@@ -55,35 +71,9 @@ std::int64_t number_key(const SheetRow& row) {
 }
 
 // Facts that no job here can have: always the same word.
-enum class Word { Null, NotAvailable, Na, Zero, Star, StarTriple, ZeroTime, NotSet, No };
-
-constexpr std::string_view text_of_word(Word word) {
-    switch (word) {
-        case Word::Null:
-            return "(null)";
-        case Word::NotAvailable:
-            return "N/A";
-        case Word::Na:
-            return "NA";
-        case Word::Zero:
-            return "0";
-        case Word::Star:
-            return "*";
-        case Word::StarTriple:
-            return "*:*:*";
-        case Word::ZeroTime:
-            return "0:00";
-        case Word::NotSet:
-            return "NotSet";
-        case Word::No:
-            return "No";
-    }
-    return "";
-}
-
-template <Word Shown>
+template <Literal Shown>
 void word_cell(const SheetRow&, std::string& out) {
-    out += text_of_word(Shown);
+    out += Shown.view();
 }
 
 }  // namespace sluice

@@ -1,7 +1,6 @@
 // surface/jobs.h
 //
-// A job's facts as every tool words them: squeue's fields, scontrol's records and JSON are made of
-// these. The table of fields is kJobFields.
+// Jobs as all tools show them: the table of properties, and the texts that it is made of.
 #pragma once
 
 #include <span>
@@ -11,12 +10,16 @@
 #include "model/columns.h"
 #include "model/states.h"
 #include "surface/fields.h"
+#include "surface/properties.h"
 #include "surface/sheet.h"
 
 namespace sluice {
 
 using JobField = ShownField<SheetRow>;
 std::span<const JobField> job_fields();
+std::span<const Property<SheetRow>> job_properties();
+// All rows of the sheet, which must hold all columns.
+std::string jobs_json(const Sheet& jobs, const JsonMeta& meta);
 
 // The columns that the functions below read, for code that uses them outside of a field.
 constexpr Needs kJobIdNeeds = needs(JobColumn::Id, JobColumn::ArrayJobId, JobColumn::ArrayTaskId,

@@ -12,9 +12,26 @@
 namespace sluice {
 
 void Json::new_line() {
-    if (compact_) return;
+    if (style_.compact) return;
     out_ += '\n';
     out_.append(2 * levels_.size(), ' ');
+}
+
+// A line per key or element. The first key of an object in a list follows its dash.
+void Json::begin_yaml(std::string_view key, bool has_text) {
+    if (!levels_.empty()) {
+        Level& level = levels_.back();
+        const bool follows_dash = level.is_empty && level.is_element;
+        if (!follows_dash && !out_.empty()) {
+            out_ += '\n';
+            out_.append(2 * (levels_.size() - 1), ' ');
+        }
+        level.is_empty = false;
+        if (level.is_list) out_ += "- ";
+    }
+    if (key.empty()) return;
+    out_ += key;
+    out_ += has_text ? ": " : ":";
 }
 
 void Json::begin(std::string_view key) {
@@ -26,7 +43,7 @@ void Json::begin(std::string_view key) {
     }
     if (key.empty()) return;
     quoted(key);
-    out_ += compact_ ? ":" : ": ";
+    out_ += style_.compact ? ":" : ": ";
 }
 
 void Json::quoted(std::string_view text) {
@@ -65,28 +82,45 @@ void Json::quoted(std::string_view text) {
     out_ += '"';
 }
 
+void Json::open(std::string_view key, bool is_list) {
+    const bool is_element = !levels_.empty() && levels_.back().is_list;
+    if (style_.yaml) {
+        begin_yaml(key, false);
+    } else {
+        begin(key);
+        out_ += is_list ? '[' : '{';
+    }
+    levels_.push_back({.is_list = is_list, .is_element = is_element});
+}
+
 void Json::open_object(std::string_view key) {
-    begin(key);
-    out_ += '{';
-    levels_.push_back({.is_list = false});
+    open(key, false);
 }
 
 void Json::open_list(std::string_view key) {
-    begin(key);
-    out_ += '[';
-    levels_.push_back({.is_list = true});
+    open(key, true);
 }
 
 void Json::close() {
     CHECK(!levels_.empty());
     const Level level = levels_.back();
     levels_.pop_back();
+    if (style_.yaml) {
+        if (level.is_empty && !level.is_element && !levels_.empty()) out_ += ' ';
+        if (level.is_empty) out_ += level.is_list ? "[]" : "{}";
+        return;
+    }
     if (!level.is_empty) new_line();
     out_ += level.is_list ? ']' : '}';
 }
 
+void Json::scalar(std::string_view key, std::string_view text) {
+    style_.yaml ? begin_yaml(key, true) : begin(key);
+    out_ += text;
+}
+
 void Json::text(std::string_view key, std::string_view value) {
-    begin(key);
+    scalar(key, {});
     quoted(value);
 }
 
@@ -95,23 +129,19 @@ void Json::element(std::string_view value) {
 }
 
 void Json::number(std::string_view key, std::int64_t value) {
-    begin(key);
-    fmt::format_to(std::back_inserter(out_), "{}", value);
+    scalar(key, fmt::format_int(value).c_str());
 }
 
 void Json::real(std::string_view key, double value) {
-    begin(key);
-    fmt::format_to(std::back_inserter(out_), "{:.2f}", value);
+    scalar(key, fmt::format("{:.2f}", value));
 }
 
 void Json::boolean(std::string_view key, bool value) {
-    begin(key);
-    out_ += value ? "true" : "false";
+    scalar(key, value ? "true" : "false");
 }
 
 void Json::null(std::string_view key) {
-    begin(key);
-    out_ += "null";
+    scalar(key, "null");
 }
 
 void Json::texts(std::string_view key, const std::vector<std::string>& values) {
@@ -139,7 +169,7 @@ void write_json_meta(Json& json, const JsonMeta& meta) {
     json.open_object("plugin");
     json.text("type", "");
     json.text("name", "");
-    json.text("data_parser", kDataParser);
+    json.text("data_parser", data_parser_name(json.version()));
     json.text("accounting_storage", "");
     json.close();
     json.open_object("client");
@@ -165,8 +195,26 @@ void write_json_meta(Json& json, const JsonMeta& meta) {
     json.texts("warnings", {});
 }
 
-bool is_data_parser(std::string_view name) {
-    return name == kDataParser || name == kDataParser.substr(kDataParser.find('/') + 1);
+std::string data_parser_name(int version) {
+    return fmt::format("data_parser/v0.0.{}", version);
+}
+
+std::optional<int> find_data_parser(std::string_view name) {
+    for (int version = kJsonOldest; version <= kJsonNewest; ++version) {
+        const std::string known = data_parser_name(version);
+        if (name == known || name == std::string_view(known).substr(known.find('/') + 1)) {
+            return version;
+        }
+    }
+    return {};
+}
+
+std::string data_parser_list() {
+    std::vector<std::string> names;
+    for (int version = kJsonOldest; version <= kJsonNewest; ++version) {
+        names.push_back(fmt::format("v0.0.{}", version));
+    }
+    return join(names, ", ");
 }
 
 bool wants_compact_json(std::string_view slurm_json) {

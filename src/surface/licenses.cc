@@ -24,8 +24,8 @@ void append_license_record(const SheetRow& license, const RecordStyle& style, st
                        license.number(C::Reserved));
 }
 
-std::string licenses_json(const Sheet& licenses, const JsonMeta& meta, bool compact) {
-    Json json(compact);
+std::string licenses_json(const Sheet& licenses, const JsonMeta& meta) {
+    Json json(meta.style);
     json.open_object();
     json.open_list("licenses");
     for (std::uint32_t i = 0; i < licenses.rows(); ++i) {
@@ -40,6 +40,7 @@ std::string licenses_json(const Sheet& licenses, const JsonMeta& meta, bool comp
         json.number("LastConsumed", 0);
         json.number("LastDeficit", 0);
         json.number("LastUpdate", 0);
+        json.text("Nodes", "");
         json.close();
     }
     json.close();

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "surface/job_json.h"
+#include "surface/json.h"
 #include "surface/records.h"
 #include "surface/sheet.h"
 
 namespace sluice {
 
 void append_license_record(const SheetRow& license, const RecordStyle& style, std::string& out);
-std::string licenses_json(const Sheet& licenses, const JsonMeta& meta, bool compact);
+std::string licenses_json(const Sheet& licenses, const JsonMeta& meta);
 
 }  // namespace sluice

@@ -86,6 +86,14 @@ std::uint32_t node_flags(const Sheet& nodes, std::uint32_t node) {
     return flags == kAbsent ? 0 : static_cast<std::uint32_t>(flags);
 }
 
+void write_node_states(const Sheet& nodes, std::uint32_t node, Json& json, std::string_view key) {
+    const std::string text =
+        print_node_state_complete(node_base(nodes, node), node_flags(nodes, node));
+    json.open_list(key);
+    for (std::string_view word : split(text, '+')) json.element(word);
+    json.close();
+}
+
 NodeCounts count_nodes(const NodeGroup& group) {
     NodeCounts counts;
     for (std::uint32_t node : group.nodes) {

@@ -1,7 +1,7 @@
 // surface/nodes.h
 //
-// sinfo's lines: nodes of a partition that look the same in the fields shown. The table of fields
-// is kNodeFields; what scontrol and JSON share with it is here too.
+// Nodes and partitions as all tools show them: the lines of sinfo, which are nodes of a partition
+// that look the same in the fields shown, and the tables of properties.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "model/states.h"
 #include "surface/fields.h"
 #include "surface/format.h"
+#include "surface/properties.h"
 #include "surface/sheet.h"
 
 namespace sluice {
@@ -40,8 +41,8 @@ struct NodeGroup {
 
 using NodeField = ShownField<NodeGroup>;
 std::span<const NodeField> node_fields();
-// A field's needs hold both kinds of columns; those of partitions are moved up by this much.
-constexpr ColumnId kPartitionOffset = 512;
+std::span<const Property<NodeGroup>> node_properties();
+std::span<const Property<NodeGroup>> partition_properties();
 
 struct NodeCounts {
     std::int64_t allocated = 0, idle = 0, other = 0, total = 0;
@@ -51,6 +52,8 @@ NodeCounts count_cpus(const NodeGroup& group);
 
 NodeBase node_base(const Sheet& nodes, std::uint32_t node);
 std::uint32_t node_flags(const Sheet& nodes, std::uint32_t node);
+// ["MIXED", "PLANNED"]
+void write_node_states(const Sheet& nodes, std::uint32_t node, Json& json, std::string_view key);
 inline std::int64_t configured_order(const NodeGroup& group) {
     return group.partition;
 }
@@ -63,5 +66,12 @@ struct Grouping {
 // Puts the nodes for which `chosen` is set on lines, as the fields of the format ask for.
 std::vector<NodeGroup> group_nodes(const NodeListing& listing, const Format<NodeGroup>& format,
                                    const std::vector<bool>& chosen, const Grouping& grouping);
+
+// Documents of JSON. The sheets must hold all columns.
+std::string nodes_json(const Sheet& nodes, const JsonMeta& meta);
+std::string partitions_json(const Sheet& partitions, const JsonMeta& meta);
+std::string sinfo_json(const NodeListing& listing, const std::vector<bool>& chosen,
+                       const JsonMeta& meta);
+void write_partition(const SheetRow& partition, Json& json);  // its members
 
 }  // namespace sluice

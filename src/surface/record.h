@@ -1,40 +1,55 @@
 // surface/record.h
 //
-// A record under construction: words on lines, or all on one line.
+// The records of scontrol show: words of the form Key=Value on several lines or on one, in an order
+// that scripts know.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.h"
 #include "surface/records.h"
 
 namespace sluice {
 
-class Record {
-public:
-    Record(std::string& out, const RecordStyle& style) : out_(out), style_(style) {}
-    ~Record() { out_ += style_.one_line ? "\n" : "\n\n"; }
-    Record(const Record&) = delete;
-    Record& operator=(const Record&) = delete;
+using Cell = void (*)(const SheetRow& row, std::string& out);
 
-    // Text of the line that is open.
-    template <typename... Args>
-    void add(fmt::format_string<Args...> format, Args&&... args) {
-        fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+enum RecordFlag : std::uint8_t {
+    kAlways = 0,
+    kIfSet = 1 << 0,      // no word where the value is empty
+    kIfDetails = 1 << 1,  // only with -d
+    kLines = 1 << 2,      // lines of its own, without the key; none where the value is empty
+};
+
+struct RecordKey {
+    std::string_view key;
+    Cell append = nullptr;
+    std::uint8_t flags = kAlways;
+    bool (*applies)(const SheetRow& row) = nullptr;  // nullptr: to all rows
+
+    constexpr RecordKey when(bool (*condition)(const SheetRow& row)) const {
+        return {key, append, flags, condition};
     }
-    // Opens the next line.
-    template <typename... Args>
-    void line(fmt::format_string<Args...> format, Args&&... args) {
-        out_ += style_.one_line ? " " : "\n   ";
-        add(format, std::forward<Args>(args)...);
-    }
+};
+
+// Which keys are on which line. A line without words is left out.
+class RecordLayout {
+public:
+    // Each key has its place on one of the lines: "NodeName Arch CoresPerSocket ". A line that ends
+    // with a blank is printed with it.
+    RecordLayout(const std::vector<RecordKey>& keys, std::span<const std::string_view> lines);
+
+    void append(const SheetRow& row, const RecordStyle& style, std::string& out) const;
 
 private:
-    std::string& out_;
-    const RecordStyle& style_;
+    struct Line {
+        std::vector<RecordKey> keys;
+        bool ends_with_blank = false;
+    };
+    std::vector<Line> lines_;
 };
 
 // Of "Nodes=n1 Mem=4096", the value that follows "Mem=".
@@ -45,28 +60,8 @@ inline std::string_view word_value(std::string_view line, std::string_view name)
     return {};
 }
 
-inline std::string_view or_null(std::string_view text) {
-    return text.empty() ? "(null)" : text;
-}
 inline std::int64_t or_zero(std::int64_t number) {
     return number == kAbsent ? 0 : number;
-}
-
-inline std::string moment_text(std::int64_t time, std::string_view if_none, const Looks& looks) {
-    std::string text;
-    append_moment(time, if_none, looks, text);
-    return text;
-}
-inline std::string long_duration_text(std::int64_t seconds, std::string_view if_none) {
-    if (seconds == kAbsent) return std::string(if_none);
-    std::string text;
-    append_long_duration(seconds, text);
-    return text;
-}
-inline std::string memory_text(std::int64_t megabytes, const Looks& looks) {
-    std::string text;
-    append_memory(megabytes, looks, text);
-    return text;
 }
 
 }  // namespace sluice

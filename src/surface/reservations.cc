@@ -6,7 +6,8 @@
 
 #include "base/text.h"
 #include "model/columns.h"
-#include "surface/record.h"
+#include "surface/format.h"
+#include "surface/properties.h"
 
 namespace sluice {
 
@@ -15,7 +16,7 @@ namespace {
 using C = ReservationColumn;
 
 // "root,daemon"; "-daemon" for all users but that one.
-std::string users_text(const SheetRow& reservation) {
+void users(const SheetRow& reservation, std::string& out) {
     std::vector<std::string> words;
     const std::string_view mark = reservation.number(C::UsersDenied) == 1 ? "-" : "";
     for (std::string_view id : split(reservation.text(C::Users), ',')) {
@@ -23,145 +24,135 @@ std::string users_text(const SheetRow& reservation) {
         const auto number = static_cast<std::int64_t>(to_number(id).value_or(0));
         words.push_back(fmt::format("{}{}", mark, reservation.sheet->user_name(number)));
     }
-    return join(words, ",");
+    out += join(words, ",");
 }
 
-std::string names_text(const SheetRow& reservation, C names, C denied) {
+template <C Names, C Denied>
+void names(const SheetRow& reservation, std::string& out) {
     std::vector<std::string> words;
-    const std::string_view mark = reservation.number(denied) == 1 ? "-" : "";
-    for (std::string_view name : split(reservation.text(names), ',')) {
+    const std::string_view mark = reservation.number(Denied) == 1 ? "-" : "";
+    for (std::string_view name : split(reservation.text(Names), ',')) {
         if (!name.empty()) words.push_back(fmt::format("{}{}", mark, name));
     }
-    return join(words, ",");
+    out += join(words, ",");
 }
 
-std::string accounts_text(const SheetRow& reservation) {
-    return names_text(reservation, C::Accounts, C::AccountsDenied);
+template <Cell List>
+void or_null_word(const SheetRow& reservation, std::string& out) {
+    const std::size_t start = out.size();
+    List(reservation, out);
+    if (out.size() == start) out += "(null)";
 }
 
-std::string qos_text(const SheetRow& reservation) {
-    return names_text(reservation, C::Qos, C::QosDenied);
+void duration(const SheetRow& reservation, std::string& out) {
+    append_long_duration(reservation.number(C::EndTime) - reservation.number(C::StartTime), out);
 }
 
-std::string partitions_text(const SheetRow& reservation) {
-    return names_text(reservation, C::AllowedPartitions, C::PartitionsDenied);
-}
-
-std::string_view state_text(const SheetRow& reservation) {
-    return reservation.number(C::IsActive) == 1 ? "ACTIVE" : "INACTIVE";
-}
-
-std::string moment_of(const SheetRow& reservation, C column) {
-    return moment_text(reservation.number(column), "Unknown", reservation.looks());
-}
-
-std::string length_of(const SheetRow& reservation) {
-    return long_duration_text(reservation.number(C::EndTime) - reservation.number(C::StartTime),
-                              "");
-}
-
-// "NodeName=n1 CoreIDs=0-1", of each node of a reservation of certain cores.
-std::vector<std::string_view> core_lines(const SheetRow& reservation) {
-    const std::string_view text = reservation.text(C::CoreIds);
-    return text.empty() ? std::vector<std::string_view>{} : split(text, '\n');
-}
-
-void write_json(const SheetRow& reservation, Json& json) {
-    json.open_object();
-    json.text("accounts", accounts_text(reservation));
-    json.text("allowed_partitions", partitions_text(reservation));
-    json.text("burst_buffer", "");
-    json.text("comment", reservation.text(C::Comment));
-    json.number("core_count", reservation.number(C::CoreCount));
-    json.open_list("core_specializations");
-    for (std::string_view line : core_lines(reservation)) {
+// Each "NodeName=n1 CoreIDs=0-1" of a reservation of certain cores.
+void write_cores(const SheetRow& reservation, Json& json, std::string_view key) {
+    json.open_list(key);
+    for (std::string_view line : split(reservation.text(C::CoreIds), '\n')) {
+        if (line.empty()) continue;
         json.open_object();
         json.text("node", word_value(line, "NodeName="));
         json.text("core", word_value(line, "CoreIDs="));
         json.close();
     }
     json.close();
-    json.optional_number("end_time", reservation.number(C::EndTime));
-    json.text("features", reservation.text(C::Features));
-    json.open_list("flags");
+}
+
+// Compat: FIRST_CORES is no word of the data parsers, and clients refuse unknown words.
+void write_flags(const SheetRow& reservation, Json& json, std::string_view key) {
+    json.open_list(key);
     for (std::string_view word : split(reservation.text(C::Flags), ',')) {
-        if (!word.empty()) json.element(word.substr(0, word.find('=')));
+        if (word.empty() || word == "FIRST_CORES") continue;
+        json.element(word.substr(0, word.find('=')));
     }
     json.close();
-    json.text("groups", reservation.text(C::Groups));
-    json.text("licenses", reservation.text(C::Licenses));
-    const std::int64_t delay = reservation.number(C::MaxStartDelay);
-    json.number("max_start_delay", delay == kAbsent ? 0 : delay);
-    json.text("name", reservation.text(C::Name));
-    json.number("node_count", reservation.number(C::NodeCount));
-    json.text("node_list", reservation.text(C::Nodes));
-    json.text("partition", reservation.text(C::Partition));
-    json.open_object("purge_completed");
-    json.optional_number("time", reservation.number(C::PurgeAfter));
-    json.close();
-    json.text("qos", qos_text(reservation));
-    json.optional_number("start_time", reservation.number(C::StartTime));
-    json.text("tres", reservation.text(C::Tres));
-    json.text("users", users_text(reservation));
-    json.close();
 }
+
+constexpr Cell accounts = names<C::Accounts, C::AccountsDenied>;
+constexpr Cell qos = names<C::Qos, C::QosDenied>;
+constexpr Cell partitions = names<C::AllowedPartitions, C::PartitionsDenied>;
+constexpr std::uint8_t kWhole = kWholeValue;
+
+// clang-format off
+constexpr Property<SheetRow> kProperties[] = {
+    {made_of(C::Accounts, C::AccountsDenied), record("Accounts", or_null_word<accounts>),
+     json("accounts", json_text_of<accounts>)},
+    {made_of(C::AllowedPartitions, C::PartitionsDenied), record("AllowedPartitions", or_null_word<partitions>),
+     json("allowed_partitions", json_text_of<partitions>)},
+    {word<"(null)">,             record("BurstBuffer"), json("burst_buffer")},
+    {text<C::Comment>,           record("Comment", kIfSet), json("comment")},
+    {number<C::CoreCount>,       record("CoreCnt"), json("core_count")},
+    {text<C::CoreIds, "">, record("CoreIDs", text_cell<C::CoreIds, "">, kLines),
+     json("core_specializations", write_cores)},
+    {moment<C::EndTime>, list("EndTime", "END_TIME", moment_cell<C::EndTime, "Unknown">).with(kWhole),
+     record("EndTime"), json("end_time")},
+    {text<C::Features>,          record("Features"), json("features")},
+    {text<C::Flags>,             record("Flags", text_cell<C::Flags, "">), json("flags", write_flags)},
+    {text<C::Groups>,            record("Groups"), json("groups")},
+    {text<C::Licenses>,          record("Licenses"), json("licenses")},
+    {number<C::MaxStartDelay>, record("MaxStartDelay", long_duration_cell<C::MaxStartDelay, "(null)">),
+     json("max_start_delay")},
+    {text<C::Name>,              list("Name", "RESV_NAME"), record("ReservationName"), json("name")},
+    {number<C::NodeCount>,       record("NodeCnt"), json("node_count")},
+    {text<C::Nodes, "">,         list("Nodes", "NODELIST"), record("Nodes"), json("node_list")},
+    {text<C::Partition>,         record("PartitionName"), json("partition")},
+    {optional_number<C::PurgeAfter>, json("purge_completed/time")},
+    {made_of(C::Qos, C::QosDenied), record("QOS", or_null_word<qos>), json("qos", json_text_of<qos>)},
+    {moment<C::StartTime>, list("StartTime", "START_TIME", moment_cell<C::StartTime, "Unknown">).with(kWhole),
+     record("StartTime"), json("start_time")},
+    {word<"">,                   json("watts", json_unset).until(44)},
+    {text<C::Tres>,              record("TRES"), json("tres")},
+    {made_of(C::Users, C::UsersDenied), record("Users", or_null_word<users>), json("users", json_text_of<users>)},
+    {made_of(C::StartTime, C::EndTime), list("Duration", "DURATION", duration).with(kWhole),
+     record("Duration", duration)},
+    {flag<C::IsActive>, list("State", "STATE", flag_cell<C::IsActive, "ACTIVE", "INACTIVE">),
+     record("State", flag_cell<C::IsActive, "ACTIVE", "INACTIVE">)},
+};
+// clang-format on
+
+constexpr std::string_view kRecord[] = {
+    "ReservationName StartTime EndTime Duration",
+    "Nodes NodeCnt CoreCnt Features PartitionName Flags",
+    "CoreIDs",
+    "TRES",
+    "AllowedPartitions QOS",
+    "Users Groups Accounts Licenses State BurstBuffer",
+    "MaxStartDelay",
+    "Comment",
+};
 
 }  // namespace
 
-void append_reservation_record(const SheetRow& reservation, const RecordStyle& style,
-                               std::string& out) {
-    Record record(out, style);
-    record.add("ReservationName={} StartTime={} EndTime={} Duration={}", reservation.text(C::Name),
-               moment_of(reservation, C::StartTime), moment_of(reservation, C::EndTime),
-               length_of(reservation));
-    record.line("Nodes={} NodeCnt={} CoreCnt={} Features={} PartitionName={} Flags={}",
-                or_null(reservation.text(C::Nodes)), reservation.number(C::NodeCount),
-                reservation.number(C::CoreCount), or_null(reservation.text(C::Features)),
-                or_null(reservation.text(C::Partition)), reservation.text(C::Flags));
-    for (std::string_view line : core_lines(reservation)) record.line("  {}", line);
-    record.line("TRES={}", or_null(reservation.text(C::Tres)));
-    record.line("AllowedPartitions={} QOS={}", or_null(partitions_text(reservation)),
-                or_null(qos_text(reservation)));
-    record.line("Users={} Groups={} Accounts={} Licenses={} State={} BurstBuffer=(null)",
-                or_null(users_text(reservation)), or_null(reservation.text(C::Groups)),
-                or_null(accounts_text(reservation)), or_null(reservation.text(C::Licenses)),
-                state_text(reservation));
-    record.line("MaxStartDelay={}",
-                long_duration_text(reservation.number(C::MaxStartDelay), "(null)"));
-    if (!reservation.text(C::Comment).empty()) {
-        record.line("Comment={}", reservation.text(C::Comment));
-    }
+std::span<const Property<SheetRow>> reservation_properties() {
+    return kProperties;
 }
 
-std::string reservations_json(const Sheet& reservations, const JsonMeta& meta, bool compact) {
-    Json json(compact);
-    json.open_object();
-    json.open_list("reservations");
-    for (std::uint32_t i = 0; i < reservations.rows(); ++i) write_json({&reservations, i}, json);
-    json.close();
-    json.optional_number("last_update", to_unix(reservations.looks().now));
-    write_json_meta(json, meta);
-    json.close();
-    return json.take();
+void append_reservation_record(const SheetRow& reservation, const RecordStyle& style,
+                               std::string& out) {
+    static const RecordLayout layout(record_keys<SheetRow>(kProperties), kRecord);
+    layout.append(reservation, style, out);
+}
+
+std::string reservations_json(const Sheet& reservations, const JsonMeta& meta) {
+    return json_document("reservations", json_keys<SheetRow>(kProperties), reservations, meta);
 }
 
 std::string reservation_lines(const Sheet& reservations, bool header) {
+    static const std::vector<ShownField<SheetRow>> fields = fields_of<SheetRow>({kProperties});
+    Format<SheetRow> format = parse_long_format<SheetRow>(
+        "Name:9  ,State:.8  ,StartTime:.19  ,EndTime:.19  ,Duration:.11  ,Nodes:0", fields);
     // Compat: the names are as wide as the longest, but no narrower than the header.
-    std::size_t width = 9;
+    std::uint32_t& width = format.cells[0].width;
     for (std::uint32_t i = 0; i < reservations.rows(); ++i) {
-        width = std::max(width, reservations.text(i, C::Name).size());
+        width = std::max(width, static_cast<std::uint32_t>(reservations.text(i, C::Name).size()));
     }
     std::string out;
-    const auto line = [&](std::string_view name, std::string_view state, std::string_view start,
-                          std::string_view end, std::string_view length, std::string_view nodes) {
-        out += fmt::format("{:<{}}  {:>8}  {:>19}  {:>19}  {:>11}  {}\n", name, width, state, start,
-                           end, length, nodes);
-    };
-    if (header) line("RESV_NAME", "STATE", "START_TIME", "END_TIME", "DURATION", "NODELIST");
+    if (header) append_header(format, out);
     for (std::uint32_t i = 0; i < reservations.rows(); ++i) {
-        const SheetRow each{&reservations, i};
-        line(each.text(C::Name), state_text(each), moment_of(each, C::StartTime),
-             moment_of(each, C::EndTime), length_of(each), each.text(C::Nodes));
+        append_row(format, {&reservations, i}, out);
     }
     return out;
 }

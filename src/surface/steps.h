@@ -1,6 +1,6 @@
 // surface/steps.h
 //
-// The fields of squeue --steps, and what scontrol show step shares with them.
+// Steps as squeue --steps and scontrol show step show them.
 #pragma once
 
 #include <span>
@@ -8,12 +8,15 @@
 #include <string_view>
 
 #include "surface/fields.h"
+#include "surface/properties.h"
 #include "surface/sheet.h"
 
 namespace sluice {
 
 using StepField = ShownField<SheetRow>;
 std::span<const StepField> step_fields();
+std::span<const Property<SheetRow>> step_properties();
+std::string steps_json(const Sheet& steps, const JsonMeta& meta);
 
 constexpr Needs kStepIdNeeds =
     needs(StepColumn::JobId, StepColumn::ArrayJobId, StepColumn::ArrayTaskId, StepColumn::StepId);

@@ -7,35 +7,43 @@
 #include "model/columns.h"
 #include "model/errors.h"
 #include "protocol/convert.h"
-#include "surface/json.h"
+#include "surface/jobs.h"
+#include "surface/nodes.h"
+#include "surface/reservations.h"
+#include "surface/steps.h"
 
 namespace sluice {
 
 namespace {
 
-// The last column of each kind, in the order of TableKind.
-constexpr ColumnId kLastColumns[] = {static_cast<ColumnId>(JobColumn::KillOnInvalidDep),
-                                     static_cast<ColumnId>(NodeColumn::NextState),
-                                     static_cast<ColumnId>(PartitionColumn::TresBillingWeights),
-                                     static_cast<ColumnId>(StepColumn::ExitCode),
-                                     static_cast<ColumnId>(LicenseColumn::Reserved),
-                                     static_cast<ColumnId>(ReservationColumn::CoreIds),
-                                     static_cast<ColumnId>(QosColumn::MinTres)};
+// For kinds without a table of properties: all columns, of which this is the last.
+template <typename Column>
+std::vector<ColumnId> columns_to(Column last) {
+    std::vector<ColumnId> columns;
+    for (ColumnId id = 0; id <= static_cast<ColumnId>(last); ++id) columns.push_back(id);
+    return columns;
+}
 
 }  // namespace
 
 std::vector<ColumnId> all_columns(TableKind kind) {
-    std::vector<ColumnId> columns;
-    for (ColumnId id = 0; id <= kLastColumns[static_cast<int>(kind)]; ++id) columns.push_back(id);
-    if (kind == TableKind::Jobs) {
-        for (JobColumn each :
-             {JobColumn::TresBind, JobColumn::ThreadSpec, JobColumn::NodeSizes, JobColumn::TresFreq,
-              JobColumn::SchedNodes, JobColumn::LastCheckpoint, JobColumn::AllocLayout}) {
-            columns.push_back(static_cast<ColumnId>(each));
-        }
+    switch (kind) {
+        case TableKind::Jobs:
+            return columns_of(job_properties());
+        case TableKind::Nodes:
+            return columns_of(node_properties());
+        case TableKind::Partitions:
+            return columns_of(partition_properties());
+        case TableKind::Steps:
+            return columns_of(step_properties());
+        case TableKind::Licenses:
+            return columns_to(LicenseColumn::Reserved);
+        case TableKind::Reservations:
+            return columns_of(reservation_properties());
+        case TableKind::Qos:
+            return columns_to(QosColumn::MinTres);
     }
-    if (kind == TableKind::Steps) columns.push_back(static_cast<ColumnId>(StepColumn::TresBind));
-    return columns;
+    return {};
 }
 
 Result<Table> fetch_table(Client& client, TableKind kind, std::vector<ColumnId> columns,
@@ -56,7 +64,28 @@ Result<Table> fetch_table(Client& client, TableKind kind, std::vector<ColumnId> 
 
 void print_data_parsers(Streams& streams) {
     streams.err("Possible data_parser plugins:\n");
-    streams.out(fmt::format("{}\n", kDataParser));
+    for (int version = kJsonOldest; version <= kJsonNewest; ++version) {
+        streams.out(data_parser_name(version) + "\n");
+    }
+}
+
+Result<JsonStyle> parse_json_style(std::string_view value, bool yaml) {
+    JsonStyle style{.yaml = yaml};
+    if (value.empty()) return style;
+    const std::optional<int> version = find_data_parser(value);
+    if (!version) {
+        const std::string_view name = value.substr(value.rfind('/') + 1);
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("Unable to find plugin: data_parser/{}; there are {}", name,
+                                 data_parser_list())};
+    }
+    style.version = *version;
+    return style;
+}
+
+JsonMeta json_meta(const Invocation& invocation, const Looks& looks, JsonStyle style) {
+    style.compact = wants_compact_json(invocation.environment.find("SLURM_JSON").value_or(""));
+    return {invocation.tool, invocation.args, looks.cluster, style};
 }
 
 Looks looks_for(const Invocation& invocation, Client& client, Time now) {

@@ -12,6 +12,7 @@
 #include "cli/common/job_setup.h"
 #include "model/filter.h"
 #include "model/table.h"
+#include "surface/json.h"
 #include "surface/sheet.h"
 
 namespace sluice {
@@ -19,7 +20,7 @@ namespace sluice {
 Result<Table> fetch_table(Client& client, TableKind kind, std::vector<ColumnId> columns,
                           const Filter& filter);
 
-// Every column of a kind, for records and JSON.
+// Every column that an output of a kind shows, for records and JSON.
 std::vector<ColumnId> all_columns(TableKind kind);
 
 // SLURM_TIME_FORMAT, SLURM_BITSTR_LEN; the cluster's name only where the configuration can be read.
@@ -27,6 +28,10 @@ Looks looks_for(const Invocation& invocation, Client& client, Time now);
 
 // --json=list: the names on standard output, a heading beside it.
 void print_data_parsers(Streams& streams);
+// The value of --json or --yaml; empty: the newest version.
+Result<JsonStyle> parse_json_style(std::string_view value, bool yaml);
+// What a document says of the tool that printed it; SLURM_JSON=compact applies here.
+JsonMeta json_meta(const Invocation& invocation, const Looks& looks, JsonStyle style);
 
 // False: slurm.conf cannot be read, and an error has been printed.
 bool has_configuration(const Invocation& invocation, Client& client, Streams& streams);

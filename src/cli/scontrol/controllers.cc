@@ -28,7 +28,9 @@ Result<std::string> answering_host(Session& session) {
 }
 
 int print_ping_json(Session& session, const Config& config, const Result<std::string>& host) {
-    Json json(wants_compact_json(session.invocation.environment.find("SLURM_JSON").value_or("")));
+    const Looks looks{.cluster = config.cluster_name};
+    const JsonMeta meta = json_meta(session.invocation, looks, *session.json);
+    Json json(meta.style);
     json.open_object();
     json.open_list("pings");
     for (std::size_t i = 0; i < config.controllers.size(); ++i) {
@@ -36,14 +38,19 @@ int print_ping_json(Session& session, const Config& config, const Result<std::st
             host && (*host == config.controllers[i].name || config.controllers.size() == 1);
         json.open_object();
         json.text("hostname", config.controllers[i].name);
+        if (json.version() < 45) json.text("pinged", up ? "UP" : "DOWN");
         json.boolean("responding", up);
         json.number("latency", 0);
         json.boolean("primary", i == 0);
-        json.text("status", up ? "UP" : "DOWN");
+        if (json.version() < 45) {
+            json.text("mode", i == 0 ? "primary" : fmt::format("backup{}", i));
+        } else {
+            json.text("status", up ? "UP" : "DOWN");
+        }
         json.close();
     }
     json.close();
-    write_json_meta(json, {session.invocation.tool, session.invocation.args, config.cluster_name});
+    write_json_meta(json, meta);
     json.close();
     session.streams.out(json.take());
     return host ? 0 : 1;

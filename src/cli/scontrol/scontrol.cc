@@ -232,6 +232,7 @@ enum Option : std::size_t {
     kUid,
     kVerbose,
     kVersion,
+    kYaml,
 };
 
 struct ControlOption {
@@ -249,7 +250,7 @@ constexpr ControlOption kOptions[] = {
     {{"help", 'h', Argument::None, kHelp}, "show this text"},
     {{"usage", 0, Argument::None, kHelp}, "show this text"},
     {{"hide", 0, Argument::None, kHide}, "no hidden partitions (default)"},
-    {{"json", 0, Argument::Optional, kJson}, "print JSON; list: the names of its formats, of which v0.0.45 is the only one"},
+    {{"json", 0, Argument::Optional, kJson}, "print JSON; list: the names of its versions, v0.0.42 to v0.0.45"},
     {{"local", 0, Argument::None, kLocal}, "accepted: there is one cluster"},
     {{"oneliner", 'o', Argument::None, kOneLine}, "one line for each record"},
     {{"quiet", 'Q', Argument::None, kQuiet}, "print errors only"},
@@ -257,6 +258,7 @@ constexpr ControlOption kOptions[] = {
     {{"uid", 'u', Argument::Required, kUid}},
     {{"verbose", 'v', Argument::None, kVerbose}, "accepted"},
     {{"version", 'V', Argument::None, kVersion}, "print the version and exit"},
+    {{"yaml", 0, Argument::Optional, kYaml}, "the same as --json, printed as YAML"},
 };
 // clang-format on
 
@@ -271,6 +273,20 @@ int show_help(Session& session, const Words&) {
     }
     session.streams.out(text.append(kHelpEnd));
     return 0;
+}
+
+std::optional<int> choose_json(Session& session, const GivenOption& option) {
+    if (option.value == "list") {
+        print_data_parsers(session.streams);
+        return 0;
+    }
+    Result<JsonStyle> style = parse_json_style(option.value.value_or(""), option.id == kYaml);
+    if (!style) {
+        print_error(session.streams, session.invocation, style.error().detail);
+        return 1;
+    }
+    session.json = *style;
+    return {};
 }
 
 // Nothing: continue. A code: exit with it; messages have been printed.
@@ -306,15 +322,8 @@ std::optional<int> apply_option(Session& session, const GivenOption& option) {
         case kUid:
             return refuse("-u (--uid)");
         case kJson:
-            if (option.value == "list") {
-                print_data_parsers(session.streams);
-                return 0;
-            }
-            if (option.value && !is_data_parser(*option.value)) {
-                return refuse(fmt::format("--json={}", *option.value));
-            }
-            session.json = true;
-            break;
+        case kYaml:
+            return choose_json(session, option);
         default:
             break;
     }

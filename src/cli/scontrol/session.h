@@ -4,11 +4,13 @@
 // of a prompt have set.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
+#include "surface/json.h"
 #include "surface/records.h"
 
 namespace sluice {
@@ -21,8 +23,8 @@ struct Session {
     RecordStyle style;
     bool all = false;  // hidden partitions too
     bool quiet = false;
-    bool json = false;
-    bool over = false;  // exit, quit
+    std::optional<JsonStyle> json;  // --json, --yaml
+    bool over = false;              // exit, quit
 };
 
 using Words = std::vector<std::string>;  // of a command, its name first

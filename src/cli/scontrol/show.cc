@@ -13,11 +13,11 @@
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "surface/explain.h"
-#include "surface/job_json.h"
 #include "surface/jobs.h"
 #include "surface/licenses.h"
-#include "surface/node_json.h"
+#include "surface/nodes.h"
 #include "surface/reservations.h"
+#include "surface/steps.h"
 
 namespace sluice {
 
@@ -35,8 +35,8 @@ Result<Listed> fetch(Session& session, TableKind kind, const Filter& filter) {
                   looks_for(session.invocation, session.client, session.now)};
 }
 
-bool compact(Session& session) {
-    return wants_compact_json(session.invocation.environment.find("SLURM_JSON").value_or(""));
+JsonMeta meta_of(const Session& session, const Looks& looks) {
+    return json_meta(session.invocation, looks, *session.json);
 }
 
 using AppendRecord = void (*)(const SheetRow&, const RecordStyle&, std::string&);
@@ -98,9 +98,7 @@ int show_jobs(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out_long(jobs_json(
-            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
-            compact(session)));
+        session.streams.out_long(jobs_json(sheet, meta_of(session, listed->looks)));
         return 0;
     }
     std::string out = job_records(session, sheet, filter);
@@ -135,9 +133,7 @@ int show_nodes(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out_long(nodes_json(
-            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
-            compact(session)));
+        session.streams.out_long(nodes_json(sheet, meta_of(session, listed->looks)));
         return 0;
     }
     if (!id) {
@@ -172,9 +168,7 @@ int show_partitions(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out(partitions_json(
-            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
-            compact(session)));
+        session.streams.out(partitions_json(sheet, meta_of(session, listed->looks)));
         return 0;
     }
     session.streams.out(records_of(session, sheet, append_partition_record));
@@ -211,9 +205,7 @@ int show_steps(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out(steps_json(
-            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
-            compact(session)));
+        session.streams.out(steps_json(sheet, meta_of(session, listed->looks)));
     } else {
         session.streams.out(sheet.rows() ? records_of(session, sheet, append_step_record)
                                          : std::string("No job steps in the system\n"));
@@ -231,9 +223,7 @@ int show_reservations(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out(reservations_json(
-            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
-            compact(session)));
+        session.streams.out(reservations_json(sheet, meta_of(session, listed->looks)));
         return 0;
     }
     session.streams.out(records_of(session, sheet, append_reservation_record));
@@ -253,9 +243,7 @@ int show_licenses(Session& session, Id id) {
     }
     const Sheet sheet(listed->table, listed->looks);
     if (session.json) {
-        session.streams.out(licenses_json(
-            sheet, {session.invocation.tool, session.invocation.args, listed->looks.cluster},
-            compact(session)));
+        session.streams.out(licenses_json(sheet, meta_of(session, listed->looks)));
         return 0;
     }
     session.streams.out(records_of(session, sheet, append_license_record));

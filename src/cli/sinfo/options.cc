@@ -57,11 +57,11 @@ Complaint set_repeat(SinfoOptions& options, const std::string& value) {
     options.repeat_seconds = static_cast<std::uint32_t>(*seconds);
     return {};
 }
+template <bool Yaml>
 Complaint set_json(SinfoOptions& options, const std::string& value) {
-    if (!value.empty() && !is_data_parser(value)) {
-        return fmt::format("Unable to find plugin: data_parser/{}", value);
-    }
-    options.json = true;
+    Result<JsonStyle> style = parse_json_style(value, Yaml);
+    if (!style) return style.error().detail;
+    options.json = *style;
     return {};
 }
 Complaint set_hide(SinfoOptions& options, const std::string&) {
@@ -94,7 +94,7 @@ const Row kOptions[] = {
     {{"future",       'F', kNone},  nullptr,           set_nothing,                           nullptr,       "accepted: nodes in state FUTURE are not listed"},
     {{"hide",         0,   kNone},  nullptr,           set_hide,                              nullptr,       "no hidden partitions (default)"},
     {{"iterate",      'i', kValue}, nullptr,           set_repeat,                            "seconds",     "print the list again after this many seconds, until interrupted"},
-    {{"json",         0,   kMaybe}, nullptr,           set_json,                              "[list|name]", "print JSON; list: the names of its formats, of which v0.0.45 is the only one"},
+    {{"json",         0,   kMaybe}, nullptr,           set_json<false>,                          "[list|name]", "print JSON; list: the names of its versions, v0.0.42 to v0.0.45"},
     {{"list-reasons", 'R', kNone},  nullptr,           set_flag<&SinfoOptions::reasons>,      nullptr,       "why nodes are down or drained, since when, and by whom"},
     {{"local",        0,   kNone},  nullptr,           set_nothing,                           nullptr,       "accepted: there is one cluster"},
     {{"long",         'l', kNone},  nullptr,           set_flag<&SinfoOptions::long_list>,    nullptr,       "more columns"},
@@ -109,8 +109,13 @@ const Row kOptions[] = {
     {{"states",       't', kValue}, nullptr,           set_states,                            "states",      "only nodes in these states"},
     {{"summarize",    's', kNone},  nullptr,           set_flag<&SinfoOptions::summarize>,    nullptr,       "one line for each partition, with counts of nodes"},
     {{"verbose",      'v', kNone},  nullptr,           set_nothing,                           nullptr,       "accepted"},
+    {{"yaml",         0,   kMaybe}, nullptr,           set_json<true>,                        "[list|name]", "the same as --json, printed as YAML"},
 };
 // clang-format on
+
+bool is_json(const Row& row) {
+    return row.set == set_json<false> || row.set == set_json<true>;
+}
 
 void print_ending(std::size_t id, Streams& streams) {
     std::string text;
@@ -163,7 +168,7 @@ std::optional<SinfoOptions> parse_sinfo_options(const Invocation& invocation, St
             exit_code = 0;
             return {};
         }
-        if (kOptions[option.id].set == set_json && option.value == "list") {
+        if (is_json(kOptions[option.id]) && option.value == "list") {
             print_data_parsers(streams);
             exit_code = 0;
             return {};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/common/tool.h"
+#include "surface/json.h"
 #include "surface/node_states.h"
 #include "surface/option_help.h"
 
@@ -29,7 +30,7 @@ struct SinfoOptions {
     bool summarize = false;
     bool reasons = false;
     bool reservations = false;
-    bool json = false;
+    std::optional<JsonStyle> json;  // --json, --yaml
 };
 
 // Nothing: help, the version or an error has been printed; exit with `exit_code`.

@@ -9,7 +9,6 @@
 #include "cli/sinfo/options.h"
 #include "model/columns.h"
 #include "model/errors.h"
-#include "surface/node_json.h"
 #include "surface/nodes.h"
 #include "surface/reservations.h"
 #include "surface/sort.h"
@@ -152,14 +151,11 @@ Result<void> print_once(Time now, const Invocation& invocation, const SinfoOptio
     const Looks looks = looks_for(invocation, client, now);
     const NodeListing listing(tables.nodes, tables.partitions, looks);
     if (options.json) {
-        const bool compact =
-            wants_compact_json(invocation.environment.find("SLURM_JSON").value_or(""));
         std::vector<bool> chosen;
         for (std::uint32_t i = 0; i < listing.nodes.rows(); ++i) {
             chosen.push_back(is_chosen(listing.nodes, i, options));
         }
-        streams.out(sinfo_json(listing, chosen, {invocation.tool, invocation.args, looks.cluster},
-                               compact));
+        streams.out(sinfo_json(listing, chosen, json_meta(invocation, looks, *options.json)));
         return {};
     }
     const Format<NodeGroup> format = chosen_format(invocation, options, tables);

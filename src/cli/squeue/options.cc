@@ -138,11 +138,11 @@ Outcome set_running(Reader& reader, const std::string& value) {
     return {};
 }
 
+template <bool Yaml>
 Outcome set_json(Reader& reader, const std::string& value) {
-    if (!value.empty() && !is_data_parser(value)) {
-        return Complaint{fmt::format("Unable to find plugin: data_parser/{}", value)};
-    }
-    reader.options.json = true;
+    Result<JsonStyle> style = parse_json_style(value, Yaml);
+    if (!style) return Complaint{style.error().detail};
+    reader.options.json = *style;
     return {};
 }
 
@@ -198,7 +198,7 @@ const Row kOptions[] = {
     {{"hide",            0,   kNone},  nullptr,            set_hidden<false>,                              nullptr,       "no hidden partitions (default)"},
     {{"iterate",         'i', kValue}, nullptr,            set_repeat,                                     "seconds",     "print the list again after this many seconds, until interrupted"},
     {{"jobs",            'j', kMaybe}, nullptr,            set_jobs,                                       "[ids]",       "only these jobs: 12, 12_3, 12_[1-5]"},
-    {{"json",            0,   kMaybe}, nullptr,            set_json,                                       "[list|name]", "print JSON; list: the names of its formats, of which v0.0.45 is the only one"},
+    {{"json",            0,   kMaybe}, nullptr,            set_json<false>,                                   "[list|name]", "print JSON; list: the names of its versions, v0.0.42 to v0.0.45"},
     {{"licenses",        'L', kValue}, "SQUEUE_LICENSES",  set_licenses,                                   "names",       "only jobs that use these licences"},
     {{"local",           0,   kNone},  nullptr,            set_nothing,                                    nullptr,       "accepted: there is one cluster"},
     {{"long",            'l', kNone},  nullptr,            set_flag<&SqueueOptions::long_list>,            nullptr,       "more columns"},
@@ -224,6 +224,7 @@ const Row kOptions[] = {
     {{"user",            'u', kValue}, "SQUEUE_USERS",     set_users,                                      "names",       "only jobs of these users"},
     {{"users",           0,   kValue}, nullptr,            set_users,                                      "names"},
     {{"verbose",         'v', kNone},  nullptr,            set_nothing,                                    nullptr,       "accepted"},
+    {{"yaml",            0,   kMaybe}, nullptr,            set_json<true>,                                 "[list|name]", "the same as --json, printed as YAML"},
 };
 // clang-format on
 
@@ -241,6 +242,10 @@ std::string names_of(std::span<const JobField> fields) {
     for (const JobField& field : fields)
         fmt::format_to(std::back_inserter(text), "{}\n", field.name);
     return text;
+}
+
+bool is_json(const Row& row) {
+    return row.set == set_json<false> || row.set == set_json<true>;
 }
 
 void print_ending(std::size_t id, bool steps, Streams& streams) {
@@ -325,7 +330,7 @@ std::optional<SqueueOptions> parse_squeue_options(const Invocation& invocation, 
             exit_code = 0;
             return {};
         }
-        if (kOptions[option.id].set == set_json && option.value == "list") {
+        if (is_json(kOptions[option.id]) && option.value == "list") {
             print_data_parsers(streams);
             exit_code = 0;
             return {};

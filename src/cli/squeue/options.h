@@ -9,6 +9,7 @@
 
 #include "cli/common/tool.h"
 #include "model/filter.h"
+#include "surface/json.h"
 #include "surface/option_help.h"
 
 namespace sluice {
@@ -29,7 +30,7 @@ struct SqueueOptions {
     bool array_elements = false;
     bool start = false;
     bool only_job_state = false;
-    bool json = false;
+    std::optional<JsonStyle> json;  // --json, --yaml
     bool convert_units = true;
     bool expand_patterns = false;
 };

@@ -80,6 +80,10 @@ std::string run_line(const std::string& line) {
     if (const std::size_t at = streams.said.find("\"client\": {"); at != std::string::npos) {
         streams.said.replace(at, streams.said.find('}', at) + 1 - at, "\"client\": {}");
     }
+    if (const std::size_t at = streams.said.find("  client:\n"); at != std::string::npos) {
+        const std::size_t end = streams.said.find("  command:", at);
+        streams.said.replace(at, end - at, "  client: {}\n");
+    }
     if (code != 0) streams.said += fmt::format("[exit {}]\n", code);
     return streams.said;
 }

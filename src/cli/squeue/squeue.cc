@@ -10,7 +10,6 @@
 #include "model/errors.h"
 #include "os/socket.h"
 #include "surface/format.h"
-#include "surface/job_json.h"
 #include "surface/jobs.h"
 #include "surface/lines.h"
 #include "surface/sort.h"
@@ -236,11 +235,8 @@ Result<void> print_once(Time now, const Invocation& invocation, const SqueueOpti
     looks.expand_patterns = options.expand_patterns;
     const Sheet sheet(table, looks);
     if (options.json) {
-        const JsonMeta meta{invocation.tool, invocation.args, looks.cluster};
-        const bool compact =
-            wants_compact_json(invocation.environment.find("SLURM_JSON").value_or(""));
-        streams.out_long(options.steps ? steps_json(sheet, meta, compact)
-                                       : jobs_json(sheet, meta, compact));
+        const JsonMeta meta = json_meta(invocation, looks, *options.json);
+        streams.out_long(options.steps ? steps_json(sheet, meta) : jobs_json(sheet, meta));
     } else {
         streams.out_long(lines_of(sheet, options, layout));
     }
