@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/field_text.h"
+#include "model/node_fields.h"
+#include "model/partition_fields.h"
+#include "model/qos_fields.h"
 
 namespace sluice {
 namespace {
@@ -100,16 +104,16 @@ struct Describe {
         return fmt::format("update job {}:{}", to_string(e.job), values_of(e.changes));
     }
     std::string operator()(const UpdateNode& e) const {
-        return fmt::format("update node {}:{}", join(e.nodes, ","), values_of(e.changes));
+        return fmt::format("update node {}:{}", join(e.nodes, ","), print_fields(e.change));
     }
     std::string operator()(const UpdatePartition& e) const {
         if (e.request.value == 0) return {};  // from the controller: groups have changed
         return fmt::format("{} partition {}:{}", word_for(e.verb), e.partition,
-                           values_of(e.changes));
+                           print_fields(e.change));
     }
     std::string operator()(const UpdateQos& e) const {
         return fmt::format("{} QOS {}:{}", word_for(e.verb), join(e.names, ","),
-                           values_of(e.changes));
+                           print_fields(e.change));
     }
     std::string operator()(const ChangeReservation& e) const {
         const auto* named = std::get_if<ReservationNamed>(&answer);

@@ -161,6 +161,7 @@ Result<Changes> changes_from(const wire::Update& message) {
 
 Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
     Changes changes = TRY(changes_from(message));
+    TRY(validate_list("bytes of the change", message.change().size(), sizes::kChangeBytes));
     switch (message.entity()) {
         case wire::Update::JOB: {
             JobRef job = TRY(parse_job_ref(message.name()));
@@ -168,21 +169,23 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
         }
         case wire::Update::NODE: {
             Hostlist nodes = TRY(Hostlist::parse(message.name()));
-            return Event{UpdateNode{id, caller, nodes.names(), std::move(changes)}};
+            NodeChange change = TRY(decode_node_change(message.change()));
+            return Event{UpdateNode{id, caller, nodes.names(), std::move(change)}};
         }
         case wire::Update::PARTITION: {
             UpdatePartition::Verb verb = TRY(verb_of(message.verb()));
+            PartitionChange change = TRY(decode_partition_change(message.change()));
             return Event{UpdatePartition{.request = id,
                                          .caller = caller,
                                          .partition = message.name(),
-                                         .changes = std::move(changes),
+                                         .change = std::move(change),
                                          .verb = verb}};
         }
         case wire::Update::QOS: {
             UpdateQos event;
             event.request = id;
             event.caller = caller;
-            event.changes = std::move(changes);
+            event.change = TRY(decode_qos_change(message.change()));
             event.verb = TRY(verb_of(message.verb()));
             for (std::string_view name : split(message.name(), ',')) event.names.emplace_back(name);
             return Event{std::move(event)};

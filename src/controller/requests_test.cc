@@ -156,14 +156,13 @@ TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {
     wire::Request request;
     request.mutable_update()->set_entity(wire::Update::NODE);
     request.mutable_update()->set_name("n[1-2]");
-    auto& change = *request.mutable_update()->add_changes();
-    change.set_key("state");
-    change.set_value("drain");
+    const NodeChange change{.state = NodeCommand::Resume, .comment = "fan"};
+    request.mutable_update()->set_change(encode(change));
     const auto incoming = incoming_from(request, kRoot, kTestRequest, kTestLimits);
     ASSERT_TRUE(incoming);
     const auto& event = std::get<UpdateNode>(incoming->event);
     EXPECT_EQ(event.nodes, (std::vector<std::string>{"n1", "n2"}));
-    EXPECT_EQ(event.changes, (Changes{{"state", "drain"}}));
+    EXPECT_EQ(event.change, change);
 }
 
 TEST(Requests, ARegistrationTellsHowFarTheNodesClockIsAhead) {

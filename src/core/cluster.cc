@@ -102,7 +102,7 @@ void Cluster::build_partitions() {
     for (const PartitionConfig& config : settings_->partitions) {
         Partition partition{.config = config, .nodes = {}};
         order_nodes(partition);
-        users_own_nodes = users_own_nodes || config.exclusive == "USER";
+        users_own_nodes = users_own_nodes || config.exclusive == PartitionExclusive::User;
         partitions.push_back(std::move(partition));
     }
 }

@@ -95,7 +95,7 @@ struct UpdateNode {
     RequestId request;
     Caller caller;
     std::vector<std::string> nodes;
-    Changes changes;
+    NodeChange change;
 };
 
 struct UpdatePartition {
@@ -103,7 +103,7 @@ struct UpdatePartition {
     RequestId request;  // 0: no reply
     Caller caller;
     std::string partition;
-    Changes changes;
+    PartitionChange change;
     Verb verb = Verb::Update;
     std::vector<Caller> job_owners =
         {};  // with groups, looked up by the shell: AllowGroups may exclude them
@@ -115,7 +115,7 @@ struct UpdateQos {
     RequestId request;
     Caller caller;
     std::vector<std::string> names;
-    Changes changes;  // a key may end in + or -: "Preempt+"
+    QosChange change;
     Verb verb = Verb::Update;
 };
 

@@ -166,7 +166,7 @@ const std::map<Action, MakeEvent> kRequests = {
      }},
     {Action::UpdateNode,
      [](const Site&, const Caller& c) -> Event {
-         return UpdateNode{kAsk, c, {"n1"}, {{"State", "DRAIN"}, {"Reason", "x"}}};
+         return UpdateNode{kAsk, c, {"n1"}, {.state = NodeCommand::Drain, .reason = "x"}};
      }},
     {Action::RebootNodes,
      [](const Site&, const Caller& c) -> Event {
@@ -174,7 +174,7 @@ const std::map<Action, MakeEvent> kRequests = {
      }},
     {Action::UpdatePartition,
      [](const Site&, const Caller& c) -> Event {
-         return UpdatePartition{kAsk, c, "open", {{"State", "DOWN"}}};
+         return UpdatePartition{kAsk, c, "open", {}};
      }},
     {Action::UpdateQos,
      [](const Site&, const Caller& c) -> Event {

@@ -14,6 +14,8 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node_fields.h"
+#include "model/partition_fields.h"
+#include "model/qos_fields.h"
 #include "model/reservation_fields.h"
 
 namespace sluice::arbitrary {

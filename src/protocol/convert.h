@@ -14,6 +14,8 @@
 #include "model/filter.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/partition.h"
+#include "model/qos.h"
 #include "model/reservation.h"
 #include "model/table.h"
 #include "records.pb.h"
@@ -47,6 +49,12 @@ Result<NodeFacts> decode_facts(std::string_view bytes);
 
 std::string encode(const ReservationChange& change);
 Result<ReservationChange> decode_reservation_change(std::string_view bytes);
+std::string encode(const NodeChange& change);
+Result<NodeChange> decode_node_change(std::string_view bytes);
+std::string encode(const PartitionChange& change);
+Result<PartitionChange> decode_partition_change(std::string_view bytes);
+std::string encode(const QosChange& change);
+Result<QosChange> decode_qos_change(std::string_view bytes);
 
 // ---- convert_run.cc: where jobs run, and what became of them
 

@@ -188,6 +188,11 @@ bool get(const Reader& entry, const FieldLimits&, Value& value) {
     return entry.kind() == Kind::Bytes && get_fields(entry.bytes(), value).has_value();
 }
 
+template <typename Value>
+void put(std::uint32_t number, const std::optional<Value>& value, std::string& out);
+template <typename Value>
+bool get(const Reader& entry, const FieldLimits& limits, std::optional<Value>& value);
+
 template <typename First, typename Second>
 void put(std::uint32_t number, const std::pair<First, Second>& both, std::string& out) {
     std::string inner;

@@ -3,6 +3,7 @@
 
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/node_keys.h"
 #include "model/sizes.h"
 #include "testkit/scenario.h"
 
@@ -91,17 +92,11 @@ TEST_F(UpdateLimits, StepsOfAJobAreBounded) {
 }
 
 TEST_F(UpdateLimits, NodesAndQosHaveThem) {
-    const auto node = [&](std::size_t size) {
-        return answer_to(
-            UpdateNode{RequestId{1}, kRoot, {"n1"}, {{"Reason", std::string(size, 'r')}}},
-            world_.now());
-    };
-    EXPECT_EQ(node(1024), "");
-    EXPECT_NE(node(1025), "");
+    EXPECT_TRUE(parse_node_change({{"Reason", std::string(1024, 'r')}}));
+    EXPECT_FALSE(parse_node_change({{"Reason", std::string(1025, 'r')}}));
     const auto qos = [&](std::size_t size) {
-        return answer_to(
-            UpdateQos{RequestId{1}, kRoot, {"normal"}, {{"Description", std::string(size, 'd')}}},
-            world_.now());
+        const QosChange change{.description = std::string(size, 'd')};
+        return answer_to(UpdateQos{RequestId{1}, kRoot, {"normal"}, change}, world_.now());
     };
     EXPECT_EQ(qos(1024), "");
     EXPECT_NE(qos(1025), "");

@@ -7,6 +7,8 @@
 #include "core/query/listing.h"
 #include "core/schedule/queue.h"
 #include "core/schedule/scheduler.h"
+#include "model/partition_keys.h"
+#include "model/qos_keys.h"
 
 namespace sluice {
 namespace {
@@ -56,9 +58,8 @@ public:
     }
     void add_qos(std::string name, std::string priority) {
         Effects effects;
-        apply(cluster, now,
-              UpdateQos{
-                  RequestId{1}, kRoot, {name}, {{"Priority", priority}}, UpdateQos::Verb::Create},
+        const QosChange change = parse_qos_change({{"Priority", priority}}).value();
+        apply(cluster, now, UpdateQos{RequestId{1}, kRoot, {name}, change, UpdateQos::Verb::Create},
               effects);
     }
     Answer update(JobId id, std::string key, std::string value, Caller caller = kRoot) {
@@ -337,7 +338,9 @@ TEST(Priority, FollowsTheConfiguration) {
     EXPECT_EQ(site.priority(one), 1000u);
     EXPECT_EQ(site.priority(two), 500u);
     apply(site.cluster, site.now,
-          UpdatePartition{RequestId{1}, kRoot, "debug", {{"PriorityJobFactor", "40"}}}, effects);
+          UpdatePartition{RequestId{1}, kRoot, "debug",
+                          parse_partition_change({{"PriorityJobFactor", "40"}}).value()},
+          effects);
     EXPECT_EQ(site.priority(one), 500u);
     EXPECT_EQ(site.priority(two), 1000u);
     settings.priority.multifactor = false;

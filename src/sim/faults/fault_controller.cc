@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <csignal>
 
+#include "model/field_text.h"
+#include "model/node_fields.h"
+#include "model/partition_fields.h"
 #include "sim/faults/fault_world.h"
 
 namespace sluice {
@@ -42,11 +45,10 @@ struct Describe {
                            e.changes.front().second);
     }
     std::string operator()(const UpdateNode& e) const {
-        return fmt::format("node {} {}", e.nodes.front(), e.changes.front().second);
+        return fmt::format("node {}{}", e.nodes.front(), print_fields(e.change));
     }
     std::string operator()(const UpdatePartition& e) const {
-        return fmt::format("partition {} {}={}", e.partition, e.changes.front().first,
-                           e.changes.front().second);
+        return fmt::format("partition {}{}", e.partition, print_fields(e.change));
     }
     std::string operator()(const UpdateQos& e) const { return "qos " + e.names.front(); }
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }

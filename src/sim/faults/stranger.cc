@@ -82,7 +82,7 @@ Event Stranger::request_about(const Job& job) {
         case 10:
             return ShowAllocation{kStrangersRequest, caller, job.id};
         default:
-            return UpdateNode{kStrangersRequest, caller, {"n1"}, {{"State", "RESUME"}}};
+            return UpdateNode{kStrangersRequest, caller, {"n1"}, {.state = NodeCommand::Resume}};
     }
 }
 
