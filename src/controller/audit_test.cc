@@ -33,7 +33,7 @@ TEST(Audit, AChangeIsToldWithItsUserItsObjectAndItsValues) {
     const NodeChange drain{.state = NodeCommand::Drain, .reason = "fan"};
     EXPECT_EQ(line(UpdateNode{kId, kAdmin, {"n1"}, drain}),
               "audit: uid 500: update node n1: State=DRAIN Reason=fan");
-    EXPECT_EQ(line(UpdateJob{kId, kAdmin, job_ref(12), {{"Priority", "7"}}}),
+    EXPECT_EQ(line(UpdateJob{kId, kAdmin, job_ref(12), {.priority = 7}}),
               "audit: uid 500: update job 12: Priority=7");
     EXPECT_EQ(line(Reconfigure{kId, kAdmin, nullptr}), "audit: uid 500: reconfigure");
     EXPECT_EQ(

@@ -16,6 +16,7 @@
 #include "core/settings.h"
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/job_change.h"
 #include "model/node.h"
 #include "model/qos.h"
 #include "model/reservation.h"
@@ -82,13 +83,11 @@ struct ControlJobs {
     std::vector<JobRef> jobs;
 };
 
-using Changes = std::vector<std::pair<std::string, std::string>>;  // keys as typed
-
 struct UpdateJob {
     RequestId request;
     Caller caller;
     JobRef job;
-    Changes changes;
+    JobChange change;
 };
 
 struct UpdateNode {

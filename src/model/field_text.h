@@ -62,6 +62,10 @@ std::string text(const Value& value) {
         return fmt::format("{}={}", text(value.first), text(value.second));
     } else if constexpr (HasFields<Value>) {
         return fmt::format("({})", trim(print_fields(value)));
+    } else if constexpr (std::is_enum_v<Value>) {
+        return std::to_string(static_cast<int>(value));
+    } else if constexpr (requires { value.to_string(); }) {
+        return value.to_string();
     } else {
         return fmt::format("{}", +value);
     }

@@ -39,6 +39,10 @@ struct Patch {
         if (!has(member)) set.push_back(number_of(member));
         return values.*member;
     }
+    template <typename Value>
+    void keep(Value Owner::*member) {
+        std::erase(set, number_of(member));
+    }
     void apply_to(Owner& target) const {
         for_each_field<Owner>([&](const auto& each) {
             if (has(each.member)) target.*each.member = values.*each.member;

@@ -6,6 +6,7 @@
 
 #include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/job_change_fields.h"
 #include "model/job_fields.h"
 #include "model/license.h"
 #include "model/node_fields.h"
@@ -182,6 +183,10 @@ Result<void> validate(const StoredNode& node) {
 
 Result<void> validate(const Qos& qos) {
     return validate_fields(qos);
+}
+
+Result<void> validate(const JobChange& change) {
+    return validate_fields(change);
 }
 
 Result<void> validate(const NodeChange& change) {

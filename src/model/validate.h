@@ -13,6 +13,7 @@
 
 #include "model/field_checks.h"
 #include "model/job.h"
+#include "model/job_change.h"
 #include "model/node.h"
 #include "model/partition.h"
 #include "model/qos.h"
@@ -32,6 +33,7 @@ Result<void> validate(const ReservationChange& change);
 Result<void> validate(const NodeFacts& facts);
 Result<void> validate(const StoredNode& node);
 Result<void> validate(const Qos& qos);
+Result<void> validate(const JobChange& change);
 Result<void> validate(const NodeChange& change);
 Result<void> validate(const PartitionChange& change);
 Result<void> validate(const QosChange& change);

@@ -13,6 +13,7 @@
 
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/job_change_fields.h"
 #include "model/node_fields.h"
 #include "model/partition_fields.h"
 #include "model/qos_fields.h"

@@ -13,6 +13,7 @@
 #include "model/explanation.h"
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/job_change.h"
 #include "model/node.h"
 #include "model/partition.h"
 #include "model/qos.h"
@@ -49,6 +50,8 @@ Result<NodeFacts> decode_facts(std::string_view bytes);
 
 std::string encode(const ReservationChange& change);
 Result<ReservationChange> decode_reservation_change(std::string_view bytes);
+std::string encode(const JobChange& change);
+Result<JobChange> decode_job_change(std::string_view bytes);
 std::string encode(const NodeChange& change);
 Result<NodeChange> decode_node_change(std::string_view bytes);
 std::string encode(const PartitionChange& change);

@@ -1,6 +1,7 @@
 // protocol/convert_fields.cc
 //
 // Values whose encoding is derived from their lists of fields. See convert.h.
+#include "model/job_change_fields.h"
 #include "model/job_fields.h"
 #include "model/node_fields.h"
 #include "model/partition_fields.h"
@@ -66,6 +67,14 @@ std::string encode(const ReservationChange& change) {
 
 Result<ReservationChange> decode_reservation_change(std::string_view bytes) {
     return decode_fields<ReservationChange>(bytes);
+}
+
+std::string encode(const JobChange& change) {
+    return encode_fields(change);
+}
+
+Result<JobChange> decode_job_change(std::string_view bytes) {
+    return decode_fields<JobChange>(bytes);
 }
 
 std::string encode(const NodeChange& change) {

@@ -43,6 +43,11 @@ RC_GTEST_PROP(Convert, ReservationChangesArriveUnchanged, ()) {
     RC_ASSERT(decode_reservation_change(encode(change)).value() == change);
 }
 
+RC_GTEST_PROP(Convert, JobChangesArriveUnchanged, ()) {
+    const auto change = arbitrary::fields<JobChange>();
+    RC_ASSERT(decode_job_change(encode(change)).value() == change);
+}
+
 RC_GTEST_PROP(Convert, NodeChangesArriveUnchanged, ()) {
     auto change = arbitrary::fields<NodeChange>();
     change.reason = "r" + change.reason.value_or("");  // some states need one

@@ -9,6 +9,7 @@
 #include "core/cluster.h"
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "model/node_keys.h"
 #include "model/qos_keys.h"
 #include "model/sizes.h"
@@ -200,8 +201,11 @@ std::optional<Event> random_event(Scenario& world, Time now) {
                                                          JobVerb::Hold, JobVerb::Release),
                                .jobs = {ref}};
         default:
-            return UpdateJob{RequestId{1}, kRoot, ref, nasty_changes(kJobKeys)};
+            break;
     }
+    const Result<JobChange> change = parse_job_change(nasty_changes(kJobKeys), now);
+    if (!change) return std::nullopt;
+    return UpdateJob{RequestId{1}, kRoot, ref, *change};
 }
 
 void commit_all(Scenario& world, Store& store) {

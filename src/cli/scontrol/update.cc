@@ -8,6 +8,7 @@
 #include "cli/common/listing.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "model/node_keys.h"
 #include "model/partition_keys.h"
 #include "protocol/convert.h"
@@ -98,11 +99,11 @@ bool lacks_reason(const UpdateWords& update) {
     return update.entity == wire::Update::NODE && needs_reason;
 }
 
-Result<std::string> encoded_change(const UpdateWords& update) {
+Result<std::string> encoded_change(const UpdateWords& update, Time now) {
     if (update.entity == wire::Update::PARTITION)
         return encode(TRY(parse_partition_change(update.changes)));
     if (update.entity == wire::Update::NODE) return encode(TRY(parse_node_change(update.changes)));
-    return std::string();
+    return encode(TRY(parse_job_change(update.changes, now)));
 }
 
 Result<wire::Reply> send(Session& session, const UpdateWords& update,
@@ -112,12 +113,7 @@ Result<wire::Reply> send(Session& session, const UpdateWords& update,
     message.set_entity(update.entity);
     message.set_name(update.name);
     message.set_verb(verb);
-    message.set_change(TRY(encoded_change(update)));
-    for (const auto& [key, value] : update.changes) {
-        if (update.entity != wire::Update::JOB) break;
-        message.add_changes()->set_key(key);
-        message.mutable_changes()->rbegin()->set_value(value);
-    }
+    message.set_change(TRY(encoded_change(update, session.now)));
     return session.client.call(request);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "model/node_keys.h"
 #include "model/sizes.h"
 #include "testkit/scenario.h"
@@ -29,9 +30,11 @@ protected:
         }
         return {};
     }
-    std::string update(const Changes& changes) {
+    std::string update(const KeyTexts& keys) {
         const JobRef ref{.job = world_.job("waits"), .tasks = {}, .het_component = {}, .step = {}};
-        return answer_to(UpdateJob{RequestId{1}, kRoot, ref, changes}, world_.now());
+        const Result<JobChange> change = parse_job_change(keys, world_.now());
+        if (!change) return to_string(change.error());
+        return answer_to(UpdateJob{RequestId{1}, kRoot, ref, *change}, world_.now());
     }
     const Job& job() { return world_.cluster().job(world_.job("waits")); }
 
@@ -49,9 +52,7 @@ TEST_F(UpdateLimits, TextsAreThoseOfASubmission) {
 }
 
 TEST_F(UpdateLimits, TimeIsAddedUpToTheLimit) {
-    const Changes more = {{"TimeLimit+", "71582788"}};
-    EXPECT_NE(update(more), "") << "there were 60 minutes";
-    EXPECT_NE(update(Changes(60, {"TimeLimit+", "71582788"})), "");
+    EXPECT_NE(update({{"TimeLimit+", "71582788"}}), "") << "there were 60 minutes";
     EXPECT_EQ(job().time_limit, TimeLimit(Minutes{60}));
     EXPECT_EQ(update({{"TimeLimit+", "71582728"}}), "");
     EXPECT_EQ(job().time_limit, TimeLimit(Seconds{sizes::kTimeLimit}));

@@ -7,6 +7,7 @@
 #include "core/query/listing.h"
 #include "core/schedule/queue.h"
 #include "core/schedule/scheduler.h"
+#include "model/job_keys.h"
 #include "model/partition_keys.h"
 #include "model/qos_keys.h"
 
@@ -65,7 +66,9 @@ public:
     Answer update(JobId id, std::string key, std::string value, Caller caller = kRoot) {
         Effects effects;
         JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
-        apply(cluster, now, UpdateJob{RequestId{1}, caller, ref, {{key, value}}}, effects);
+        const Result<JobChange> change = parse_job_change({{key, value}}, now);
+        if (!change) return change.error();
+        apply(cluster, now, UpdateJob{RequestId{1}, caller, ref, *change}, effects);
         return std::get<Reply>(effects.back()).answer;
     }
     std::vector<JobResult> control(JobVerb verb, std::vector<JobId> ids, Caller caller = kRoot) {

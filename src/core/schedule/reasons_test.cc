@@ -3,6 +3,7 @@
 
 #include "core/query/reason.h"
 #include "core/schedule/scheduler.h"
+#include "model/job_keys.h"
 #include "model/partition_keys.h"
 #include "testkit/scenario.h"
 
@@ -260,7 +261,7 @@ TEST(Reasons, RequestsThatNoNodesWillMeetAnyMoreAreHeld) {
           UpdateJob{RequestId{2},
                     owner,
                     {.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}},
-                    {{"Comment", "again"}}},
+                    parse_job_change({{"Comment", "again"}}, {}).value()},
           effects);
     EXPECT_EQ(world.run("pass\n expect two running n1"), "");
 }

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "model/field_text.h"
+#include "model/job_change_fields.h"
 #include "model/node_fields.h"
 #include "model/partition_fields.h"
 #include "sim/faults/fault_world.h"
@@ -41,8 +42,7 @@ struct Describe {
         return fmt::format("give back {}", e.job.value);
     }
     std::string operator()(const UpdateJob& e) const {
-        return fmt::format("update {} {}={}", to_string(e.job), e.changes.front().first,
-                           e.changes.front().second);
+        return fmt::format("update {}{}", to_string(e.job), print_fields(e.change));
     }
     std::string operator()(const UpdateNode& e) const {
         return fmt::format("node {}{}", e.nodes.front(), print_fields(e.change));
