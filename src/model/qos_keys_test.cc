@@ -32,7 +32,7 @@ TEST(QosKeys, LimitsAreSetOneByOneAndRemovedByMinusOne) {
         changed({{"GrpTRES", "cpu=8,mem=2G"}, {"GrpJobs", "3"}, {"MaxWall", "1:30"}});
     EXPECT_EQ(before.of_all.tres.at("mem"), 2048u);
     EXPECT_EQ(before.max_wall, Seconds{120});
-    const Qos after = changed({{"GrpTRES", "mem=-1,node=2"}, {"grpj", "-1"}}, before);
+    const Qos after = changed({{"GrpTRES", "mem=-1,node=2"}, {"grpjobs", "-1"}}, before);
     EXPECT_EQ(after.of_all.tres, (Tres{{"cpu", 8}, {"node", 2}}));
     EXPECT_FALSE(after.of_all.running);
     EXPECT_EQ(after.max_wall, before.max_wall);
