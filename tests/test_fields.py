@@ -15,9 +15,9 @@ SOURCES = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in 
 
 # What only carries job requests: command line, messages, rows, listings, packed forms.
 JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(table|cells|record_cells|json_cells)\.(h|cc)$"
-                r"|^protocol/|^store/|^core/query/|^core/job/update_\w+\.cc$|^model/(job(_hash|_details|_fields)?\.(h|cc)|validate\.cc)$")
-NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/(partition_fields|update)\.cc$"
-                 r"|^protocol/|^store/|^model/node(_fields)?\.h$|^surface/")
+                r"|^protocol/|^store/|^core/query/|^model/(job(_hash|_details|_fields|_keys|_change|_change_fields)?\.(h|cc)|validate\.cc)$|^core/job/update_\w+\.cc$")
+NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/update\.cc$"
+                 r"|^protocol/|^store/|^model/((node|partition)(_fields|_keys)?\.(h|cc)|validate\.cc)$|^surface/")
 
 STRUCTS = {  # name: (file, the files that do not count)
     "Config": ("config/config.h", r"^config/(keys|print)\.cc$|^config/(setters|config)\.h$"),
@@ -32,13 +32,14 @@ STRUCTS = {  # name: (file, the files that do not count)
     "JobDetails": ("model/job_details.h", JOB_CARRIERS),
     "Shape": ("model/job.h", JOB_CARRIERS),
     "NodeConfig": ("model/node.h", NODE_CARRIERS),
-    "PartitionConfig": ("model/node.h", NODE_CARRIERS),
-    "Qos": ("model/qos.h", r"^core/limits/qos_fields\.cc$|^core/query/|^protocol/|^store/|^surface/"
-            r"|^model/(qos(_fields)?\.h|validate\.cc)$"),
+    "PartitionConfig": ("model/partition.h", NODE_CARRIERS),
+    "Qos": ("model/qos.h", r"^core/query/|^protocol/|^store/|^surface/"
+            r"|^model/(qos(_fields|_keys)?\.(h|cc)|validate\.cc)$"),
 }
 
 # Each with the reason why nothing has to act on it.
 WITHOUT_READER = {
+    "Config.job_defaults": "DefCpuPerGPU and DefMemPerGPU as written, shown; other members have the numbers",
     "JobTerms.wckey": "a label for reports, which is shown",
     "JobDetails.submit_sid": "shown as AllocNode:Sid",
     "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",

@@ -20,6 +20,7 @@
 #include "cli/client/client.h"
 #include "cli/common/tool.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "model/sizes.h"
 #include "model/table.h"
 #include "protocol/convert.h"
@@ -169,11 +170,12 @@ void Maker::update(wire::Update& update) {
                                          "Gres",       "NumTasks", "Partition"};
     update.set_entity(wire::Update::JOB);
     update.set_name(job());
+    KeyTexts changes;
     for (std::uint64_t i = 1 + below(4); i > 0; --i) {
-        wire::KeyValue& change = *update.add_changes();
-        change.set_key(kKeys[below(kKeys.size())]);
-        change.set_value(value());
+        changes.emplace_back(kKeys[below(kKeys.size())], value());
+        if (!parse_job_change(changes, Time{})) changes.pop_back();
     }
+    update.set_change(encode(parse_job_change(changes, Time{}).value()));
 }
 
 void Maker::step(wire::CreateStep& step) {

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/node.h"
+#include "model/partition.h"
 
 namespace sluice {
 

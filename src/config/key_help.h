@@ -67,6 +67,7 @@ template <typename Target>
 std::vector<KeyRow> rows_of(std::span<const Key<Target>> keys) {
     std::vector<KeyRow> rows;
     for (const Key<Target>& key : keys) {
+        if (key.use == KeyUse::Command) continue;
         rows.push_back(
             {key.name, key.kind, key.unset, key.choices, key.set != nullptr && !key.shown_only});
     }

@@ -174,10 +174,8 @@ Result<void> check_preemption(const Config& config) {
                                           "preempt/partition_prio or preempt/qos",
                                           type));
     }
-    bool acts = false;
-    for (std::string_view word : split(config.preempt_mode, ',')) {
-        acts = acts || word == "CANCEL" || word == "REQUEUE" || word == "SUSPEND";
-    }
+    const PreemptWords words = parse_preempt_words(config.preempt_mode);
+    const bool acts = words.mode != PreemptMode::Off;
     if (acts && type.empty()) {
         return refuse(config,
                       fmt::format("PreemptMode={}: needs PreemptType=preempt/partition_prio "
@@ -190,8 +188,7 @@ Result<void> check_preemption(const Config& config) {
                                           type));
     }
     // Compat: what is suspended has to be resumed, and gang scheduling does that.
-    if (has_preempt_word(config.preempt_mode, "SUSPEND") &&
-        !has_preempt_word(config.preempt_mode, "GANG")) {
+    if (words.mode == PreemptMode::Suspend && !words.gang) {
         return refuse(config,
                       fmt::format("PreemptMode={}: needs GANG too (PreemptMode=SUSPEND,GANG)",
                                   config.preempt_mode));

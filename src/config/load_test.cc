@@ -36,7 +36,7 @@ TEST(Load, ASiteWithGpusAndPartitions) {
     EXPECT_EQ(config.partitions[0].nodes, (std::vector<std::string>{"cpu1", "cpu2", "gpua1"}));
     EXPECT_TRUE(config.partitions[0].is_default);
     EXPECT_EQ(config.partitions[3].grace_time, Seconds{2});
-    EXPECT_EQ(config.partitions[3].preempt_mode, "REQUEUE");
+    EXPECT_EQ(config.partitions[3].preempt_mode->mode, PreemptMode::Requeue);
 }
 
 TEST(Load, OldSitesFilesStillWork) {
@@ -50,7 +50,7 @@ TEST(Load, OldSitesFilesStillWork) {
     EXPECT_EQ(config.select_type, "select/cons_tres");
     EXPECT_EQ(config.nodes[0].cpus, 4u);
     EXPECT_EQ(config.nodes[0].state, "UNKNOWN");
-    EXPECT_EQ(config.partitions[0].oversubscribe, "YES:4");
+    EXPECT_EQ(print(config.partitions[0].oversubscribe), "YES:4");
     EXPECT_EQ(config.partitions[0].priority_tier, 7u);
     EXPECT_EQ(config.warnings, std::vector<std::string>{});
 }

@@ -3,106 +3,13 @@
 
 #include "config/draft.h"
 #include "config/key_help.h"
-#include "config/setters.h"
 #include "config/values.h"
 #include "model/hostlist.h"
+#include "model/partition_keys.h"
 
 namespace sluice {
 
 namespace {
-
-using enum Kind;
-using P = PartitionConfig;
-
-void set_oversubscribe(PartitionConfig& partition, const Value& value) {
-    std::string text = to_upper(value.text);
-    // Compat: EXCLUSIVE moved to Exclusive=NODE; the count is four when none is given.
-    if (text == "EXCLUSIVE") {
-        partition.exclusive = "NODE";
-        text = "NO";
-    } else if (text == "YES" || text == "FORCE") {
-        text += ":4";
-    }
-    partition.oversubscribe = text;
-}
-
-void set_exclusive_user(PartitionConfig& partition, const Value& value) {
-    if (value.number) partition.exclusive = "USER";
-}
-void set_exclusive_topo(PartitionConfig& partition, const Value& value) {
-    if (value.number) partition.exclusive = "TOPO";
-}
-
-// Compat: what Slurm called Priority before it was split in two.
-void set_priority(PartitionConfig& partition, const Value& value) {
-    assign(partition.priority_tier, value);
-    assign(partition.priority_job_factor, value);
-}
-
-void set_over_time_limit(PartitionConfig& partition, const Value& value) {
-    std::uint64_t minutes = value.unlimited ? 0xffffffff : value.number / 60;
-    partition.over_time_limit = static_cast<std::uint32_t>(minutes);
-}
-
-void set_alloc_nodes(PartitionConfig& partition, const Value& value) {
-    partition.allow_alloc_nodes.clear();
-    if (equals_ignoring_case(value.text, "ALL")) return;
-    Result<Hostlist> hosts = Hostlist::parse(value.text);
-    if (hosts) partition.allow_alloc_nodes = hosts->names();
-}
-
-// clang-format off
-constexpr Key<PartitionConfig> kPartitionKeys[] = {
-    {"PartitionName",        Text,           "",  set<&P::name>},
-    {"Nodes",                Text,           "",  set<&P::nodes_text>},
-    {"AllocNodes",           Hosts,          "ALL", set_alloc_nodes},
-    {"AllowAccounts",        Text,           "",  set<&P::allow_accounts>},
-    {"AllowGroups",          Text,           "ALL", set<&P::allow_groups>},
-    {"AllowQos",             Text,           "",  set<&P::allow_qos>},
-    {"Alternate",            Text,           "", set<&P::alternate>},
-    {"Default",              YesNo,          "",  set<&P::is_default>},
-    {"DefaultTime",          Limit,          "",  set<&P::default_time>},
-    {"DefCpuPerGPU",         Number,         "", set_def_cpu_per_gpu<P>},
-    {"DefMemPerCPU",         MemoryOrMax,    "",  set_def_mem_per_cpu<P>},
-    {"DefMemPerGPU",         Memory,         "", set_def_mem_per_gpu<P>},
-    {"DefMemPerNode",        MemoryOrMax,    "",  set_def_mem_per_node<P>},
-    {"DenyAccounts",         Text,           "",  set<&P::deny_accounts>},
-    {"DenyQos",              Text,           "",  set<&P::deny_qos>},
-    {"DisableRootJobs",      YesNo,          "",  set<&P::disable_root_jobs>},
-    {"Exclusive",            Word,           "",  set<&P::exclusive>,  "NO|NODE|USER|TOPO"},
-    {"ExclusiveTopo",        YesNo,          "",  set_exclusive_topo},
-    {"ExclusiveUser",        YesNo,          "",  set_exclusive_user},
-    {"GraceTime",            Seconds,        "0", set<&P::grace_time>},
-    {"Hidden",               YesNo,          "",  set<&P::hidden>},
-    {"LLN",                  YesNo,          "NO", set<&P::lln>},
-    {"MaxCPUsPerNode",       NumberOrMax,    "",  set<&P::max_cpus_per_node>},
-    {"MaxCPUsPerSocket",     NumberOrMax,    "UNLIMITED", set<&P::max_cpus_per_socket>},
-    {"MaxMemPerCPU",         MemoryOrMax,    "", set_max_mem_per_cpu<P>},
-    {"MaxMemPerNode",        MemoryOrMax,    "",  set_max_mem_per_node<P>},
-    {"MaxNodes",             NumberOrMax,    "",  set<&P::max_nodes>},
-    {"MaxTime",              Limit,          "",  set<&P::max_time>},
-    {"MinNodes",             Number,         "",  set<&P::min_nodes>},
-    {"OverSubscribe",        OverSubscribe,  "NO", set_oversubscribe},
-    {"Shared",               OverSubscribe,  "NO", set_oversubscribe},
-    {"OverTimeLimit",        Minutes,        "0", set_over_time_limit},
-    {"PreemptMode",          Words,          "OFF", set_preempt_mode<P>, "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY"},
-    {"Priority",             Priority,       "",  set_priority},
-    {"PriorityJobFactor",    Priority,       "1", set<&P::priority_job_factor>},
-    {"PriorityTier",         Priority,       "",  set<&P::priority_tier>},
-    {"QOS",                  Text,           "", set<&P::qos>},
-    {"ReqResv",              YesNo,          "NO", set<&P::req_resv>},
-    {"RootOnly",             YesNo,          "",  set<&P::root_only>},
-    {"State",                Word,           "",  set<&P::state>,      "UP|DOWN|DRAIN|INACTIVE"},
-    {"TRESBillingWeights",   Text,           "", set<&P::tres_billing_weights>},
-    {"CpuBind",              Text,           "none"},
-    {"PowerDownOnIdle",      YesNo,          "no"},
-    {"ResumeTimeout",        Seconds,        ""},
-    {"SelectTypeParameters", Text,           ""},
-    {"SuspendTime",          SecondsOrNever, "INFINITE"},
-    {"SuspendTimeout",       Seconds,        ""},
-    {"Topology",             Text,           ""},
-};
-// clang-format on
 
 // "n[1,3],gpu" -> "n[1,3]", "gpu"
 std::vector<std::string_view> split_outside_brackets(std::string_view text) {
@@ -214,7 +121,7 @@ bool are_weights(std::string_view text) {
         if (!number.empty() && std::string_view("KMGTPkmgtp").find(number.back()) != number.npos) {
             number.remove_suffix(1);
         }
-        if (!parse_value(Real, {}, number)) return false;
+        if (!parse_value(Kind::Real, {}, number)) return false;
     }
     return true;
 }
@@ -240,15 +147,16 @@ Result<void> check_limits(const PartitionConfig& partition, const Line& line) {
 }  // namespace
 
 std::vector<KeyRow> partition_key_rows() {
-    return rows_of<PartitionConfig>(kPartitionKeys);
+    return rows_of(partition_keys());
 }
 
 Result<void> take_partition_line(Draft& draft, const Line& line) {
-    PartitionConfig partition = draft.partition_default;
+    PartitionChange change;
     for (const Setting& setting : line.settings) {
-        TRY(apply<PartitionConfig>(partition, kPartitionKeys, line, setting,
-                                   draft.config.warnings));
+        TRY(apply(change, partition_keys(), line, setting, draft.config.warnings));
     }
+    PartitionConfig partition = draft.partition_default;
+    change.members.apply_to(partition);  // Compat: no line ends an exclusivity of DEFAULT
     if (partition.name == "DEFAULT") {
         draft.partition_default = partition;
         draft.partition_default.name.clear();

@@ -19,8 +19,8 @@ TEST(Partitions, WithoutKeysEverythingIsOpen) {
     EXPECT_TRUE(p.max_time.unlimited());
     EXPECT_EQ(p.default_time, std::nullopt);
     EXPECT_EQ(p.max_nodes, std::nullopt);
-    EXPECT_EQ(p.state, "UP");
-    EXPECT_EQ(p.oversubscribe, "NO");
+    EXPECT_EQ(p.state, PartitionState::Up);
+    EXPECT_EQ(p.oversubscribe, OverSubscription{});
     EXPECT_EQ(p.node_sets, Names{});
 }
 
@@ -38,24 +38,24 @@ TEST(Partitions, EveryKeyWithAnEffect) {
     EXPECT_EQ(p.max_cpus_per_node, 3u);
     EXPECT_EQ(p.def_mem_per_cpu, 100u);
     EXPECT_EQ(p.max_mem_per_node, 2048u);
-    EXPECT_EQ(p.state, "DRAIN");
+    EXPECT_EQ(p.state, PartitionState::Drain);
     EXPECT_TRUE(p.hidden && p.root_only && p.req_resv && p.disable_root_jobs && p.lln);
     EXPECT_EQ(p.allow_groups, (Names{"a", "b"}));
     EXPECT_EQ(p.allow_alloc_nodes, (Names{"l1", "l2"}));
-    EXPECT_EQ(p.preempt_mode, "REQUEUE");
+    EXPECT_EQ(p.preempt_mode->mode, PreemptMode::Requeue);
     EXPECT_EQ(p.grace_time, Seconds{9});
     EXPECT_EQ(p.priority_tier, 3u);
     EXPECT_EQ(p.over_time_limit, 5u);
-    EXPECT_EQ(p.job_defaults, "DefCpuPerGPU=2");
-    EXPECT_EQ(p.exclusive, "USER");
-    EXPECT_EQ(p.oversubscribe, "FORCE:2");
+    EXPECT_EQ(print_job_defaults(p), "DefCpuPerGPU=2");
+    EXPECT_EQ(p.exclusive, PartitionExclusive::User);
+    EXPECT_EQ(print(p.oversubscribe), "FORCE:2");
 }
 
 TEST(Partitions, OldWordsForExclusive) {
-    EXPECT_EQ(partition("Nodes=n1 OverSubscribe=EXCLUSIVE").exclusive, "NODE");
-    EXPECT_EQ(partition("Nodes=n1 Shared=EXCLUSIVE").oversubscribe, "NO");
-    EXPECT_EQ(partition("Nodes=n1 ExclusiveUser=YES").exclusive, "USER");
-    EXPECT_EQ(partition("Nodes=n1 OverSubscribe=FORCE").oversubscribe, "FORCE:4");
+    EXPECT_EQ(partition("Nodes=n1 OverSubscribe=EXCLUSIVE").exclusive, PartitionExclusive::Node);
+    EXPECT_EQ(partition("Nodes=n1 Shared=EXCLUSIVE").oversubscribe, OverSubscription{});
+    EXPECT_EQ(partition("Nodes=n1 ExclusiveUser=YES").exclusive, PartitionExclusive::User);
+    EXPECT_EQ(print(partition("Nodes=n1 OverSubscribe=FORCE").oversubscribe), "FORCE:4");
     EXPECT_EQ(partition("Nodes=n1 MaxNodes=UNLIMITED AllowGroups=ALL").allow_groups, Names{});
 }
 

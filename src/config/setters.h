@@ -35,9 +35,8 @@ inline void set_select_type(Config& config, const Value& value) {
     config.select_type = value.text == "select/cons_res" ? "select/cons_tres" : value.text;
 }
 
-template <typename Target>
-void set_preempt_mode(Target& target, const Value& value) {
-    target.preempt_mode = to_upper(value.text);
+inline void set_preempt_mode(Config& config, const Value& value) {
+    config.preempt_mode = to_upper(value.text);
 }
 
 inline void set_preempt_type(Config& config, const Value& value) {
@@ -45,27 +44,22 @@ inline void set_preempt_type(Config& config, const Value& value) {
     if (config.preempt_type == "preempt/none") config.preempt_type.clear();
 }
 
-// A default per CPU and one per node exclude each other, for the cluster and for a partition: the
-// later one counts.
-template <typename Target>
-void set_def_mem_per_cpu(Target& target, const Value& value) {
-    assign(target.def_mem_per_cpu, value);
-    target.def_mem_per_node.reset();
+// A default per CPU and one per node exclude each other: the later one counts.
+inline void set_def_mem_per_cpu(Config& config, const Value& value) {
+    assign(config.def_mem_per_cpu, value);
+    config.def_mem_per_node.reset();
 }
-template <typename Target>
-void set_def_mem_per_node(Target& target, const Value& value) {
-    assign(target.def_mem_per_node, value);
-    target.def_mem_per_cpu.reset();
+inline void set_def_mem_per_node(Config& config, const Value& value) {
+    assign(config.def_mem_per_node, value);
+    config.def_mem_per_cpu.reset();
 }
-template <typename Target>
-void set_max_mem_per_cpu(Target& target, const Value& value) {
-    assign(target.max_mem_per_cpu, value);
-    target.max_mem_per_node.reset();
+inline void set_max_mem_per_cpu(Config& config, const Value& value) {
+    assign(config.max_mem_per_cpu, value);
+    config.max_mem_per_node.reset();
 }
-template <typename Target>
-void set_max_mem_per_node(Target& target, const Value& value) {
-    assign(target.max_mem_per_node, value);
-    target.max_mem_per_cpu.reset();
+inline void set_max_mem_per_node(Config& config, const Value& value) {
+    assign(config.max_mem_per_node, value);
+    config.max_mem_per_cpu.reset();
 }
 
 // PriorityFlags and PriorityWeightTRES, word by word (priority.cc).
@@ -75,15 +69,13 @@ Result<void> settle_communication(Config& config);
 
 // "DefCpuPerGPU=2,DefMemPerGPU=4096": one entry per name, the later one counts.
 void put_job_default(std::string& list, std::string_view name, std::uint64_t number);
-template <typename Target>
-void set_def_cpu_per_gpu(Target& target, const Value& value) {
-    put_job_default(target.job_defaults, "DefCpuPerGPU", value.number);
-    assign(target.def_cpus_per_gpu, value);
+inline void set_def_cpu_per_gpu(Config& config, const Value& value) {
+    put_job_default(config.job_defaults, "DefCpuPerGPU", value.number);
+    assign(config.def_cpus_per_gpu, value);
 }
-template <typename Target>
-void set_def_mem_per_gpu(Target& target, const Value& value) {
-    put_job_default(target.job_defaults, "DefMemPerGPU", value.number);
-    assign(target.def_mem_per_gpu, value);
+inline void set_def_mem_per_gpu(Config& config, const Value& value) {
+    put_job_default(config.job_defaults, "DefMemPerGPU", value.number);
+    assign(config.def_mem_per_gpu, value);
 }
 
 }  // namespace sluice

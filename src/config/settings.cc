@@ -37,10 +37,11 @@ PreemptSettings preempt_from(const Config& config, const SchedulerOptions& optio
     } else if (config.preempt_type == "preempt/qos") {
         preempt.by = PreemptSettings::By::Qos;
     }
-    preempt.mode = preempt_mode_in(config.preempt_mode);
-    preempt.gang = has_preempt_word(config.preempt_mode, "GANG");
-    preempt.within = has_preempt_word(config.preempt_mode, "WITHIN");
-    preempt.only_lower_priority = has_preempt_word(config.preempt_mode, "PRIORITY");
+    const PreemptWords words = parse_preempt_words(config.preempt_mode);
+    preempt.mode = words.mode;
+    preempt.gang = words.gang;
+    preempt.within = words.within;
+    preempt.only_lower_priority = words.only_lower_priority;
     preempt.exempt_time = config.preempt_exempt_time;
     preempt.youngest_first = options.preempt_youngest_first;
     preempt.send_user_signal = options.preempt_send_user_signal;

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/field_text.h"
+#include "model/job_change_fields.h"
+#include "model/node_fields.h"
+#include "model/partition_fields.h"
+#include "model/qos_fields.h"
 
 namespace sluice {
 namespace {
-
-std::string values_of(const Changes& changes) {
-    std::string text;
-    for (const auto& [key, value] : changes) text += fmt::format(" {}={}", key, value);
-    return text;
-}
 
 std::string_view word_for(UpdatePartition::Verb verb) {
     switch (verb) {
@@ -97,19 +96,19 @@ struct Describe {
         return jobs.empty() ? "" : fmt::format("{} job {}", word_for(e.verb), jobs);
     }
     std::string operator()(const UpdateJob& e) const {
-        return fmt::format("update job {}:{}", to_string(e.job), values_of(e.changes));
+        return fmt::format("update job {}:{}", to_string(e.job), print_fields(e.change));
     }
     std::string operator()(const UpdateNode& e) const {
-        return fmt::format("update node {}:{}", join(e.nodes, ","), values_of(e.changes));
+        return fmt::format("update node {}:{}", join(e.nodes, ","), print_fields(e.change));
     }
     std::string operator()(const UpdatePartition& e) const {
         if (e.request.value == 0) return {};  // from the controller: groups have changed
         return fmt::format("{} partition {}:{}", word_for(e.verb), e.partition,
-                           values_of(e.changes));
+                           print_fields(e.change));
     }
     std::string operator()(const UpdateQos& e) const {
         return fmt::format("{} QOS {}:{}", word_for(e.verb), join(e.names, ","),
-                           values_of(e.changes));
+                           print_fields(e.change));
     }
     std::string operator()(const ChangeReservation& e) const {
         const auto* named = std::get_if<ReservationNamed>(&answer);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "model/errors.h"
+#include "model/partition_keys.h"
+#include "model/qos_keys.h"
 
 namespace sluice {
 namespace {
@@ -20,15 +22,18 @@ JobRef job_ref(std::uint32_t id) {
 }
 
 TEST(Audit, AChangeIsToldWithItsUserItsObjectAndItsValues) {
-    EXPECT_EQ(line(UpdatePartition{kId, kAdmin, "debug", {{"State", "DOWN"}, {"MaxTime", "5"}}}),
-              "audit: uid 500: update partition debug: State=DOWN MaxTime=5");
+    const auto partition = parse_partition_change({{"State", "DOWN"}, {"MaxTime", "5"}});
+    EXPECT_EQ(line(UpdatePartition{kId, kAdmin, "debug", *partition}),
+              "audit: uid 500: update partition debug: MaxTime=00:05:00 State=DOWN");
     EXPECT_EQ(line(UpdatePartition{kId, kAdmin, "new", {}, UpdatePartition::Verb::Create}),
               "audit: uid 500: create partition new");
-    EXPECT_EQ(line(UpdateQos{kId, kAdmin, {"a", "b"}, {{"Priority", "9"}}}),
-              "audit: uid 500: update QOS a,b: Priority=9");
-    EXPECT_EQ(line(UpdateNode{kId, kAdmin, {"n1"}, {{"State", "DRAIN"}, {"Reason", "fan"}}}),
+    const auto qos = parse_qos_change({{"Priority", "9"}, {"MaxWall", "-1"}, {"GrpJobs", "3"}});
+    EXPECT_EQ(line(UpdateQos{kId, kAdmin, {"a", "b"}, *qos}),
+              "audit: uid 500: update QOS a,b: Priority=9 MaxWall= GrpTRES=(jobs=3)");
+    const NodeChange drain{.state = NodeCommand::Drain, .reason = "fan"};
+    EXPECT_EQ(line(UpdateNode{kId, kAdmin, {"n1"}, drain}),
               "audit: uid 500: update node n1: State=DRAIN Reason=fan");
-    EXPECT_EQ(line(UpdateJob{kId, kAdmin, job_ref(12), {{"Priority", "7"}}}),
+    EXPECT_EQ(line(UpdateJob{kId, kAdmin, job_ref(12), {.priority = 7}}),
               "audit: uid 500: update job 12: Priority=7");
     EXPECT_EQ(line(Reconfigure{kId, kAdmin, nullptr}), "audit: uid 500: reconfigure");
     EXPECT_EQ(

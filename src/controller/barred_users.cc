@@ -41,7 +41,7 @@ void refresh_barred_users(Services& services) {
         incoming.event = UpdatePartition{.request = RequestId{},
                                          .caller = kRoot,
                                          .partition = partition.config.name,
-                                         .changes = {},
+                                         .change = {},
                                          .job_owners = owners};
         services.inbox.push(std::move(incoming));
     }

@@ -18,6 +18,7 @@
 #include "controller/requests.h"
 #include "core/question.h"
 #include "model/errors.h"
+#include "model/partition_fields.h"
 #include "os/socket.h"
 #include "os/user.h"
 #include "protocol/frame.h"
@@ -239,9 +240,7 @@ asio::awaitable<void> ClientSession::add_hosts(Caller& caller) {
 
 // AllowGroups also applies to users who have jobs.
 asio::awaitable<void> ClientSession::add_job_owners(UpdatePartition& change) {
-    const bool wanted = std::any_of(
-        change.changes.begin(), change.changes.end(),
-        [](const auto& field) { return equals_ignoring_case(field.first, "AllowGroups"); });
+    const bool wanted = change.change.members.has(&PartitionConfig::allow_groups);
     if (!wanted || !may(services_.role(caller_.user), Action::UpdatePartition)) co_return;
     const auto look_up = [&] { return job_owners(services_); };
     change.job_owners = co_await run_on(services_.slow_pool, look_up);

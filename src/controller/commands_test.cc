@@ -9,6 +9,9 @@
 #include "core/cluster.h"
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
+#include "model/node_keys.h"
+#include "model/qos_keys.h"
 #include "model/sizes.h"
 #include "protocol/convert.h"
 #include "store/store.h"
@@ -92,8 +95,8 @@ std::string nasty_value() {
 }
 
 template <std::size_t Count>
-Changes nasty_changes(const std::string_view (&keys)[Count]) {
-    Changes changes;
+KeyTexts nasty_changes(const std::string_view (&keys)[Count]) {
+    KeyTexts changes;
     for (int left = *rc::gen::inRange(1, 4); left > 0; --left) {
         const std::size_t key = *rc::gen::inRange<std::size_t>(0, Count);
         changes.emplace_back(std::string(keys[key]), nasty_value());
@@ -163,6 +166,17 @@ std::optional<Event> submission() {
     return SubmitJob{RequestId{1}, kRoot, std::make_shared<JobRequest>(*std::move(taken)), {}};
 }
 
+std::optional<Event> qos_event() {
+    const Result<QosChange> change = parse_qos_change(nasty_changes(kQosKeys));
+    if (!change) return std::nullopt;
+    return UpdateQos{
+        .request = RequestId{1},
+        .caller = kRoot,
+        .names = {*rc::gen::element<std::string>("normal", "high", nasty_value())},
+        .change = *change,
+        .verb = *rc::gen::element(UpdatePartition::Verb::Create, UpdatePartition::Verb::Update)};
+}
+
 std::optional<Event> random_event(Scenario& world, Time now) {
     const JobId job = world.job(*rc::gen::element<std::string>("runs", "waits", "array"));
     const JobRef ref{.job = job, .tasks = {}, .het_component = {}, .step = {}};
@@ -174,15 +188,12 @@ std::optional<Event> random_event(Scenario& world, Time now) {
         case 2:
             return reservation_event(now);
         case 3:
-            return UpdateQos{
-                .request = RequestId{1},
-                .caller = kRoot,
-                .names = {*rc::gen::element<std::string>("normal", "high", nasty_value())},
-                .changes = nasty_changes(kQosKeys),
-                .verb = *rc::gen::element(UpdatePartition::Verb::Create,
-                                          UpdatePartition::Verb::Update)};
-        case 4:
-            return UpdateNode{RequestId{1}, kRoot, {"n2"}, nasty_changes(kNodeKeys)};
+            return qos_event();
+        case 4: {
+            const Result<NodeChange> change = parse_node_change(nasty_changes(kNodeKeys));
+            if (!change) return std::nullopt;
+            return UpdateNode{RequestId{1}, kRoot, {"n2"}, *change};
+        }
         case 5:
             return ControlJobs{.request = RequestId{1},
                                .caller = kRoot,
@@ -190,8 +201,11 @@ std::optional<Event> random_event(Scenario& world, Time now) {
                                                          JobVerb::Hold, JobVerb::Release),
                                .jobs = {ref}};
         default:
-            return UpdateJob{RequestId{1}, kRoot, ref, nasty_changes(kJobKeys)};
+            break;
     }
+    const Result<JobChange> change = parse_job_change(nasty_changes(kJobKeys), now);
+    if (!change) return std::nullopt;
+    return UpdateJob{RequestId{1}, kRoot, ref, *change};
 }
 
 void commit_all(Scenario& world, Store& store) {

@@ -142,47 +142,34 @@ Result<UpdatePartition::Verb> verb_of(wire::Update::Verb verb) {
     return Error{ErrorCode::NotSupported, fmt::format("update verb {}", static_cast<int>(verb))};
 }
 
-// The core checks the values of fields; here their number and size are bounded.
-Result<Changes> changes_from(const wire::Update& message) {
-    TRY(validate_text("name", message.name(), sizes::kNodeList));
-    TRY(validate_list("changes", static_cast<std::size_t>(message.changes_size()),
-                      sizes::kChangeCount));
-    Changes changes;
-    std::size_t bytes = 0;
-    for (const wire::KeyValue& change : message.changes()) {
-        TRY(validate_text("field", change.key(), sizes::kWord));
-        bytes += change.value().size();
-        TRY(validate_text(change.key(), change.value(), sizes::kChangeBytes));
-        changes.emplace_back(change.key(), change.value());
-    }
-    TRY(validate_list("bytes of all changes", bytes, sizes::kChangeBytes));
-    return changes;
-}
-
 Result<Event> update(const wire::Update& message, const Caller& caller, RequestId id) {
-    Changes changes = TRY(changes_from(message));
+    TRY(validate_text("name", message.name(), sizes::kNodeList));
+    TRY(validate_list("bytes of the change", message.change().size(), sizes::kChangeBytes));
     switch (message.entity()) {
         case wire::Update::JOB: {
             JobRef job = TRY(parse_job_ref(message.name()));
-            return Event{UpdateJob{id, caller, std::move(job), std::move(changes)}};
+            JobChange change = TRY(decode_job_change(message.change()));
+            return Event{UpdateJob{id, caller, std::move(job), std::move(change)}};
         }
         case wire::Update::NODE: {
             Hostlist nodes = TRY(Hostlist::parse(message.name()));
-            return Event{UpdateNode{id, caller, nodes.names(), std::move(changes)}};
+            NodeChange change = TRY(decode_node_change(message.change()));
+            return Event{UpdateNode{id, caller, nodes.names(), std::move(change)}};
         }
         case wire::Update::PARTITION: {
             UpdatePartition::Verb verb = TRY(verb_of(message.verb()));
+            PartitionChange change = TRY(decode_partition_change(message.change()));
             return Event{UpdatePartition{.request = id,
                                          .caller = caller,
                                          .partition = message.name(),
-                                         .changes = std::move(changes),
+                                         .change = std::move(change),
                                          .verb = verb}};
         }
         case wire::Update::QOS: {
             UpdateQos event;
             event.request = id;
             event.caller = caller;
-            event.changes = std::move(changes);
+            event.change = TRY(decode_qos_change(message.change()));
             event.verb = TRY(verb_of(message.verb()));
             for (std::string_view name : split(message.name(), ',')) event.names.emplace_back(name);
             return Event{std::move(event)};

@@ -83,16 +83,9 @@ TEST(Requests, ListsAreBounded) {
     EXPECT_EQ(refusal_of(control), "jobs: 1025 entries, the limit is 1024");
     EXPECT_EQ(refusal_of(cancel), "jobs: 1025 entries, the limit is 1024");
     update.mutable_update()->set_name("12");
-    for (std::size_t i = 0; i < sizes::kChangeCount; ++i)
-        update.mutable_update()->add_changes()->set_key("Comment");
     EXPECT_EQ(refusal_of(update), "");
-    update.mutable_update()->mutable_changes(0)->set_value(std::string(sizes::kChangeBytes, 'x'));
-    EXPECT_EQ(refusal_of(update), "");
-    update.mutable_update()->mutable_changes(1)->set_value("x");
-    EXPECT_NE(refusal_of(update), "");
-    update.mutable_update()->mutable_changes(0)->clear_value();
-    update.mutable_update()->add_changes()->set_key("Comment");
-    EXPECT_EQ(refusal_of(update), "changes: 65 entries, the limit is 64");
+    update.mutable_update()->set_change(std::string(sizes::kChangeBytes + 1, 'x'));
+    EXPECT_NE(refusal_of(update).find("bytes of the change"), std::string::npos);
 }
 
 // Ranges with a step cost what they count; refused before the first is looked at.
@@ -156,14 +149,13 @@ TEST(Requests, AnUpdateOfNodesNamesEachOfThem) {
     wire::Request request;
     request.mutable_update()->set_entity(wire::Update::NODE);
     request.mutable_update()->set_name("n[1-2]");
-    auto& change = *request.mutable_update()->add_changes();
-    change.set_key("state");
-    change.set_value("drain");
+    const NodeChange change{.state = NodeCommand::Resume, .comment = "fan"};
+    request.mutable_update()->set_change(encode(change));
     const auto incoming = incoming_from(request, kRoot, kTestRequest, kTestLimits);
     ASSERT_TRUE(incoming);
     const auto& event = std::get<UpdateNode>(incoming->event);
     EXPECT_EQ(event.nodes, (std::vector<std::string>{"n1", "n2"}));
-    EXPECT_EQ(event.changes, (Changes{{"state", "drain"}}));
+    EXPECT_EQ(event.change, change);
 }
 
 TEST(Requests, ARegistrationTellsHowFarTheNodesClockIsAhead) {

@@ -105,7 +105,7 @@ void Cluster::build_partitions() {
     for (const PartitionConfig& config : settings_->partitions) {
         Partition partition{.config = config, .nodes = {}};
         order_nodes(partition);
-        if (config.exclusive == "USER") now_depends_on_users();
+        if (config.exclusive == PartitionExclusive::User) now_depends_on_users();
         partitions.push_back(std::move(partition));
     }
 }

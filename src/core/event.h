@@ -16,6 +16,7 @@
 #include "core/settings.h"
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/job_change.h"
 #include "model/node.h"
 #include "model/qos.h"
 #include "model/reservation.h"
@@ -74,20 +75,18 @@ struct ControlJobs {
     std::vector<JobRef> jobs;
 };
 
-using Changes = std::vector<std::pair<std::string, std::string>>;  // keys as typed
-
 struct UpdateJob {
     RequestId request;
     Caller caller;
     JobRef job;
-    Changes changes;
+    JobChange change;
 };
 
 struct UpdateNode {
     RequestId request;
     Caller caller;
     std::vector<std::string> nodes;
-    Changes changes;
+    NodeChange change;
 };
 
 struct UpdatePartition {
@@ -95,7 +94,7 @@ struct UpdatePartition {
     RequestId request;  // 0: no reply
     Caller caller;
     std::string partition;
-    Changes changes;
+    PartitionChange change;
     Verb verb = Verb::Update;
     std::vector<Caller> job_owners =
         {};  // with groups, looked up by the shell: AllowGroups may exclude them
@@ -107,7 +106,7 @@ struct UpdateQos {
     RequestId request;
     Caller caller;
     std::vector<std::string> names;
-    Changes changes;  // a key may end in + or -: "Preempt+"
+    QosChange change;
     Verb verb = Verb::Update;
 };
 

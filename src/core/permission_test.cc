@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "model/job_keys.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -83,8 +84,8 @@ template <JobVerb kVerb>
 Event control_of(const Site& site, const Caller& caller, const char* job) {
     return ControlJobs{kAsk, caller, kVerb, {ref_to(site.job(job))}};
 }
-Event update_of(const Site& site, const Caller& caller, const char* job, Changes changes) {
-    return UpdateJob{kAsk, caller, ref_to(site.job(job)), std::move(changes)};
+Event update_of(const Site& site, const Caller& caller, const char* job, const KeyTexts& keys) {
+    return UpdateJob{kAsk, caller, ref_to(site.job(job)), parse_job_change(keys, {}).value()};
 }
 Event submission(const Caller& caller) {
     auto wish = std::make_shared<JobRequest>();
@@ -166,7 +167,7 @@ const std::map<Action, MakeEvent> kRequests = {
      }},
     {Action::UpdateNode,
      [](const Site&, const Caller& c) -> Event {
-         return UpdateNode{kAsk, c, {"n1"}, {{"State", "DRAIN"}, {"Reason", "x"}}};
+         return UpdateNode{kAsk, c, {"n1"}, {.state = NodeCommand::Drain, .reason = "x"}};
      }},
     {Action::RebootNodes,
      [](const Site&, const Caller& c) -> Event {
@@ -174,7 +175,7 @@ const std::map<Action, MakeEvent> kRequests = {
      }},
     {Action::UpdatePartition,
      [](const Site&, const Caller& c) -> Event {
-         return UpdatePartition{kAsk, c, "open", {{"State", "DOWN"}}};
+         return UpdatePartition{kAsk, c, "open", {}};
      }},
     {Action::UpdateQos,
      [](const Site&, const Caller& c) -> Event {
@@ -254,14 +255,14 @@ TEST(Permission, ARefusedRequestDoesNotTakeAnArrayApart) {
         EXPECT_FALSE(site.ask(ControlJobs{kAsk, stranger, verb, {some}}, "control"));
         site.settle();
     }
-    EXPECT_FALSE(site.ask(UpdateJob{kAsk, stranger, some, {{"Comment", "x"}}}, "update"));
+    EXPECT_FALSE(site.ask(UpdateJob{kAsk, stranger, some, {}}, "update"));
     site.settle();
     CancelJobs cancel{.request = kAsk, .caller = stranger, .filter = {}};
     cancel.filter.jobs.push_back(some);
     EXPECT_FALSE(site.ask(cancel, "cancel"));
     site.settle();
     // Nor for the owner, who may not do this.
-    EXPECT_FALSE(site.ask(UpdateJob{kAsk, owner, some, {{"AdminComment", "x"}}}, "comment"));
+    EXPECT_FALSE(site.ask(UpdateJob{kAsk, owner, some, {.admin_comment = "x"}}, "comment"));
     site.settle();
     EXPECT_FALSE(site.ask(ControlJobs{kAsk, owner, JobVerb::Suspend, {some}}, "suspend"));
     site.settle();

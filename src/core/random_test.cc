@@ -194,7 +194,7 @@ Event random_request(JobId job, const Caller& caller, RequestId request) {
             return cancel;
         }
         case 2:
-            return UpdateJob{request, caller, ref, {{"Priority", "0"}}};
+            return UpdateJob{request, caller, ref, {.priority = 0}};
         case 3:
             return WaitJob{request, caller, job, WaitFor::Allocated};
         case 4:

@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "model/node.h"
+#include "model/partition.h"
 
 namespace sluice {
 
@@ -40,12 +41,6 @@ struct BackfillSettings {
     std::uint32_t max_job_test = 0;  // bf_max_job_test; 0: no limit
     std::uint32_t max_job_user = 0, max_job_part = 0;
 };
-
-enum class PreemptMode : std::uint8_t { Off, Cancel, Requeue, Suspend };
-// What happens to a preempted job, from PreemptMode of slurm.conf or a partition ("SUSPEND,GANG",
-// upper case). The words that select the jobs (GANG, WITHIN, PRIORITY) are tested by name.
-PreemptMode preempt_mode_in(std::string_view words);
-bool has_preempt_word(std::string_view words, std::string_view word);
 
 struct PreemptSettings {
     enum class By : std::uint8_t { Nothing, Partition, Qos } by = By::Nothing;

@@ -35,6 +35,10 @@ Result<void> validate_fields(const Owner& owner);
 namespace field_checks {
 
 template <typename Value>
+Result<void> check(std::string_view name, const std::optional<Value>& value,
+                   const FieldLimits& limits);
+
+template <typename Value>
 requires std::integral<Value> || std::is_enum_v<Value> Result<void> check(
     std::string_view name, Value value, const FieldLimits& limits) {
     if constexpr (std::is_signed_v<Value>) {

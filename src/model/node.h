@@ -1,11 +1,12 @@
 // model/node.h
 //
-// Nodes and partitions as configured, and what a node reports about itself.
+// Nodes as configured, and what a node reports about itself.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -89,6 +90,20 @@ struct Reboot {
     bool operator==(const Reboot&) const = default;
 };
 
+// State= of scontrol update NodeName=.
+enum class NodeCommand : std::uint8_t { CancelReboot, Down, Drain, Fail, Idle, Resume, Undrain };
+std::string_view print(NodeCommand command);  // "CANCEL_REBOOT"
+
+// scontrol update NodeName=. Absent members stay as they are.
+struct NodeChange {
+    std::optional<NodeCommand> state;
+    std::optional<std::string> reason;
+    std::optional<std::string> comment;
+    std::optional<std::uint32_t> weight;
+    std::optional<std::vector<std::string>> features;
+    bool operator==(const NodeChange&) const = default;
+};
+
 // The stored part of a node: all that was changed since slurm.conf was read.
 struct StoredNode {
     std::string name;
@@ -102,43 +117,6 @@ struct StoredNode {
     std::optional<std::vector<std::string>> features;
     std::optional<Reboot> reboot;
     bool operator==(const StoredNode&) const = default;
-};
-
-struct PartitionConfig {
-    std::string name;
-    std::string nodes_text;          // as written: "ALL", "n[1-4]"
-    std::vector<std::string> nodes;  // expanded, in node table order
-    bool is_default = false;
-    TimeLimit max_time;  // unlimited by default
-    std::optional<TimeLimit> default_time;
-    std::uint32_t min_nodes = 0;
-    std::optional<std::uint32_t> max_nodes;
-    std::optional<std::uint32_t> max_cpus_per_node;
-    std::optional<std::uint32_t> max_cpus_per_socket;
-    std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
-    std::string state = "UP";  // UP DOWN DRAIN INACTIVE
-    bool hidden = false;
-    bool root_only = false;
-    bool req_resv = false;
-    bool disable_root_jobs = false;
-    bool lln = false;
-    std::vector<std::string> allow_groups, allow_accounts, deny_accounts, allow_qos, deny_qos;
-    std::vector<std::string> allow_alloc_nodes;
-    std::string alternate;
-    std::string qos;
-    std::string oversubscribe = "NO";  // NO, YES:4, FORCE:4
-    std::string exclusive = "NO";      // NO NODE USER TOPO
-    std::string preempt_mode;          // empty: the cluster's
-    std::string tres_billing_weights;
-    std::string job_defaults;  // DefCpuPerGPU=..,DefMemPerGPU=..
-    Seconds grace_time{0};
-    std::uint32_t priority_job_factor = 1;
-    std::uint32_t priority_tier = 1;
-    std::uint32_t over_time_limit = 0;
-    std::optional<std::uint32_t> def_cpus_per_gpu;  // the numbers of job_defaults
-    std::optional<Megabytes> def_mem_per_gpu;
-    std::vector<std::string> node_sets;  // names from the Nodes= line that are NodeSets (or ALL)
-    bool operator==(const PartitionConfig&) const = default;
 };
 
 }  // namespace sluice

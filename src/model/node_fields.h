@@ -58,6 +58,12 @@ inline constexpr auto kFields<StoredNode> = fields<StoredNode>(
     field(10, "Features", &StoredNode::features, entries_at_most(sizes::kNameCount)),
     field(20, "reboot", &StoredNode::reboot));
 
+template <>
+inline constexpr auto kFields<NodeChange> = fields<NodeChange>(
+    field(1, "State", &NodeChange::state, at_most(NodeCommand::Undrain)),
+    field(2, "Reason", &NodeChange::reason), field(3, "Comment", &NodeChange::comment),
+    field(4, "Weight", &NodeChange::weight), field(5, "Features", &NodeChange::features));
+
 static_assert(numbers_differ<NodeFacts>() && numbers_differ<StoredNode>());
 
 }  // namespace sluice

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.h"
+#include "model/preempt.h"
 #include "model/quantity.h"
 
 namespace sluice {
@@ -48,6 +50,43 @@ struct Qos {
     Allotment of_all, of_user, of_account;
     bool has(QosFlag flag) const { return (flags & flag) != 0; }
     bool operator==(const Qos&) const = default;
+};
+
+// A new value; none: the limit is removed.
+template <typename Value>
+struct LimitChange {
+    std::optional<Value> value;
+    bool operator==(const LimitChange&) const = default;
+};
+
+// New limits by TRES; none: the limit is removed.
+using TresChange = std::map<std::string, std::optional<std::uint64_t>>;
+
+struct AllotmentChange {
+    TresChange tres;
+    std::optional<LimitChange<std::uint32_t>> running;
+    std::optional<LimitChange<std::uint32_t>> submitted;
+    bool operator==(const AllotmentChange&) const = default;
+};
+
+// sacctmgr add and modify qos. Absent members stay, or have their default.
+struct QosChange {
+    std::optional<std::string> description;
+    std::optional<std::uint32_t> priority;
+    bool preempt_replaced = false;  // Preempt=: names that are not added are removed
+    std::vector<std::string> preempt_added, preempt_removed;
+    std::optional<PreemptWords> preempt_mode;
+    std::optional<Seconds> grace_time;
+    std::optional<LimitChange<Seconds>> exempt_time;
+    bool flags_replaced = false;      // Flags=: flags that are not named are cleared
+    std::uint32_t flags_set = 0;      // Flags= and Flags+=
+    std::uint32_t flags_cleared = 0;  // Flags-=
+    TresChange max_per_job, max_per_node, min_per_job;
+    std::optional<LimitChange<Seconds>> max_wall;
+    AllotmentChange of_all, of_user, of_account;
+
+    void apply_to(Qos& qos) const;
+    bool operator==(const QosChange&) const = default;
 };
 
 // Always exists; the QOS of jobs that name none, where QOS are enforced.

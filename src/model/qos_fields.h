@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/fields.h"
+#include "model/preempt_fields.h"
 #include "model/qos.h"
 #include "model/sizes.h"
 
@@ -33,6 +34,33 @@ inline constexpr auto kFields<Qos> = fields<Qos>(            //
     field(15, "GrpTRES", &Qos::of_all),                      //
     field(16, "MaxTRESPerUser", &Qos::of_user),              //
     field(17, "MaxTRESPerAccount", &Qos::of_account));
+
+template <typename Value>
+inline constexpr auto kFields<LimitChange<Value>> =
+    fields<LimitChange<Value>>(field(1, "limit", &LimitChange<Value>::value));
+
+template <>
+inline constexpr auto kFields<AllotmentChange> = fields<AllotmentChange>(
+    field(1, "TRES", &AllotmentChange::tres), field(2, "jobs", &AllotmentChange::running),
+    field(3, "submitted jobs", &AllotmentChange::submitted));
+
+template <>
+inline constexpr auto kFields<QosChange> = fields<QosChange>(
+    field(1, "Description", &QosChange::description), field(2, "Priority", &QosChange::priority),
+    field(3, "Preempt", &QosChange::preempt_replaced),
+    field(4, "Preempt", &QosChange::preempt_added),
+    field(5, "Preempt", &QosChange::preempt_removed),
+    field(6, "PreemptMode", &QosChange::preempt_mode),
+    field(7, "GraceTime", &QosChange::grace_time),
+    field(8, "PreemptExemptTime", &QosChange::exempt_time),
+    field(9, "Flags", &QosChange::flags_replaced),
+    field(10, "Flags", &QosChange::flags_set, at_most(kQosFlagsAll)),
+    field(11, "Flags", &QosChange::flags_cleared, at_most(kQosFlagsAll)),
+    field(12, "MaxTRES", &QosChange::max_per_job),
+    field(13, "MaxTRESPerNode", &QosChange::max_per_node),
+    field(14, "MinTRES", &QosChange::min_per_job), field(15, "MaxWall", &QosChange::max_wall),
+    field(16, "GrpTRES", &QosChange::of_all), field(17, "MaxTRESPerUser", &QosChange::of_user),
+    field(18, "MaxTRESPerAccount", &QosChange::of_account));
 
 static_assert(numbers_differ<Qos>() && numbers_differ<Allotment>());
 

@@ -5,9 +5,12 @@
 #include <cmath>
 
 #include "model/errors.h"
+#include "model/hostlist.h"
+#include "model/job_change_fields.h"
 #include "model/job_fields.h"
 #include "model/license.h"
 #include "model/node_fields.h"
+#include "model/partition_fields.h"
 #include "model/qos_fields.h"
 #include "model/record_fields.h"
 #include "model/reservation_fields.h"
@@ -145,6 +148,32 @@ Result<void> validate(const StoredNode& node) {
 
 Result<void> validate(const Qos& qos) {
     return validate_fields(qos);
+}
+
+Result<void> validate(const JobChange& change) {
+    return validate_fields(change);
+}
+
+Result<void> validate(const NodeChange& change) {
+    using enum NodeCommand;
+    const bool needs_reason = change.state == Down || change.state == Drain || change.state == Fail;
+    if (needs_reason && change.reason.value_or("").empty()) {
+        return Error{ErrorCode::BadArgument,
+                     fmt::format("State={} needs a Reason=", print(*change.state))};
+    }
+    return validate_fields(change);
+}
+
+Result<void> validate(const PartitionChange& change) {
+    const std::string& nodes = change.members.values.nodes_text;
+    if (!nodes.empty()) TRY(Hostlist::parse(nodes));
+    return validate_fields(change);
+}
+
+Result<void> validate(const QosChange& change) {
+    if (change.max_per_node.contains("node"))
+        return invalid_value("MaxTRESPerNode", "node", "it is no resource of a node");
+    return validate_fields(change);
 }
 
 }  // namespace sluice

@@ -13,7 +13,9 @@
 
 #include "model/field_checks.h"
 #include "model/job.h"
+#include "model/job_change.h"
 #include "model/node.h"
+#include "model/partition.h"
 #include "model/qos.h"
 #include "model/reservation.h"
 
@@ -32,5 +34,9 @@ Result<void> validate(const ReservationChange& change);
 Result<void> validate(const NodeFacts& facts);
 Result<void> validate(const StoredNode& node);
 Result<void> validate(const Qos& qos);
+Result<void> validate(const JobChange& change);
+Result<void> validate(const NodeChange& change);
+Result<void> validate(const PartitionChange& change);
+Result<void> validate(const QosChange& change);
 
 }  // namespace sluice

@@ -15,7 +15,10 @@
 
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/job_change_fields.h"
 #include "model/node_fields.h"
+#include "model/partition_fields.h"
+#include "model/qos_fields.h"
 #include "model/record_fields.h"
 #include "model/reservation_fields.h"
 

@@ -13,7 +13,10 @@
 #include "model/explanation.h"
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/job_change.h"
 #include "model/node.h"
+#include "model/partition.h"
+#include "model/qos.h"
 #include "model/reservation.h"
 #include "model/table.h"
 #include "wire.pb.h"
@@ -42,6 +45,14 @@ Result<NodeFacts> decode_facts(std::string_view bytes);
 
 std::string encode(const ReservationChange& change);
 Result<ReservationChange> decode_reservation_change(std::string_view bytes);
+std::string encode(const JobChange& change);
+Result<JobChange> decode_job_change(std::string_view bytes);
+std::string encode(const NodeChange& change);
+Result<NodeChange> decode_node_change(std::string_view bytes);
+std::string encode(const PartitionChange& change);
+Result<PartitionChange> decode_partition_change(std::string_view bytes);
+std::string encode(const QosChange& change);
+Result<QosChange> decode_qos_change(std::string_view bytes);
 
 // ---- convert_run.cc: where jobs run, and what became of them
 

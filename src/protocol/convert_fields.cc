@@ -1,8 +1,11 @@
 // protocol/convert_fields.cc
 //
 // Values whose encoding is derived from their lists of fields. See convert.h.
+#include "model/job_change_fields.h"
 #include "model/job_fields.h"
 #include "model/node_fields.h"
+#include "model/partition_fields.h"
+#include "model/qos_fields.h"
 #include "model/reservation_fields.h"
 #include "model/validate.h"
 #include "protocol/convert.h"
@@ -64,6 +67,38 @@ std::string encode(const ReservationChange& change) {
 
 Result<ReservationChange> decode_reservation_change(std::string_view bytes) {
     return decode_fields<ReservationChange>(bytes);
+}
+
+std::string encode(const JobChange& change) {
+    return encode_fields(change);
+}
+
+Result<JobChange> decode_job_change(std::string_view bytes) {
+    return decode_fields<JobChange>(bytes);
+}
+
+std::string encode(const NodeChange& change) {
+    return encode_fields(change);
+}
+
+Result<NodeChange> decode_node_change(std::string_view bytes) {
+    return decode_fields<NodeChange>(bytes);
+}
+
+std::string encode(const PartitionChange& change) {
+    return encode_fields(change);
+}
+
+Result<PartitionChange> decode_partition_change(std::string_view bytes) {
+    return decode_fields<PartitionChange>(bytes);
+}
+
+std::string encode(const QosChange& change) {
+    return encode_fields(change);
+}
+
+Result<QosChange> decode_qos_change(std::string_view bytes) {
+    return decode_fields<QosChange>(bytes);
 }
 
 }  // namespace sluice

@@ -38,6 +38,30 @@ RC_GTEST_PROP(Convert, ReservationChangesArriveUnchanged, ()) {
     RC_ASSERT(decode_reservation_change(encode(change)).value() == change);
 }
 
+RC_GTEST_PROP(Convert, JobChangesArriveUnchanged, ()) {
+    const auto change = arbitrary::fields<JobChange>();
+    RC_ASSERT(decode_job_change(encode(change)).value() == change);
+}
+
+RC_GTEST_PROP(Convert, NodeChangesArriveUnchanged, ()) {
+    auto change = arbitrary::fields<NodeChange>();
+    change.reason = "r" + change.reason.value_or("");  // some states need one
+    RC_ASSERT(decode_node_change(encode(change)).value() == change);
+}
+
+RC_GTEST_PROP(Convert, PartitionChangesArriveUnchanged, ()) {
+    auto change = arbitrary::fields<PartitionChange>();
+    change.members.values.nodes_text = "n[1-2]";
+    RC_ASSERT(decode_partition_change(encode(change)).value() == change);
+    change.members.values.nodes_text = "n[1";
+    RC_ASSERT(!decode_partition_change(encode(change)));
+}
+
+RC_GTEST_PROP(Convert, QosChangesArriveUnchanged, ()) {
+    const auto change = arbitrary::fields<QosChange>();
+    RC_ASSERT(decode_qos_change(encode(change)).value() == change);
+}
+
 RC_GTEST_PROP(Convert, FiltersArriveUnchanged, ()) {
     Filter filter;
     filter.users = arbitrary::list([] { return UserId{arbitrary::number(1u << 31)}; });

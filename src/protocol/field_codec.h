@@ -190,6 +190,11 @@ bool get(const Reader& entry, const FieldLimits&, Value& value) {
     return entry.kind() == Kind::Bytes && get_fields(entry.bytes(), value).has_value();
 }
 
+template <typename Value>
+void put(std::uint32_t number, const std::optional<Value>& value, std::string& out);
+template <typename Value>
+bool get(const Reader& entry, const FieldLimits& limits, std::optional<Value>& value);
+
 inline void put(std::uint32_t number, const PackedDetails& details, std::string& out) {
     put(number, details.unpacked(), out);
 }

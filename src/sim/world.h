@@ -46,7 +46,7 @@ Settings for_simulation(Settings settings);
 Settings plain_settings(std::uint32_t nodes, std::uint32_t cpus, std::uint32_t gpus);
 
 // Names, and what sacctmgr would be told of them.
-using QosTable = std::vector<std::pair<std::string, Changes>>;
+using QosTable = std::vector<std::pair<std::string, QosChange>>;
 // What `sacctmgr -P show qos` prints.
 Result<QosTable> parse_qos_table(const std::string& path, std::string_view text);
 

@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "core/question.h"
 #include "model/errors.h"
+#include "model/node_keys.h"
+#include "model/qos_keys.h"
 #include "testkit/scenario_words.h"
 
 namespace sluice {
@@ -37,7 +39,8 @@ void Scenario::ensure_cluster() {
 }
 
 void Scenario::set_qos(const std::string& name, const Words& options) {
-    apply_event(UpdateQos{{}, kRoot, {name}, {options.begin(), options.end()}});
+    const QosChange change = parse_qos_change({options.begin(), options.end()}).value();
+    apply_event(UpdateQos{{}, kRoot, {name}, change});
 }
 
 void Scenario::apply_event(Event event) {
@@ -53,8 +56,9 @@ std::string Scenario::change_node(const std::string& name, const std::vector<std
     }
     Words options = options_in(words, 2);
     bool refused = options.erase("refused") > 0;
-    Changes changes(options.begin(), options.end());
-    apply_event(UpdateNode{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, {name}, changes});
+    const Result<NodeChange> change = parse_node_change({options.begin(), options.end()});
+    if (!change) return refused ? "" : "refused: " + to_string(change.error());
+    apply_event(UpdateNode{RequestId{next_request_++}, {UserId{0}, GroupId{0}}, {name}, *change});
     const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
     if (error && !refused) return "refused: " + to_string(*error);
     return !error && refused ? "was accepted" : "";
@@ -166,7 +170,7 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
         return apply_event(UpdateNode{RequestId{next_request_++},
                                       root,
                                       {name},
-                                      {{"State", "DOWN"}, {"Reason", "test"}}}),
+                                      {.state = NodeCommand::Down, .reason = "test"}}),
                "";
     }
     return control(verb, name);

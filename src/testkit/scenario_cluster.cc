@@ -3,6 +3,7 @@
 
 #include "model/hostlist.h"
 #include "model/license.h"
+#include "model/partition_keys.h"
 #include "model/times.h"
 #include "testkit/scenario.h"
 #include "testkit/scenario_words.h"
@@ -15,7 +16,6 @@ void set_partition_rules(PartitionConfig& partition, const ScenarioWords& option
     auto count = [&](const std::string& key) -> std::optional<std::uint32_t> {
         return options.contains(key) ? std::optional(as_number(options.at(key))) : std::nullopt;
     };
-    partition.state = option(options, "state", "UP");
     partition.alternate = option(options, "alternate");
     partition.allow_groups = list_in(options, "groups");
     partition.allow_accounts = list_in(options, "accounts");
@@ -26,8 +26,6 @@ void set_partition_rules(PartitionConfig& partition, const ScenarioWords& option
     partition.req_resv = options.contains("reqresv");
     partition.lln = options.contains("lln");
     partition.def_mem_per_gpu = count("gpumem");
-    partition.exclusive = option(options, "exclusive", "NO");
-    partition.oversubscribe = option(options, "oversubscribe", "NO");
     partition.min_nodes = count("minnodes").value_or(0);
     partition.max_cpus_per_node = count("maxcpus");
     partition.max_cpus_per_socket = count("maxsocketcpus");
@@ -35,6 +33,15 @@ void set_partition_rules(PartitionConfig& partition, const ScenarioWords& option
     partition.max_mem_per_node = count("maxmemnode");
     partition.qos = option(options, "qos");
     partition.tres_billing_weights = option(options, "weights");
+    const std::pair<const char*, const char*> keys[] = {{"state", "State"},
+                                                        {"exclusive", "Exclusive"},
+                                                        {"oversubscribe", "OverSubscribe"},
+                                                        {"mode", "PreemptMode"}};
+    KeyTexts given;
+    for (const auto& [word, key] : keys) {
+        if (options.contains(word)) given.emplace_back(key, options.at(word));
+    }
+    parse_partition_change(given).value().apply_to(partition);
 }
 
 }  // namespace
@@ -88,7 +95,6 @@ void Scenario::add_partition(const std::string& name, const Words& options) {
     if (options.contains("maxnodes")) partition.max_nodes = as_number(options.at("maxnodes"));
     partition.priority_tier = as_number(option(options, "tier", "1"));
     partition.grace_time = Seconds{as_number(option(options, "grace", "0"))};
-    partition.preempt_mode = option(options, "mode");
     set_partition_rules(partition, options);
     settings_.partitions.push_back(std::move(partition));
 }
@@ -130,8 +136,9 @@ std::string Scenario::change_settings(const Words& options) {
     if (option(options, "preempt") == "partition")
         settings_.preempt.by = PreemptSettings::By::Partition;
     if (option(options, "preempt") == "qos") settings_.preempt.by = PreemptSettings::By::Qos;
-    if (options.contains("mode")) settings_.preempt.mode = preempt_mode_in(options.at("mode"));
-    settings_.preempt.gang = has_preempt_word(option(options, "mode"), "GANG");
+    const PreemptWords words = parse_preempt_words(option(options, "mode"));
+    if (options.contains("mode")) settings_.preempt.mode = words.mode;
+    settings_.preempt.gang = words.gang;
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     if (options.contains("return"))
         settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));

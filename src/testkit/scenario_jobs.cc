@@ -6,6 +6,7 @@
 
 #include "core/query/reason.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "model/node_counts.h"
 #include "model/times.h"
 #include "testkit/scenario.h"
@@ -177,12 +178,16 @@ std::string Scenario::update(const std::string& name, const std::vector<std::str
     options.erase("refused");
     const UserId user{as_number(option(options, "by", "0"))};
     options.erase("by");
-    Changes changes;
+    KeyTexts keys;
     for (const auto& [key, value] : options)
-        changes.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
+        keys.emplace_back(key, key == "Dependency" ? with_ids(value) : value);
     JobRef ref{.job = find(name), .tasks = {}, .het_component = {}, .step = {}};
-    apply_event(UpdateJob{RequestId{next_request_++}, {user, GroupId{0}}, ref, changes});
-    const auto* error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
+    const Result<JobChange> change = parse_job_change(keys, now_);
+    const Error* error = change ? nullptr : &change.error();
+    if (change) {
+        apply_event(UpdateJob{RequestId{next_request_++}, {user, GroupId{0}}, ref, *change});
+        error = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
+    }
     if (!error) return wanted.empty() ? "" : "was accepted";
     bool right =
         wanted == "yes" || (!wanted.empty() && to_string(*error).find(wanted) != std::string::npos);

@@ -1,6 +1,6 @@
 // cli/sacctmgr/qos.cc
 //
-// sacctmgr show, add, modify and delete qos. What the keys mean is the controller's business.
+// sacctmgr show, add, modify and delete qos. The keys are parsed by the table of model/qos_keys.cc.
 #include "surface/qos.h"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include "cli/sacctmgr/sacctmgr.h"
 #include "model/columns.h"
 #include "model/errors.h"
+#include "model/qos_keys.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -20,7 +22,7 @@ using Names = std::vector<std::string>;
 struct QosWords {
     Names names;  // lower case, as they are kept
     std::string format;
-    std::vector<wire::KeyValue> changes;
+    KeyTexts changes;
     std::optional<std::string> unknown;  // a condition that there is not
 };
 
@@ -50,9 +52,7 @@ QosWords read_words(const std::vector<std::string>& words, bool sets) {
         } else if (is_key(key, {"name", "names", "qos", "qoslevel"})) {
             add_names(std::string_view(word).substr(at + 1), read);
         } else if (sets) {
-            wire::KeyValue& change = read.changes.emplace_back();
-            change.set_key(std::string(key));
-            change.set_value(word.substr(at + 1));
+            read.changes.emplace_back(key, word.substr(at + 1));
         } else if (is_key(key, {"format"})) {
             read.format = word.substr(at + 1);
         } else if (!read.unknown) {
@@ -125,12 +125,14 @@ struct Deed {
 // Asks the user for confirmation, unless -i is given. Refused changes are not reported as made.
 int perform(AccountingCommand& command, const Deed& deed, const Names& names,
             const QosWords& read) {
+    const Result<QosChange> change = parse_qos_change(read.changes);
+    if (!change) return report(command, deed.doing, change.error());
     wire::Request request;
     wire::Update& update = *request.mutable_update();
     update.set_entity(wire::Update::QOS);
     update.set_verb(deed.verb);
     update.set_name(join(names, ","));
-    for (const wire::KeyValue& change : read.changes) *update.add_changes() = change;
+    update.set_change(encode(*change));
     if (!command.immediate) {
         command.streams.out(deed.summary);
         if (!is_agreed(command)) return 0;
@@ -148,13 +150,13 @@ std::string lines_of(std::string_view heading, const Names& names) {
 // Compat: of several that are described by their names the last one is shown.
 std::string settings_lines(const Names& names, const QosWords& read) {
     std::string description = names.back(), others;
-    for (const wire::KeyValue& change : read.changes) {
-        const ReportField* field = find_report_field(qos_fields(), change.key());
-        const std::string_view name = field ? field->name : std::string_view(change.key());
+    for (const auto& [key, value] : read.changes) {
+        const ReportField* field = find_report_field(qos_fields(), key);
+        const std::string_view name = field ? field->name : std::string_view(key);
         if (name == "Description")
-            description = change.value();
+            description = value;
         else
-            others += fmt::format("  {:<24} = {}\n", name, change.value());
+            others += fmt::format("  {:<24} = {}\n", name, value);
     }
     return fmt::format(" Settings\n  Description    = {}\n{}", description, others);
 }

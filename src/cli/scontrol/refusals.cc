@@ -1,8 +1,8 @@
 // cli/scontrol/refusals.cc
 //
-// What was wrong with a field of update or create. The controller names field and value, and what
-// would be right ("MaxNodes=many: a number or UNLIMITED is needed"); the first line is Slurm's,
-// whose words differ from field to field.
+// What was wrong with a field of update or create. The error names field and value, and what would
+// be right ("MaxNodes=many: a number or UNLIMITED is needed"); the first line is Slurm's, whose
+// words differ from field to field.
 #include "base/text.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"
@@ -58,22 +58,21 @@ std::string_view wording_of(wire::Update::Entity entity, std::string_view key) {
 
 struct WrongField {
     std::string key, value, typed;
-    std::string right;  // the whole of what the controller says; empty: nothing more
+    std::string right;  // the whole error; empty: nothing more
 };
 
-// The change that the controller's "Key=value" or "Key=value: what is needed" is about.
-std::optional<WrongField> wrong_field(const wire::Update& update, const std::string& detail) {
+// The change that "Key=value" or "Key=value: what is needed" is about.
+std::optional<WrongField> wrong_field(const UpdateWords& update, const std::string& detail) {
     const std::string_view text = detail;
     const std::string_view key = text.substr(0, text.find('='));
     if (key.size() == text.size()) return {};
-    for (const wire::KeyValue& change : update.changes()) {
-        std::string_view name = change.key();
+    for (const auto& [typed, value] : update.changes) {
+        std::string_view name = typed;
         while (name.ends_with('+') || name.ends_with('-')) name.remove_suffix(1);
         const std::string_view rest = text.substr(key.size() + 1);
-        if (!equals_ignoring_case(name, key) || !rest.starts_with(change.value())) continue;
-        return WrongField{std::string(key), change.value(),
-                          fmt::format("{}={}", change.key(), change.value()),
-                          rest == change.value() ? "" : detail};
+        if (!equals_ignoring_case(name, key) || !rest.starts_with(value)) continue;
+        return WrongField{std::string(key), value, fmt::format("{}={}", typed, value),
+                          rest == value ? "" : detail};
     }
     return {};
 }
@@ -106,10 +105,10 @@ void print_wrong_value(Session& session, wire::Update::Entity entity, const Wron
 
 }  // namespace
 
-bool refuse_field(Session& session, const wire::Update& update, const Error& error) {
+bool refuse_field(Session& session, const UpdateWords& update, const Error& error) {
     if (error.code == ErrorCode::UnknownField) {
         const std::string text = to_string(error) + "\nRequest aborted";
-        if (update.entity() == wire::Update::PARTITION) {
+        if (update.entity == wire::Update::PARTITION) {
             print_error(session.streams, session.invocation, text);
         } else {
             session.streams.err(text + "\n");
@@ -118,7 +117,7 @@ bool refuse_field(Session& session, const wire::Update& update, const Error& err
     }
     if (error.code != ErrorCode::BadArgument) return false;
     const std::optional<WrongField> wrong = wrong_field(update, error.detail);
-    if (wrong) print_wrong_value(session, update.entity(), *wrong);
+    if (wrong) print_wrong_value(session, update.entity, *wrong);
     return wrong.has_value();
 }
 

@@ -13,10 +13,10 @@ namespace sluice {
 
 namespace {
 
-bool changes_size(const wire::Update& update) {
-    for (const wire::KeyValue& change : update.changes()) {
+bool changes_size(const UpdateWords& update) {
+    for (const auto& [typed, value] : update.changes) {
         for (std::string_view key : {"NumNodes", "ReqNodes", "NodeList", "ReqNodeList"}) {
-            if (equals_ignoring_case(change.key(), key)) return true;
+            if (equals_ignoring_case(typed, key)) return true;
         }
     }
     return false;
@@ -75,9 +75,9 @@ std::string resize_script(const wire::JobAllocation& job, Shell shell) {
     return text;
 }
 
-int write_resize_scripts(Session& session, const wire::Update& update) {
-    const std::optional<std::uint64_t> id = to_number(update.name());
-    if (update.entity() != wire::Update::JOB || !id || !changes_size(update)) return 0;
+int write_resize_scripts(Session& session, const UpdateWords& update) {
+    const std::optional<std::uint64_t> id = to_number(update.name);
+    if (update.entity != wire::Update::JOB || !id || !changes_size(update)) return 0;
     if (!session.invocation.environment.find("SLURM_JOB_ID"))
         return 0;  // no variables to set right
     wire::Request request;

@@ -1,13 +1,17 @@
 // cli/scontrol/update.cc
 //
-// scontrol update, create and delete: the words go to the controller as typed; it knows which keys
-// there are.
+// scontrol update, create and delete. The keys and their values are parsed here, by the tables of
+// model/*_keys.cc; the controller checks what depends on the state of the cluster.
 #include <algorithm>
 
 #include "base/text.h"
 #include "cli/common/listing.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
+#include "model/node_keys.h"
+#include "model/partition_keys.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -55,53 +59,61 @@ Words with_entity_first(Words words) {
 }
 
 // "update job 12 key=value ..." and "update JobId=12 key=value ...".
-Result<wire::Update> parse_update(const Words& words) {
-    wire::Update update;
+Result<UpdateWords> parse_update(const Words& words) {
+    UpdateWords update;
     std::size_t next = 1;
     const std::size_t equals = words[1].find('=');
     const Entity* entity = entity_in(words[1]);
     if (!entity) return Error{ErrorCode::NotFound, words[1]};
-    update.set_entity(entity->entity);
+    update.entity = entity->entity;
     if (equals != std::string::npos) {
-        update.set_name(words[1].substr(equals + 1));
+        update.name = words[1].substr(equals + 1);
         next = 2;
     } else if (words.size() > 2) {
-        update.set_name(words[2]);
+        update.name = words[2];
         next = 3;
     } else {
         return Error{ErrorCode::NotFound, words[1]};
     }
     for (; next < words.size(); ++next) {
         const std::size_t at = words[next].find('=');
-        wire::KeyValue& change = *update.add_changes();
         if (equals_ignoring_case(words[next], "nice")) {  // alone it means this much
-            change.set_key("Nice");
-            change.set_value("100");
+            update.changes.emplace_back("Nice", "100");
             continue;
         }
         if (at == std::string::npos) return Error{ErrorCode::BadArgument, words[next]};
-        change.set_key(words[next].substr(0, at));
-        change.set_value(words[next].substr(at + 1));
+        update.changes.emplace_back(words[next].substr(0, at), words[next].substr(at + 1));
     }
     return update;
 }
 
-// Compat: the client itself insists on a reason, before the node is even looked for.
-bool lacks_reason(const wire::Update& update) {
+// Compat: a node without a reason is refused before any other error of its fields.
+bool lacks_reason(const UpdateWords& update) {
     bool needs_reason = false;
-    for (const wire::KeyValue& change : update.changes()) {
-        if (equals_ignoring_case(change.key(), "reason") && !change.value().empty()) return false;
-        if (!equals_ignoring_case(change.key(), "state")) continue;
-        needs_reason = equals_ignoring_case(change.value(), "DOWN") ||
-                       equals_ignoring_case(change.value(), "DRAIN") ||
-                       equals_ignoring_case(change.value(), "FAIL");
+    for (const auto& [key, value] : update.changes) {
+        if (equals_ignoring_case(key, "reason") && !value.empty()) return false;
+        if (!equals_ignoring_case(key, "state")) continue;
+        needs_reason = equals_ignoring_case(value, "DOWN") ||
+                       equals_ignoring_case(value, "DRAIN") || equals_ignoring_case(value, "FAIL");
     }
-    return update.entity() == wire::Update::NODE && needs_reason;
+    return update.entity == wire::Update::NODE && needs_reason;
 }
 
-Result<wire::Reply> send(Session& session, const wire::Update& update) {
+Result<std::string> encoded_change(const UpdateWords& update, Time now) {
+    if (update.entity == wire::Update::PARTITION)
+        return encode(TRY(parse_partition_change(update.changes)));
+    if (update.entity == wire::Update::NODE) return encode(TRY(parse_node_change(update.changes)));
+    return encode(TRY(parse_job_change(update.changes, now)));
+}
+
+Result<wire::Reply> send(Session& session, const UpdateWords& update,
+                         wire::Update::Verb verb = wire::Update::CHANGE) {
     wire::Request request;
-    *request.mutable_update() = update;
+    wire::Update& message = *request.mutable_update();
+    message.set_entity(update.entity);
+    message.set_name(update.name);
+    message.set_verb(verb);
+    message.set_change(TRY(encoded_change(update, session.now)));
     return session.client.call(request);
 }
 
@@ -125,12 +137,12 @@ int refuse(Session& session, std::string_view request, const Error& error) {
     return 1;
 }
 
-int report(Session& session, const wire::Update& update, const Error& error) {
+int report(Session& session, const UpdateWords& update, const Error& error) {
     if (!session.quiet && refuse_field(session, update, error)) return 1;
-    if (session.quiet || is_wrong_word(error) || update.entity() != wire::Update::JOB) {
+    if (session.quiet || is_wrong_word(error) || update.entity != wire::Update::JOB) {
         return refuse(session, "slurm_update error", error);
     }
-    session.streams.err(fmt::format("{} for job {}\n", to_string(error), update.name()));
+    session.streams.err(fmt::format("{} for job {}\n", to_string(error), update.name));
     return 1;
 }
 
@@ -140,7 +152,7 @@ int update(Session& session, const Words& given) {
     const Words words = with_entity_first(given);
     if (words.size() < 2) return too_few(session, "update");
     if (is_about_reservation(words)) return update_reservation(session, words);
-    Result<wire::Update> update = parse_update(words);
+    Result<UpdateWords> update = parse_update(words);
     if (!update && update.error().code == ErrorCode::NotFound) {
         session.streams.err(
             "No valid entity in update command\nInput line must include \"NodeName\", "
@@ -151,9 +163,9 @@ int update(Session& session, const Words& given) {
         refuse_word(session, entity_in(words[1])->entity, update.error().detail);
         return 1;
     }
-    if (update->changes().empty()) {
+    if (update->changes.empty()) {
         constexpr std::string_view kNone = "No changes specified";
-        if (update->entity() == wire::Update::PARTITION) {
+        if (update->entity == wire::Update::PARTITION) {
             print_error(session.streams, session.invocation, kNone);
         } else {
             session.streams.err(fmt::format("{}\n", kNone));
@@ -190,13 +202,12 @@ int create(Session& session, const Words& given) {
     if (entity->entity == wire::Update::NODE) {
         return refuse(session, kRequest, {ErrorCode::NotSupported, "create " + words[1]});
     }
-    Result<wire::Update> wanted = parse_update(words);
+    Result<UpdateWords> wanted = parse_update(words);
     if (!wanted) {
         refuse_word(session, entity->entity, wanted.error().detail);
         return 1;
     }
-    wanted->set_verb(wire::Update::CREATE);
-    Result<wire::Reply> reply = send(session, *wanted);
+    Result<wire::Reply> reply = send(session, *wanted, wire::Update::CREATE);
     if (reply) return 0;
     if (!session.quiet && refuse_field(session, *wanted, reply.error())) return 1;
     return refuse(session, kRequest, reply.error());
@@ -221,9 +232,7 @@ int remove(Session& session, const Words& words) {
                     "Proper format is 'delete <ENTITY>=<ID>' or 'delete <ENTITY> <ID>'");
         return 1;
     }
-    wire::Update unwanted = parse_update(words).value();
-    unwanted.set_verb(wire::Update::DELETE);
-    Result<wire::Reply> reply = send(session, unwanted);
+    Result<wire::Reply> reply = send(session, parse_update(words).value(), wire::Update::DELETE);
     return reply ? 0 : refuse(session, request, reply.error());
 }
 

@@ -143,7 +143,7 @@ TEST(Squeue, AsksOnlyForTheColumnsOfItsFormatAndSort) {
                                           static_cast<std::uint32_t>(JobColumn::UserId)}));
 }
 
-TEST(Scontrol, UpdatePassesTheWordsOn) {
+TEST(Scontrol, UpdateSendsATypedChange) {
     FakeCluster cluster;
     KeptStreams streams;
     const Invocation invocation{
@@ -153,9 +153,8 @@ TEST(Scontrol, UpdatePassesTheWordsOn) {
     const wire::Update& update = cluster.requests[0].update();
     EXPECT_EQ(update.entity(), wire::Update::NODE);
     EXPECT_EQ(update.name(), "cpu1");
-    ASSERT_EQ(update.changes_size(), 2);
-    EXPECT_EQ(update.changes(1).key(), "reason");
-    EXPECT_EQ(update.changes(1).value(), "bad disk");
+    const NodeChange change{.state = NodeCommand::Drain, .reason = "bad disk"};
+    EXPECT_EQ(decode_node_change(update.change()).value(), change);
 }
 
 TEST(Scontrol, VerbsTakeListsInEveryForm) {

@@ -80,7 +80,8 @@ std::string one_line(const SheetRow& job) {
     std::string line = fmt::format("{} ({}) {}: {}", id, job.text(JobColumn::Name),
                                    job.text(JobColumn::Partition), reason);
     if (job.has(JobColumn::StartTime)) {
-        line += ", starts about " + moment_text(job.number(JobColumn::StartTime), "", job.looks());
+        line += ", starts about ";
+        append_moment(job.number(JobColumn::StartTime), "", job.looks(), line);
     }
     std::string_view nodes = job.text(JobColumn::SchedNodes);
     if (!nodes.empty()) line.append(" on ").append(nodes);

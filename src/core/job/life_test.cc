@@ -3,6 +3,7 @@
 
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -429,7 +430,10 @@ TEST(JobUpdate, OnlyAnOperatorPutsTheEndOff) {
         Effects effects;
         const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
         apply(world.cluster(), world.now(),
-              UpdateJob{RequestId{1}, {UserId{1000}, GroupId{100}}, ref, {{"EndTime", end}}},
+              UpdateJob{RequestId{1},
+                        {UserId{1000}, GroupId{100}},
+                        ref,
+                        parse_job_change({{"EndTime", end}}, world.now()).value()},
               effects);
         return world.cluster().job(id).time_limit;
     };
@@ -474,7 +478,7 @@ TEST(JobControl, ARefusedRequestSplitsNoArray) {
         EXPECT_EQ(records(), 1u);
     }
     Effects effects;
-    const UpdateJob bad{RequestId{1}, owner, ref, {{"TimeLimit", "never"}}};
+    const UpdateJob bad{RequestId{1}, owner, ref, {.end_time = world.now()}};
     apply(world.cluster(), world.now(), bad, effects);
     EXPECT_TRUE(std::holds_alternative<Error>(std::get<Reply>(effects.back()).answer));
     EXPECT_EQ(records(), 1u);

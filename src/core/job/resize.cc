@@ -143,14 +143,12 @@ std::vector<NodeShare> sum_of(const Job& job, const Allocation& more) {
 
 }  // namespace
 
-Result<void> keep_first_nodes(const Cluster& cluster, Job& draft, const std::string& count) {
-    if (equals_ignoring_case(count, "ALL")) return {};
+Result<void> keep_first_nodes(const Cluster& cluster, Job& draft, std::uint32_t count) {
     std::vector<NodeShare> nodes = draft.run.allocation->nodes;
-    const std::optional<std::uint64_t> wanted = to_number(count);
-    if (wanted == 0u) return Error{ErrorCode::InvalidNodeCount, {}};
-    // Compat: more nodes, or a choice of counts, are only for waiting jobs.
-    if (!wanted || *wanted > nodes.size()) return Error{ErrorCode::JobNotPending, {}};
-    nodes.resize(*wanted);
+    if (count == 0) return Error{ErrorCode::InvalidNodeCount, {}};
+    // Compat: more nodes are only for waiting jobs.
+    if (count > nodes.size()) return Error{ErrorCode::JobNotPending, {}};
+    nodes.resize(count);
     return keep(cluster, draft, std::move(nodes));
 }
 

@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// The live job keeps the first `count` of its nodes ("ALL": all of them), or the named ones. The
-// node of a batch script always stays.
-Result<void> keep_first_nodes(const Cluster& cluster, Job& draft, const std::string& count);
+// The live job keeps the first `count` of its nodes, or the named ones. The node of a batch script
+// always stays.
+Result<void> keep_first_nodes(const Cluster& cluster, Job& draft, std::uint32_t count);
 Result<void> keep_named_nodes(const Cluster& cluster, Job& draft, const std::string& list);
 
 // `before`: the job before the change. Its processes on nodes that it no longer holds are ended,

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "model/errors.h"
+#include "model/job_keys.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -16,11 +17,12 @@ const Node& node_of(Scenario& world, const std::string& name) {
 }
 
 Answer answer_to_update(Scenario& world, UserId user, const std::string& job,
-                        const Changes& changes) {
+                        const KeyTexts& keys) {
     Effects effects;
+    const JobChange change = parse_job_change(keys, world.now()).value();
     JobRef ref{.job = world.job(job), .tasks = {}, .het_component = {}, .step = {}};
     apply(world.cluster(), world.now(),
-          UpdateJob{RequestId{900}, {user, GroupId{100}}, ref, changes}, effects);
+          UpdateJob{RequestId{900}, {user, GroupId{100}}, ref, change}, effects);
     return std::get<Reply>(effects.back()).answer;
 }
 

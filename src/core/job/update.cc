@@ -73,7 +73,7 @@ Result<JobDraft> checked_draft(Cluster& cluster, Time now, const UpdateJob& even
     if (is_finished(job.state)) return Error{ErrorCode::JobIsOver, {}};
     JobDraft draft{job, request_of(job), role, now, cluster};
     draft.job.priority = cluster.priority(job.id);
-    for (const auto& [key, value] : event.changes) TRY(set_job_field(draft, key, value));
+    TRY(apply_change(draft, event.change));
     TRY(validate(draft.job));
     TRY(validate(draft.request));
     TRY(check_access(cluster, event.caller, job, draft));
@@ -125,8 +125,8 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
 // Bounds the cost, which grows with the values and with the tasks that get their own record.
 Result<void> check_size(const Cluster& cluster, const UpdateJob& event,
                         const std::vector<JobId>& ids) {
-    std::size_t bytes = 0, count = 0;
-    for (const auto& [key, value] : event.changes) bytes += value.size();
+    const std::size_t bytes = event.change.text_bytes();
+    std::size_t count = 0;
     for (JobId id : ids) {
         const Job& job = cluster.job(id);
         const bool splits = event.job.tasks && !job.array_task;

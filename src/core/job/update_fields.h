@@ -1,7 +1,7 @@
 // core/job/update_fields.h
 //
-// The fields of scontrol update JobId=, one row for each that can change. They are set in a draft
-// of the job: all are checked before any takes effect.
+// Applies scontrol update JobId= to a draft of the job: all is checked before anything takes
+// effect.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,7 @@ struct JobDraft {
     std::optional<JobId> handed_to = {};  // the job that gets all its nodes
 };
 
-Result<void> set_job_field(JobDraft& draft, const std::string& key, const std::string& value);
+// Checks what depends on the job, the caller and the cluster.
+Result<void> apply_change(JobDraft& draft, const JobChange& change);
 
 }  // namespace sluice

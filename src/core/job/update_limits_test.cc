@@ -3,6 +3,8 @@
 
 #include "core/job/verbs.h"
 #include "model/errors.h"
+#include "model/job_keys.h"
+#include "model/node_keys.h"
 #include "model/sizes.h"
 #include "testkit/scenario.h"
 
@@ -28,9 +30,11 @@ protected:
         }
         return {};
     }
-    std::string update(const Changes& changes) {
+    std::string update(const KeyTexts& keys) {
         const JobRef ref{.job = world_.job("waits"), .tasks = {}, .het_component = {}, .step = {}};
-        return answer_to(UpdateJob{RequestId{1}, kRoot, ref, changes}, world_.now());
+        const Result<JobChange> change = parse_job_change(keys, world_.now());
+        if (!change) return to_string(change.error());
+        return answer_to(UpdateJob{RequestId{1}, kRoot, ref, *change}, world_.now());
     }
     const Job& job() { return world_.cluster().job(world_.job("waits")); }
 
@@ -48,9 +52,7 @@ TEST_F(UpdateLimits, TextsAreThoseOfASubmission) {
 }
 
 TEST_F(UpdateLimits, TimeIsAddedUpToTheLimit) {
-    const Changes more = {{"TimeLimit+", "71582788"}};
-    EXPECT_NE(update(more), "") << "there were 60 minutes";
-    EXPECT_NE(update(Changes(60, {"TimeLimit+", "71582788"})), "");
+    EXPECT_NE(update({{"TimeLimit+", "71582788"}}), "") << "there were 60 minutes";
     EXPECT_EQ(job().time_limit, TimeLimit(Minutes{60}));
     EXPECT_EQ(update({{"TimeLimit+", "71582728"}}), "");
     EXPECT_EQ(job().time_limit, TimeLimit(Seconds{sizes::kTimeLimit}));
@@ -91,17 +93,11 @@ TEST_F(UpdateLimits, StepsOfAJobAreBounded) {
 }
 
 TEST_F(UpdateLimits, NodesAndQosHaveThem) {
-    const auto node = [&](std::size_t size) {
-        return answer_to(
-            UpdateNode{RequestId{1}, kRoot, {"n1"}, {{"Reason", std::string(size, 'r')}}},
-            world_.now());
-    };
-    EXPECT_EQ(node(1024), "");
-    EXPECT_NE(node(1025), "");
+    EXPECT_TRUE(parse_node_change({{"Reason", std::string(1024, 'r')}}));
+    EXPECT_FALSE(parse_node_change({{"Reason", std::string(1025, 'r')}}));
     const auto qos = [&](std::size_t size) {
-        return answer_to(
-            UpdateQos{RequestId{1}, kRoot, {"normal"}, {{"Description", std::string(size, 'd')}}},
-            world_.now());
+        const QosChange change{.description = std::string(size, 'd')};
+        return answer_to(UpdateQos{RequestId{1}, kRoot, {"normal"}, change}, world_.now());
     };
     EXPECT_EQ(qos(1024), "");
     EXPECT_NE(qos(1025), "");

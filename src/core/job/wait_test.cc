@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr Caller kOwner{UserId{1000}, GroupId{100}};
-constexpr RequestId kSalloc{500}, kAgain{501}, kStep{502};
+constexpr RequestId kSalloc{500}, kAgain{501}, kStepRequest{502};
 
 struct AllocatedWorld {
     Scenario scenario;
@@ -92,7 +92,7 @@ TEST(JobOfSalloc, StaysWhileAStepRunsInIt) {
     StepWish wish;
     wish.job = job.scenario.job("a");
     wish.name = "s";
-    job.apply_event(CreateStep{kStep, {UserId{0}, GroupId{0}}, wish});
+    job.apply_event(CreateStep{kStepRequest, {UserId{0}, GroupId{0}}, wish});
     const RunId step{wish.job, 0, StepId{0}};
     job.pass_time(Seconds{60});
     EXPECT_EQ(job.state(), JobState::Running);

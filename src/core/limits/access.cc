@@ -25,7 +25,7 @@ bool allows(const std::vector<std::string>& list, std::string_view word) {
 }
 
 bool takes_jobs(const PartitionConfig& partition) {
-    return partition.state != "DRAIN" && partition.state != "INACTIVE";
+    return partition.state != PartitionState::Drain && partition.state != PartitionState::Inactive;
 }
 
 // AllocNodes, by the host that the request came from; the host that the client names is only shown.
@@ -46,7 +46,7 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
                      const JobTerms& wish) {
     if (!takes_jobs(partition)) {
         return Error{ErrorCode::PartitionDown,
-                     fmt::format("partition {} is {}", partition.name, partition.state)};
+                     fmt::format("partition {} is {}", partition.name, print(partition.state))};
     }
     bool for_root = caller.user.value == 0;
     bool root_jobs_disabled = partition.disable_root_jobs || cluster.settings().disable_root_jobs;

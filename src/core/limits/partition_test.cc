@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "model/job_keys.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -33,7 +34,9 @@ TEST(PartitionAccess, AUserMovesAJobOnlyToWhereItCouldHaveBeenSent) {
         Effects effects;
         const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
         apply(world.cluster(), world.now(),
-              UpdateJob{RequestId{1}, caller, ref, {{"Partition", "lab"}}}, effects);
+              UpdateJob{RequestId{1}, caller, ref,
+                        parse_job_change({{"Partition", "lab"}}, {}).value()},
+              effects);
         return world.cluster().job(id).partition;
     };
     EXPECT_EQ(moved_by({UserId{1000}, GroupId{100}, {"users"}}), "open");
@@ -51,7 +54,9 @@ TEST(PartitionAccess, OfSeveralAUserNamesInAnUpdateThoseThatTakeTheJobAreKept) {
         const JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
         const Caller owner{UserId{1000}, GroupId{100}, {"users"}};
         apply(world.cluster(), world.now(),
-              UpdateJob{RequestId{1}, owner, ref, {{"Partition", partitions}}}, effects);
+              UpdateJob{RequestId{1}, owner, ref,
+                        parse_job_change({{"Partition", partitions}}, {}).value()},
+              effects);
         return world.cluster().job(id).partition;
     };
     EXPECT_EQ(moved("lab,more"), "more");

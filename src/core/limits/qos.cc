@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/limit_book.h"
-#include "core/limits/qos_fields.h"
 #include "core/permission.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
@@ -27,6 +26,53 @@ const Qos* find_qos_in(const std::vector<Qos>& table, std::string_view name) {
     return nullptr;
 }
 
+bool is_known_tres(const Cluster& cluster, std::string_view name) {
+    if (name == "cpu" || name == "mem" || name == "node" || name == "billing") return true;
+    if (!name.starts_with("gres/")) return false;
+    name.remove_prefix(5);
+    const std::string_view device = name.substr(0, name.find(':'));
+    const std::vector<std::string>& types = cluster.settings().gres_types;
+    if (std::find(types.begin(), types.end(), device) != types.end()) return true;
+    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+        for (const GresPool& pool : cluster.node(NodeIndex{i}).gres) {
+            if (pool.name == device) return true;
+        }
+    }
+    return false;
+}
+
+// The QOS and devices that a change names must exist.
+Result<void> check_names(const Cluster& cluster, const QosChange& change) {
+    for (const auto* list : {&change.preempt_added, &change.preempt_removed}) {
+        for (const std::string& name : *list) {
+            if (find_qos_in(cluster.qos(), name)) continue;
+            std::vector<std::string> names;
+            for (const Qos& each : cluster.qos()) names.push_back(each.name);
+            return Error{
+                ErrorCode::BadArgument,
+                fmt::format("You gave a bad qos '{}'. Valid QOS's are {}", name, join(names, ","))};
+        }
+    }
+    for (const TresChange* tres :
+         {&change.max_per_job, &change.max_per_node, &change.min_per_job, &change.of_all.tres,
+          &change.of_user.tres, &change.of_account.tres}) {
+        for (const auto& [name, count] : *tres) {
+            if (is_known_tres(cluster, name)) continue;
+            return Error{ErrorCode::BadArgument, fmt::format("no TRES known by type {}", name)};
+        }
+    }
+    return {};
+}
+
+Result<void> check_change(const Cluster& cluster, const QosChange& change) {
+    const bool suspends = change.preempt_mode && change.preempt_mode->mode == PreemptMode::Suspend;
+    if (suspends && !cluster.settings().preempt.gang) {
+        return Error{ErrorCode::BadArgument,
+                     "PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf"};
+    }
+    return check_names(cluster, change);
+}
+
 Result<std::vector<Qos>> qos_with_new(const Cluster& cluster, const UpdateQos& event) {
     std::vector<Qos> table = cluster.qos();
     for (const std::string& given : event.names) {
@@ -39,7 +85,7 @@ Result<std::vector<Qos>> qos_with_new(const Cluster& cluster, const UpdateQos& e
         Qos fresh;
         fresh.id = table.back().id + 1;
         fresh.name = fresh.description = name;
-        TRY(set_qos_fields(cluster, fresh, event.changes));
+        event.change.apply_to(fresh);
         table.push_back(std::move(fresh));
     }
     return table;
@@ -53,7 +99,7 @@ bool names_qos(const UpdateQos& event, const std::string& name) {
 Result<std::vector<Qos>> qos_with_changed(const Cluster& cluster, const UpdateQos& event) {
     std::vector<Qos> table = cluster.qos();
     for (Qos& qos : table) {
-        if (names_qos(event, qos.name)) TRY(set_qos_fields(cluster, qos, event.changes));
+        if (names_qos(event, qos.name)) event.change.apply_to(qos);
     }
     return table;
 }
@@ -86,6 +132,7 @@ Result<std::vector<Qos>> qos_without(const Cluster& cluster, const UpdateQos& ev
 
 Result<std::vector<Qos>> changed_qos(const Cluster& cluster, const UpdateQos& event) {
     TRY(validate_texts("QOS", event.names, sizes::kWord, sizes::kNameCount));
+    TRY(check_change(cluster, event.change));
     switch (event.verb) {
         case UpdateQos::Verb::Create:
             return qos_with_new(cluster, event);

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
-#include "core/node/partition_fields.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
 #include "core/schedule/priority.h"
 #include "core/schedule/queue.h"
 #include "model/errors.h"
+#include "model/partition_fields.h"
 
 namespace sluice {
 
@@ -24,7 +23,7 @@ using P = PartitionConfig;
 
 Result<P> changed_config(const Cluster& cluster, const P& before, const UpdatePartition& event) {
     P changed = before;
-    for (const auto& [key, value] : event.changes) TRY(set_partition_field(changed, key, value));
+    event.change.apply_to(changed);
     const bool is_new_alternate =
         !changed.alternate.empty() && changed.alternate != before.alternate;
     if (is_new_alternate && !cluster.find_partition(changed.alternate)) {
@@ -45,9 +44,7 @@ Result<P> changed_config(const Cluster& cluster, const P& before, const UpdatePa
 
 // Jobs of these users stay, and wait until AllowGroups includes their owner again.
 void bar_users(Cluster& cluster, Partition& partition, const UpdatePartition& event) {
-    for (const auto& [key, value] : event.changes) {
-        if (equals_ignoring_case(key, "AllowGroups")) partition.barred_users.clear();
-    }
+    if (event.change.members.has(&P::allow_groups)) partition.barred_users.clear();
     for (const Caller& owner : event.job_owners) {
         if (group_allowed(cluster, partition.config, owner))
             partition.barred_users.erase(owner.user);
@@ -66,7 +63,8 @@ void put_config(Cluster& cluster, P config, const UpdatePartition& event) {
         each.config.is_default = each.config.is_default && !config.is_default;
     place->config = std::move(config);
     bar_users(cluster, *place, event);
-    const bool by_user = place->config.exclusive == "USER" || !place->barred_users.empty();
+    const bool by_user =
+        place->config.exclusive == PartitionExclusive::User || !place->barred_users.empty();
     if (by_user) cluster.now_depends_on_users();
 }
 

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "model/errors.h"
+#include "model/partition_keys.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
 namespace {
-
-using Changes = std::vector<std::pair<std::string, std::string>>;
 
 // Empty: done.
 std::string change(Scenario& world, const UpdatePartition& event) {
@@ -18,13 +17,19 @@ std::string change(Scenario& world, const UpdatePartition& event) {
     return error ? to_string(*error) : "";
 }
 
-std::string update(Scenario& world, const std::string& partition, Changes changes) {
-    return change(world, {RequestId{1}, kRoot, partition, std::move(changes)});
+std::string change(Scenario& world, const std::string& partition, const KeyTexts& keys,
+                   UpdatePartition::Verb verb) {
+    const Result<PartitionChange> parsed = parse_partition_change(keys);
+    if (!parsed) return to_string(parsed.error());
+    return change(world, {RequestId{1}, kRoot, partition, *parsed, verb});
 }
 
-std::string create(Scenario& world, const std::string& partition, Changes changes) {
-    return change(
-        world, {RequestId{1}, kRoot, partition, std::move(changes), UpdatePartition::Verb::Create});
+std::string update(Scenario& world, const std::string& partition, const KeyTexts& keys) {
+    return change(world, partition, keys, UpdatePartition::Verb::Update);
+}
+
+std::string create(Scenario& world, const std::string& partition, const KeyTexts& keys) {
+    return change(world, partition, keys, UpdatePartition::Verb::Create);
 }
 
 std::string remove(Scenario& world, const std::string& partition) {
@@ -131,12 +136,12 @@ TEST(PartitionUpdate, EveryOtherField) {
     EXPECT_EQ(p.alternate, "q");
     EXPECT_EQ(p.priority_job_factor, 7u);
     EXPECT_EQ(p.priority_tier, 8u);
-    EXPECT_EQ(p.job_defaults, "DefCpuPerGPU=2,DefMemPerGPU=100");
+    EXPECT_EQ(print_job_defaults(p), "DefCpuPerGPU=2,DefMemPerGPU=100");
     EXPECT_EQ(p.def_cpus_per_gpu, 2u);
     EXPECT_EQ(p.def_mem_per_gpu, Megabytes{100});
-    EXPECT_EQ(p.preempt_mode, "CANCEL");
-    EXPECT_EQ(p.oversubscribe, "YES:4");
-    EXPECT_EQ(p.exclusive, "USER");
+    EXPECT_EQ(p.preempt_mode->mode, PreemptMode::Cancel);
+    EXPECT_EQ(print(p.oversubscribe), "YES:4");
+    EXPECT_EQ(p.exclusive, PartitionExclusive::User);
     EXPECT_EQ(update(world, "p",
                      {{"AllocNodes", "ALL"},
                       {"Alternate", "NONE"},
@@ -147,11 +152,11 @@ TEST(PartitionUpdate, EveryOtherField) {
               "");
     const PartitionConfig& again = config_of(world, "p");
     EXPECT_TRUE(again.allow_alloc_nodes.empty() && again.alternate.empty() &&
-                again.job_defaults.empty());
-    EXPECT_TRUE(again.preempt_mode.empty() && again.nodes.empty() && !again.def_mem_per_gpu);
-    EXPECT_EQ(again.exclusive, "NODE");
+                print_job_defaults(again).empty());
+    EXPECT_TRUE(!again.preempt_mode && again.nodes.empty());
+    EXPECT_EQ(again.exclusive, PartitionExclusive::Node);
     EXPECT_EQ(update(world, "p", {{"OverSubscribe", "NO"}}), "");
-    EXPECT_EQ(config_of(world, "p").exclusive, "NO");
+    EXPECT_EQ(config_of(world, "p").exclusive, PartitionExclusive::No);
 }
 
 // Compat: a job that started without sharing keeps its CPUs alone.
@@ -201,7 +206,9 @@ TEST(PartitionUpdate, GroupsAreAlsoForThoseWhoWait) {
         world.run(
             "submit a\nsubmit b user=1001\nsubmit c user=0\npass\nexpect a pending PartitionDown"),
         "");
-    UpdatePartition event{RequestId{1}, kRoot, "p", {{"State", "UP"}, {"AllowGroups", "lab"}}};
+    UpdatePartition event{
+        RequestId{1}, kRoot, "p",
+        parse_partition_change({{"State", "UP"}, {"AllowGroups", "lab"}}).value()};
     event.job_owners = {{UserId{1000}, GroupId{100}, {"users"}},
                         {UserId{1001}, GroupId{100}, {"users", "lab"}},
                         kRoot};
@@ -215,7 +222,7 @@ TEST(PartitionUpdate, GroupsAreAlsoForThoseWhoWait) {
     ASSERT_TRUE(why && why->front().partitions.size() == 1);
     EXPECT_EQ(why->front().partitions.front().text, "it is for the groups lab");
 
-    event.changes.clear();  // the shell has looked again
+    event.change = {};  // the shell has looked again
     event.job_owners = {{UserId{1000}, GroupId{100}, {"lab"}}};
     EXPECT_EQ(change(world, event), "");
     EXPECT_EQ(world.run("pass\nexpect a running"), "");

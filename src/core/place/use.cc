@@ -170,23 +170,22 @@ Megabytes usable_memory(const Node& node) {
 }
 
 Exclusive exclusive_in(const Job& job, const PartitionConfig& partition) {
-    if (partition.oversubscribe.starts_with("FORCE")) return Exclusive::No;  // all jobs share
+    if (partition.oversubscribe.rule == OverSubscription::Rule::Force)
+        return Exclusive::No;  // all jobs share
     if (job.request->shape.exclusive != Exclusive::No) return job.request->shape.exclusive;
     const Shape& shape = job.request->shape;
     if (shape.core_spec || shape.thread_spec)
         return Exclusive::Node;  // Compat: for whole nodes only
-    if (partition.exclusive == "NODE") return Exclusive::Node;
-    return partition.exclusive == "USER" ? Exclusive::User : Exclusive::No;
+    if (partition.exclusive == PartitionExclusive::Node) return Exclusive::Node;
+    return partition.exclusive == PartitionExclusive::User ? Exclusive::User : Exclusive::No;
 }
 
 std::uint8_t sharers_in(const Job& job, const PartitionConfig& partition) {
-    std::string_view rule = partition.oversubscribe;  // NO, YES:4, FORCE:4
-    bool shares =
-        rule.starts_with("FORCE") || (rule.starts_with("YES") && job.request->shape.oversubscribe);
-    std::size_t colon = rule.find(':');
-    if (!shares || colon == rule.npos) return 1;
-    return static_cast<std::uint8_t>(
-        std::clamp<std::uint64_t>(to_number(rule.substr(colon + 1)).value_or(1), 1, 255));
+    using Rule = OverSubscription::Rule;
+    const OverSubscription& shared = partition.oversubscribe;
+    const bool shares = shared.rule == Rule::Force ||
+                        (shared.rule == Rule::Yes && job.request->shape.oversubscribe);
+    return shares ? static_cast<std::uint8_t>(std::min<std::uint16_t>(shared.jobs, 255)) : 1;
 }
 
 void take_share(Cluster& cluster, const Job& job, const NodeShare& share, Time now) {

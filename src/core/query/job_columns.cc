@@ -107,7 +107,7 @@ std::int64_t over_subscribe(const Job& job, View view) {
     std::vector<std::string> names = partitions_of(job);
     for (const Partition& partition : *view.partitions) {
         bool mine = !names.empty() && partition.config.name == names.front();
-        if (mine && partition.config.oversubscribe != "NO") return 2;
+        if (mine && partition.config.oversubscribe.rule != OverSubscription::Rule::No) return 2;
     }
     return 0;
 }

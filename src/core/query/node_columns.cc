@@ -151,20 +151,10 @@ std::string_view alloc_nodes(const Partition& partition, View, Scratch scratch) 
 }
 
 // The partition's mode, or the cluster's.
-std::string_view preempt_mode(const Partition& partition, View view, Scratch) {
-    if (!partition.config.preempt_mode.empty()) return partition.config.preempt_mode;
-    const bool gang = view.settings->preempt.gang;
-    switch (view.settings->preempt.mode) {
-        case PreemptMode::Cancel:
-            return gang ? "GANG,CANCEL" : "CANCEL";
-        case PreemptMode::Requeue:
-            return gang ? "GANG,REQUEUE" : "REQUEUE";
-        case PreemptMode::Suspend:
-            return "GANG,SUSPEND";  // SUSPEND requires GANG
-        case PreemptMode::Off:
-            break;
-    }
-    return gang ? "GANG" : "OFF";
+std::string_view preempt_mode(const Partition& partition, View view, Scratch scratch) {
+    const PreemptSettings& cluster = view.settings->preempt;
+    const PreemptWords usual{.mode = cluster.mode, .gang = cluster.gang};
+    return scratch = print(partition.config.preempt_mode.value_or(usual));
 }
 
 Tres partition_tres(const Partition& partition, View view) {
@@ -212,7 +202,7 @@ std::int64_t memory(const Partition& partition, View) {
 const std::vector<ColumnSource<Partition>> kPartitionColumns = {
     {PartitionColumn::Name,              setting<&PartitionConfig::name>},
     {PartitionColumn::IsDefault,         flag<&PartitionConfig::is_default>},
-    {PartitionColumn::State,             setting<&PartitionConfig::state>},
+    {PartitionColumn::State,             [](const Partition& p, View, Scratch) { return print(p.config.state); }},
     {PartitionColumn::Nodes,             node_names},
     {PartitionColumn::NodeSets,          setting<&PartitionConfig::nodes_text>},
     {PartitionColumn::TotalNodes,        [](const Partition& p, View) { return static_cast<std::int64_t>(p.nodes.size()); }},
@@ -240,14 +230,14 @@ const std::vector<ColumnSource<Partition>> kPartitionColumns = {
     {PartitionColumn::AllocNodes,        alloc_nodes},
     {PartitionColumn::Alternate,         setting<&PartitionConfig::alternate>},
     {PartitionColumn::Qos,               setting<&PartitionConfig::qos>},
-    {PartitionColumn::OverSubscribe,     setting<&PartitionConfig::oversubscribe>},
-    {PartitionColumn::Exclusive,         setting<&PartitionConfig::exclusive>},
+    {PartitionColumn::OverSubscribe,     [](const Partition& p, View, Scratch s) -> std::string_view { return s = print(p.config.oversubscribe); }},
+    {PartitionColumn::Exclusive,         [](const Partition& p, View, Scratch) { return print(p.config.exclusive); }},
     {PartitionColumn::PreemptMode,       preempt_mode},
     {PartitionColumn::GraceTime,         [](const Partition& p, View) -> std::int64_t { return p.config.grace_time.count(); }},
     {PartitionColumn::PriorityJobFactor, number<&PartitionConfig::priority_job_factor>},
     {PartitionColumn::PriorityTier,      number<&PartitionConfig::priority_tier>},
     {PartitionColumn::OverTimeLimit,     [](const Partition& p, View) { return p.config.over_time_limit == 0xffffffff ? kUnlimited : std::int64_t{p.config.over_time_limit}; }},
-    {PartitionColumn::JobDefaults,       setting<&PartitionConfig::job_defaults>},
+    {PartitionColumn::JobDefaults,       [](const Partition& p, View, Scratch s) -> std::string_view { return s = print_job_defaults(p.config); }},
     {PartitionColumn::Tres,              [](const Partition& p, View v, Scratch s) -> std::string_view { return s = print_tres(partition_tres(p, v)); }},
     {PartitionColumn::TresBillingWeights, setting<&PartitionConfig::tres_billing_weights>},
 };

@@ -144,7 +144,7 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
         case Reason::QosNotAllowed:
             return fmt::format("it is not for QOS {}", question.job.request->qos);
         default:
-            return fmt::format("it is {}", config.state);
+            return fmt::format("it is {}", print(config.state));
     }
 }
 

@@ -42,9 +42,8 @@ std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& 
                                         const Need& need) {
     const Partition& partition = *need.partition;
     const PartitionConfig& config = partition.config;
-    if (config.state == "DOWN" || config.state == "INACTIVE") {
-        return config.state == "DOWN" ? Reason::PartitionDown : Reason::PartitionInactive;
-    }
+    if (config.state == PartitionState::Down) return Reason::PartitionDown;
+    if (config.state == PartitionState::Inactive) return Reason::PartitionInactive;
     const PartitionBounds bounds = bounds_of(cluster, *job_class.sample, config);
     if (job_class.time_limit > bounds.max_time) return Reason::PartitionTimeLimit;
     const Shape& shape = job_class.sample->shape;

@@ -27,7 +27,7 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     PreemptRule rule{settings.preempt.mode, Seconds{0}, settings.preempt.exempt_time};
     if (settings.preempt.by == PreemptSettings::By::Qos) {
         if (const Qos* qos = find_qos(cluster, qos_in_force(cluster, victim.request->qos))) {
-            const PreemptMode own = preempt_mode_in(qos->preempt_mode);
+            const PreemptMode own = parse_preempt_words(qos->preempt_mode).mode;
             if (own != PreemptMode::Off)
                 rule.mode = own;  // Compat: OFF means that it has none of its own
             rule.grace = qos->grace_time;
@@ -38,8 +38,7 @@ PreemptRule preempt_rule(const Cluster& cluster, const Job& victim) {
     const Partition* partition = cluster.find_partition(victim.partition);
     if (!partition) return rule;
     rule.grace = partition->config.grace_time;
-    if (!partition->config.preempt_mode.empty())
-        rule.mode = preempt_mode_in(partition->config.preempt_mode);
+    if (partition->config.preempt_mode) rule.mode = partition->config.preempt_mode->mode;
     return rule;
 }
 
@@ -53,7 +52,7 @@ static bool may_displace(const Cluster& cluster, const Job& job, const Partition
         const Qos* qos = find_qos(cluster, qos_in_force(cluster, job.request->qos));
         const std::string theirs = qos_in_force(cluster, victim.request->qos);
         const bool within =
-            preempt.within || (qos && has_preempt_word(qos->preempt_mode, "WITHIN"));
+            preempt.within || (qos && parse_preempt_words(qos->preempt_mode).within);
         if (within && qos && theirs == qos->name && is_lower) return true;
         return qos &&
                std::find(qos->preempt.begin(), qos->preempt.end(), theirs) != qos->preempt.end();

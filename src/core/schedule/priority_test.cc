@@ -7,6 +7,9 @@
 #include "core/job/verbs.h"
 #include "core/query/listing.h"
 #include "core/schedule/waiting.h"
+#include "model/job_keys.h"
+#include "model/partition_keys.h"
+#include "model/qos_keys.h"
 
 namespace sluice {
 namespace {
@@ -56,15 +59,16 @@ public:
     }
     void add_qos(std::string name, std::string priority) {
         Effects effects;
-        apply(cluster, now,
-              UpdateQos{
-                  RequestId{1}, kRoot, {name}, {{"Priority", priority}}, UpdateQos::Verb::Create},
+        const QosChange change = parse_qos_change({{"Priority", priority}}).value();
+        apply(cluster, now, UpdateQos{RequestId{1}, kRoot, {name}, change, UpdateQos::Verb::Create},
               effects);
     }
     Answer update(JobId id, std::string key, std::string value, Caller caller = kRoot) {
         Effects effects;
         JobRef ref{.job = id, .tasks = {}, .het_component = {}, .step = {}};
-        apply(cluster, now, UpdateJob{RequestId{1}, caller, ref, {{key, value}}}, effects);
+        const Result<JobChange> change = parse_job_change({{key, value}}, now);
+        if (!change) return change.error();
+        apply(cluster, now, UpdateJob{RequestId{1}, caller, ref, *change}, effects);
         return std::get<Reply>(effects.back()).answer;
     }
     std::vector<JobResult> control(JobVerb verb, std::vector<JobId> ids, Caller caller = kRoot) {
@@ -337,7 +341,9 @@ TEST(Priority, FollowsTheConfiguration) {
     EXPECT_EQ(site.priority(one), 1000u);
     EXPECT_EQ(site.priority(two), 500u);
     apply(site.cluster, site.now,
-          UpdatePartition{RequestId{1}, kRoot, "debug", {{"PriorityJobFactor", "40"}}}, effects);
+          UpdatePartition{RequestId{1}, kRoot, "debug",
+                          parse_partition_change({{"PriorityJobFactor", "40"}}).value()},
+          effects);
     EXPECT_EQ(site.priority(one), 500u);
     EXPECT_EQ(site.priority(two), 1000u);
     settings.priority.multifactor = false;

@@ -3,6 +3,8 @@
 
 #include "core/query/reason.h"
 #include "core/schedule/scheduler.h"
+#include "model/job_keys.h"
+#include "model/partition_keys.h"
 #include "testkit/scenario.h"
 
 namespace sluice {
@@ -14,9 +16,10 @@ std::string shown(Scenario& world, const std::string& name) {
     return print_reason(reason, shown_detail(job, world.cluster().plan().get()));
 }
 
-void update_partition(Scenario& world, const std::string& name, const Changes& changes) {
+void update_partition(Scenario& world, const std::string& name, const KeyTexts& keys) {
     Effects effects;
-    apply(world.cluster(), world.now(), UpdatePartition{RequestId{1}, kRoot, name, changes},
+    const PartitionChange change = parse_partition_change(keys).value();
+    apply(world.cluster(), world.now(), UpdatePartition{RequestId{1}, kRoot, name, change},
           effects);
     ASSERT_TRUE(std::holds_alternative<Done>(std::get<Reply>(effects.back()).answer));
     schedule(world.cluster(), world.now(), effects);
@@ -72,7 +75,7 @@ TEST(Reasons, QosThatThePartitionNoLongerTakes) {
     )"),
               "");
     auto settings = std::make_shared<Settings>(world.cluster().settings());
-    settings->partitions[0].state = "UP";
+    settings->partitions[0].state = PartitionState::Up;
     settings->partitions[0].allow_qos = {"high", "low"};
     Effects effects;
     apply(world.cluster(), world.now(), Reconfigure{RequestId{0}, {}, settings}, effects);
@@ -258,7 +261,7 @@ TEST(Reasons, RequestsThatNoNodesWillMeetAnyMoreAreHeld) {
           UpdateJob{RequestId{2},
                     owner,
                     {.job = world.job("two"), .tasks = {}, .het_component = {}, .step = {}},
-                    {{"Comment", "again"}}},
+                    parse_job_change({{"Comment", "again"}}, {}).value()},
           effects);
     EXPECT_EQ(world.run("pass\n expect two running n1"), "");
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "core/limits/reservations.h"
+#include "model/node_keys.h"
+#include "model/partition_keys.h"
+#include "model/qos_keys.h"
 #include "sim/faults/fault_world.h"
 #include "sim/faults/workload.h"
 
@@ -44,16 +47,18 @@ void FaultWorld::add_qos() {
 }
 
 void FaultWorld::change_qos() {
-    Changes changes = {{"Preempt", random_.chance(0.8) ? kPatient : ""},
-                       {"PreemptMode", random_.chance(0.5) ? "CLUSTER" : "WITHIN,REQUEUE"},
-                       {"Priority", std::to_string(random_.below(100))}};
-    Changes of_victims = {
+    const KeyTexts keys = {{"Preempt", random_.chance(0.8) ? kPatient : ""},
+                           {"PreemptMode", random_.chance(0.5) ? "CLUSTER" : "WITHIN,REQUEUE"},
+                           {"Priority", std::to_string(random_.below(100))}};
+    const KeyTexts victims_keys = {
         {"GraceTime", std::to_string(random_.below(20))},
         {"PreemptMode", random_.chance(0.5) ? "CANCEL" : "REQUEUE"},
         {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"},
         {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + random_.below(16), 1 + random_.below(4))},
         {"GrpJobs", std::to_string(2 + random_.below(6))},
         {"MaxJobsPerUser", random_.chance(0.5) ? "-1" : std::to_string(1 + random_.below(3))}};
+    const QosChange changes = parse_qos_change(keys).value();
+    const QosChange of_victims = parse_qos_change(victims_keys).value();
     ask("qos modify",
         [changes](RequestId request) {
             return UpdateQos{request, kRoot, {kUrgent}, changes, UpdateQos::Verb::Update};
@@ -71,7 +76,7 @@ void FaultWorld::lift_limits() {
     push({UpdateQos{RequestId{next_request_++},
                     kRoot,
                     {kPatient},
-                    {{"GrpTRES", "cpu=-1,gres/gpu=-1"}},
+                    parse_qos_change({{"GrpTRES", "cpu=-1,gres/gpu=-1"}}).value(),
                     UpdateQos::Verb::Update},
           {}});
 }
@@ -109,11 +114,11 @@ void FaultWorld::change_node() {
     constexpr const char* kStates[] = {"DRAIN", "DRAIN", "RESUME",        "RESUME", "UNDRAIN",
                                        "DOWN",  "FAIL",  "CANCEL_REBOOT", "IDLE"};
     std::string state = kStates[random_.below(std::size(kStates))];
-    Changes changes{{"State", state}, {"Reason", "test"}};
-    if (random_.chance(0.2)) changes = {{"Weight", std::to_string(random_.between(1, 3))}};
-    ask("node " + changes.front().second,
-        [node, changes](RequestId request) {
-            return UpdateNode{request, kRoot, {node}, changes};
+    KeyTexts keys{{"State", state}, {"Reason", "test"}};
+    if (random_.chance(0.2)) keys = {{"Weight", std::to_string(random_.between(1, 3))}};
+    ask("node " + keys.front().second,
+        [node, change = parse_node_change(keys).value()](RequestId request) {
+            return UpdateNode{request, kRoot, {node}, change};
         },
         {});
 }
@@ -124,7 +129,7 @@ void FaultWorld::change_partition() {
     auto number = [&](std::int64_t low, std::int64_t high) {
         return std::to_string(random_.between(low, high));
     };
-    Changes changes;
+    KeyTexts changes;
     switch (random_.below(5)) {
         case 0:
             changes = {{"State", random_.chance(0.5) ? "DOWN" : "DRAIN"}};
@@ -143,8 +148,8 @@ void FaultWorld::change_partition() {
             break;
     }
     ask("partition " + changes.front().first,
-        [name, changes](RequestId request) {
-            return UpdatePartition{request, kRoot, name, changes};
+        [name, change = parse_partition_change(changes).value()](RequestId request) {
+            return UpdatePartition{request, kRoot, name, change};
         },
         {});
 }
@@ -195,7 +200,8 @@ void FaultWorld::look_after_cluster() {
         if (by_hand && node.connected && !rebooting) nodes.push_back(node.config.name);
     }
     if (!nodes.empty())
-        push({UpdateNode{RequestId{next_request_++}, kRoot, nodes, {{"State", "RESUME"}}}, {}});
+        push({UpdateNode{RequestId{next_request_++}, kRoot, nodes, {.state = NodeCommand::Resume}},
+              {}});
 }
 
 }  // namespace sluice

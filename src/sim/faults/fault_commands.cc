@@ -1,6 +1,7 @@
 // sim/faults/fault_commands.cc: what users and administrators do to jobs.
 #include <fmt/format.h>
 
+#include "model/job_keys.h"
 #include "sim/faults/fault_world.h"
 
 namespace sluice {
@@ -107,8 +108,8 @@ void FaultWorld::update_somebody(const JobRef& ref) {
             break;
     }
     ask("update " + change.first,
-        [ref, change](RequestId request) {
-            return UpdateJob{request, kRoot, ref, {change}};
+        [ref, parsed = parse_job_change({change}, now_).value()](RequestId request) {
+            return UpdateJob{request, kRoot, ref, parsed};
         },
         {});
 }
@@ -143,7 +144,10 @@ void FaultWorld::look_after_jobs() {
             push({std::move(cancel), {}});
         }
         for (const JobRef& ref : too_long)
-            push({UpdateJob{RequestId{next_request_++}, kRoot, ref, {{"TimeLimit", "2"}}}, {}});
+            push(
+                {UpdateJob{
+                     RequestId{next_request_++}, kRoot, ref, {.time_limit = TimeLimit{Minutes{2}}}},
+                 {}});
         look_after_cluster();
         if (cluster_) check_steps();
     }

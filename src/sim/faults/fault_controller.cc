@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <csignal>
 
+#include "model/field_text.h"
+#include "model/job_change_fields.h"
+#include "model/node_fields.h"
+#include "model/partition_fields.h"
 #include "sim/faults/fault_world.h"
 
 namespace sluice {
@@ -38,15 +42,13 @@ struct Describe {
         return fmt::format("give back {}", e.job.value);
     }
     std::string operator()(const UpdateJob& e) const {
-        return fmt::format("update {} {}={}", to_string(e.job), e.changes.front().first,
-                           e.changes.front().second);
+        return fmt::format("update {}{}", to_string(e.job), print_fields(e.change));
     }
     std::string operator()(const UpdateNode& e) const {
-        return fmt::format("node {} {}", e.nodes.front(), e.changes.front().second);
+        return fmt::format("node {}{}", e.nodes.front(), print_fields(e.change));
     }
     std::string operator()(const UpdatePartition& e) const {
-        return fmt::format("partition {} {}={}", e.partition, e.changes.front().first,
-                           e.changes.front().second);
+        return fmt::format("partition {}{}", e.partition, print_fields(e.change));
     }
     std::string operator()(const UpdateQos& e) const { return "qos " + e.names.front(); }
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }

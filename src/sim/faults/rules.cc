@@ -35,7 +35,8 @@ std::optional<std::string> partition_broken(const Cluster& cluster, const Job& j
     const Partition* partition = cluster.find_partition(job.partition);
     if (!partition) return "a partition that is not there";
     const PartitionConfig& config = partition->config;
-    if (config.state == "DOWN" || config.state == "INACTIVE") return "a partition that is down";
+    if (config.state == PartitionState::Down || config.state == PartitionState::Inactive)
+        return "a partition that is down";
     if (job.time_limit > config.max_time) return "for longer than its partition allows";
     auto nodes = static_cast<std::uint32_t>(job.run.allocation->nodes.size());
     if (config.max_nodes && nodes > *config.max_nodes)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "model/errors.h"
+#include "model/job_keys.h"
 
 namespace sluice {
 namespace {
@@ -61,7 +62,8 @@ Event Stranger::request_about(const Job& job) {
         case 3:
         case 4: {
             const auto& [key, value] = kChanges[random_.below(std::size(kChanges))];
-            return UpdateJob{kStrangersRequest, caller, ref_to(job), {{key, value}}};
+            const JobChange change = parse_job_change({{key, value}}, {}).value();
+            return UpdateJob{kStrangersRequest, caller, ref_to(job), change};
         }
         case 5:
             cancel.filter.jobs = {ref_to(job)};
@@ -82,7 +84,7 @@ Event Stranger::request_about(const Job& job) {
         case 10:
             return ShowAllocation{kStrangersRequest, caller, job.id};
         default:
-            return UpdateNode{kStrangersRequest, caller, {"n1"}, {{"State", "RESUME"}}};
+            return UpdateNode{kStrangersRequest, caller, {"n1"}, {.state = NodeCommand::Resume}};
     }
 }
 

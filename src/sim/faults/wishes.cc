@@ -60,7 +60,10 @@ Settings changed(Random& random, Settings settings) {
     if (random.chance(0.3)) one.priority_tier = static_cast<std::uint32_t>(random.between(1, 3));
     if (random.chance(0.3)) one.max_time = TimeLimit{Seconds{random.between(60, 300)}};
     if (random.chance(0.3)) one.nodes.resize((one.nodes.size() + 1) / 2);
-    if (random.chance(0.3)) one.oversubscribe = random.chance(0.5) ? "NO" : "FORCE:2";
+    if (random.chance(0.3)) {
+        one.oversubscribe = {};
+        if (!random.chance(0.5)) one.oversubscribe = {OverSubscription::Rule::Force, 2};
+    }
     if (random.chance(0.2)) settings.licenses.front().second = 2;
     if (random.chance(0.2)) settings.preempt.gang = !settings.preempt.gang;
     return settings;

@@ -18,12 +18,13 @@ void add_preemption(Random random, Settings& settings) {
     urgent.priority_tier = 2;
     settings.partitions.push_back(std::move(urgent));
     constexpr const char* kModes[] = {"REQUEUE", "CANCEL", "SUSPEND,GANG", "REQUEUE,GANG"};
-    std::string_view mode = kModes[random.below(std::size(kModes))];
+    const PreemptWords words = parse_preempt_words(kModes[random.below(std::size(kModes))]);
     settings.preempt.by = PreemptSettings::By::Partition;
-    settings.preempt.mode = preempt_mode_in(mode);
-    settings.preempt.gang = has_preempt_word(mode, "GANG");
+    settings.preempt.mode = words.mode;
+    settings.preempt.gang = words.gang;
     settings.partitions.front().grace_time = Seconds{random.between(0, 20)};
-    if (random.chance(0.5)) settings.partitions.front().oversubscribe = "FORCE:2";
+    if (random.chance(0.5))
+        settings.partitions.front().oversubscribe = {OverSubscription::Rule::Force, 2};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/qos_keys.h"
 #include "sim/traces/row.h"
 #include "sim/world.h"
 
@@ -34,14 +35,14 @@ Result<std::string> value_in(const Row& row, std::size_t column, std::string_vie
     return std::to_string(seconds);
 }
 
-Result<Changes> changes_in(const Row& row, const std::vector<std::string>& header) {
-    Changes changes;
+Result<QosChange> change_in(const Row& row, const std::vector<std::string>& header) {
+    KeyTexts keys;
     for (std::size_t i = 0; i < header.size(); ++i) {
         if (header[i] == "name" || is_idle(header[i]) || trim(row.cells[i]).empty()) continue;
         std::string value = TRY(value_in(row, i, header[i]));
-        changes.emplace_back(header[i], std::move(value));
+        keys.emplace_back(header[i], std::move(value));
     }
-    return changes;
+    return parse_qos_change(keys);
 }
 
 }  // namespace
@@ -61,8 +62,8 @@ Result<QosTable> parse_qos_table(const std::string& path, std::string_view text)
         }
         if (row.cells.size() != header.size())
             return row.wrong(row.cells.size(), "line", "as many cells as in the first line");
-        Changes changes = TRY(changes_in(row, header));
-        table.emplace_back(std::string(trim(row.cells[name])), std::move(changes));
+        QosChange change = TRY(change_in(row, header));
+        table.emplace_back(std::string(trim(row.cells[name])), std::move(change));
     }
     return table;
 }

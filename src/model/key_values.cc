@@ -1,4 +1,4 @@
-#include "config/values.h"
+#include "model/key_values.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,9 @@
 #include <iterator>
 
 #include "base/closest.h"
+#include "model/errors.h"
 #include "model/hostlist.h"
+#include "model/partition.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -50,6 +52,7 @@ constexpr KindText kKindTexts[] = {
     {Kind::Count, "a number, or with K, M, G, T or P after it", ""},
     {Kind::Hosts, "a list of hosts such as n[1-4],login", ""},
     {Kind::OverSubscribe, "NO, EXCLUSIVE, YES, YES:4, FORCE or FORCE:4", ""},
+    {Kind::JobDefaults, "DefCpuPerGPU=COUNT and DefMemPerGPU=MEGABYTES", ""},
 };
 
 constexpr std::string_view kLevels[] = {"quiet", "fatal",  "error",  "info",   "verbose",
@@ -131,13 +134,20 @@ std::optional<std::uint64_t> parse_count(std::string_view text) {
 }
 
 bool is_oversubscribe(std::string_view text) {
-    if (equals_ignoring_case(text, "NO") || equals_ignoring_case(text, "EXCLUSIVE")) return true;
-    std::size_t colon = text.find(':');
-    std::string_view word = text.substr(0, colon);
-    if (!equals_ignoring_case(word, "YES") && !equals_ignoring_case(word, "FORCE")) return false;
-    if (colon == std::string_view::npos) return true;
-    std::optional<std::uint64_t> count = number_up_to(kPriorityMax, text.substr(colon + 1));
-    return count && *count > 0;
+    return equals_ignoring_case(text, "EXCLUSIVE") || parse_over_subscription(text).has_value();
+}
+
+bool is_job_defaults(std::string_view text) {
+    for (std::string_view entry : split(text, ',')) {
+        if (trim(entry).empty()) continue;
+        const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
+        const std::string_view name = trim(entry.substr(0, equals));
+        if (!equals_ignoring_case(name, "DefCpuPerGPU") &&
+            !equals_ignoring_case(name, "DefMemPerGPU"))
+            return false;
+        if (!number_up_to(kNumberMax, trim(entry.substr(equals + 1)))) return false;
+    }
+    return true;
 }
 
 // The spelling in "a|b|c", if `word` is one of them.
@@ -248,6 +258,8 @@ Result<Value> parse_value(Kind kind, std::string_view choices, std::string_view 
         }
         case Kind::OverSubscribe:
             return is_oversubscribe(text) ? Result<Value>(Value{.text = text}) : wrong;
+        case Kind::JobDefaults:
+            return is_job_defaults(text) ? Result<Value>(Value{.text = text}) : wrong;
         default:
             break;
     }
@@ -256,6 +268,17 @@ Result<Value> parse_value(Kind kind, std::string_view choices, std::string_view 
     }
     std::optional<std::uint64_t> number = parse_plain(kind, text);
     return number ? Result<Value>(Value{.text = text, .number = *number}) : wrong;
+}
+
+std::string valid_values(Kind kind, std::string_view choices) {
+    if (const KindText* text = text_of_kind(kind)) return std::string(text->expected);
+    const std::vector<std::string_view> words = split(choices, '|');
+    std::string list(words.front());
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        list += i + 1 == words.size() ? " or " : ", ";
+        list += words[i];
+    }
+    return list;
 }
 
 std::string print_value(Kind kind, std::string_view choices, std::string_view text) {
@@ -283,6 +306,7 @@ std::string print_value(Kind kind, std::string_view choices, std::string_view te
         case Kind::Real:
         case Kind::Hosts:
         case Kind::OverSubscribe:
+        case Kind::JobDefaults:
         case Kind::Shown:
         case Kind::Removed:
             return std::string(value->text);

@@ -1,0 +1,94 @@
+#include "model/node_keys.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "model/errors.h"
+#include "model/validate.h"
+
+namespace sluice {
+
+namespace {
+
+// In the order of NodeCommand.
+constexpr std::string_view kCommands[] = {"CANCEL_REBOOT", "DOWN",   "DRAIN",  "FAIL",
+                                          "IDLE",          "RESUME", "UNDRAIN"};
+
+Error bad_value(std::string_view key, const std::string& value, std::string_view right) {
+    return {ErrorCode::BadArgument, fmt::format("{}={}: {} is needed", key, value, right)};
+}
+
+Result<void> set_state(NodeChange& change, const std::string& value) {
+    if (starts_with_ignoring_case(value, "POWER")) {
+        return Error{ErrorCode::NotSupported,
+                     fmt::format("State={}: nodes are not switched on and off", value)};
+    }
+    for (std::size_t i = 0; i < std::size(kCommands); ++i) {
+        if (!equals_ignoring_case(kCommands[i], value)) continue;
+        change.state = static_cast<NodeCommand>(i);
+        return {};
+    }
+    return bad_value("State", value, "CANCEL_REBOOT, DOWN, DRAIN, FAIL, IDLE, RESUME or UNDRAIN");
+}
+
+Result<void> set_reason(NodeChange& change, const std::string& value) {
+    change.reason = value;
+    return {};
+}
+
+Result<void> set_comment(NodeChange& change, const std::string& value) {
+    change.comment = value;
+    return {};
+}
+
+Result<void> set_weight(NodeChange& change, const std::string& value) {
+    const std::optional<std::uint64_t> weight = to_number(value);
+    if (!weight || *weight > 0xffffffff)
+        return bad_value("Weight", value, "a number up to 4294967295");
+    change.weight = static_cast<std::uint32_t>(*weight);
+    return {};
+}
+
+Result<void> set_features(NodeChange& change, const std::string& value) {
+    change.features.emplace();
+    for (std::string_view feature : split(value, ',')) {
+        if (!feature.empty()) change.features->emplace_back(feature);
+    }
+    return {};
+}
+
+struct NodeKey {
+    std::string_view key;
+    Result<void> (*set)(NodeChange& change, const std::string& value);
+};
+
+constexpr NodeKey kNodeKeys[] = {
+    {"AvailableFeatures", set_features},
+    {"Comment", set_comment},
+    {"Features", set_features},
+    {"Reason", set_reason},
+    {"State", set_state},
+    {"Weight", set_weight},
+};
+
+}  // namespace
+
+std::string_view print(NodeCommand command) {
+    return kCommands[static_cast<std::size_t>(command)];
+}
+
+Result<NodeChange> parse_node_change(const KeyTexts& given) {
+    NodeChange change;
+    for (const auto& [name, value] : given) {
+        const NodeKey* row = nullptr;
+        for (const NodeKey& each : kNodeKeys) {
+            if (equals_ignoring_case(each.key, name)) row = &each;
+        }
+        if (!row) return Error{ErrorCode::UnknownField, fmt::format("{}={}", name, value)};
+        TRY(row->set(change, value));
+    }
+    TRY(validate(change));
+    return change;
+}
+
+}  // namespace sluice
