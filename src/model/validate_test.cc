@@ -54,6 +54,8 @@ TEST(Validate, NumbersHaveTheirLimits) {
 
 TEST(Validate, AStateComesWithWhatItNeeds) {
     Job job;
+    EXPECT_FALSE(validate(job)) << "without a request";
+    set_request(job, {});
     EXPECT_TRUE(validate(job));
     job.run.suspended = Seconds{-1};
     EXPECT_FALSE(validate(job));
