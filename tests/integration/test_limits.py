@@ -25,10 +25,7 @@ def test_a_text_at_its_limit_is_taken_and_one_byte_more_is_refused(cluster):
 
 def test_time_cannot_be_added_beyond_the_limit(cluster):
     job = cluster.submit("true", "--hold", "--time=60")
-    more = ["TimeLimit+=71582788"] * 60
-    for words in (more[:1], more):
-        assert "TimeLimit" in refused(cluster, "scontrol", "update", f"JobId={job}", *words)
-    assert "limit is 64" in refused(cluster, "scontrol", "update", f"JobId={job}", *(more * 2))
+    assert "TimeLimit" in refused(cluster, "scontrol", "update", f"JobId={job}", "TimeLimit+=71582788")
     cluster.kill("slurmctld")
     cluster.start_controller()
     assert cluster.job(job)["TimeLimit"] == "01:00:00"

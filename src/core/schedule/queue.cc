@@ -186,6 +186,7 @@ void enqueue(Cluster& cluster, const Job& job, Time now) {
     }
     // A job behind many others of its class, none of which can start, needs no pass.
     JobId id = job.id;
+    cluster.waiting().parked().remove(id);  // an outdated timer may queue it
     bool is_of_interest = add_to_queue(cluster, id, usable_reservations(cluster, job));
     if (is_of_interest || cluster.job(id).reason != Reason::None)
         cluster.want_pass_for_new_jobs();
