@@ -156,8 +156,9 @@ constexpr bool numbers_differ() {
     bool seen[256] = {};
     bool differ = true;
     auto note = [&](const auto& each) {
-        differ = differ && each.number > 0 && each.number < 256 && !seen[each.number];
-        if (differ) seen[each.number] = true;
+        const std::uint32_t number = each.number;
+        differ = differ && number > 0 && number < 256 && !seen[number];
+        if (differ) seen[number] = true;
     };
     (for_each_field<Owners>(note), ...);
     return differ;
