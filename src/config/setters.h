@@ -44,22 +44,11 @@ inline void set_preempt_type(Config& config, const Value& value) {
     if (config.preempt_type == "preempt/none") config.preempt_type.clear();
 }
 
-// A default per CPU and one per node exclude each other: the later one counts.
-inline void set_def_mem_per_cpu(Config& config, const Value& value) {
-    assign(config.def_mem_per_cpu, value);
-    config.def_mem_per_node.reset();
-}
-inline void set_def_mem_per_node(Config& config, const Value& value) {
-    assign(config.def_mem_per_node, value);
-    config.def_mem_per_cpu.reset();
-}
-inline void set_max_mem_per_cpu(Config& config, const Value& value) {
-    assign(config.max_mem_per_cpu, value);
-    config.max_mem_per_node.reset();
-}
-inline void set_max_mem_per_node(Config& config, const Value& value) {
-    assign(config.max_mem_per_node, value);
-    config.max_mem_per_cpu.reset();
+// A size per CPU and one per node exclude each other: the later one counts.
+template <auto Member, auto Excluded>
+void set_instead(Config& config, const Value& value) {
+    assign(config.*Member, value);
+    (config.*Excluded).reset();
 }
 
 // PriorityFlags and PriorityWeightTRES, word by word (priority.cc).

@@ -27,10 +27,6 @@ std::string print_fields(const Owner& owner);
 namespace field_text {
 
 template <typename Value>
-constexpr bool kIsOptional = false;
-template <typename Value>
-constexpr bool kIsOptional<std::optional<Value>> = true;
-template <typename Value>
 constexpr bool kIsPatch = false;
 template <typename Owner>
 constexpr bool kIsPatch<Patch<Owner>> = true;

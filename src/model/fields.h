@@ -2,8 +2,8 @@
 //
 // A value that is sent or stored declares each member once, in a list: its number in messages and
 // rows, its name, and the largest values that it may have. The encoding (protocol/field_codec.h),
-// the validation (model/field_checks.h), the hash (model/field_hash.h) and the random values of the
-// tests (testkit/arbitrary.h) are derived from the list. A list that lacks a member does not
+// the validation (model/field_checks.h), the hash (model/job_hash.h) and the random values of the
+// tests (protocol/arbitrary.h) are derived from the list. A list that lacks a member does not
 // compile.
 //
 //   template <>
@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -51,6 +52,16 @@ constexpr FieldLimits binary_at_most(std::size_t bytes) {
 constexpr FieldLimits entries_at_most(std::size_t entries, std::size_t bytes_each = sizes::kWord) {
     return {.bytes = bytes_each, .entries = entries};
 }
+
+// Kinds of members, for code that is derived from a list.
+template <typename Value>
+inline constexpr bool kIsOptional = false;
+template <typename Value>
+inline constexpr bool kIsOptional<std::optional<Value>> = true;
+template <typename Value>
+inline constexpr bool kIsShared = false;
+template <typename Value>
+inline constexpr bool kIsShared<std::shared_ptr<const Value>> = true;
 
 template <typename Owner, typename Value>
 struct Field {

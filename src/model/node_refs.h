@@ -31,11 +31,6 @@ struct Has<Owner>
     : std::bool_constant<!all_fields<Owner>(
           []<typename Value>(const Field<Owner, Value>&) { return !Has<Value>::value; })> {};
 
-template <typename Value>
-constexpr bool kIsShared = false;
-template <typename Value>
-constexpr bool kIsShared<std::shared_ptr<const Value>> = true;
-
 }  // namespace node_refs
 
 // Calls visit(node) for each. A visitor may change the nodes of a value that is not const; shared
@@ -49,7 +44,7 @@ void for_each_node(Value& value, const Visit& visit) {
         visit(value);
     } else if constexpr (HasFields<Plain>) {
         for_each_field<Plain>([&](const auto& each) { for_each_node(value.*each.member, visit); });
-    } else if constexpr (node_refs::kIsShared<Plain>) {
+    } else if constexpr (kIsShared<Plain>) {
         if (!value) return;
         if constexpr (std::is_const_v<Value>) {
             for_each_node(*value, visit);

@@ -90,14 +90,6 @@ Owner fields() {
 }
 
 template <typename Value>
-constexpr bool kIsOptional = false;
-template <typename Value>
-constexpr bool kIsOptional<std::optional<Value>> = true;
-template <typename Value>
-constexpr bool kIsShared = false;
-template <typename Value>
-constexpr bool kIsShared<std::shared_ptr<const Value>> = true;
-template <typename Value>
 constexpr bool kIsLength = false;
 template <typename Count, typename Ratio>
 constexpr bool kIsLength<std::chrono::duration<Count, Ratio>> = true;

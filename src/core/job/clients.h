@@ -11,6 +11,7 @@
 
 #include "core/cow_table.h"
 #include "core/event.h"
+#include "core/job/by_job.h"
 #include "model/job.h"
 
 namespace sluice {
@@ -30,10 +31,7 @@ public:
     // Removes the waiters of the job for which is_answered(waiter) is true.
     template <typename IsAnswered>
     void answer(JobId job, IsAnswered is_answered) {
-        auto waiting = waiters_.find(job.value);
-        if (waiting == waiters_.end()) return;
-        std::erase_if(waiting->second, is_answered);
-        if (waiting->second.empty()) waiters_.erase(waiting);
+        erase_of(waiters_, job, is_answered);
     }
     // Removes the waiter of the request; returns the job it waited for, and its user.
     std::vector<std::pair<JobId, UserId>> drop(RequestId request);
@@ -49,8 +47,8 @@ public:
     std::optional<std::string> broken(const CowTable<Job>& jobs) const;
 
 private:
-    std::unordered_map<std::uint32_t, std::vector<Waiter>> waiters_;  // by job id, none empty
-    std::unordered_map<std::uint32_t, Time> gone_;                    // by job id
+    ByJob<Waiter> waiters_;
+    std::unordered_map<std::uint32_t, Time> gone_;  // by job id
 };
 
 }  // namespace sluice

@@ -72,11 +72,7 @@ void Steps::await_no_launch(JobId job, StepId step) {
 }
 
 void Steps::forget_ended(const Job& job) {
-    auto grants = grants_.find(job.id.value);
-    if (grants == grants_.end()) return;
-    std::erase_if(grants->second,
-                  [&](const StepGrant& grant) { return !is_running(job, grant.step); });
-    if (grants->second.empty()) grants_.erase(grants);
+    erase_of(grants_, job.id, [&](const StepGrant& grant) { return !is_running(job, grant.step); });
 }
 
 void Steps::shift(Seconds by) {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/cow_table.h"
 #include "core/event.h"
+#include "core/job/by_job.h"
 #include "model/job.h"
 
 namespace sluice {
@@ -41,10 +41,7 @@ public:
     // Removes the waiters for which is_answered(waiter) is true, the oldest first.
     template <typename IsAnswered>
     void answer(JobId job, IsAnswered is_answered) {
-        auto waiting = waiters_.find(job.value);
-        if (waiting == waiters_.end()) return;
-        std::erase_if(waiting->second, is_answered);
-        if (waiting->second.empty()) waiters_.erase(waiting);
+        erase_of(waiters_, job, is_answered);
     }
 
     std::span<const StepGrant> grants(JobId job) const;
@@ -63,8 +60,8 @@ public:
 private:
     StepGrant* find(JobId job, StepId step);
 
-    std::unordered_map<std::uint32_t, std::vector<StepWaiter>> waiters_;  // by job id, none empty
-    std::unordered_map<std::uint32_t, std::vector<StepGrant>> grants_;    // by job id, none empty
+    ByJob<StepWaiter> waiters_;
+    ByJob<StepGrant> grants_;
 };
 
 }  // namespace sluice
