@@ -127,27 +127,27 @@ void Maker::list(wire::ListTable& list) {
 }
 
 void Maker::submit(wire::SubmitJob& submit) {
-    JobRequest wish;
-    wish.hold = true;
-    wish.name = text(sizes::kWord);
-    wish.comment = text(sizes::kWord);
-    wish.work_dir = "/" + text(sizes::kPath - 1);
-    if (coin()) wish.dependency = dependency();
-    if (coin()) wish.shape.constraint = joined("|", below(sizes::kFeatures - 20), &Maker::word);
-    if (below(4) == 0) wish.shape.exclude = fmt::format("n[0-{}]", below(60'000));
-    if (below(4) == 0) wish.array = ArraySpec{*TaskSet::parse("0-999"), 0};
-    for (std::uint64_t i = below(100); i > 0; --i) wish.script_args.push_back(text(1000));
-    submit.set_request(encode(wish));
+    JobRequest demand;
+    demand.hold = true;
+    demand.name = text(sizes::kWord);
+    demand.comment = text(sizes::kWord);
+    demand.work_dir = "/" + text(sizes::kPath - 1);
+    if (coin()) demand.dependency = dependency();
+    if (coin()) demand.shape.constraint = joined("|", below(sizes::kFeatures - 20), &Maker::word);
+    if (below(4) == 0) demand.shape.exclude = fmt::format("n[0-{}]", below(60'000));
+    if (below(4) == 0) demand.array = ArraySpec{*TaskSet::parse("0-999"), 0};
+    for (std::uint64_t i = below(100); i > 0; --i) demand.script_args.push_back(text(1000));
+    submit.set_request(encode(demand));
     submit.set_script("#!/bin/sh\n#" + text(1u << 20));
     submit.set_environment(text(1u << 20));
 }
 
 void Maker::test(wire::SubmitJob& submit) {
-    JobRequest wish;
-    wish.shape.nodes_min = static_cast<std::uint32_t>(1 + below(200));
-    wish.shape.cpus_per_task = static_cast<std::uint32_t>(1 + below(16));
-    wish.time_limit = TimeLimit{Minutes{1 + below(10'000)}};
-    submit.set_request(encode(wish));
+    JobRequest demand;
+    demand.shape.nodes_min = static_cast<std::uint32_t>(1 + below(200));
+    demand.shape.cpus_per_task = static_cast<std::uint32_t>(1 + below(16));
+    demand.time_limit = TimeLimit{Minutes{1 + below(10'000)}};
+    submit.set_request(encode(demand));
     submit.set_script("#!/bin/sh\n");
     submit.set_test_only(true);
 }

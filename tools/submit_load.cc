@@ -37,8 +37,8 @@ struct Load {
 
 std::string request_bytes(const Load& load) {
     wire::Request request;
-    const JobRequest wish{{.hold = load.held}, {.name = "load", .work_dir = "/tmp"}};
-    request.mutable_submit()->set_request(encode(wish));
+    const JobRequest demand{{.hold = load.held}, {.name = "load", .work_dir = "/tmp"}};
+    request.mutable_submit()->set_request(encode(demand));
     request.mutable_submit()->set_script("#!/bin/sh\ntrue\n");
     request.mutable_submit()->set_environment(std::string("PATH=/usr/bin:/bin\0HOME=/root\0", 30));
     std::string bytes;

@@ -50,9 +50,9 @@ void log_warnings(const Config& config, const Config* before) {
 
 class Agent {
 public:
-    Agent(SiteWish wish, const std::shared_ptr<const Site>& site,
+    Agent(SiteDemand demand, const std::shared_ptr<const Site>& site,
           const std::shared_ptr<Authenticator>& authenticator)
-        : wish_(std::move(wish)),
+        : demand_(std::move(demand)),
           site_(site),
           hooks_(loop_),
           jobs_(loop_, site, hooks_,
@@ -143,7 +143,7 @@ private:
 
     // A file that does not load changes nothing.
     void reconfigure() {
-        Result<Site> fresh = make_site(wish_, site_->hardware);
+        Result<Site> fresh = make_site(demand_, site_->hardware);
         if (!fresh) return log_error("reconfigure: {}", to_string(fresh.error()));
         take_over(std::move(*fresh));
     }
@@ -151,7 +151,7 @@ private:
     // An order to read it again does not reach us between the reading and the end of the
     // registration that follows it.
     void look_again() {
-        Result<Site> fresh = make_site(wish_, site_->hardware);
+        Result<Site> fresh = make_site(demand_, site_->hardware);
         if (!fresh) return log_error("reconfigure: {}", to_string(fresh.error()));
         if (fresh->config != site_->config) take_over(std::move(*fresh));
     }
@@ -200,7 +200,7 @@ private:
         loop_.stop();
     }
 
-    SiteWish wish_;
+    SiteDemand demand_;
     std::shared_ptr<const Site> site_;
     EventLoop loop_;
     SlowWork slow_work_{loop_};
@@ -255,14 +255,14 @@ Result<void> prepare_spool(const Site& site, bool clean) {
 
 Result<void> run_agent(const SlurmdOptions& options) {
     if (!options.foreground) close_inherited();
-    SiteWish wish;
+    SiteDemand demand;
     const char* variable = std::getenv("SLURM_CONF");
-    wish.config_path =
+    demand.config_path =
         config_path(options.config_path, variable ? variable : "", own_program_path());
-    wish.node_name = options.node_name;
-    wish.rebooted = options.rebooted;
+    demand.node_name = options.node_name;
+    demand.rebooted = options.rebooted;
     Hardware hardware = TRY(as(ErrorCode::SystemError, read_hardware()));
-    auto site = std::make_shared<const Site>(TRY(make_site(wish, hardware)));
+    auto site = std::make_shared<const Site>(TRY(make_site(demand, hardware)));
     std::shared_ptr<Authenticator> authenticator = TRY(Authenticator::create(auth_settings(*site)));
     begin_log(*site, options);
 
@@ -272,7 +272,7 @@ Result<void> run_agent(const SlurmdOptions& options) {
     std::string pid_path =
         expand_node_path(site->config.slurmd_pid_file, site->node.name, site->hostname);
     PidFile pid_file = TRY(as(ErrorCode::SystemError, PidFile::create(pid_path)));
-    Agent agent(wish, site, authenticator);
+    Agent agent(demand, site, authenticator);
     TRY(as(ErrorCode::SystemError, agent.open()));
     log_info("slurmd version {} started as node {}", kSlurmVersion, site->node.name);
     background.serving();

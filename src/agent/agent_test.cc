@@ -94,13 +94,13 @@ TEST(Confinement, MemoryStaysBetweenItsBounds) {
     Site site;
     site.cgroups = true;
     site.hardware.memory_mb = 1000;
-    CgroupConfig& wish = site.config.cgroup;
-    wish.constrain_ram_space = wish.constrain_swap_space = true;
-    wish.allowed_ram_space = 110;
-    wish.max_ram_percent = 50;
-    wish.min_ram_space = 30;
-    wish.allowed_swap_space = 20;
-    wish.max_swap_percent = 60;
+    CgroupConfig& demand = site.config.cgroup;
+    demand.constrain_ram_space = demand.constrain_swap_space = true;
+    demand.allowed_ram_space = 110;
+    demand.max_ram_percent = 50;
+    demand.min_ram_space = 30;
+    demand.allowed_swap_space = 20;
+    demand.max_swap_percent = 60;
     auto limits = [&](std::uint64_t megabytes) {
         wire::NodeShare share;
         share.set_memory(megabytes);

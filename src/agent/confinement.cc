@@ -43,19 +43,20 @@ std::vector<std::string> devices_denied(const Site& site, const wire::NodeShare&
 }
 
 std::uint64_t memory_bytes(const Site& site, std::uint64_t share) {
-    const CgroupConfig& wish = site.config.cgroup;
-    double megabytes = static_cast<double>(share) * wish.allowed_ram_space / 100;
-    double most = static_cast<double>(site.hardware.memory_mb) * wish.max_ram_percent / 100;
-    megabytes = std::max(std::min(megabytes, most), static_cast<double>(wish.min_ram_space));
+    const CgroupConfig& demand = site.config.cgroup;
+    double megabytes = static_cast<double>(share) * demand.allowed_ram_space / 100;
+    double most = static_cast<double>(site.hardware.memory_mb) * demand.max_ram_percent / 100;
+    megabytes = std::max(std::min(megabytes, most), static_cast<double>(demand.min_ram_space));
     return static_cast<std::uint64_t>(megabytes) << 20;
 }
 
 // MaxSwapPercent limits memory and swap together.
 std::uint64_t swap_bytes(const Site& site, std::uint64_t share) {
-    const CgroupConfig& wish = site.config.cgroup;
-    const double most = static_cast<double>(site.hardware.memory_mb) * wish.max_swap_percent / 100 -
-                        static_cast<double>(memory_bytes(site, share) >> 20);
-    const double megabytes = static_cast<double>(share) * wish.allowed_swap_space / 100;
+    const CgroupConfig& demand = site.config.cgroup;
+    const double most =
+        static_cast<double>(site.hardware.memory_mb) * demand.max_swap_percent / 100 -
+        static_cast<double>(memory_bytes(site, share) >> 20);
+    const double megabytes = static_cast<double>(share) * demand.allowed_swap_space / 100;
     return static_cast<std::uint64_t>(std::max(0.0, std::min(megabytes, most))) << 20;
 }
 
@@ -108,14 +109,14 @@ std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& s
 wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
                                  std::uint64_t job_memory, bool batch) {
     wire::Confinement result;
-    const CgroupConfig& wish = site.config.cgroup;
+    const CgroupConfig& demand = site.config.cgroup;
     if (!site.cgroups) return result;
     result.set_cgroup(true);
-    result.set_mountpoint(wish.mountpoint);
+    result.set_mountpoint(demand.mountpoint);
     result.set_delegated(site.cgroup_delegated);
     result.set_top(site.cgroup_top);
-    if (wish.constrain_ram_space) limit_memory(site, share.memory(), job_memory, result);
-    if (wish.constrain_cores) {
+    if (demand.constrain_ram_space) limit_memory(site, share.memory(), job_memory, result);
+    if (demand.constrain_cores) {
         std::string cpus =
             kernel_cpus(site.hardware.cpu_order, {share.cpus().begin(), share.cpus().end()});
         if (batch) result.set_job_cpus(cpus);
@@ -129,7 +130,7 @@ wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
 }
 
 void try_confinement(Site& site) {
-    const CgroupConfig& wish = site.config.cgroup;
+    const CgroupConfig& demand = site.config.cgroup;
     const CgroupPlace place = cgroup_place(site, 0, "probe");
     auto attempt = [&](const char* key, const CgroupLimits& limits) {
         Result<Cgroup> made = Cgroup::create(place, limits);
@@ -140,17 +141,17 @@ void try_confinement(Site& site) {
         }
         return made.has_value();
     };
-    if (wish.constrain_ram_space) {
+    if (demand.constrain_ram_space) {
         MemoryLimit limit{memory_bytes(site, site.hardware.memory_mb), {}};
-        if (wish.constrain_swap_space) limit.swap = swap_bytes(site, site.hardware.memory_mb);
+        if (demand.constrain_swap_space) limit.swap = swap_bytes(site, site.hardware.memory_mb);
         attempt(limit.swap ? "ConstrainSwapSpace" : "ConstrainRAMSpace",
                 {.job_memory = limit, .step_memory = limit});
     }
-    if (wish.constrain_cores) {
+    if (demand.constrain_cores) {
         const std::string all = print_ranges(site.hardware.cpu_order);
         attempt("ConstrainCores", {.job_cpus = all, .step_cpus = all});
     }
-    if (wish.constrain_devices) {
+    if (demand.constrain_devices) {
         site.constrains_devices = attempt(
             "ConstrainDevices", {.devices_denied = devices_denied(site, wire::NodeShare{})});
     }

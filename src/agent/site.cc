@@ -102,15 +102,15 @@ CgroupPlace cgroup_place(const Site& site, std::uint32_t job, std::string step) 
             .step = std::move(step)};
 }
 
-Result<Site> make_site(const SiteWish& wish, const Hardware& hardware) {
+Result<Site> make_site(const SiteDemand& demand, const Hardware& hardware) {
     Site site;
-    site.config = TRY(load_config(wish.config_path));
+    site.config = TRY(load_config(demand.config_path));
     site.hostname = host_name();
-    site.node = TRY(find_own_node(site.config, wish.node_name, site.hostname));
+    site.node = TRY(find_own_node(site.config, demand.node_name, site.hostname));
     site.spool = expand_node_path(site.config.slurmd_spool_dir, site.node.name, site.hostname);
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
     site.hardware = hardware;
-    site.rebooted = wish.rebooted;
+    site.rebooted = demand.rebooted;
     // Compat: monitors look for ".../slurm/uid_*/job_*". Several slurmd on a host, also of several
     // clusters that number their jobs alike, differ by their ports.
     site.cgroup_top = site.node.name == site.hostname

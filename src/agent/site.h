@@ -33,13 +33,13 @@ struct Site {
     bool rebooted = false;  // -b
 };
 
-struct SiteWish {
+struct SiteDemand {
     std::string config_path;
     std::string node_name;  // -N; empty: the node of this host
     bool rebooted = false;  // -b: this slurmd's start counts as the machine's
 };
 
-Result<Site> make_site(const SiteWish& wish, const Hardware& hardware);
+Result<Site> make_site(const SiteDemand& demand, const Hardware& hardware);
 
 // Looks at the machine again: its devices, and the limits that it can enforce.
 void examine(Site& site);

@@ -16,7 +16,7 @@ constexpr std::string_view kEffectiveWords[] = {"NoCtldInAddrAny", "NoInAddrAny"
 }  // namespace
 
 // An administrator who asks for TLS must not get plain connections instead.
-Result<void> settle_communication(Config& config) {
+Result<void> complete_communication(Config& config) {
     for (const char* key : kTlsKeys) {
         auto found = config.as_written.find(key);
         if (found == config.as_written.end() || found->second.empty()) continue;

@@ -1,4 +1,4 @@
-// Reads slurm.conf from its first line to the last, then settles what needs all of it.
+// Reads slurm.conf from its first line to the last, then completes what needs all of it.
 #include <algorithm>
 #include <filesystem>
 
@@ -95,7 +95,7 @@ const std::string* written(const Config& config, const std::string& key) {
 }
 
 // ControlMachine and BackupController are how files of before SlurmctldHost named the controllers.
-Result<void> settle_controllers(Config& config) {
+Result<void> complete_controllers(Config& config) {
     const std::pair<const char*, const char*> old[] = {{"ControlMachine", "ControlAddr"},
                                                        {"BackupController", "BackupAddr"}};
     const bool has_new = !config.controllers.empty();
@@ -118,7 +118,7 @@ Result<void> settle_controllers(Config& config) {
 }
 
 // The values inside "a=1,b=2" that have a member of their own.
-Result<void> settle_list_options(Config& config) {
+Result<void> complete_list_options(Config& config) {
     if (auto text = list_option(config.auth_info, "cred_expire")) {
         std::optional<std::uint64_t> seconds = to_number(*text);
         if (!seconds || *seconds < 1 || *seconds > 0xffffffff) {
@@ -320,14 +320,14 @@ Result<void> finish(Draft& draft, Part part) {
         return refuse(config, fmt::format("ClusterName={}: expected 1 to 40 characters",
                                           config.cluster_name));
     }
-    TRY(settle_controllers(config));
-    TRY(settle_list_options(config));
-    TRY(settle_communication(config));
-    TRY(settle_priority(config));
+    TRY(complete_controllers(config));
+    TRY(complete_list_options(config));
+    TRY(complete_communication(config));
+    TRY(complete_priority(config));
     TRY(check_numbers(config));
     TRY(check_scheduling(config));
     TRY(check_exit_codes(config));
-    settle_unsupported(config);
+    check_unsupported(config);
     if (!written(config, "UnkillableStepTimeout")) {
         config.unkillable_step_timeout = std::max(Seconds{60}, 5 * config.message_timeout);
     }

@@ -96,7 +96,7 @@ Result<void> check_node_sets(const Draft& draft) {
 }
 
 // One default partition; the later one counts, as in Slurm.
-void settle_default(Draft& draft) {
+void complete_default(Draft& draft) {
     PartitionConfig* chosen = nullptr;
     for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
         PartitionConfig& partition = draft.config.partitions[i];
@@ -183,7 +183,7 @@ Result<void> finish_partitions(Draft& draft) {
     for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
         TRY(resolve_nodes(draft, draft.partition_places[i], draft.config.partitions[i]));
     }
-    settle_default(draft);
+    complete_default(draft);
     for (std::size_t i = 0; i < draft.config.partitions.size(); ++i) {
         const PartitionConfig& partition = draft.config.partitions[i];
         if (partition.alternate.empty() || draft.config.find_partition(partition.alternate)) {

@@ -42,7 +42,7 @@ Error wrong(const Config& config, std::string text) {
     return {ErrorCode::ConfigInvalid, fmt::format("{}: {}", name, text)};
 }
 
-Result<void> settle_flags(Config& config) {
+Result<void> complete_flags(Config& config) {
     for (std::string_view word : split(config.priority_flags, ',')) {
         std::string name = to_upper(trim(word));
         if (name.empty()) continue;
@@ -80,7 +80,7 @@ std::optional<std::string> tres_name(std::string_view text) {
     return kind + std::string(text.substr(slash));
 }
 
-Result<void> settle_tres_weights(Config& config) {
+Result<void> complete_tres_weights(Config& config) {
     for (std::string_view word : split(config.priority_weight_tres, ',')) {
         word = trim(word);
         if (word.empty()) continue;
@@ -106,9 +106,9 @@ Result<void> settle_tres_weights(Config& config) {
 
 }  // namespace
 
-Result<void> settle_priority(Config& config) {
-    TRY(settle_flags(config));
-    TRY(settle_tres_weights(config));
+Result<void> complete_priority(Config& config) {
+    TRY(complete_flags(config));
+    TRY(complete_tres_weights(config));
     if (config.priority_max_age <= Seconds{0})
         return wrong(config, "PriorityMaxAge: expected a time above 0");
     if (config.priority_calc_period <= Seconds{0}) {

@@ -52,9 +52,9 @@ void set_instead(Config& config, const Value& value) {
 }
 
 // PriorityFlags and PriorityWeightTRES, word by word (priority.cc).
-Result<void> settle_priority(Config& config);
+Result<void> complete_priority(Config& config);
 // Keys of TLS and words of CommunicationParameters (communication.cc).
-Result<void> settle_communication(Config& config);
+Result<void> complete_communication(Config& config);
 
 // "DefCpuPerGPU=2,DefMemPerGPU=4096": one entry per name, the later one counts.
 void put_job_default(std::string& list, std::string_view name, std::uint64_t number);

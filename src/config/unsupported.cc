@@ -125,7 +125,7 @@ void note_backup_controllers(Config& config) {
     }
 }
 
-void settle_unsupported(Config& config) {
+void check_unsupported(Config& config) {
     if (!config.has_flag(config.slurmctld_parameters, "ignore_unsupported")) return;
     std::move(config.unsupported.begin(), config.unsupported.end(),
               std::back_inserter(config.warnings));

@@ -22,6 +22,6 @@ Result<void> check_obsolete(const Line& line);
 void note_backup_controllers(Config& config);
 
 // Turns refusals into warnings if the file asks for it.
-void settle_unsupported(Config& config);
+void check_unsupported(Config& config);
 
 }  // namespace sluice

@@ -139,29 +139,29 @@ Event reservation_event(Time now) {
 }
 
 Event step_event(JobId job) {
-    StepWish wish{.job = job, .name = nasty_value()};
-    wish.ntasks = *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1u, 0xffffffffu);
-    wish.cpus_per_task =
+    StepDemand demand{.job = job, .name = nasty_value()};
+    demand.ntasks = *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1u, 0xffffffffu);
+    demand.cpus_per_task =
         *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1u, 0xffffffffu);
-    wish.mem_per_node =
+    demand.mem_per_node =
         *rc::gen::element<std::optional<Megabytes>>(std::nullopt, Megabytes{0}, Megabytes{1} << 60);
-    wish.overlap = *rc::gen::arbitrary<bool>();
-    wish.tres_bind = nasty_value();
-    wish.immediate = true;
-    return CreateStep{RequestId{1}, kRoot, std::move(wish)};
+    demand.overlap = *rc::gen::arbitrary<bool>();
+    demand.tres_bind = nasty_value();
+    demand.immediate = true;
+    return CreateStep{RequestId{1}, kRoot, std::move(demand)};
 }
 
 // As it would come from a client.
 std::optional<Event> submission() {
-    auto wish = std::make_shared<JobRequest>();
-    wish->name = nasty_value();
-    wish->comment = nasty_value();
-    wish->shape.ntasks =
+    auto demand = std::make_shared<JobRequest>();
+    demand->name = nasty_value();
+    demand->comment = nasty_value();
+    demand->shape.ntasks =
         *rc::gen::element<std::optional<std::uint32_t>>(std::nullopt, 1u, 1u << 31);
-    wish->licenses = nasty_value();
-    wish->script_args = {nasty_value(), nasty_value()};
-    wish->time_limit = TimeLimit{Seconds{*rc::gen::element<std::int64_t>(60, 1ll << 33)}};
-    Result<JobRequest> taken = decode_request(encode(*wish));
+    demand->licenses = nasty_value();
+    demand->script_args = {nasty_value(), nasty_value()};
+    demand->time_limit = TimeLimit{Seconds{*rc::gen::element<std::int64_t>(60, 1ll << 33)}};
+    Result<JobRequest> taken = decode_request(encode(*demand));
     if (!taken) return std::nullopt;
     return SubmitJob{RequestId{1}, kRoot, std::make_shared<JobRequest>(*std::move(taken)), {}};
 }

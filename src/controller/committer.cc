@@ -2,7 +2,7 @@
 #include "controller/committer.h"
 
 #include "base/log.h"
-#include "controller/life_lines.h"
+#include "controller/change_lines.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -123,7 +123,7 @@ void Committer::release(Decided decided) {
     // Last, as no client waits for the log.
     write_log(LogLevel::Info, decided.audit_lines);
     if (before && after && log_enabled(LogLevel::Info)) {
-        write_log(LogLevel::Info, life_lines(*before, *after, decided.batch.changes));
+        write_log(LogLevel::Info, change_lines(*before, *after, decided.batch.changes));
     }
 }
 

@@ -99,7 +99,7 @@ void describe_facts(const Job& job, wire::JobAllocation& message) {
 }
 
 // The parts of the request that Prolog and Epilog get.
-void describe_wishes(const Job& job, wire::JobAllocation& message) {
+void describe_demands(const Job& job, wire::JobAllocation& message) {
     JobRequest part;
     part.account = job.request->account;
     part.qos = job.request->qos;
@@ -145,7 +145,7 @@ void describe(const Job& job, const Snapshot& snapshot, wire::JobAllocation& mes
 void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapshot,
                          wire::JobAllocation& message) {
     describe_facts(job, message);
-    describe_wishes(job, message);
+    describe_demands(job, message);
     message.set_user(job.user.value);
     message.set_group(job.group.value);
     if (const NodeShare* share = job.run.allocation ? job.run.allocation->find(node) : nullptr) {
@@ -165,7 +165,7 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     describe_shares(nodes, context.snapshot, *credential.mutable_nodes());
     if (step != kBatchStep) {  // the batch step is launched by the controller with all data
         describe_facts(job, *credential.mutable_job());
-        describe_wishes(job, *credential.mutable_job());
+        describe_demands(job, *credential.mutable_job());
         for (const NodeShare& share : nodes) {
             const NodeShare* whole =
                 job.run.allocation ? job.run.allocation->find(share.node) : nullptr;

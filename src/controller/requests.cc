@@ -33,9 +33,9 @@ Result<Caller> speaker(const wire::SubmitJob& message, Caller caller, UserId slu
     return caller;
 }
 
-Result<void> check_script(const JobRequest& wish, const wire::SubmitJob& message,
+Result<void> check_script(const JobRequest& demand, const wire::SubmitJob& message,
                           std::uint32_t size_max) {
-    if (wish.kind != JobKind::Batch) return {};
+    if (demand.kind != JobKind::Batch) return {};
     if (message.script().empty()) return Error{ErrorCode::ScriptMissing, ""};
     if (message.script().size() > size_max) {
         return Error{ErrorCode::ScriptTooLarge,
@@ -74,11 +74,11 @@ Result<Incoming> submission(wire::SubmitJob& message, const Caller& caller, Requ
                     .test_only = message.test_only()};
     TRY(check_key(event.idempotency_key));
     TRY(check_environment(message));
-    auto wish = std::make_shared<JobRequest>(TRY(decode_request(message.request())));
-    TRY(check_script(*wish, message, limits.script_size_max));
-    wish->script_hash = keep_blob(std::move(*message.mutable_script()), incoming.blobs);
-    wish->environment_hash = keep_blob(std::move(*message.mutable_environment()), incoming.blobs);
-    event.wish = std::move(wish);
+    auto demand = std::make_shared<JobRequest>(TRY(decode_request(message.request())));
+    TRY(check_script(*demand, message, limits.script_size_max));
+    demand->script_hash = keep_blob(std::move(*message.mutable_script()), incoming.blobs);
+    demand->environment_hash = keep_blob(std::move(*message.mutable_environment()), incoming.blobs);
+    event.demand = std::move(demand);
     incoming.event = std::move(event);
     return incoming;
 }
@@ -228,7 +228,7 @@ Result<void> validate_step_request(const wire::CreateStep& message) {
 
 Result<Event> step_creation(const wire::CreateStep& message, const Caller& caller, RequestId id) {
     TRY(validate_step_request(message));
-    StepWish wish{
+    StepDemand demand{
         .job = JobId{message.job()},
         .name = message.name(),
         .nodes_min = message.nodes_min(),
@@ -248,13 +248,13 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .tres_bind = message.tres_bind(),
         .node_sizes = message.node_sizes(),
         .key = message.idempotency_key()};
-    wish.gres_per_node = TRY(from_wire(message.gres_per_node()));
-    wish.gpus_per_task = TRY(from_wire(message.gpus_per_task()));
-    wish.gpus = TRY(from_wire(message.gpus()));
-    if (!wish.node_sizes.empty()) TRY(parse_node_sizes(wish.node_sizes));
-    if (!wish.tres_bind.empty()) TRY(parse_tres_bind(wish.tres_bind));
-    if (message.has_time_limit()) wish.time_limit = TRY(from_wire(message.time_limit()));
-    return Event{CreateStep{id, caller, std::move(wish)}};
+    demand.gres_per_node = TRY(from_wire(message.gres_per_node()));
+    demand.gpus_per_task = TRY(from_wire(message.gpus_per_task()));
+    demand.gpus = TRY(from_wire(message.gpus()));
+    if (!demand.node_sizes.empty()) TRY(parse_node_sizes(demand.node_sizes));
+    if (!demand.tres_bind.empty()) TRY(parse_tres_bind(demand.tres_bind));
+    if (message.has_time_limit()) demand.time_limit = TRY(from_wire(message.time_limit()));
+    return Event{CreateStep{id, caller, std::move(demand)}};
 }
 
 Result<Event> simple_event(const wire::Request& request, const Caller& caller, RequestId id) {

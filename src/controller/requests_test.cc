@@ -21,8 +21,8 @@ TEST(Requests, ASubmissionKeepsScriptAndEnvironmentByTheirHash) {
     EXPECT_EQ(event.caller.user, kTestUser.user);
     ASSERT_EQ(incoming->blobs.size(), 2u);
     EXPECT_EQ(incoming->blobs[0].bytes, "#!/bin/sh\n");
-    EXPECT_EQ(event.wish->script_hash, blob_hash("#!/bin/sh\n"));
-    EXPECT_EQ(event.wish->environment_hash, incoming->blobs[1].hash);
+    EXPECT_EQ(event.demand->script_hash, blob_hash("#!/bin/sh\n"));
+    EXPECT_EQ(event.demand->environment_hash, incoming->blobs[1].hash);
 }
 
 TEST(Requests, AScriptMustBeThereAndNotTooLarge) {

@@ -43,7 +43,7 @@ inline constexpr Caller kRoot{UserId{0}, GroupId{0}};
 struct SubmitJob {
     RequestId request;
     Caller caller;
-    std::shared_ptr<const JobRequest> wish;
+    std::shared_ptr<const JobRequest> demand;
     std::string idempotency_key;  // empty: none
     bool test_only = false;
 };
@@ -110,7 +110,7 @@ struct UpdateQos {
     Verb verb = Verb::Update;
 };
 
-struct StepWish {
+struct StepDemand {
     JobId job;
     std::string name;
     std::uint32_t nodes_min = 0;  // 0: as the job
@@ -139,7 +139,7 @@ struct StepWish {
 struct CreateStep {
     RequestId request;
     Caller caller;
-    StepWish wish;
+    StepDemand demand;
 };
 
 enum class WaitFor : std::uint8_t { Allocated, Ended };

@@ -88,9 +88,9 @@ Event update_of(const Site& site, const Caller& caller, const char* job, const K
     return UpdateJob{kAsk, caller, ref_to(site.job(job)), parse_job_change(keys, {}).value()};
 }
 Event submission(const Caller& caller) {
-    auto wish = std::make_shared<JobRequest>();
-    wish->shape.ntasks = 1;
-    return SubmitJob{kAsk, caller, wish, "", false};
+    auto demand = std::make_shared<JobRequest>();
+    demand->shape.ntasks = 1;
+    return SubmitJob{kAsk, caller, demand, "", false};
 }
 Event cancellation(const Site& site, const Caller& caller) {
     CancelJobs event{.request = kAsk, .caller = caller, .filter = {}};
@@ -147,7 +147,7 @@ const std::map<Action, MakeEvent> kRequests = {
      }},
     {Action::CreateStep,
      [](const Site& s, const Caller& c) -> Event {
-         return CreateStep{kAsk, c, StepWish{.job = s.job("runs")}};
+         return CreateStep{kAsk, c, StepDemand{.job = s.job("runs")}};
      }},
     {Action::WaitForJob,
      [](const Site& s, const Caller& c) -> Event {

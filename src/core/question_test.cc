@@ -16,9 +16,9 @@ constexpr const char* kBusyNode = R"(
 )";
 
 Event test_of(std::uint32_t cpus) {
-    auto wish = std::make_shared<JobRequest>();
-    wish->shape.cpus_per_task = cpus;
-    return SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, wish, {}, true};
+    auto demand = std::make_shared<JobRequest>();
+    demand->shape.cpus_per_task = cpus;
+    return SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, demand, {}, true};
 }
 
 Event why_waits(const Scenario& world, const std::string& name) {

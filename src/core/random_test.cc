@@ -200,7 +200,7 @@ Event random_request(JobId job, const Caller& caller, RequestId request) {
         case 4:
             return CompleteJob{request, caller, job, {}};
         default:
-            return CreateStep{request, caller, StepWish{.job = job}};
+            return CreateStep{request, caller, StepDemand{.job = job}};
     }
 }
 

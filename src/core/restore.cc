@@ -189,7 +189,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         hold_resources(*this, added, now);
         restore_grants(*this, added, now);
         restore_timers(*this, added, now);
-        if (added.run.awaits_cpus) keep_set_aside(*this, added, now);
+        if (added.run.awaits_cpus) keep_suspended_for_cpus(*this, added, now);
         if (added.state == JobState::Pending) enqueue(*this, added, now);
         watch_deadline(*this, added);
         recall_news(*this, added);

@@ -90,10 +90,10 @@ TEST(Dependencies, ReadWhatTheyPrint) {
 }
 
 TEST(Licenses, AreNamesWithCounts) {
-    LicenseWish all = parse_licenses("matlab:2,ansys,matlab=3,none:0").value();
+    LicenseDemand all = parse_licenses("matlab:2,ansys,matlab=3,none:0").value();
     EXPECT_EQ(print_licenses(all.wanted), "matlab:5,ansys:1");
     EXPECT_FALSE(all.any);
-    LicenseWish one = parse_licenses("a|b:2").value();
+    LicenseDemand one = parse_licenses("a|b:2").value();
     EXPECT_EQ(print_licenses(one.wanted), "a:1,b:2");
     EXPECT_TRUE(one.any);
     for (const char* text : {"a;b", "a:", "a:x", ":1", "a,,b", "a|b,c", "a:-1", "a:99999999999"}) {

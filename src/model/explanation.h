@@ -90,12 +90,12 @@ struct Explanation {
     };
     // A reservation that the job asks for.
     enum class ReservationState : std::uint8_t { Open, NotBegun, Gone, NotAllowed };
-    struct ReservationWish {
+    struct ReservationDemand {
         std::string name;
         ReservationState state = ReservationState::Open;
         std::string nodes;  // compact list
         std::optional<Time> start, end;
-        bool operator==(const ReservationWish&) const = default;
+        bool operator==(const ReservationDemand&) const = default;
     };
     struct Change {
         std::string option;     // "--time=01:30:00", "-p short", "without --exclusive"
@@ -124,7 +124,7 @@ struct Explanation {
     std::uint32_t array_running = 0;
     std::vector<LicenseShortage> licenses;
     std::vector<PartitionObstacle> partitions;
-    std::vector<ReservationWish> reservations;
+    std::vector<ReservationDemand> reservations;
     std::vector<Place> places;  // one for each partition that accepts it
     static constexpr std::uint32_t kAheadMost = 10'000;
     std::uint32_t ahead =

@@ -68,11 +68,11 @@ Result<GpuFreq> parse_tres_freq(std::string_view text) {
     return parse_gpu_freq(text.substr(kGpu.size()));
 }
 
-std::uint32_t nearest_clock(const GpuClock& wish, std::vector<std::uint32_t> possible) {
+std::uint32_t nearest_clock(const GpuClock& demand, std::vector<std::uint32_t> possible) {
     std::sort(possible.begin(), possible.end());
     possible.erase(std::unique(possible.begin(), possible.end()), possible.end());
     const std::size_t last = possible.size() - 1;
-    switch (wish.kind) {
+    switch (demand.kind) {
         case GpuClock::Kind::Low:
             return possible.front();
         case GpuClock::Kind::Medium:
@@ -85,7 +85,7 @@ std::uint32_t nearest_clock(const GpuClock& wish, std::vector<std::uint32_t> pos
             break;
     }
     auto distance = [&](std::uint32_t clock) {
-        return clock > wish.megahertz ? clock - wish.megahertz : wish.megahertz - clock;
+        return clock > demand.megahertz ? clock - demand.megahertz : demand.megahertz - clock;
     };
     return *std::min_element(
         possible.begin(), possible.end(),

@@ -32,6 +32,6 @@ Result<GpuFreq> parse_gpu_freq(std::string_view text);
 Result<GpuFreq> parse_tres_freq(std::string_view text);
 
 // The closest of the clocks that a device supports; `possible` is not empty, in any order.
-std::uint32_t nearest_clock(const GpuClock& wish, std::vector<std::uint32_t> possible);
+std::uint32_t nearest_clock(const GpuClock& demand, std::vector<std::uint32_t> possible);
 
 }  // namespace sluice

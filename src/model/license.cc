@@ -26,30 +26,30 @@ bool is_name(std::string_view name) {
 
 }  // namespace
 
-Result<LicenseWish> parse_licenses(std::string_view text) {
-    LicenseWish wish;
-    if (text.empty()) return wish;
-    wish.any = text.find('|') != std::string_view::npos;
-    if (wish.any && text.find(',') != std::string_view::npos) return invalid(text);
-    for (std::string_view part : split(text, wish.any ? '|' : ',')) {
+Result<LicenseDemand> parse_licenses(std::string_view text) {
+    LicenseDemand demand;
+    if (text.empty()) return demand;
+    demand.any = text.find('|') != std::string_view::npos;
+    if (demand.any && text.find(',') != std::string_view::npos) return invalid(text);
+    for (std::string_view part : split(text, demand.any ? '|' : ',')) {
         std::size_t mark = part.find_first_of(":=");
         std::string_view name = part.substr(0, mark);
         std::optional<std::uint64_t> count = 1;
         if (mark != std::string_view::npos) count = to_number(part.substr(mark + 1));
         if (!is_name(name) || !count || *count > kCountMax) return invalid(text);
         if (*count == 0) continue;
-        auto same = std::find_if(wish.wanted.begin(), wish.wanted.end(),
+        auto same = std::find_if(demand.wanted.begin(), demand.wanted.end(),
                                  [&](const LicenseCount& known) { return known.name == name; });
-        if (same == wish.wanted.end()) {
-            if (wish.wanted.size() == sizes::kLicenseCount) return invalid(text);
-            wish.wanted.push_back({std::string(name), static_cast<std::uint32_t>(*count)});
+        if (same == demand.wanted.end()) {
+            if (demand.wanted.size() == sizes::kLicenseCount) return invalid(text);
+            demand.wanted.push_back({std::string(name), static_cast<std::uint32_t>(*count)});
         } else if (same->count + *count > kCountMax) {
             return invalid(text);
         } else {
             same->count += static_cast<std::uint32_t>(*count);
         }
     }
-    return wish;
+    return demand;
 }
 
 std::string print_licenses(const std::vector<LicenseCount>& licenses) {

@@ -18,14 +18,14 @@ struct LicenseCount {
     bool operator==(const LicenseCount&) const = default;
 };
 
-struct LicenseWish {
+struct LicenseDemand {
     std::vector<LicenseCount> wanted;  // each name once, none with a count of zero
     bool any = false;                  // one of them is enough
-    bool operator==(const LicenseWish&) const = default;
+    bool operator==(const LicenseDemand&) const = default;
 };
 
 // Compat: text that does not parse is an InvalidLicense. Empty text asks for nothing.
-Result<LicenseWish> parse_licenses(std::string_view text);
+Result<LicenseDemand> parse_licenses(std::string_view text);
 std::string print_licenses(const std::vector<LicenseCount>& licenses);  // "matlab:2,ansys:1"
 
 }  // namespace sluice

@@ -93,13 +93,13 @@ void put_obstacles(const Explanation& explanation, wire::Explanation& out) {
         message.set_text(obstacle.text);
         to_wire(obstacle.holders, *message.mutable_holders());
     }
-    for (const Explanation::ReservationWish& wish : explanation.reservations) {
-        wire::ReservationWish& message = *out.add_reservations();
-        message.set_name(wish.name);
-        message.set_state(static_cast<std::uint32_t>(wish.state));
-        message.set_nodes(wish.nodes);
-        if (wish.start) message.set_start(to_unix(*wish.start));
-        if (wish.end) message.set_end(to_unix(*wish.end));
+    for (const Explanation::ReservationDemand& demand : explanation.reservations) {
+        wire::ReservationDemand& message = *out.add_reservations();
+        message.set_name(demand.name);
+        message.set_state(static_cast<std::uint32_t>(demand.state));
+        message.set_nodes(demand.nodes);
+        if (demand.start) message.set_start(to_unix(*demand.start));
+        if (demand.end) message.set_end(to_unix(*demand.end));
     }
 }
 
@@ -175,12 +175,12 @@ Result<void> get_obstacles(const wire::Explanation& message, Explanation& out) {
         out.partitions.push_back(
             {obstacle.partition(), reason, obstacle.text(), std::move(holders)});
     }
-    for (const wire::ReservationWish& wish : message.reservations()) {
+    for (const wire::ReservationDemand& demand : message.reservations()) {
         using State = Explanation::ReservationState;
-        State state = TRY(checks::one_of("reservation state", wish.state(), State::NotAllowed));
-        std::optional<Time> start = TRY(moment("start", wish.has_start(), wish.start()));
-        std::optional<Time> end = TRY(moment("end", wish.has_end(), wish.end()));
-        out.reservations.push_back({wish.name(), state, wish.nodes(), start, end});
+        State state = TRY(checks::one_of("reservation state", demand.state(), State::NotAllowed));
+        std::optional<Time> start = TRY(moment("start", demand.has_start(), demand.start()));
+        std::optional<Time> end = TRY(moment("end", demand.has_end(), demand.end()));
+        out.reservations.push_back({demand.name(), state, demand.nodes(), start, end});
     }
     return {};
 }

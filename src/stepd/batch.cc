@@ -52,7 +52,7 @@ Result<std::string> BatchWork::write_script() const {
     return path;
 }
 
-FileWishes BatchWork::files() const {
+FileDemands BatchWork::files() const {
     FilenameContext context = filename_context(order_, user_);
     std::string pattern = request_.std_out;
     if (pattern.empty()) {
@@ -66,14 +66,14 @@ FileWishes BatchWork::files() const {
     std::string out = path_of(pattern);
     std::string err = request_.std_err.empty() ? out : path_of(request_.std_err);
     const std::string& here = request_.work_dir;
-    FileWishes wishes;
-    wishes.out = OpenWish{"stdout", out, here, append};
-    wishes.err_is_out = err == out;
-    if (!wishes.err_is_out) wishes.err = OpenWish{"stderr", err, here, append};
+    FileDemands demands;
+    demands.out = OpenDemand{"stdout", out, here, append};
+    demands.err_is_out = err == out;
+    if (!demands.err_is_out) demands.err = OpenDemand{"stderr", err, here, append};
     if (!request_.std_in.empty()) {
-        wishes.in = OpenWish{"stdin", path_of(request_.std_in), here, false, true};
+        demands.in = OpenDemand{"stdin", path_of(request_.std_in), here, false, true};
     }
-    return wishes;
+    return demands;
 }
 
 void BatchWork::on_files(Result<Fd> err) {

@@ -39,7 +39,7 @@ public:
 
 private:
     Result<std::string> write_script() const;
-    FileWishes files() const;
+    FileDemands files() const;
     void on_files(Result<Fd> err);
     Environment make_environment() const;
     void add_login(ProcessSpec& spec) const;

@@ -16,10 +16,10 @@ namespace sluice {
 
 namespace {
 
-MemoryLimit memory_limit(const wire::Confinement& wish, bool of_job) {
-    MemoryLimit limit{of_job ? wish.job_memory() : wish.step_memory(), {}};
-    if (of_job ? wish.has_job_swap() : wish.has_swap()) {
-        limit.swap = of_job ? wish.job_swap() : wish.swap();
+MemoryLimit memory_limit(const wire::Confinement& demand, bool of_job) {
+    MemoryLimit limit{of_job ? demand.job_memory() : demand.step_memory(), {}};
+    if (of_job ? demand.has_job_swap() : demand.has_swap()) {
+        limit.swap = of_job ? demand.job_swap() : demand.swap();
     }
     return limit;
 }
@@ -29,17 +29,17 @@ MemoryLimit memory_limit(const wire::Confinement& wish, bool of_job) {
 Result<Container> Container::create(const wire::StepOrder& order) {
     Container container;
     adopt_orphans();
-    const wire::Confinement& wish = order.confinement();
-    if (!wish.cgroup()) return container;
+    const wire::Confinement& demand = order.confinement();
+    if (!demand.cgroup()) return container;
     CgroupLimits limits;
-    if (wish.has_job_memory()) limits.job_memory = memory_limit(wish, true);
-    if (wish.has_step_memory()) limits.step_memory = memory_limit(wish, false);
-    limits.job_cpus = wish.job_cpus();
-    limits.step_cpus = wish.step_cpus();
-    limits.devices_denied = {wish.devices_denied().begin(), wish.devices_denied().end()};
-    CgroupPlace place{.mountpoint = wish.mountpoint(),
-                      .delegated = wish.delegated(),
-                      .top = wish.top(),
+    if (demand.has_job_memory()) limits.job_memory = memory_limit(demand, true);
+    if (demand.has_step_memory()) limits.step_memory = memory_limit(demand, false);
+    limits.job_cpus = demand.job_cpus();
+    limits.step_cpus = demand.step_cpus();
+    limits.devices_denied = {demand.devices_denied().begin(), demand.devices_denied().end()};
+    CgroupPlace place{.mountpoint = demand.mountpoint(),
+                      .delegated = demand.delegated(),
+                      .top = demand.top(),
                       .uid = order.user(),
                       .job = order.run().job(),
                       .step = print_step(StepId{order.run().step()})};

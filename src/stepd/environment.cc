@@ -205,8 +205,8 @@ void set_sizes(Environment& environment, const Shape& shape) {
 }
 
 // What was asked for; absent when it was not, since tools inside the job read it as their options.
-void set_wishes(Environment& environment, const wire::JobAllocation& job,
-                const JobRequest& request) {
+void set_demands(Environment& environment, const wire::JobAllocation& job,
+                 const JobRequest& request) {
     const Shape& shape = request.shape;
     if (shape.ntasks || shape.ntasks_per_node) {
         const std::uint32_t tasks = shape.ntasks.value_or(
@@ -298,7 +298,7 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
     set_times(environment, job);
     set_array(environment, job, request);
     set_nodes(environment, job, request.shape);
-    set_wishes(environment, job, request);
+    set_demands(environment, job, request);
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
     std::vector<std::uint32_t> gpus = gpus_of(order.share());
     set_gpu_list(environment, "SLURM_JOB_GPUS", gpus.size(), gpus);

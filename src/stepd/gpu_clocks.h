@@ -26,7 +26,7 @@ public:
     void reset();
 
 private:
-    Result<void> set_one(std::uint32_t gpu, const GpuFreq& wish) const;
+    Result<void> set_one(std::uint32_t gpu, const GpuFreq& demand) const;
 
     std::unique_ptr<Nvml> nvml_;  // while there is something to reset
     std::vector<std::uint32_t> gpus_;

@@ -25,9 +25,9 @@ TEST(GpuFrequencies, WhoDoesNotAskOrHasNoGpusIsLeftAlone) {
 
 TEST(GpuFrequencies, WhatCannotBeReadIsRefused) {
     wire::StepOrder order;
-    for (const char* wish : {"low", "gpu:", "gpu:nonsense", "nic:low"}) {
-        order.mutable_tasks()->mutable_spec()->set_tres_freq(wish);
-        EXPECT_EQ(GpuFrequencies().set(order).error().code, ErrorCode::BadArgument) << wish;
+    for (const char* demand : {"low", "gpu:", "gpu:nonsense", "nic:low"}) {
+        order.mutable_tasks()->mutable_spec()->set_tres_freq(demand);
+        EXPECT_EQ(GpuFrequencies().set(order).error().code, ErrorCode::BadArgument) << demand;
     }
 }
 

@@ -39,9 +39,9 @@ Result<TaskDevices> devices_of_task(const wire::StepOrder& order, std::size_t lo
                   .close = {order.close_gpus().begin(), order.close_gpus().end()},
                   .relative = order.confinement().devices_constrained(),
                   .tasks = static_cast<std::size_t>(launch.task_ids_size())};
-    const std::string& wish = launch.spec().tres_bind();
-    if (wish.empty()) return TaskDevices{.gpus = step.all, .complaints = {}, .binding = {}};
-    const GpuBind bind = TRY(parse_tres_bind(wish));
+    const std::string& demand = launch.spec().tres_bind();
+    if (demand.empty()) return TaskDevices{.gpus = step.all, .complaints = {}, .binding = {}};
+    const GpuBind bind = TRY(parse_tres_bind(demand));
     TaskGpus task = gpus_of_task(bind, step, local);
     TaskDevices devices;
     if (task.too_few) devices.complaints.emplace_back("Not enough gpus to bind for gpus per task");
@@ -49,7 +49,7 @@ Result<TaskDevices> devices_of_task(const wire::StepOrder& order, std::size_t lo
         devices.complaints.push_back(fmt::format(
             "Bind request {} does not specify any devices within the allocation for task {}. "
             "Binding to the first device in the allocation instead.",
-            wish, launch.task_ids(static_cast<int>(local))));
+            demand, launch.task_ids(static_cast<int>(local))));
     }
     const bool is_bound = bind.kind != GpuBind::Kind::None && step.tasks > 1;
     if (bind.verbose && is_bound && !task.gpus.empty()) {

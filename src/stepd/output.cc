@@ -17,33 +17,34 @@ namespace sluice {
 
 namespace {
 
-int open_for(const OpenWish& wish) {
-    if (wish.for_input) return open(wish.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+int open_for(const OpenDemand& demand) {
+    if (demand.for_input) return open(demand.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     // Always O_APPEND: two writers of one file (stdout and stderr, several tasks) do not
     // overwrite each other.
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_APPEND;
-    return open(wish.path.c_str(), flags | (wish.append ? 0 : O_TRUNC), 0666);
+    return open(demand.path.c_str(), flags | (demand.append ? 0 : O_TRUNC), 0666);
 }
 
-bool may_make_directories(const OpenWish& wish) {
-    if (wish.for_input) return false;
-    const bool is_below = !wish.work_dir.empty() && wish.path.starts_with(wish.work_dir + "/");
-    return !is_below || access(wish.work_dir.c_str(), F_OK) == 0;
+bool may_make_directories(const OpenDemand& demand) {
+    if (demand.for_input) return false;
+    const bool is_below =
+        !demand.work_dir.empty() && demand.path.starts_with(demand.work_dir + "/");
+    return !is_below || access(demand.work_dir.c_str(), F_OK) == 0;
 }
 
 }  // namespace
 
-Result<Fd> open_file(const OpenWish& wish) {
-    Fd fd(open_for(wish));
+Result<Fd> open_file(const OpenDemand& demand) {
+    Fd fd(open_for(demand));
     int why = errno;
-    if (!fd && why == ENOENT && may_make_directories(wish) &&
-        make_directories(directory_of(wish.path), 0777)) {
-        fd.reset(open_for(wish));
+    if (!fd && why == ENOENT && may_make_directories(demand) &&
+        make_directories(directory_of(demand.path), 0777)) {
+        fd.reset(open_for(demand));
         why = errno;
     }
     if (!fd) {
         return Error{ErrorCode::LaunchFailed,
-                     fmt::format("could not open {} file {}: {}", wish.stream, wish.path,
+                     fmt::format("could not open {} file {}: {}", demand.stream, demand.path,
                                  std::strerror(why))};
     }
     return fd;
@@ -51,14 +52,14 @@ Result<Fd> open_file(const OpenWish& wish) {
 
 namespace {
 
-Result<void> open_all(const FileWishes& wishes) {
-    const std::optional<OpenWish>* each[] = {&wishes.in, &wishes.out, &wishes.err};
+Result<void> open_all(const FileDemands& demands) {
+    const std::optional<OpenDemand>* each[] = {&demands.in, &demands.out, &demands.err};
     for (int target = 0; target < 3; ++target) {
         if (!*each[target]) continue;
         const Fd fd = TRY(open_file(**each[target]));
         dup2(fd.get(), target);
     }
-    if (wishes.err_is_out) dup2(STDOUT_FILENO, STDERR_FILENO);
+    if (demands.err_is_out) dup2(STDOUT_FILENO, STDERR_FILENO);
     return {};
 }
 
@@ -121,15 +122,15 @@ FileOpening::FileOpening(EventLoop& loop, Fd ours, Fd theirs, Done done)
 }
 
 Result<std::unique_ptr<FileOpening>> FileOpening::prepare(EventLoop& loop, ProcessSpec& spec,
-                                                          FileWishes wishes, Done done) {
+                                                          FileDemands demands, Done done) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         return Error{ErrorCode::LaunchFailed, os_error("socketpair").detail};
     }
     spec.kept = pair[1];
     spec.on_failure = [](const std::string& what) { send_answer(ErrorCode::NodeUnable, what); };
-    spec.open_files = [wishes = std::move(wishes)] {
-        const Result<void> opened = open_all(wishes);
+    spec.open_files = [demands = std::move(demands)] {
+        const Result<void> opened = open_all(demands);
         send_answer(ErrorCode::LaunchFailed, opened ? "" : opened.error().detail);
         return static_cast<bool>(opened);
     };

@@ -22,7 +22,7 @@
 
 namespace sluice {
 
-struct OpenWish {
+struct OpenDemand {
     std::string stream;  // "stdout": for the error
     std::string path;    // absolute, without patterns
     std::string work_dir;
@@ -32,11 +32,11 @@ struct OpenWish {
 
 // Missing directories of an output path are made, a missing working directory is not: a mistake in
 // its name must not look like success. The error names stream, path and reason. May block.
-Result<Fd> open_file(const OpenWish& wish);
+Result<Fd> open_file(const OpenDemand& demand);
 
 // What a process opens itself; what is absent was given to it (ProcessSpec).
-struct FileWishes {
-    std::optional<OpenWish> in = {}, out = {}, err = {};
+struct FileDemands {
+    std::optional<OpenDemand> in = {}, out = {}, err = {};
     bool err_is_out = false;
     bool any() const { return in || out || err; }
 };
@@ -49,7 +49,7 @@ public:
 
     // Makes the new process of `spec` open them.
     static Result<std::unique_ptr<FileOpening>> prepare(EventLoop& loop, ProcessSpec& spec,
-                                                        FileWishes wishes, Done done);
+                                                        FileDemands demands, Done done);
     ~FileOpening() { loop_.forget(ours_.get()); }
     FileOpening(const FileOpening&) = delete;
     FileOpening& operator=(const FileOpening&) = delete;

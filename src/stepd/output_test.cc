@@ -49,18 +49,18 @@ protected:
     }
     void TearDown() override { remove_tree(directory_); }
 
-    void start(FileWishes wishes, std::vector<int> cgroups = {}) {
+    void start(FileDemands demands, std::vector<int> cgroups = {}) {
         ProcessSpec spec;
         spec.cgroups = std::move(cgroups);
         spec.program = "/bin/sh";
         spec.argv = {"sh", "-c", "echo out; echo err >&2; exit 3"};
-        opening_ = FileOpening::prepare(loop_, spec, std::move(wishes), [this](Result<Fd> err) {
+        opening_ = FileOpening::prepare(loop_, spec, std::move(demands), [this](Result<Fd> err) {
                        answer_.emplace(std::move(err));
                    }).value();
         pid_ = spawn(spec).value();
         opening_->started();
     }
-    OpenWish output(const std::string& name) const {
+    OpenDemand output(const std::string& name) const {
         return {"stdout", directory_ + "/" + name, directory_};
     }
     int status() const {

@@ -208,15 +208,15 @@ Result<TaskWork::Ends> TaskWork::open_ends(Task& task, std::size_t local) {
 }
 
 Result<void> TaskWork::open_input(Task& task, Ends& ends) {
-    const std::string& wish = spec_.std_in();
-    std::optional<std::uint64_t> only = to_number(wish);
-    if (wish == "none" || (only && *only != task.id)) return {};
-    if (!wish.empty() && !only) {
+    const std::string& demand = spec_.std_in();
+    std::optional<std::uint64_t> only = to_number(demand);
+    if (demand == "none" || (only && *only != task.id)) return {};
+    if (!demand.empty() && !only) {
         FilenameContext context = filename_context(order_, *user_);
         context.task = task.id;
         ends.files.in =
-            OpenWish{"stdin", absolute_path(expand_filename(wish, context), spec_.work_dir()),
-                     spec_.work_dir(), false, true};
+            OpenDemand{"stdin", absolute_path(expand_filename(demand, context), spec_.work_dir()),
+                       spec_.work_dir(), false, true};
         return {};
     }
     int pair[2];
@@ -230,13 +230,13 @@ Result<void> TaskWork::open_input(Task& task, Ends& ends) {
 Result<void> TaskWork::open_output(Task& task, int stream, Ends& ends) {
     const std::string& own = stream == 1 ? spec_.std_out() : spec_.std_err();
     // Compat: --output alone takes the errors too.
-    const std::string& wish = stream == 2 && own.empty() ? spec_.std_out() : own;
+    const std::string& demand = stream == 2 && own.empty() ? spec_.std_out() : own;
     Fd& end = stream == 1 ? ends.out : ends.err;
-    if (wish == "none") {
+    if (demand == "none") {
         end.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));
         return {};
     }
-    if (wish.empty()) {
+    if (demand.empty()) {
         int pair[2];
         if (pipe2(pair, O_CLOEXEC) != 0) return os_error("pipe");
         (stream == 1 ? task.out : task.err) =
@@ -247,13 +247,13 @@ Result<void> TaskWork::open_output(Task& task, int stream, Ends& ends) {
     FilenameContext context = filename_context(order_, *user_);
     context.task = task.id;
     const bool append = spec_.open_mode() == static_cast<std::uint32_t>(OpenMode::Append) ||
-                        !may_empty(order_.tasks(), task.id, wish) || (stream == 2 && own.empty());
-    OpenWish file;
+                        !may_empty(order_.tasks(), task.id, demand) || (stream == 2 && own.empty());
+    OpenDemand file;
     file.stream = stream == 1 ? "stdout" : "stderr";
-    file.path = absolute_path(expand_filename(wish, context), spec_.work_dir());
+    file.path = absolute_path(expand_filename(demand, context), spec_.work_dir());
     file.work_dir = spec_.work_dir();
     file.append = append;
-    std::optional<OpenWish>& opened = stream == 1 ? ends.files.out : ends.files.err;
+    std::optional<OpenDemand>& opened = stream == 1 ? ends.files.out : ends.files.err;
     opened = std::move(file);
     return {};
 }

@@ -53,7 +53,7 @@ private:
     };
     struct Ends {  // what the new process gets
         Fd in, out, err;
-        FileWishes files;  // and what it opens itself
+        FileDemands files;  // and what it opens itself
         bool terminal = false;
     };
     Result<void> start_tasks();

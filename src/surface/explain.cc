@@ -133,13 +133,13 @@ std::string span_text(const std::optional<Time>& start, const std::optional<Time
 void add_reservations(const Explanation& explanation, Time now, Lines& lines) {
     using State = Explanation::ReservationState;
     std::string_view topic = "reserved";
-    for (const Explanation::ReservationWish& wish : explanation.reservations) {
-        std::string text = wish.name;
-        if (wish.state == State::Gone) text += ": there is no such reservation any more";
-        if (wish.state == State::NotAllowed) text += ": it is not for this user and account";
-        if (wish.state == State::NotBegun) text += ": it has not begun";
-        if (!wish.nodes.empty()) text += fmt::format(", {}", wish.nodes);
-        if (wish.state != State::Gone) text += span_text(wish.start, wish.end, now);
+    for (const Explanation::ReservationDemand& demand : explanation.reservations) {
+        std::string text = demand.name;
+        if (demand.state == State::Gone) text += ": there is no such reservation any more";
+        if (demand.state == State::NotAllowed) text += ": it is not for this user and account";
+        if (demand.state == State::NotBegun) text += ": it has not begun";
+        if (!demand.nodes.empty()) text += fmt::format(", {}", demand.nodes);
+        if (demand.state != State::Gone) text += span_text(demand.start, demand.end, now);
         add(lines, topic, text);
         topic = "or";
     }
@@ -357,13 +357,13 @@ void write_rules(Json& json, const Explanation& explanation) {
     json.close();
     constexpr std::string_view kStates[] = {"OPEN", "NOT_BEGUN", "GONE", "NOT_ALLOWED"};
     json.open_list("reservations");
-    for (const Explanation::ReservationWish& wish : explanation.reservations) {
+    for (const Explanation::ReservationDemand& demand : explanation.reservations) {
         json.open_object();
-        json.text("name", wish.name);
-        json.text("state", kStates[static_cast<int>(wish.state)]);
-        json.text("nodes", wish.nodes);
-        write_moment(json, "start_time", wish.start);
-        write_moment(json, "end_time", wish.end);
+        json.text("name", demand.name);
+        json.text("state", kStates[static_cast<int>(demand.state)]);
+        json.text("nodes", demand.nodes);
+        write_moment(json, "start_time", demand.start);
+        write_moment(json, "end_time", demand.end);
         json.close();
     }
     json.close();

@@ -7,7 +7,7 @@ namespace sluice {
 namespace {
 
 constexpr std::uint32_t kLongWidth = 20;
-constexpr std::uint32_t kWidthMax = 65536;  // more is a typing error, not a wish
+constexpr std::uint32_t kWidthMax = 65536;  // more is a typing error, not a demand
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';

@@ -1,4 +1,4 @@
-// How a job's wishes about sockets, switches and features show in squeue and scontrol.
+// How a job's demands about sockets, switches and features show in squeue and scontrol.
 #include <gtest/gtest.h>
 
 #include "surface/jobs.h"
@@ -53,7 +53,7 @@ Listing full_job() {
     return job;
 }
 
-TEST(JobLayout, RecordsHaveALineForEachWish) {
+TEST(JobLayout, RecordsHaveALineForEachDemand) {
     const std::string record = full_job().record();
     for (const char* line :
          {"ReqB:S:C:T=0:0:4:1\n", "\n   Socks/Node=2 NtasksPerN:B:S:C=0:0:3:1 CoreSpec=2\n",

@@ -61,7 +61,7 @@ bool has_gpus_in_gres(const JobOptions& options) {
                        [](const GresCount& each) { return each.name == "gpu"; });
 }
 
-Result<void> settle_exclusions(JobOptions& options, Tool tool) {
+Result<void> complete_exclusions(JobOptions& options, Tool tool) {
     TRY(keep_strongest(
         options,
         {{"mem", [](JobOptions& o) { o.request.shape.mem_per_node.reset(); }},
@@ -95,7 +95,7 @@ Result<void> settle_exclusions(JobOptions& options, Tool tool) {
                            "--gpus-per-node and --gres=gpu are mutually exclusive."));
     }
     if (tool == kSrun) {
-        // A step's own wish for GPUs replaces what it inherits from the job's variables.
+        // A step's own demand for GPUs replaces what it inherits from the job's variables.
         TRY(keep_strongest(
             options,
             {{"gpus", [](JobOptions& o) { o.request.shape.gpus.clear(); }},
@@ -130,13 +130,13 @@ std::optional<std::uint64_t> gpus_on_each_node(const JobOptions& options) {
     return {};
 }
 
-// A wish that contradicts another: two lines, as Slurm prints them.
+// A demand that contradicts another: two lines, as Slurm prints them.
 Error contradiction(std::string_view what) {
     return {ErrorCode::InvalidGres, fmt::format("{}\n{}", what, text_of(ErrorCode::InvalidGres))};
 }
 
 // What --ntasks-per-gpu cannot stand beside. A weaker source gives way.
-Result<void> settle_tasks_per_gpu(JobOptions& options) {
+Result<void> complete_tasks_per_gpu(JobOptions& options) {
     const Alternative per_gpu{"ntasks-per-gpu",
                               [](JobOptions& o) { o.request.shape.ntasks_per_gpu.reset(); }};
     const Alternative others[] = {
@@ -154,7 +154,7 @@ Result<void> settle_tasks_per_gpu(JobOptions& options) {
 }
 
 // The number of tasks, or of GPUs, where it follows from the other.
-Result<void> settle_gpus_and_tasks(JobOptions& options, Tool tool) {
+Result<void> complete_gpus_and_tasks(JobOptions& options, Tool tool) {
     Shape& shape = options.request.shape;
     // A step has its own number of tasks: the job's total does not apply.
     bool inherited = tool == kSrun && source_of(options, "gpus") == Source::Environment;
@@ -188,10 +188,10 @@ Result<void> settle_gpus_and_tasks(JobOptions& options, Tool tool) {
     return {};
 }
 
-Result<void> settle_gpu_sizes(JobOptions& options, Tool tool) {
+Result<void> complete_gpu_sizes(JobOptions& options, Tool tool) {
     Shape& shape = options.request.shape;
-    TRY(settle_tasks_per_gpu(options));
-    TRY(settle_gpus_and_tasks(options, tool));
+    TRY(complete_tasks_per_gpu(options));
+    TRY(complete_gpus_and_tasks(options, tool));
     bool has_gpus = gpu_count(shape.gpus) + gpu_count(shape.gpus_per_task) +
                         gpu_count(shape.gpus_per_socket) + gpu_count(options.gres) +
                         gpu_count(options.gpus_per_node) >
@@ -208,7 +208,7 @@ Result<void> settle_gpu_sizes(JobOptions& options, Tool tool) {
 }
 
 // -B with cores asks for a task on each thread, if the number of tasks is not given.
-Result<void> settle_layout(JobOptions& options) {
+Result<void> complete_layout(JobOptions& options) {
     Shape& shape = options.request.shape;
     // Options of srun win over a hint that the step inherits from its job.
     for (const char* other : {"cores-per-socket", "sockets-per-node", "extra-node-info"}) {
@@ -231,13 +231,13 @@ Result<void> settle_layout(JobOptions& options) {
     return {};
 }
 
-// The nodes that other wishes need: counted features, and a total of GPUs of which each node has so
-// many. Never more than there are tasks.
+// The nodes that other demands need: counted features, and a total of GPUs of which each node has
+// so many. Never more than there are tasks.
 std::uint32_t nodes_implied(const JobOptions& options) {
     const Shape& shape = options.request.shape;
     std::uint64_t nodes = 1;
-    if (Result<FeatureExpression> wish = FeatureExpression::parse(shape.constraint)) {
-        nodes = std::max<std::uint64_t>(nodes, wish->nodes_min());
+    if (Result<FeatureExpression> demand = FeatureExpression::parse(shape.constraint)) {
+        nodes = std::max<std::uint64_t>(nodes, demand->nodes_min());
     }
     const std::uint64_t per_node = gpu_count(options.gres) + gpu_count(options.gpus_per_node);
     if (per_node > 0) nodes = std::max(nodes, (gpu_count(shape.gpus) + per_node - 1) / per_node);
@@ -245,7 +245,7 @@ std::uint32_t nodes_implied(const JobOptions& options) {
         std::min<std::uint64_t>(nodes, shape.ntasks.value_or(kTasksMax)));
 }
 
-Result<void> settle_nodes(JobOptions& options, Tool tool) {
+Result<void> complete_nodes(JobOptions& options, Tool tool) {
     Shape& shape = options.request.shape;
     if (shape.ntasks && *shape.ntasks < shape.nodes_min) {
         options.warnings.push_back(
@@ -274,14 +274,14 @@ Result<void> settle_nodes(JobOptions& options, Tool tool) {
 }  // namespace
 
 Result<void> complete_options(JobOptions& options, Tool tool) {
-    TRY(settle_exclusions(options, tool));
-    TRY(settle_gpu_sizes(options, tool));
-    TRY(settle_layout(options));
+    TRY(complete_exclusions(options, tool));
+    TRY(complete_gpu_sizes(options, tool));
+    TRY(complete_layout(options));
     Shape& shape = options.request.shape;
     shape.gres_per_node = options.gres;
     shape.gres_per_node.insert(shape.gres_per_node.end(), options.gpus_per_node.begin(),
                                options.gpus_per_node.end());
-    return settle_nodes(options, tool);
+    return complete_nodes(options, tool);
 }
 
 }  // namespace sluice

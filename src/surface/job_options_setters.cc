@@ -105,8 +105,8 @@ Result<void> set_deadline(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_constraint(JobOptions& options, const OptionUse& use) {
-    Result<FeatureExpression> wish = FeatureExpression::parse(use.value);
-    if (!wish) return refused(wish.error().code);
+    Result<FeatureExpression> demand = FeatureExpression::parse(use.value);
+    if (!demand) return refused(demand.error().code);
     options.request.shape.constraint = use.value;
     return {};
 }
@@ -307,8 +307,8 @@ Result<void> set_open_mode(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_prefer(JobOptions& options, const OptionUse& use) {
-    Result<FeatureExpression> wish = FeatureExpression::parse(use.value);
-    if (!wish || !wish->counted.empty()) return refused(ErrorCode::InvalidPrefer);
+    Result<FeatureExpression> demand = FeatureExpression::parse(use.value);
+    if (!demand || !demand->counted.empty()) return refused(ErrorCode::InvalidPrefer);
     options.request.shape.prefer = use.value;
     return {};
 }
@@ -376,7 +376,7 @@ Result<void> set_tmp(JobOptions& options, const OptionUse& use) {
 // "cpu=4,gres/gpu:h100=1"; the colon form of the counts is taken too.
 Result<void> set_tres_per_task(JobOptions& options, const OptionUse& use) {
     Shape& shape = options.request.shape;
-    std::vector<GresCount> wished;
+    std::vector<GresCount> demanded;
     for (std::string_view word : split(use.value, ',')) {
         if (word.starts_with("cpu=") || word.starts_with("cpu:")) {
             std::optional<std::uint64_t> cpus = to_number(word.substr(4));
@@ -389,12 +389,12 @@ Result<void> set_tres_per_task(JobOptions& options, const OptionUse& use) {
             std::replace(rest.begin(), rest.end(), '=', ':');
             Result<std::vector<GresCount>> gpus = parse_gpus(rest.substr(1));
             if (!gpus || gpus->empty()) return invalid(use);
-            wished.push_back(gpus->front());
+            demanded.push_back(gpus->front());
         } else {
             return unsupported(use);
         }
     }
-    if (!wished.empty()) shape.gpus_per_task = std::move(wished);
+    if (!demanded.empty()) shape.gpus_per_task = std::move(demanded);
     return {};
 }
 

@@ -62,45 +62,46 @@ Shape shape_from(const ScenarioWords& options) {
 }  // namespace
 
 std::string Scenario::submit(const std::string& name, const Words& options) {
-    auto wish = std::make_shared<JobRequest>();
-    wish->name = name;
-    wish->kind = options.contains("srun")          ? JobKind::Srun
-                 : options.contains("salloc")      ? JobKind::Salloc
-                 : options.contains("interactive") ? JobKind::Interactive
-                                                   : JobKind::Batch;
-    wish->partition = option(options, "partition");
-    wish->shape = shape_from(options);
-    wish->hold = options.contains("hold");
-    wish->requeue = !options.contains("norequeue");
-    wish->kill_on_node_fail = !options.contains("nokill");
+    auto demand = std::make_shared<JobRequest>();
+    demand->name = name;
+    demand->kind = options.contains("srun")          ? JobKind::Srun
+                   : options.contains("salloc")      ? JobKind::Salloc
+                   : options.contains("interactive") ? JobKind::Interactive
+                                                     : JobKind::Batch;
+    demand->partition = option(options, "partition");
+    demand->shape = shape_from(options);
+    demand->hold = options.contains("hold");
+    demand->requeue = !options.contains("norequeue");
+    demand->kill_on_node_fail = !options.contains("nokill");
     if (options.contains("warn"))
-        wish->warn_signal =
+        demand->warn_signal =
             WarnSignal{.signal = SIGUSR1, .before = Minutes{as_number(options.at("warn"))}};
-    if (options.contains("time")) wish->time_limit = parse_time_limit(options.at("time")).value();
+    if (options.contains("time")) demand->time_limit = parse_time_limit(options.at("time")).value();
     if (options.contains("mintime"))
-        wish->time_min = parse_time_limit(options.at("mintime")).value();
-    if (options.contains("begin")) wish->begin = start_ + Minutes{as_number(options.at("begin"))};
-    if (options.contains("array")) wish->array = parse_array(options.at("array")).value();
-    wish->name = option(options, "name", name);
-    wish->dependency = with_ids(option(options, "depend"));
-    if (options.contains("killdep")) wish->kill_on_invalid_dep = options.at("killdep") == "yes";
-    wish->licenses = option(options, "licenses");
-    wish->mail_types = parse_mail_types(option(options, "mail", "NONE")).value();
-    wish->mail_user = option(options, "mailuser");
-    wish->reservation = option(options, "reservation");
-    wish->qos = option(options, "qos", wish->qos);
-    wish->account = option(options, "account");
+        demand->time_min = parse_time_limit(options.at("mintime")).value();
+    if (options.contains("begin")) demand->begin = start_ + Minutes{as_number(options.at("begin"))};
+    if (options.contains("array")) demand->array = parse_array(options.at("array")).value();
+    demand->name = option(options, "name", name);
+    demand->dependency = with_ids(option(options, "depend"));
+    if (options.contains("killdep")) demand->kill_on_invalid_dep = options.at("killdep") == "yes";
+    demand->licenses = option(options, "licenses");
+    demand->mail_types = parse_mail_types(option(options, "mail", "NONE")).value();
+    demand->mail_user = option(options, "mailuser");
+    demand->reservation = option(options, "reservation");
+    demand->qos = option(options, "qos", demand->qos);
+    demand->account = option(options, "account");
     if (options.contains("deadline"))
-        wish->deadline = start_ + Minutes{as_number(options.at("deadline"))};
-    wish->submit_host = option(options, "host", "login");
+        demand->deadline = start_ + Minutes{as_number(options.at("deadline"))};
+    demand->submit_host = option(options, "host", "login");
     Caller caller{UserId{as_number(option(options, "user", "1000"))}, GroupId{100},
                   list_in(options, "groups")};
     // By its long and its short name, as the controller would find it in AllocNodes.
-    const std::string& host = wish->submit_host;
+    const std::string& host = demand->submit_host;
     caller.hosts = {host, host.substr(0, host.find('.'))};
     caller.sent_by_root = caller.user.value == 0 || options.contains("asroot");
     std::size_t before = effects_.size();
-    apply_event(SubmitJob{RequestId{next_request_++}, caller, wish, option(options, "key"), false});
+    apply_event(
+        SubmitJob{RequestId{next_request_++}, caller, demand, option(options, "key"), false});
     const Answer& answer = std::get<Reply>(effects_.at(before)).answer;
     if (const auto* error = std::get_if<Error>(&answer)) {
         std::string wanted = option(options, "refused");

@@ -16,10 +16,10 @@ void fuzz_one(std::string_view text) {
         Result<Dependency> again = parse_dependency(printed);
         CHECK(again && *again == *dependency);
     }
-    Result<LicenseWish> wish = parse_licenses(text);
-    if (wish && !wish->any) {
-        Result<LicenseWish> again = parse_licenses(print_licenses(wish->wanted));
-        CHECK(again && again->wanted == wish->wanted);
+    Result<LicenseDemand> demand = parse_licenses(text);
+    if (demand && !demand->any) {
+        Result<LicenseDemand> again = parse_licenses(print_licenses(demand->wanted));
+        CHECK(again && again->wanted == demand->wanted);
     }
 }
 

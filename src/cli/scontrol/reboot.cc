@@ -35,12 +35,12 @@ int report(Session& session, const Error& error) {
 // reboot [ASAP] [nextstate=RESUME|DOWN] [reason=TEXT] ALL|NODES
 int reboot(Session& session, const Words& words) {
     wire::Request request;
-    wire::RebootNodes& wish = *request.mutable_reboot();
+    wire::RebootNodes& demand = *request.mutable_reboot();
     std::size_t next = 1;
     for (; next < words.size(); ++next) {
         const std::string& word = words[next];
         if (equals_ignoring_case(word, "ASAP")) {
-            wish.set_asap(true);
+            demand.set_asap(true);
         } else if (starts_with_ignoring_case(word, kNextState)) {
             const std::string state = word.substr(kNextState.size());
             const bool down = equals_ignoring_case(state, "DOWN");
@@ -48,10 +48,10 @@ int reboot(Session& session, const Words& words) {
                 return refuse(session,
                               fmt::format("Invalid state: {}\nValid states: DOWN, RESUME", state));
             }
-            wish.set_next(
+            demand.set_next(
                 static_cast<std::uint32_t>(down ? AfterReboot::Down : AfterReboot::Resume));
         } else if (starts_with_ignoring_case(word, kReason)) {
-            wish.set_reason(word.substr(kReason.size()));
+            demand.set_reason(word.substr(kReason.size()));
         } else if (equals_ignoring_case(word, "FORCE")) {
             return refuse(session,
                           "reboot FORCE is not supported: drain the nodes, or cancel their jobs");
@@ -61,7 +61,7 @@ int reboot(Session& session, const Words& words) {
     }
     if (next == words.size()) return refuse(session, "Missing node list. Specify ALL|<NodeList>");
     if (next + 1 < words.size()) return refuse(session, "too many arguments for keyword:reboot");
-    wish.set_nodes(words[next]);
+    demand.set_nodes(words[next]);
     Result<wire::Reply> reply = session.client.call(request);
     return reply ? 0 : report(session, reply.error());
 }

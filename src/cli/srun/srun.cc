@@ -37,7 +37,7 @@ struct SrunCall {
 };
 
 // Compat: more tasks than so many per node can be: the number of tasks is what counts.
-void settle_tasks_per_node(JobOptions& options) {
+void complete_tasks_per_node(JobOptions& options) {
     Shape& shape = options.request.shape;
     if (!options.nodes_given || !shape.ntasks || !shape.ntasks_per_node) return;
     const std::uint32_t nodes = shape.nodes_max.value_or(shape.nodes_min);
@@ -79,7 +79,7 @@ Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocati
     if (arguments.operands.empty()) {
         return Error{ErrorCode::ScriptMissing, "fatal: No command given to execute."};
     }
-    if (is_in_job) settle_tasks_per_node(options);
+    if (is_in_job) complete_tasks_per_node(options);
     if (options.interactive) become_interactive(options, find);
     run.command = arguments.operands;
     if (options.request.name.empty()) options.request.name = base_name(run.command[0]);
@@ -300,8 +300,8 @@ private:
     int run_with_hooks(const wire::StepCreated& step, bool own_job,
                        const std::function<int()>& launch) {
         const Config& config = **client_.config();  // it was there at the start
-        auto run = [&](std::string_view kind, const std::string& wish, const std::string& site) {
-            const std::string& program = wish.empty() ? site : wish;
+        auto run = [&](std::string_view kind, const std::string& demand, const std::string& site) {
+            const std::string& program = demand.empty() ? site : demand;
             if (program == kNoHook) return 0;
             return run_step_hook({kind, program}, {run_.command, step}, invocation_, streams_);
         };

@@ -12,23 +12,23 @@ namespace {
 
 // The least time that the job needs: --time-min, else --time. A limit that is only the partition's
 // default may be cut to the time left.
-Seconds needed_length(const JobTerms& wish) {
-    for (const auto& limit : {wish.time_min, wish.time_limit}) {
+Seconds needed_length(const JobTerms& demand) {
+    for (const auto& limit : {demand.time_min, demand.time_limit}) {
         if (limit && !limit->unlimited()) return limit->length();
     }
     return Seconds{0};
 }
 
-Time latest_start(const JobTerms& wish) {
-    return *wish.deadline - needed_length(wish);
+Time latest_start(const JobTerms& demand) {
+    return *demand.deadline - needed_length(demand);
 }
 
 }  // namespace
 
-Result<void> check_deadline(const JobTerms& wish, Time now) {
-    if (!wish.deadline) return {};
-    Time earliest = std::max(now, wish.begin.value_or(now));
-    if (earliest > latest_start(wish) || earliest >= *wish.deadline) {
+Result<void> check_deadline(const JobTerms& demand, Time now) {
+    if (!demand.deadline) return {};
+    Time earliest = std::max(now, demand.begin.value_or(now));
+    if (earliest > latest_start(demand) || earliest >= *demand.deadline) {
         return Error{ErrorCode::InvalidTimeLimit, {}};
     }
     return {};

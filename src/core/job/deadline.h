@@ -8,7 +8,7 @@
 namespace sluice {
 
 // Refuses a begin time and a length that do not fit before the deadline.
-Result<void> check_deadline(const JobTerms& wish, Time now);
+Result<void> check_deadline(const JobTerms& demand, Time now);
 // Sets the timer of a pending job that has a deadline.
 void watch_deadline(Cluster& cluster, const Job& job);
 void on_deadline_timer(Cluster& cluster, Time now, JobId id, Effects& effects);

@@ -23,11 +23,11 @@ protected:
         apply(scenario_.cluster(), scenario_.now(), event, effects);
     }
     void ask_for_step(const std::string& key) {
-        StepWish wish;
-        wish.job = scenario_.job("a");
-        wish.overlap = true;
-        wish.key = key;
-        apply_event(CreateStep{RequestId{next_request_++}, kRoot, wish});
+        StepDemand demand;
+        demand.job = scenario_.job("a");
+        demand.overlap = true;
+        demand.key = key;
+        apply_event(CreateStep{RequestId{next_request_++}, kRoot, demand});
     }
     RunId step(std::uint32_t number) { return {scenario_.job("a"), 0, StepId{number}}; }
 

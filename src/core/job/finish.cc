@@ -159,7 +159,7 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
 }
 
 // All nodes are clean.
-void settle(Cluster& cluster, Time now, JobId id, Effects& effects) {
+void finish_run(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
     give_licenses(cluster, job);
     if (!job.run.licenses_held.empty()) unpark_for_licenses(cluster, now);
@@ -246,7 +246,7 @@ void node_is_clean(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
     if (const NodeShare* share = job.run.allocation->find(node))
         give_back_share(cluster, job, *share, now);
     cluster.jobs_changed_state(id);
-    if (job.run.completing_nodes.empty()) settle(cluster, now, id, effects);
+    if (job.run.completing_nodes.empty()) finish_run(cluster, now, id, effects);
 }
 
 void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effects& effects) {
@@ -281,7 +281,7 @@ void complete_without_nodes(Cluster& cluster, Time now, JobId id, Effects& effec
     }
     cluster.jobs_changed_state(id);
     retry_waiting_steps(cluster, now, id, effects);  // they are refused
-    settle(cluster, now, id, effects);
+    finish_run(cluster, now, id, effects);
 }
 
 void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {

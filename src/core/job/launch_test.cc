@@ -54,13 +54,13 @@ TEST(Refusal, ANodeThatCannotLaunchAStepIsDrained) {
                             " expect a running n[1-2]"),
                   "");
         Effects effects;
-        StepWish wish;
-        wish.job = world.job("a");
-        apply(world.cluster(), world.now(), CreateStep{RequestId{1}, {UserId{0}, GroupId{0}}, wish},
-              effects);
+        StepDemand demand;
+        demand.job = world.job("a");
+        apply(world.cluster(), world.now(),
+              CreateStep{RequestId{1}, {UserId{0}, GroupId{0}}, demand}, effects);
         const ErrorCode code = is_node ? ErrorCode::NodeUnable : ErrorCode::LaunchFailed;
         apply(world.cluster(), world.now(),
-              LaunchReported{NodeIndex{1}, RunId{wish.job, 0, StepId{0}},
+              LaunchReported{NodeIndex{1}, RunId{demand.job, 0, StepId{0}},
                              Error{code, "no space left"}},
               effects);
         EXPECT_EQ(world.run(is_node ? "shows n2 state=ALLOCATED+DRAIN"

@@ -71,14 +71,14 @@ TEST(JobLife, ACancelledJobLeavesAtOnceWhenPendingAndWhenCleanOtherwise) {
 TEST(JobLife, FrequenciesThatMeanNothingAreRefused) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n1 cpus=4\n pass"), "");
-    for (const char* wish : {"gpu:foo", "low", "nic:low"}) {
+    for (const char* demand : {"gpu:foo", "low", "nic:low"}) {
         auto request = std::make_shared<JobRequest>();
-        request->tres_freq = wish;
+        request->tres_freq = demand;
         Effects effects;
         apply(world.cluster(), world.now(),
               SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, request, {}}, effects);
         const auto* error = std::get_if<Error>(&std::get<Reply>(effects.back()).answer);
-        ASSERT_NE(error, nullptr) << wish;
+        ASSERT_NE(error, nullptr) << demand;
         EXPECT_NE(error->detail.find("Invalid --gpu-freq argument"), std::string::npos);
     }
 }
@@ -358,11 +358,11 @@ TEST(JobLife, ATaskThatIsChangedAloneKeepsItsBeginTime) {
 TEST(JobLife, ARefusedImmediateJobTakesNothingFromOthers) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n1 cpus=1\nsubmit a"), "");
-    auto wish = std::make_shared<JobRequest>();
-    wish->immediate = true;
-    wish->kind = JobKind::Interactive;
+    auto demand = std::make_shared<JobRequest>();
+    demand->immediate = true;
+    demand->kind = JobKind::Interactive;
     Effects effects;
-    SubmitJob event{RequestId{77}, {UserId{1}, GroupId{1}}, wish, "key", false};
+    SubmitJob event{RequestId{77}, {UserId{1}, GroupId{1}}, demand, "key", false};
     apply(scenario.cluster(), scenario.now(), event, effects);
     EXPECT_EQ(scenario.cluster().job(scenario.job("a")).state, JobState::Running);
     std::size_t launches = 0, answers = 0;

@@ -15,10 +15,10 @@ struct OomWorld {
     // A job with one step, on all nodes of the job.
     explicit OomWorld(std::string_view text) {
         EXPECT_EQ(scenario.run(text), "");
-        StepWish wish;
-        wish.job = scenario.job("a");
-        wish.key = "k";
-        apply_event(CreateStep{RequestId{1}, {UserId{0}, GroupId{0}}, wish});
+        StepDemand demand;
+        demand.job = scenario.job("a");
+        demand.key = "k";
+        apply_event(CreateStep{RequestId{1}, {UserId{0}, GroupId{0}}, demand});
         EXPECT_EQ(record().run.steps.size(), 1u);
     }
     void apply_event(const Event& event) {

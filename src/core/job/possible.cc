@@ -155,14 +155,15 @@ Result<void> check_names(const Cluster& cluster, const Shape& shape) {
             if (!known) return Error{code, fmt::format("no node has the feature {}", name)};
         }
     }
-    for (const auto* wishes :
+    for (const auto* demands :
          {&shape.gres_per_node, &shape.gpus, &shape.gpus_per_task, &shape.gpus_per_socket}) {
-        for (const GresCount& wish : *wishes) {
+        for (const GresCount& demand : *demands) {
             bool known = any_node([&](const Node& node) {
-                return gres_count(node, {wish.name, "", 1}) > 0;
+                return gres_count(node, {demand.name, "", 1}) > 0;
             });
             if (!known)
-                return Error{ErrorCode::InvalidGres, fmt::format("no node has gres/{}", wish.name)};
+                return Error{ErrorCode::InvalidGres,
+                             fmt::format("no node has gres/{}", demand.name)};
         }
     }
     return {};

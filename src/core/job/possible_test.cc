@@ -14,7 +14,7 @@ Error refusal(const Scenario& world) {
     return {};
 }
 
-TEST(Possible, TheFirstWishThatNoNodeMeetsIsNamed) {
+TEST(Possible, TheFirstDemandThatNoNodeMeetsIsNamed) {
     EXPECT_SCENARIO(R"(
         nodes     n1 cpus=8 cores=4 mem=8000 feature=small
         nodes     n2 cpus=8 cores=4 mem=20000

@@ -133,18 +133,18 @@ TEST(Shrink, StepsGoOnWithoutTheNodesOrEnd) {
     ASSERT_EQ(world.run(kWide), "");
     Effects effects;
     auto step = [&](const std::string& nodes, std::uint32_t count) {
-        StepWish wish{.job = world.job("wide"),
-                      .name = "s",
-                      .ntasks = count,
-                      .ntasks_per_node = {},
-                      .cpus_per_task = {},
-                      .mem_per_node = {},
-                      .mem_per_cpu = {}};
-        wish.nodelist = nodes;
-        wish.nodes_min = wish.nodes_max = count;
-        wish.overlap = true;
+        StepDemand demand{.job = world.job("wide"),
+                          .name = "s",
+                          .ntasks = count,
+                          .ntasks_per_node = {},
+                          .cpus_per_task = {},
+                          .mem_per_node = {},
+                          .mem_per_cpu = {}};
+        demand.nodelist = nodes;
+        demand.nodes_min = demand.nodes_max = count;
+        demand.overlap = true;
         apply(world.cluster(), world.now(),
-              CreateStep{RequestId{901}, {UserId{1000}, GroupId{100}}, wish}, effects);
+              CreateStep{RequestId{901}, {UserId{1000}, GroupId{100}}, demand}, effects);
     };
     step("n[1-3]", 3);
     step("n3", 1);
@@ -158,12 +158,12 @@ TEST(Shrink, StepsGoOnWithoutTheNodesOrEnd) {
     EXPECT_EQ(job.run.steps[1]->state, StepState::Failed);
     EXPECT_EQ(job.run.steps[1]->exit.signal, SIGKILL);
     // srun without a count: one task for each node, as the three of the request have no room.
-    StepWish wish;
-    wish.job = job.id;
-    wish.name = "s";
-    wish.overlap = true;
+    StepDemand demand;
+    demand.job = job.id;
+    demand.name = "s";
+    demand.overlap = true;
     apply(world.cluster(), world.now(),
-          CreateStep{RequestId{902}, {UserId{1000}, GroupId{100}}, wish}, effects);
+          CreateStep{RequestId{902}, {UserId{1000}, GroupId{100}}, demand}, effects);
     const auto* granted = std::get_if<StepGranted>(&std::get<Reply>(effects.back()).answer);
     ASSERT_NE(granted, nullptr);
     EXPECT_EQ(granted->step->tasks, 2u);

@@ -49,8 +49,8 @@ Result<void> check_record_size(const Job& job, const Step& added) {
 
 // Answers now, or returns false: the step has to wait.
 bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& caller,
-                const StepWish& wish, Effects& effects) {
-    auto job = cluster.find_job(wish.job);
+                const StepDemand& demand, Effects& effects) {
+    auto job = cluster.find_job(demand.job);
     auto refuse = [&](ErrorCode code) {
         effects.push_back(Reply{request, Error{code, {}}});
         return true;
@@ -60,16 +60,16 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return refuse(allowed.error().code);
     if (job->state == JobState::Pending) return refuse(ErrorCode::JobPending);
     if (!is_live(*job)) return refuse(ErrorCode::JobFinished);
-    if (auto known = step_of_key(*job, wish.key)) {
-        grant(cluster, now, request, job, known, wish.cyclic, effects);
+    if (auto known = step_of_key(*job, demand.key)) {
+        grant(cluster, now, request, job, known, demand.cyclic, effects);
         return true;
     }
     if (job->state == JobState::Suspended)
-        return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
-    Result<StepPlan> plan = plan_step(cluster, *job, job->run.steps, wish);
+        return demand.immediate ? refuse(ErrorCode::NodesBusy) : false;
+    Result<StepPlan> plan = plan_step(cluster, *job, job->run.steps, demand);
     if (plan && !plan->step) {
         // Waiting is useful only if the step would fit without the job's other steps.
-        Result<StepPlan> alone = plan_step(cluster, *job, {}, wish);
+        Result<StepPlan> alone = plan_step(cluster, *job, {}, demand);
         if (alone && !alone->step) return refuse(ErrorCode::TooManyCpus);
         if (!alone) plan = std::move(alone);
     }
@@ -77,20 +77,20 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         effects.push_back(Reply{request, std::move(plan).error()});
         return true;
     }
-    if (!plan->step) return wish.immediate ? refuse(ErrorCode::NodesBusy) : false;
+    if (!plan->step) return demand.immediate ? refuse(ErrorCode::NodesBusy) : false;
     if (Result<void> valid = check_record_size(*job, *plan->step); !valid) {
         effects.push_back(Reply{request, valid.error()});
         return true;
     }
     plan->step->start_time = now;
-    plan->step->key = wish.key;
+    plan->step->key = demand.key;
     auto step = std::make_shared<const Step>(*std::move(plan->step));
     {
         const Edit<Job> changed = cluster.edit_job(job->id);
         ++changed->run.next_step;
         changed->run.steps.push_back(step);
     }
-    grant(cluster, now, request, cluster.find_job(job->id), step, wish.cyclic, effects);
+    grant(cluster, now, request, cluster.find_job(job->id), step, demand.cyclic, effects);
     return true;
 }
 
@@ -161,13 +161,13 @@ void drop_ended_steps(Cluster& cluster, JobId id) {
 }  // namespace
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
-    if (try_create(cluster, now, event.request, event.caller, event.wish, effects)) return;
-    cluster.steps().await({event.request, event.caller, event.wish});
+    if (try_create(cluster, now, event.request, event.caller, event.demand, effects)) return;
+    cluster.steps().await({event.request, event.caller, event.demand});
 }
 
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects) {
     cluster.steps().answer(id, [&](const StepWaiter& waiter) {
-        return try_create(cluster, now, waiter.request, waiter.caller, waiter.wish, effects);
+        return try_create(cluster, now, waiter.request, waiter.caller, waiter.demand, effects);
     });
 }
 
@@ -188,8 +188,8 @@ void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
     }
 }
 
-void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
-                  bool other_boot, Effects& effects) {
+void reconcile_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
+                     bool other_boot, Effects& effects) {
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
     std::shared_ptr<const Job> job = cluster.find_job(id);

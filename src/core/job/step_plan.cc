@@ -72,10 +72,10 @@ NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, boo
     return picked;
 }
 
-std::uint64_t owned_on(const NodeShare& share, const GresCount& wish) {
+std::uint64_t owned_on(const NodeShare& share, const GresCount& demand) {
     std::uint64_t owned = 0;
     for (const NodeShare::Devices& devices : share.gres) {
-        if (devices.name == wish.name && (wish.type.empty() || wish.type == devices.type))
+        if (devices.name == demand.name && (demand.type.empty() || demand.type == devices.type))
             owned += devices.count;
     }
     return owned;
@@ -85,27 +85,28 @@ std::uint64_t owned_on(const NodeShare& share, const GresCount& wish) {
 // asks for none.
 Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const Held& held,
                                                   bool overlap,
-                                                  const std::vector<GresCount>& wishes,
+                                                  const std::vector<GresCount>& demands,
                                                   bool& busy) {
-    if (wishes.empty()) return share.gres;
+    if (demands.empty()) return share.gres;
     std::vector<NodeShare::Devices> result;
-    for (const GresCount& wish : wishes) {
-        std::uint64_t missing = wish.count;
+    for (const GresCount& demand : demands) {
+        std::uint64_t missing = demand.count;
         for (const NodeShare::Devices& devices : share.gres) {
-            if (devices.name != wish.name || (!wish.type.empty() && wish.type != devices.type))
+            if (devices.name != demand.name ||
+                (!demand.type.empty() && demand.type != devices.type))
                 continue;
             NodeShare::Devices picked = pick(devices, held, overlap, missing);
             missing -= picked.count;
             if (picked.count > 0) result.push_back(std::move(picked));
         }
-        if (owned_on(share, wish) < wish.count) return Error{ErrorCode::InvalidGres, {}};
+        if (owned_on(share, demand) < demand.count) return Error{ErrorCode::InvalidGres, {}};
         if (missing > 0) busy = true;
     }
     return result;
 }
 
 std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& job,
-                                           const StepWish& wish,
+                                           const StepDemand& demand,
                                            const std::vector<std::string>& named,
                                            const std::vector<std::string>& excluded) {
     std::vector<const NodeShare*> nodes;
@@ -118,7 +119,7 @@ std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& jo
         if (named.empty() || has(named, name)) nodes.push_back(&share);
     }
     // Named nodes come first; more may be added if more were asked for.
-    if (!named.empty() && nodes.size() < std::max(wish.nodes_min, wish.nodes_max)) {
+    if (!named.empty() && nodes.size() < std::max(demand.nodes_min, demand.nodes_max)) {
         for (const NodeShare& share : job.run.allocation->nodes) {
             const std::string& name = cluster.node(share.node).config.name;
             if (!has(named, name) && !has(excluded, name)) nodes.push_back(&share);
@@ -141,52 +142,52 @@ Number product(Number a, std::uint64_t b) {
     return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<Number>::max() : result;
 }
 
-std::uint32_t task_count(const Job& job, const StepWish& wish, std::size_t nodes) {
-    if (wish.ntasks) return *wish.ntasks;
-    if (wish.ntasks_per_node) return product(*wish.ntasks_per_node, nodes);
+std::uint32_t task_count(const Job& job, const StepDemand& demand, std::size_t nodes) {
+    if (demand.ntasks) return *demand.ntasks;
+    if (demand.ntasks_per_node) return product(*demand.ntasks_per_node, nodes);
     const Shape& shape = job.request->shape;
     if (nodes == job.run.allocation->nodes.size() && has_its_tasks(job)) return *shape.ntasks;
     return static_cast<std::uint32_t>(nodes) * shape.ntasks_per_node.value_or(1);
 }
 
-std::uint32_t cpus_each(const StepWish& wish) {
-    return std::max(1u, wish.cpus_per_task.value_or(1));
+std::uint32_t cpus_each(const StepDemand& demand) {
+    return std::max(1u, demand.cpus_per_task.value_or(1));
 }
 
 // How many tasks fit into this much of the job's memory on a node.
-std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const StepWish& wish) {
+std::uint32_t tasks_by_memory(const NodeShare& share, Megabytes free, const StepDemand& demand) {
     constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
     if (share.memory == 0) return kAny;  // memory is not counted here
-    if (wish.mem_per_node) return *wish.mem_per_node <= free ? kAny : 0;
-    const Megabytes each = wish.mem_per_cpu.value_or(0) * cpus_each(wish);
+    if (demand.mem_per_node) return *demand.mem_per_node <= free ? kAny : 0;
+    const Megabytes each = demand.mem_per_cpu.value_or(0) * cpus_each(demand);
     return each == 0 ? kAny : static_cast<std::uint32_t>(free / each);
 }
 
 // Compat: --mem=0 uses all of the job's memory without keeping it from other steps.
-bool asks_for_memory(const StepWish& wish) {
-    return wish.mem_per_node.value_or(0) > 0 ||
-           (!wish.mem_per_node && wish.mem_per_cpu.value_or(0) > 0);
+bool asks_for_memory(const StepDemand& demand) {
+    return demand.mem_per_node.value_or(0) > 0 ||
+           (!demand.mem_per_node && demand.mem_per_cpu.value_or(0) > 0);
 }
 
-Megabytes free_memory(const NodeShare& share, const Held& held, const StepWish& wish) {
-    return wish.overlap ? share.memory : share.memory - std::min(share.memory, held.memory);
+Megabytes free_memory(const NodeShare& share, const Held& held, const StepDemand& demand) {
+    return demand.overlap ? share.memory : share.memory - std::min(share.memory, held.memory);
 }
 
 // The job's memory on a node for a step with so many CPUs there: all, unless the step says
 // otherwise.
-Megabytes step_memory(const NodeShare& share, const Held& held, const StepWish& wish,
+Megabytes step_memory(const NodeShare& share, const Held& held, const StepDemand& demand,
                       std::size_t cpus) {
-    if (!asks_for_memory(wish)) return share.memory;
-    if (wish.mem_per_node) return *wish.mem_per_node;
-    return std::min(*wish.mem_per_cpu * cpus, free_memory(share, held, wish));
+    if (!asks_for_memory(demand)) return share.memory;
+    if (demand.mem_per_node) return *demand.mem_per_node;
+    return std::min(*demand.mem_per_cpu * cpus, free_memory(share, held, demand));
 }
 
 // Nodes that have room for a task when empty. A step does not use the others.
-std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepWish& wish) {
+std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepDemand& demand) {
     return static_cast<std::size_t>(
         std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
-            return share->cpus.size() >= cpus_each(wish) &&
-                   tasks_by_memory(*share, share->memory, wish) > 0;
+            return share->cpus.size() >= cpus_each(demand) &&
+                   tasks_by_memory(*share, share->memory, demand) > 0;
         }));
 }
 
@@ -219,15 +220,17 @@ struct NodeOffer {
     std::uint32_t tasks_max = 0;
 };
 
-NodeOffer offer_of(const StepList& others, const NodeShare& share, const StepWish& wish) {
+NodeOffer offer_of(const StepList& others, const NodeShare& share, const StepDemand& demand) {
     Held held = held_on(others, share.node);
-    NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, wish.overlap), .tasks_max = 0};
-    bool all_or_nothing = !wish.exact && !wish.overlap;
+    NodeOffer offer{
+        .share = &share, .cpus = free_cpus(share, held, demand.overlap), .tasks_max = 0};
+    bool all_or_nothing = !demand.exact && !demand.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
-    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / cpus_each(wish);
+    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / cpus_each(demand);
     offer.tasks_max =
-        std::min(offer.tasks_max, tasks_by_memory(share, free_memory(share, held, wish), wish));
-    if (wish.ntasks_per_node) offer.tasks_max = std::min(offer.tasks_max, *wish.ntasks_per_node);
+        std::min(offer.tasks_max, tasks_by_memory(share, free_memory(share, held, demand), demand));
+    if (demand.ntasks_per_node)
+        offer.tasks_max = std::min(offer.tasks_max, *demand.ntasks_per_node);
     return offer;
 }
 
@@ -244,47 +247,47 @@ void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
 // Splits totals of the step: one for each node, then as many as the nodes have, from the first on.
 std::vector<std::vector<GresCount>> split_totals(const std::vector<GresCount>& totals,
                                                  const std::vector<NodeOffer>& offers) {
-    std::vector<std::vector<GresCount>> wishes(offers.size());
+    std::vector<std::vector<GresCount>> demands(offers.size());
     for (const GresCount& total : totals) {
         std::uint64_t left = total.count;
         for (std::size_t i = 0; i < offers.size(); ++i) {
             std::uint64_t one =
                 std::min({left, owned_on(*offers[i].share, total), std::uint64_t{1}});
-            wishes[i].push_back({total.name, total.type, one});
+            demands[i].push_back({total.name, total.type, one});
             left -= one;
         }
         for (std::size_t i = 0; i < offers.size(); ++i) {
             std::uint64_t more =
-                std::min(left, owned_on(*offers[i].share, total) - wishes[i].back().count);
-            wishes[i].back().count += more;
+                std::min(left, owned_on(*offers[i].share, total) - demands[i].back().count);
+            demands[i].back().count += more;
             left -= more;
         }
-        wishes.front().back().count += left;  // more than there are: refused later
+        demands.front().back().count += left;  // more than there are: refused later
     }
-    return wishes;
+    return demands;
 }
 
-std::vector<GresCount> wishes_on(const StepWish& wish, std::uint32_t tasks,
-                                 const std::vector<GresCount>& totals) {
-    std::vector<GresCount> wishes = wish.gres_per_node;
-    for (GresCount each : wish.gpus_per_task) {
+std::vector<GresCount> demands_on(const StepDemand& demand, std::uint32_t tasks,
+                                  const std::vector<GresCount>& totals) {
+    std::vector<GresCount> demands = demand.gres_per_node;
+    for (GresCount each : demand.gpus_per_task) {
         each.count = product(each.count, tasks);
-        wishes.push_back(each);
+        demands.push_back(each);
     }
-    wishes.insert(wishes.end(), totals.begin(), totals.end());
-    return wishes;
+    demands.insert(demands.end(), totals.begin(), totals.end());
+    return demands;
 }
 
 // What the first `wanted` nodes with room offer. Unless nodes were named, the search continues
 // until the offers have room for all tasks, and the roomiest are kept.
 std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, const StepList& others,
-                                 const StepWish& wish, std::size_t wanted, std::uint32_t tasks,
+                                 const StepDemand& demand, std::size_t wanted, std::uint32_t tasks,
                                  bool are_named) {
     std::vector<NodeOffer> offers;
     std::uint64_t offered = 0;
     for (const NodeShare* share : nodes) {
         if (offers.size() == wanted && (offered >= tasks || are_named)) break;
-        NodeOffer offer = offer_of(others, *share, wish);
+        NodeOffer offer = offer_of(others, *share, demand);
         if (offer.tasks_max == 0 && !are_named) continue;
         offered += offer.tasks_max;
         offers.push_back(std::move(offer));
@@ -293,57 +296,58 @@ std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, con
     return offers;
 }
 
-void set_step_terms(Step& step, const StepWish& wish, std::uint32_t tasks) {
+void set_step_terms(Step& step, const StepDemand& demand, std::uint32_t tasks) {
     step.tasks = tasks;
-    step.cpus_per_task = cpus_each(wish);
-    step.tres_bind = wish.tres_bind;
-    step.tres_per_node = print_tres_per(wish.gres_per_node);
-    step.overlap = wish.overlap;
-    step.holds_memory = asks_for_memory(wish);
-    step.time_limit = wish.time_limit;
+    step.cpus_per_task = cpus_each(demand);
+    step.tres_bind = demand.tres_bind;
+    step.tres_per_node = print_tres_per(demand.gres_per_node);
+    step.overlap = demand.overlap;
+    step.holds_memory = asks_for_memory(demand);
+    step.time_limit = demand.time_limit;
 }
 
 }  // namespace
 
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepList& others,
-                           const StepWish& wish) {
+                           const StepDemand& demand) {
     std::vector<std::string> named, excluded;
-    if (!wish.nodelist.empty()) named = TRY(Hostlist::parse(wish.nodelist)).names();
-    if (!wish.exclude.empty()) excluded = TRY(Hostlist::parse(wish.exclude)).names();
+    if (!demand.nodelist.empty()) named = TRY(Hostlist::parse(demand.nodelist)).names();
+    if (!demand.exclude.empty()) excluded = TRY(Hostlist::parse(demand.exclude)).names();
     std::sort(named.begin(), named.end());
     std::sort(excluded.begin(), excluded.end());
-    std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, wish, named, excluded);
+    std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, demand, named, excluded);
     std::size_t wanted =
-        wish.nodes_min > 0 ? std::max(wish.nodes_min, wish.nodes_max) : nodes.size();
-    if (nodes.empty() || nodes.size() < wish.nodes_min)
+        demand.nodes_min > 0 ? std::max(demand.nodes_min, demand.nodes_max) : nodes.size();
+    if (nodes.empty() || nodes.size() < demand.nodes_min)
         return Error{ErrorCode::NodeConfigUnavailable, {}};
     wanted = std::min(wanted, nodes.size());
     std::optional<TaskSet> sizes;
-    if (!wish.node_sizes.empty()) sizes = TRY(parse_node_sizes(wish.node_sizes));
+    if (!demand.node_sizes.empty()) sizes = TRY(parse_node_sizes(demand.node_sizes));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
     if (wanted == 0) return Error{ErrorCode::NodeConfigUnavailable, {}};
-    std::uint32_t tasks = task_count(job, wish, wanted);
+    std::uint32_t tasks = task_count(job, demand, wanted);
     if (tasks == 0) return Error{ErrorCode::InvalidTaskCount, {}};
-    if (wish.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
+    if (demand.nodes_min <= tasks) wanted = std::min<std::size_t>(wanted, tasks);
     auto has_memory = [&](const NodeShare* share) {
-        return tasks_by_memory(*share, share->memory, wish) > 0;
+        return tasks_by_memory(*share, share->memory, demand) > 0;
     };
     if (std::none_of(nodes.begin(), nodes.end(), has_memory))
         return Error{ErrorCode::MemoryInvalid, {}};
     if (named.empty())
-        wanted = std::min(wanted, std::max<std::size_t>(wish.nodes_min, count_large(nodes, wish)));
+        wanted =
+            std::min(wanted, std::max<std::size_t>(demand.nodes_min, count_large(nodes, demand)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
     const std::vector<NodeOffer> offers =
-        offers_of(nodes, others, wish, wanted, tasks, !named.empty());
+        offers_of(nodes, others, demand, wanted, tasks, !named.empty());
     if (offers.size() < wanted) return StepPlan{};
     std::vector<std::uint32_t> capacity;
     for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
-    std::vector<std::uint32_t> counts = spread(tasks, capacity, wish.cyclic);
+    std::vector<std::uint32_t> counts = spread(tasks, capacity, demand.cyclic);
     if (counts.empty()) return StepPlan{};
 
-    std::vector<std::vector<GresCount>> totals = split_totals(wish.gpus, offers);
-    Step step{.id = StepId{job.run.next_step}, .name = wish.name, .user = job.user};
+    std::vector<std::vector<GresCount>> totals = split_totals(demand.gpus, offers);
+    Step step{.id = StepId{job.run.next_step}, .name = demand.name, .user = job.user};
     std::vector<std::string> names;
     for (std::size_t i = 0; i < offers.size(); ++i) {
         NodeShare share{.node = offers[i].share->node,
@@ -351,21 +355,21 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepLis
                         .cpus = offers[i].cpus,
                         .memory = 0,
                         .gres = {}};
-        if (wish.exact)
+        if (demand.exact)
             share.cpus.resize(
-                std::min<std::size_t>(share.cpus.size(), counts[i] * cpus_each(wish)));
+                std::min<std::size_t>(share.cpus.size(), counts[i] * cpus_each(demand)));
         bool busy = false;
         Held held = held_on(others, share.node);
-        share.memory = step_memory(*offers[i].share, held, wish, share.cpus.size());
-        share.gres = TRY(step_gres(*offers[i].share, held, wish.overlap,
-                                   wishes_on(wish, counts[i], totals[i]), busy));
+        share.memory = step_memory(*offers[i].share, held, demand, share.cpus.size());
+        share.gres = TRY(step_gres(*offers[i].share, held, demand.overlap,
+                                   demands_on(demand, counts[i], totals[i]), busy));
         if (busy) return StepPlan{};
         names.push_back(cluster.node(share.node).config.name);
         step.nodes_left.push_back(share.node);
         step.nodes.push_back(std::move(share));
     }
     step.node_names = Hostlist(std::move(names)).to_string();
-    set_step_terms(step, wish, tasks);
+    set_step_terms(step, demand, tasks);
     return StepPlan{std::move(step)};
 }
 

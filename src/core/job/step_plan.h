@@ -19,6 +19,6 @@ struct StepPlan {
 
 // Plans around the steps `others`, which keep what they hold.
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepList& others,
-                           const StepWish& wish);
+                           const StepDemand& demand);
 
 }  // namespace sluice

@@ -29,14 +29,14 @@ struct World {
     JobId job() const { return scenario.job("a"); }
     const Job& record() { return scenario.cluster().job(job()); }
 
-    RequestId ask(std::string key, const std::function<void(StepWish&)>& change = {}) {
+    RequestId ask(std::string key, const std::function<void(StepDemand&)>& change = {}) {
         RequestId request{next_request++};
-        StepWish wish;
-        wish.job = job();
-        wish.name = "s";
-        wish.key = std::move(key);
-        if (change) change(wish);
-        apply_event(CreateStep{request, {UserId{0}, GroupId{0}}, wish});
+        StepDemand demand;
+        demand.job = job();
+        demand.name = "s";
+        demand.key = std::move(key);
+        if (change) change(demand);
+        apply_event(CreateStep{request, {UserId{0}, GroupId{0}}, demand});
         return request;
     }
     const Answer* answer_to(RequestId request) const {
@@ -111,20 +111,20 @@ constexpr std::string_view kUnevenJob =
 
 TEST(Steps, WhatTheWholeJobHasNoRoomForIsRefusedRatherThanKeptWaiting) {
     World world(kUnevenJob);
-    RequestId too_wide = world.ask("wide", [](StepWish& wish) {
-        wish.nodes_min = wish.nodes_max = 2;
-        wish.ntasks = wish.cpus_per_task = 2;
-        wish.exact = true;
+    RequestId too_wide = world.ask("wide", [](StepDemand& demand) {
+        demand.nodes_min = demand.nodes_max = 2;
+        demand.ntasks = demand.cpus_per_task = 2;
+        demand.exact = true;
     });
     EXPECT_TRUE(world.is_refused(too_wide, ErrorCode::TooManyCpus));
-    RequestId too_thin = world.ask("thin", [](StepWish& wish) {
-        wish.ntasks = 5;
-        wish.ntasks_per_node = 1;
+    RequestId too_thin = world.ask("thin", [](StepDemand& demand) {
+        demand.ntasks = 5;
+        demand.ntasks_per_node = 1;
     });
     EXPECT_TRUE(world.is_refused(too_thin, ErrorCode::TooManyCpus));
-    RequestId too_many = world.ask("many", [](StepWish& wish) {
-        wish.ntasks = 9;
-        wish.overlap = true;
+    RequestId too_many = world.ask("many", [](StepDemand& demand) {
+        demand.ntasks = 9;
+        demand.overlap = true;
     });
     EXPECT_TRUE(world.is_refused(too_many, ErrorCode::TooManyCpus));
 }
@@ -132,11 +132,11 @@ TEST(Steps, WhatTheWholeJobHasNoRoomForIsRefusedRatherThanKeptWaiting) {
 TEST(Steps, ANodeTooSmallForATaskIsLeftOut) {
     for (std::uint32_t least : {0u, 1u}) {
         World world(kUnevenJob);
-        RequestId request = world.ask("k", [&](StepWish& wish) {
-            wish.nodes_min = least;
-            if (least > 0) wish.nodes_max = 2;
-            wish.ntasks = wish.cpus_per_task = 2;
-            wish.exact = true;
+        RequestId request = world.ask("k", [&](StepDemand& demand) {
+            demand.nodes_min = least;
+            if (least > 0) demand.nodes_max = 2;
+            demand.ntasks = demand.cpus_per_task = 2;
+            demand.exact = true;
         });
         ASSERT_TRUE(world.granted(request));
         EXPECT_EQ(world.granted(request)->node_names, "n2");
@@ -146,20 +146,20 @@ TEST(Steps, ANodeTooSmallForATaskIsLeftOut) {
 
 TEST(Steps, WhatFitsOnNoNodeIsRefused) {
     World world(kUnevenJob);
-    RequestId request = world.ask("k", [](StepWish& wish) { wish.cpus_per_task = 5; });
+    RequestId request = world.ask("k", [](StepDemand& demand) { demand.cpus_per_task = 5; });
     EXPECT_TRUE(world.is_refused(request, ErrorCode::TooManyCpus));
 }
 
 TEST(Steps, MoreMemoryThanTheJobHasIsRefused) {
     World world(
         "nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
-    RequestId node = world.ask("node", [](StepWish& wish) { wish.mem_per_node = 401; });
+    RequestId node = world.ask("node", [](StepDemand& demand) { demand.mem_per_node = 401; });
     EXPECT_TRUE(world.is_refused(node, ErrorCode::MemoryInvalid));
-    RequestId cpu = world.ask("cpu", [](StepWish& wish) { wish.mem_per_cpu = 401; });
+    RequestId cpu = world.ask("cpu", [](StepDemand& demand) { demand.mem_per_cpu = 401; });
     EXPECT_TRUE(world.is_refused(cpu, ErrorCode::MemoryInvalid));
-    RequestId tasks = world.ask("tasks", [](StepWish& wish) {
-        wish.ntasks = 4;
-        wish.mem_per_cpu = 101;
+    RequestId tasks = world.ask("tasks", [](StepDemand& demand) {
+        demand.ntasks = 4;
+        demand.mem_per_cpu = 101;
     });
     EXPECT_TRUE(world.is_refused(tasks, ErrorCode::TooManyCpus));
 }
@@ -167,24 +167,24 @@ TEST(Steps, MoreMemoryThanTheJobHasIsRefused) {
 TEST(Steps, OneHasTheMemoryThatItAsksForAndOtherwiseAllOfTheJobs) {
     constexpr std::string_view kJob =
         "nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1";
-    auto memory = [&](const std::function<void(StepWish&)>& change) {
+    auto memory = [&](const std::function<void(StepDemand&)>& change) {
         World world(kJob);
         const Step* step = world.granted(world.ask("k", change));
         return step ? std::optional(step->nodes.front().memory) : std::nullopt;
     };
     EXPECT_EQ(memory({}), 400u);
-    EXPECT_EQ(memory([](StepWish& wish) { wish.mem_per_node = 0; }), 400u);
-    EXPECT_EQ(memory([](StepWish& wish) { wish.mem_per_node = 300; }), 300u);
-    EXPECT_EQ(memory([](StepWish& wish) {
-                  wish.ntasks = 2;
-                  wish.mem_per_cpu = 60;
-                  wish.exact = true;
+    EXPECT_EQ(memory([](StepDemand& demand) { demand.mem_per_node = 0; }), 400u);
+    EXPECT_EQ(memory([](StepDemand& demand) { demand.mem_per_node = 300; }), 300u);
+    EXPECT_EQ(memory([](StepDemand& demand) {
+                  demand.ntasks = 2;
+                  demand.mem_per_cpu = 60;
+                  demand.exact = true;
               }),
               120u);
     // It has all four CPUs, but not more memory than there is for them.
-    EXPECT_EQ(memory([](StepWish& wish) {
-                  wish.ntasks = 1;
-                  wish.mem_per_cpu = 200;
+    EXPECT_EQ(memory([](StepDemand& demand) {
+                  demand.ntasks = 1;
+                  demand.mem_per_cpu = 200;
               }),
               400u);
 }
@@ -193,11 +193,11 @@ TEST(Steps, WhoAsksForMemoryKeepsItFromOthersWhoDo) {
     World world(
         "nodes n1 cpus=4 mem=1000\nsubmit a cpus=4 mem=400 time=60\npass\nexpect a running n1");
     auto ask = [&](std::string key, Megabytes memory, bool overlap = false) {
-        return world.ask(std::move(key), [&](StepWish& wish) {
-            wish.ntasks = 1;
-            wish.exact = true;
-            wish.overlap = overlap;
-            wish.mem_per_node = memory;
+        return world.ask(std::move(key), [&](StepDemand& demand) {
+            demand.ntasks = 1;
+            demand.exact = true;
+            demand.overlap = overlap;
+            demand.mem_per_node = memory;
         });
     };
     const RequestId first = ask("first", 300);
@@ -268,7 +268,7 @@ TEST(Steps, OnlyTheirNodesAreBelieved) {
 TEST(Steps, WhatFitsOnlyWithoutTheOthersWaitsForThem) {
     World world(kUnevenJob);
     world.ask("first");
-    RequestId next = world.ask("next", [](StepWish& wish) { wish.ntasks = 5; });
+    RequestId next = world.ask("next", [](StepDemand& demand) { demand.ntasks = 5; });
     EXPECT_FALSE(world.answer_to(next));
     for (NodeIndex node : {NodeIndex{0}, NodeIndex{1}})
         world.apply_event(StepEnded{node, world.run(StepId{0}), {}});
@@ -277,9 +277,9 @@ TEST(Steps, WhatFitsOnlyWithoutTheOthersWaitsForThem) {
 
 TEST(Steps, ATaskCountThatOnlyALaterNodeHasRoomForGoesThere) {
     World world(kUnevenJob);
-    RequestId request = world.ask("k", [](StepWish& wish) {
-        wish.nodes_min = wish.nodes_max = 1;
-        wish.ntasks = 4;
+    RequestId request = world.ask("k", [](StepDemand& demand) {
+        demand.nodes_min = demand.nodes_max = 1;
+        demand.ntasks = 4;
     });
     ASSERT_TRUE(world.granted(request));
     EXPECT_EQ(world.granted(request)->node_names, "n2");
@@ -289,12 +289,12 @@ TEST(Steps, OneThatAsksForNoGpusHasNone) {
     World world(
         "nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
         "expect a running n1");
-    auto none = [](StepWish& wish) {
-        wish.overlap = true;
-        wish.gres_per_node = {{.name = "gpu", .type = "", .count = 0}};
+    auto none = [](StepDemand& demand) {
+        demand.overlap = true;
+        demand.gres_per_node = {{.name = "gpu", .type = "", .count = 0}};
     };
     RequestId without = world.ask("none", none);
-    RequestId all = world.ask("all", [](StepWish& wish) { wish.overlap = true; });
+    RequestId all = world.ask("all", [](StepDemand& demand) { demand.overlap = true; });
     ASSERT_TRUE(world.granted(without) && world.granted(all));
     EXPECT_TRUE(world.granted(without)->nodes[0].gres.empty());
     ASSERT_EQ(world.granted(all)->nodes[0].gres.size(), 1u);
@@ -307,9 +307,9 @@ TEST(Steps, GpusPerTaskThatDoNotFitIntoANumberAreRefused) {
         "nodes n1 cpus=65537 gres=gpu:2\nsubmit a cpus=65537 gres=gpu:2 time=60\npass\n"
         "expect a running n1");
     for (std::uint32_t tasks : {65536u, 65537u}) {
-        const RequestId request = world.ask(std::to_string(tasks), [&](StepWish& wish) {
-            wish.ntasks = tasks;
-            wish.gpus_per_task = {{"gpu", "", sizes::kAmount}};
+        const RequestId request = world.ask(std::to_string(tasks), [&](StepDemand& demand) {
+            demand.ntasks = tasks;
+            demand.gpus_per_task = {{"gpu", "", sizes::kAmount}};
         });
         EXPECT_TRUE(world.is_refused(request, ErrorCode::InvalidGres)) << tasks;
     }
@@ -319,7 +319,7 @@ TEST(Steps, GpusPerTaskThatDoNotFitIntoANumberAreRefused) {
 TEST(Steps, TasksPerNodeThatDoNotFitIntoANumberAreNotFewer) {
     World world("nodes n[1-4] cpus=1\nsubmit a nodes=4 time=60\npass\nexpect a running n[1-4]");
     const RequestId request =
-        world.ask("k", [](StepWish& wish) { wish.ntasks_per_node = sizes::kCount; });
+        world.ask("k", [](StepDemand& demand) { demand.ntasks_per_node = sizes::kCount; });
     EXPECT_TRUE(world.is_refused(request, ErrorCode::TooManyCpus));
 }
 
@@ -327,7 +327,7 @@ TEST(Steps, ListingsSayWhatOneAskedForOnEachNode) {
     World world(
         "nodes n1 cpus=4 gres=gpu:2\nsubmit a cpus=4 gres=gpu:2 time=60\npass\n"
         "expect a running n1");
-    world.ask("one", [](StepWish& wish) { wish.gres_per_node = {{"gpu", "", 1}}; });
+    world.ask("one", [](StepDemand& demand) { demand.gres_per_node = {{"gpu", "", 1}}; });
     Cluster& cluster = world.scenario.cluster();
     auto table =
         list_rows(*cluster.take_snapshot(world.scenario.now()), TableKind::Steps,
@@ -499,9 +499,9 @@ TEST(Steps, OneThatItsNodesHaveStays) {
 TEST(Steps, GpusInAllComeFromWhereTheyAre) {
     World world("nodes n[1-2] cpus=4 gres=gpu:2\nsubmit a gpus=3\npass\nexpect a running n[1-2]");
     auto gpus = [&](std::uint64_t count) {
-        const Step* step = world.granted(world.ask(std::to_string(count), [&](StepWish& wish) {
-            wish.gpus = {{"gpu", "", count}};
-            wish.overlap = true;
+        const Step* step = world.granted(world.ask(std::to_string(count), [&](StepDemand& demand) {
+            demand.gpus = {{"gpu", "", count}};
+            demand.overlap = true;
         }));
         std::vector<std::uint64_t> counts;
         if (!step) return counts;
@@ -557,7 +557,7 @@ TEST(OwnJobOfAnSrun, EndsAsItsSrunSaysWhenItDoes) {
 
 TEST(OwnJobOfAnSrun, StaysWhileAnyStepRuns) {
     World world(kOwnJob);
-    auto overlap = [](StepWish& wish) { wish.overlap = true; };
+    auto overlap = [](StepDemand& demand) { demand.overlap = true; };
     world.ask("outer", overlap);
     world.ask("inner", overlap);
     world.apply_event(StepEnded{kNode, world.run(StepId{0}), {0, 15, false}, true});

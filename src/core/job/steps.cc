@@ -17,7 +17,7 @@ bool is_running(const Job& job, StepId id) {
 }  // namespace
 
 void Steps::await(StepWaiter waiter) {
-    waiters_[waiter.wish.job.value].push_back(std::move(waiter));
+    waiters_[waiter.demand.job.value].push_back(std::move(waiter));
 }
 
 void Steps::drop_waiters(RequestId request) {

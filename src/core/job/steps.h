@@ -20,7 +20,7 @@ namespace sluice {
 struct StepWaiter {
     RequestId request;
     Caller caller;
-    StepWish wish;
+    StepDemand demand;
 };
 
 // The srun that a live step was granted to. It may end before it gets the answer, or before it has

@@ -26,8 +26,8 @@ CowTable<Job> one_job() {
 
 TEST(Steps, AWaiterIsRemovedWhenItIsAnswered) {
     Steps steps;
-    steps.await({RequestId{1}, {}, StepWish{.job = kJob}});
-    steps.await({RequestId{2}, {}, StepWish{.job = kJob}});
+    steps.await({RequestId{1}, {}, StepDemand{.job = kJob}});
+    steps.await({RequestId{2}, {}, StepDemand{.job = kJob}});
     steps.answer(kJob, [](const StepWaiter& waiter) { return waiter.request == RequestId{1}; });
     EXPECT_TRUE(steps.are_awaited(kJob));
     steps.drop_waiters(RequestId{2});
@@ -65,7 +65,7 @@ TEST(Steps, OnlyRunningStepsAreGranted) {
 TEST(Steps, NoneIsAwaitedOfAJobThatHasEnded) {
     CowTable<Job> jobs = one_job();
     Steps steps;
-    steps.await({RequestId{1}, {}, StepWish{.job = kJob}});
+    steps.await({RequestId{1}, {}, StepDemand{.job = kJob}});
     EXPECT_EQ(steps.broken(jobs), std::nullopt);
     jobs.edit(kJob.value)->state = JobState::Cancelled;
     EXPECT_NE(steps.broken(jobs), std::nullopt);

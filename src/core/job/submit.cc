@@ -39,17 +39,18 @@ Error refuse(ErrorCode code, std::string detail = {}) {
 }
 
 Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller,
-                                     const JobRequest& wish) {
-    if (!wish.partition.empty()) return partitions_taking(cluster, wish.partition, caller, wish);
+                                     const JobRequest& demand) {
+    if (!demand.partition.empty())
+        return partitions_taking(cluster, demand.partition, caller, demand);
     const Partition* standard = cluster.default_partition();
     if (!standard)
         return refuse(ErrorCode::InvalidPartition,
                       "no partition was named and none is the default");
-    return partitions_taking(cluster, standard->config.name, caller, wish);
+    return partitions_taking(cluster, standard->config.name, caller, demand);
 }
 
-Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
-    const Shape& shape = wish.shape;
+Result<void> check_numbers(const Cluster& cluster, const JobRequest& demand) {
+    const Shape& shape = demand.shape;
     if (shape.nodes_max && *shape.nodes_max < shape.nodes_min) {
         return refuse(ErrorCode::InvalidNodeCount,
                       fmt::format("--nodes={}-{}", shape.nodes_min, *shape.nodes_max));
@@ -57,12 +58,12 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
     if (!shape.node_sizes.empty()) TRY(parse_node_sizes(shape.node_sizes));
     if (shape.cpus_per_task == 0) return refuse(ErrorCode::InvalidCpuCount, "--cpus-per-task=0");
     if (shape.ntasks == 0u) return refuse(ErrorCode::InvalidTaskCount, "--ntasks=0");
-    if (!wish.array) return {};
-    if (wish.array->tasks.empty()) return refuse(ErrorCode::InvalidArray);
+    if (!demand.array) return {};
+    if (demand.array->tasks.empty()) return refuse(ErrorCode::InvalidArray);
     std::uint32_t most = cluster.settings().max_array_size;
-    if (wish.array->tasks.last() >= most) {
+    if (demand.array->tasks.last() >= most) {
         return refuse(ErrorCode::InvalidArray, fmt::format("index {} is not below MaxArraySize={}",
-                                                           wish.array->tasks.last(), most));
+                                                           demand.array->tasks.last(), most));
     }
     return {};
 }
@@ -70,74 +71,74 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& wish) {
 // Time limit in force: what was asked, else the partition's default, else its maximum, but no more
 // than MaxWall of the QOS.
 TimeLimit time_limit_in(const Cluster& cluster, const Partition& partition,
-                        const JobRequest& wish) {
+                        const JobRequest& demand) {
     // Compat: a limit of zero asks for no limit of the job's own.
-    if (wish.time_limit &&
-        (wish.time_limit->unlimited() || wish.time_limit->length().count() > 0)) {
-        return *wish.time_limit;
+    if (demand.time_limit &&
+        (demand.time_limit->unlimited() || demand.time_limit->length().count() > 0)) {
+        return *demand.time_limit;
     }
     return std::min(partition.config.default_time.value_or(partition.config.max_time),
-                    wall_limit(cluster, wish, partition.config));
+                    wall_limit(cluster, demand, partition.config));
 }
 
 // Whether there is time enough for it; a deadline that cannot be met is refused.
-Result<void> check_times(Time now, const JobRequest& wish, TimeLimit limit) {
+Result<void> check_times(Time now, const JobRequest& demand, TimeLimit limit) {
     bool no_time =
-        wish.time_min && !wish.time_min->unlimited() && wish.time_min->length().count() == 0;
-    if (no_time || (wish.time_min && *wish.time_min > limit))
+        demand.time_min && !demand.time_min->unlimited() && demand.time_min->length().count() == 0;
+    if (no_time || (demand.time_min && *demand.time_min > limit))
         return refuse(ErrorCode::InvalidTimeMin);
-    if (!wish.deadline) return {};
-    TimeLimit least = wish.time_min.value_or(wish.time_limit.value_or(TimeLimit{}));
+    if (!demand.deadline) return {};
+    TimeLimit least = demand.time_min.value_or(demand.time_limit.value_or(TimeLimit{}));
     Seconds length = least.unlimited() ? Seconds{1} : least.length();
-    if (std::max(now, wish.begin.value_or(now)) + length > *wish.deadline) {
+    if (std::max(now, demand.begin.value_or(now)) + length > *demand.deadline) {
         return refuse(ErrorCode::InvalidTimeLimit);
     }
     return {};
 }
 
 Result<Job> job_from(const Cluster& cluster, Time now, const SubmitJob& event) {
-    const JobRequest& wish = *event.wish;
+    const JobRequest& demand = *event.demand;
     Job job;
-    job.request = event.wish;
+    job.request = event.demand;
     job.user = event.caller.user;
     job.group = event.caller.group;
-    TRY(check_qos(cluster, wish));
-    job.partition = TRY(partition_wanted(cluster, event.caller, wish));
-    TRY(check_numbers(cluster, wish));
-    TRY(check_names(cluster, wish.shape));
-    TRY(check_spec_resources(cluster, wish.shape));
-    if (!wish.mail_user.empty() && !is_mail_address(wish.mail_user)) {
-        return refuse(ErrorCode::BadArgument, "--mail-user=" + wish.mail_user);
+    TRY(check_qos(cluster, demand));
+    job.partition = TRY(partition_wanted(cluster, event.caller, demand));
+    TRY(check_numbers(cluster, demand));
+    TRY(check_names(cluster, demand.shape));
+    TRY(check_spec_resources(cluster, demand.shape));
+    if (!demand.mail_user.empty() && !is_mail_address(demand.mail_user)) {
+        return refuse(ErrorCode::BadArgument, "--mail-user=" + demand.mail_user);
     }
-    if (!wish.tres_freq.empty()) TRY(parse_tres_freq(wish.tres_freq));
+    if (!demand.tres_freq.empty()) TRY(parse_tres_freq(demand.tres_freq));
     job.time_limit =
-        time_limit_in(cluster, *cluster.find_partition(partitions_of(job).front()), wish);
-    TRY(check_times(now, wish, job.time_limit));
+        time_limit_in(cluster, *cluster.find_partition(partitions_of(job).front()), demand);
+    TRY(check_times(now, demand, job.time_limit));
     job.request = with_cpus_for_memory(cluster, job);
     TRY(check_possible(cluster, job));
-    TRY(check_submission(cluster, job, wish.array ? wish.array->tasks.size() : 1));
-    job.dependency = TRY(resolve_dependency(cluster, wish.dependency));
-    TRY(check_expansion(cluster, job, wish.dependency));
-    TRY(check_deadline(wish, now));
-    TRY(check_licenses(cluster, wish.licenses));
-    TRY(check_reservations(cluster, event.caller.user, wish));
+    TRY(check_submission(cluster, job, demand.array ? demand.array->tasks.size() : 1));
+    job.dependency = TRY(resolve_dependency(cluster, demand.dependency));
+    TRY(check_expansion(cluster, job, demand.dependency));
+    TRY(check_deadline(demand, now));
+    TRY(check_licenses(cluster, demand.licenses));
+    TRY(check_reservations(cluster, event.caller.user, demand));
     bool full = cluster.jobs().size() >= cluster.settings().max_job_count;
     if (full && !event.test_only) return refuse(ErrorCode::QueueFull);
     const bool may_raise = may(role_in(cluster, event.caller), Action::RaisePriority);
-    if (wish.priority && *wish.priority > 0 && !may_raise) {
+    if (demand.priority && *demand.priority > 0 && !may_raise) {
         return refuse(ErrorCode::AccessDenied, "--priority is for operators");
     }
-    if (wish.nice < 0 && !may_raise) {
+    if (demand.nice < 0 && !may_raise) {
         return refuse(ErrorCode::AccessDenied, "a negative --nice is for operators");
     }
     job.submit_time = now;
-    job.eligible_time = std::max(now, wish.begin.value_or(now));
+    job.eligible_time = std::max(now, demand.begin.value_or(now));
     job.idempotency_key = event.idempotency_key;
     return job;
 }
 
 void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
-    const JobRequest& wish = *event.wish;
+    const JobRequest& demand = *event.demand;
     job.id = cluster.take_job_id();
     job.run.sluid = next_sluid(cluster, job);
     set_first_priority(cluster, job);
@@ -146,10 +147,10 @@ void number_job(Cluster& cluster, Time now, const SubmitJob& event, Job& job) {
     } else if (job.eligible_time > now) {
         job.reason = Reason::BeginTime;
     }
-    if (wish.array) {
+    if (demand.array) {
         job.array_job = job.id;
-        job.array_tasks = wish.array->tasks;
-        job.array_limit = wish.array->limit;
+        job.array_tasks = demand.array->tasks;
+        job.array_limit = demand.array->limit;
     }
 }
 
@@ -181,23 +182,23 @@ bool waits_for_itself(const Job& job) {
 // The answer to the first of several submissions with the same key.
 Answer answer_again(const Cluster& cluster, const SubmitJob& event, JobId id) {
     const auto job = cluster.find_job(id);
-    const bool was_refused = event.wish->immediate && job && job->state == JobState::Cancelled &&
+    const bool was_refused = event.demand->immediate && job && job->state == JobState::Cancelled &&
                              !job->run.allocation && job->run.restarts == 0;
     if (was_refused) return refuse(ErrorCode::NodesBusy);
     return Submitted{.job = id};
 }
 
 SubmitJob with_qos(SubmitJob event, std::string qos) {
-    JobRequest wish = *event.wish;
-    wish.qos = std::move(qos);
-    event.wish = std::make_shared<const JobRequest>(std::move(wish));
+    JobRequest demand = *event.demand;
+    demand.qos = std::move(qos);
+    event.demand = std::make_shared<const JobRequest>(std::move(demand));
     return event;
 }
 
 // Nothing if the request has all values.
 std::optional<SubmitJob> with_defaults(const Cluster& cluster, const SubmitJob& event) {
-    std::string qos = qos_in_force(cluster, event.wish->qos);
-    if (qos == event.wish->qos) return std::nullopt;
+    std::string qos = qos_in_force(cluster, event.demand->qos);
+    if (qos == event.demand->qos) return std::nullopt;
     return with_qos(event, std::move(qos));
 }
 
@@ -229,14 +230,14 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
     number_job(cluster, now, event, *job);
     if (waits_for_itself(*job)) {
         Error problem =
-            refuse(ErrorCode::DependencyProblem, "--dependency=" + event.wish->dependency);
+            refuse(ErrorCode::DependencyProblem, "--dependency=" + event.demand->dependency);
         effects.push_back(Reply{event.request, std::move(problem)});
         return;
     }
     job->request = cluster.shared(*job->request);
-    job->details = cluster.shared(PackedDetails(*event.wish));
+    job->details = cluster.shared(PackedDetails(*event.demand));
     JobId id = job->id;
-    bool immediate = event.wish->immediate;
+    bool immediate = event.demand->immediate;
     const Job& added = cluster.add_job(*std::move(job));
     job_is_here(cluster, added);
     watch_deadline(cluster, added);

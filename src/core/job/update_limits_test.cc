@@ -80,14 +80,14 @@ TEST_F(UpdateLimits, AClockThatIsSetBackSuspendsForNoTime) {
 }
 
 TEST_F(UpdateLimits, StepsOfAJobAreBounded) {
-    StepWish wish{.job = world_.job("runs"), .name = "s"};
-    wish.overlap = true;
+    StepDemand demand{.job = world_.job("runs"), .name = "s"};
+    demand.overlap = true;
     const auto create = [&] {
-        return answer_to(CreateStep{RequestId{1}, kRoot, wish}, world_.now());
+        return answer_to(CreateStep{RequestId{1}, kRoot, demand}, world_.now());
     };
-    wish.name = std::string(1025, 'n');
+    demand.name = std::string(1025, 'n');
     EXPECT_NE(create(), "");
-    wish.name.pop_back();
+    demand.name.pop_back();
     for (std::size_t step = 0; step < sizes::kRunningStepCount; ++step) ASSERT_EQ(create(), "");
     EXPECT_NE(create().find("running steps of a job: 4097 entries"), std::string::npos);
 }

@@ -83,8 +83,8 @@ void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& 
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
 void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
 // A node has registered: steps that were cancelled meanwhile, or are lost, end there.
-void settle_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
-                  bool other_boot, Effects& effects);
+void reconcile_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
+                     bool other_boot, Effects& effects);
 
 // launch.cc: an srun that was granted a step launches it on its nodes, or the step ends.
 void await_launch(Cluster& cluster, Time now, JobId id, const Step& step, RequestId request);

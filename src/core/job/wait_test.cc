@@ -89,11 +89,11 @@ TEST(JobOfSalloc, EndsAfterARestartUnlessItsSallocIsHeardOf) {
 
 TEST(JobOfSalloc, StaysWhileAStepRunsInIt) {
     AllocatedWorld job;
-    StepWish wish;
-    wish.job = job.scenario.job("a");
-    wish.name = "s";
-    job.apply_event(CreateStep{kStepRequest, {UserId{0}, GroupId{0}}, wish});
-    const RunId step{wish.job, 0, StepId{0}};
+    StepDemand demand;
+    demand.job = job.scenario.job("a");
+    demand.name = "s";
+    job.apply_event(CreateStep{kStepRequest, {UserId{0}, GroupId{0}}, demand});
+    const RunId step{demand.job, 0, StepId{0}};
     job.pass_time(Seconds{60});
     EXPECT_EQ(job.state(), JobState::Running);
     job.apply_event(StepEnded{NodeIndex{0}, step, {0, 0, false}, true});

@@ -43,7 +43,7 @@ Error denied(const PartitionConfig& partition, std::string_view why) {
 }  // namespace
 
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
-                     const JobTerms& wish) {
+                     const JobTerms& demand) {
     if (!takes_jobs(partition)) {
         return Error{ErrorCode::PartitionDown,
                      fmt::format("partition {} is {}", partition.name, print(partition.state))};
@@ -61,23 +61,23 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
     }
     if (!host_allowed(partition, caller)) {
         return denied(partition,
-                      fmt::format("takes no jobs from host {} (AllocNodes)", wish.submit_host));
+                      fmt::format("takes no jobs from host {} (AllocNodes)", demand.submit_host));
     }
-    return takes_terms(partition, wish);
+    return takes_terms(partition, demand);
 }
 
-Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& wish) {
-    if (partition.req_resv && wish.reservation.empty()) {
+Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& demand) {
+    if (partition.req_resv && demand.reservation.empty()) {
         return Error{ErrorCode::InvalidReservation,
                      fmt::format("partition {} needs --reservation", partition.name)};
     }
     // Compat: if a list of allowed accounts is given, the list of denied ones does not count.
     bool account_denied =
-        partition.allow_accounts.empty() && contains(partition.deny_accounts, wish.account);
-    if (account_denied || !allows(partition.allow_accounts, wish.account)) {
+        partition.allow_accounts.empty() && contains(partition.deny_accounts, demand.account);
+    if (account_denied || !allows(partition.allow_accounts, demand.account)) {
         return Error{ErrorCode::InvalidAccount, {}};
     }
-    if (!takes_qos(partition, wish.qos)) return Error{ErrorCode::InvalidQos, {}};
+    if (!takes_qos(partition, demand.qos)) return Error{ErrorCode::InvalidQos, {}};
     return {};
 }
 
@@ -89,7 +89,7 @@ Result<void> check_spec_resources(const Cluster& cluster, const Shape& shape) {
 }
 
 Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names,
-                                      const Caller& caller, const JobTerms& wish) {
+                                      const Caller& caller, const JobTerms& demand) {
     std::vector<std::string> taking;
     std::optional<Error> why;
     for (std::string_view name : split(names, ',')) {
@@ -98,7 +98,7 @@ Result<std::string> partitions_taking(const Cluster& cluster, std::string_view n
             return Error{ErrorCode::InvalidPartition,
                          fmt::format("invalid partition specified: {}", name)};
         const PartitionConfig& config = partition_or_alternate(cluster, *named).config;
-        Result<void> allowed = may_use(cluster, config, caller, wish);
+        Result<void> allowed = may_use(cluster, config, caller, demand);
         if (!allowed && !why) why = allowed.error();
         if (allowed && !contains(taking, config.name)) taking.push_back(config.name);
     }

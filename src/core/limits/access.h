@@ -12,10 +12,10 @@ namespace sluice {
 
 // The error says what forbids it.
 Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller,
-                     const JobTerms& wish);
+                     const JobTerms& demand);
 
 // The part of it that depends on what the job asks for: ReqResv, accounts and QOS.
-Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& wish);
+Result<void> takes_terms(const PartitionConfig& partition, const JobTerms& demand);
 
 // --core-spec and --thread-spec need AllowSpecResourcesUsage.
 Result<void> check_spec_resources(const Cluster& cluster, const Shape& shape);
@@ -24,7 +24,7 @@ Result<void> check_spec_resources(const Cluster& cluster, const Shape& shape);
 // first error if none does, or if one does not and EnforcePartLimits=ALL. Alternates replace
 // partitions that take no jobs.
 Result<std::string> partitions_taking(const Cluster& cluster, std::string_view names,
-                                      const Caller& caller, const JobTerms& wish);
+                                      const Caller& caller, const JobTerms& demand);
 
 // AllowGroups, by the groups of the caller.
 bool group_allowed(const Cluster& cluster, const PartitionConfig& partition, const Caller& caller);

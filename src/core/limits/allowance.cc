@@ -97,10 +97,10 @@ constexpr GroupRule kGroupRules[] = {
 };
 
 // The QOS whose limits apply to the job in the partition, the stronger one first.
-std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& wish,
+std::vector<const Qos*> qos_that_count(const Cluster& cluster, const JobTerms& demand,
                                        const PartitionConfig& partition) {
     std::vector<const Qos*> found;
-    const Qos* own = find_qos(cluster, qos_in_force(cluster, wish.qos));
+    const Qos* own = find_qos(cluster, qos_in_force(cluster, demand.qos));
     const Qos* of_partition = partition.qos.empty() ? nullptr : find_qos(cluster, partition.qos);
     const bool own_first = own && own->has(kQosOverPartQos);
     for (const Qos* each : {own_first ? own : of_partition, own_first ? of_partition : own}) {
@@ -383,20 +383,20 @@ Result<void> check_limits_alone(const Cluster& cluster, const Job& job) {
     return policy_error(refused->limit);
 }
 
-TimeLimit wall_limit(const Cluster& cluster, const JobTerms& wish,
+TimeLimit wall_limit(const Cluster& cluster, const JobTerms& demand,
                      const PartitionConfig& partition) {
     if (!cluster.settings().enforce_limits) return {};
-    for (const Qos* qos : qos_that_count(cluster, wish, partition)) {
+    for (const Qos* qos : qos_that_count(cluster, demand, partition)) {
         if (qos->max_wall) return TimeLimit{*qos->max_wall};
     }
     return {};
 }
 
-PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish,
+PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& demand,
                           const PartitionConfig& partition) {
     PartitionBounds bounds{partition.min_nodes, partition.max_nodes, partition.max_time};
     if (!cluster.settings().enforce_limits) return bounds;
-    for (const Qos* qos : qos_that_count(cluster, wish, partition)) {
+    for (const Qos* qos : qos_that_count(cluster, demand, partition)) {
         if (qos->has(kQosPartitionMinNodes)) bounds.min_nodes = 0;
         if (qos->has(kQosPartitionMaxNodes)) bounds.max_nodes.reset();
         if (qos->has(kQosPartitionTimeLimit)) bounds.max_time = TimeLimit{};

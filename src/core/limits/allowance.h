@@ -61,7 +61,7 @@ Result<void> check_limits(const Cluster& cluster, const Job& job);
 // Whether limits would ever let it start, if it were alone; with or without DenyOnLimit.
 Result<void> check_limits_alone(const Cluster& cluster, const Job& job);
 // MaxWall of the QOS that apply, which a job without a time limit of its own gets.
-TimeLimit wall_limit(const Cluster& cluster, const JobTerms& wish,
+TimeLimit wall_limit(const Cluster& cluster, const JobTerms& demand,
                      const PartitionConfig& partition);
 // A limit that the job breaks by itself in each of its partitions: it can never run. Empty: none.
 std::string never_allowed(const Cluster& cluster, const Job& job);
@@ -72,7 +72,7 @@ struct PartitionBounds {
     std::optional<std::uint32_t> max_nodes;
     TimeLimit max_time;
 };
-PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& wish,
+PartitionBounds bounds_of(const Cluster& cluster, const JobTerms& demand,
                           const PartitionConfig& partition);
 
 // Whether jobs have to be distinguished by user or account.

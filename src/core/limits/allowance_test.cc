@@ -374,13 +374,13 @@ TEST(QosLimits, RoomIsUsedAtOnceBetweenFullPasses) {
 
 // sbatch --test-only.
 Answer tested(Scenario& world, std::uint32_t cpus, const std::string& nodes = "") {
-    auto wish = std::make_shared<JobRequest>();
-    wish->qos = "small";
-    wish->shape.cpus_per_task = cpus;
-    wish->shape.nodelist = nodes;
-    wish->shape.mem_per_node = 1;
+    auto demand = std::make_shared<JobRequest>();
+    demand->qos = "small";
+    demand->shape.cpus_per_task = cpus;
+    demand->shape.nodelist = nodes;
+    demand->shape.mem_per_node = 1;
     return answer_to(*world.cluster().copy_for_questions(), world.now(),
-                     SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, wish, {}, true});
+                     SubmitJob{RequestId{1}, {UserId{1000}, GroupId{100}}, demand, {}, true});
 }
 
 TEST(QosLimits, ATestSaysThatAJobWouldNeverStart) {

@@ -63,15 +63,15 @@ bool is_free(const Cluster& cluster, const Job& job, Time now, const LicenseCoun
 
 // The licences to take, in the order of the request; none if they are not free.
 std::optional<std::vector<LicenseCount>> pick(const Cluster& cluster, const Job& job, Time now,
-                                              const LicenseWish& wish) {
+                                              const LicenseDemand& demand) {
     auto free = [&](const LicenseCount& wanted) { return is_free(cluster, job, now, wanted); };
-    if (wish.any && !wish.wanted.empty()) {
-        auto first = std::find_if(wish.wanted.begin(), wish.wanted.end(), free);
-        if (first == wish.wanted.end()) return {};
+    if (demand.any && !demand.wanted.empty()) {
+        auto first = std::find_if(demand.wanted.begin(), demand.wanted.end(), free);
+        if (first == demand.wanted.end()) return {};
         return std::vector{*first};
     }
-    if (!std::all_of(wish.wanted.begin(), wish.wanted.end(), free)) return {};
-    return wish.wanted;
+    if (!std::all_of(demand.wanted.begin(), demand.wanted.end(), free)) return {};
+    return demand.wanted;
 }
 
 }  // namespace
@@ -91,12 +91,12 @@ std::vector<LicensesKept> licenses_kept_from(const Cluster& cluster, const Job& 
 }
 
 Result<void> check_licenses(const Cluster& cluster, std::string_view text) {
-    LicenseWish wish = TRY(parse_licenses(text));
-    bool possible = wish.wanted.empty();
-    for (const LicenseCount& wanted : wish.wanted) {
+    LicenseDemand demand = TRY(parse_licenses(text));
+    bool possible = demand.wanted.empty();
+    for (const LicenseCount& wanted : demand.wanted) {
         auto total = total_of(cluster, wanted.name);
         bool enough = total && wanted.count <= *total;
-        if (!total || (!wish.any && !enough)) {
+        if (!total || (!demand.any && !enough)) {
             return Error{ErrorCode::InvalidLicense, fmt::format("--licenses={}", text)};
         }
         possible = possible || enough;
@@ -106,9 +106,9 @@ Result<void> check_licenses(const Cluster& cluster, std::string_view text) {
 }
 
 Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& draft) {
-    Result<LicenseWish> wish = parse_licenses(draft.licenses);
-    if (!wish || wish->any) return Error{ErrorCode::InvalidLicense, {}};
-    for (const LicenseCount& wanted : wish->wanted) {
+    Result<LicenseDemand> demand = parse_licenses(draft.licenses);
+    if (!demand || demand->any) return Error{ErrorCode::InvalidLicense, {}};
+    for (const LicenseCount& wanted : demand->wanted) {
         std::uint64_t sum = wanted.count;
         for (const Reservation& other : cluster.reservations()) {
             if (other.name != draft.name && meet_in_time(draft, other))
@@ -122,8 +122,8 @@ Result<void> check_reserved_licenses(const Cluster& cluster, const Reservation& 
 
 std::optional<Reason> licenses_missing(const Cluster& cluster, const Job& job, Time now) {
     if (job.request->licenses.empty()) return {};
-    Result<LicenseWish> wish = parse_licenses(job.request->licenses);
-    if (wish && pick(cluster, job, now, *wish)) return {};
+    Result<LicenseDemand> demand = parse_licenses(job.request->licenses);
+    if (demand && pick(cluster, job, now, *demand)) return {};
     return Reason::Licenses;
 }
 
@@ -158,9 +158,9 @@ std::vector<JobId> license_holders(const Cluster& cluster) {
     return holders;
 }
 
-CountLine& LicensePlan::line_of(const std::string& name) {
+CountTimeline& LicensePlan::line_of(const std::string& name) {
     auto [entry, is_new] = lines_.try_emplace(name);
-    CountLine& line = entry->second;
+    CountTimeline& line = entry->second;
     if (!is_new) return line;
     line.add(now_, total_of(cluster_, name).value_or(0));
     for (JobId id : license_holders(cluster_)) {
@@ -172,7 +172,7 @@ CountLine& LicensePlan::line_of(const std::string& name) {
 }
 
 std::optional<Time> LicensePlan::earliest(const Job& job, const LicenseCount& wanted, Time from) {
-    CountLine line = line_of(wanted.name);
+    CountTimeline line = line_of(wanted.name);
     for (const Reservation& each : cluster_.reservations()) {
         std::uint32_t kept = kept_by(cluster_, each, job, wanted.name);
         if (kept == 0) continue;
@@ -183,22 +183,22 @@ std::optional<Time> LicensePlan::earliest(const Job& job, const LicenseCount& wa
 }
 
 std::optional<Time> LicensePlan::earliest(const Job& job, Time from) {
-    Result<LicenseWish> wish = parse_licenses(job.request->licenses);
-    if (!wish) return {};
+    Result<LicenseDemand> demand = parse_licenses(job.request->licenses);
+    if (!demand) return {};
     std::optional<Time> first;
-    if (wish->any) {
-        for (const LicenseCount& wanted : wish->wanted) {
+    if (demand->any) {
+        for (const LicenseCount& wanted : demand->wanted) {
             auto at = earliest(job, wanted, from);
             if (at && (!first || *at < *first)) first = at;
         }
         return first;
     }
-    for (bool is_settled = false; !is_settled;) {  // all of them at the same moment
-        is_settled = true;
-        for (const LicenseCount& wanted : wish->wanted) {
+    for (bool agree = false; !agree;) {  // all of them at the same moment
+        agree = true;
+        for (const LicenseCount& wanted : demand->wanted) {
             auto at = earliest(job, wanted, from);
             if (!at) return {};
-            is_settled = is_settled && *at == from;
+            agree = agree && *at == from;
             from = *at;
         }
     }
@@ -206,12 +206,12 @@ std::optional<Time> LicensePlan::earliest(const Job& job, Time from) {
 }
 
 void LicensePlan::take(const Job& job, Time start) {
-    Result<LicenseWish> wish = parse_licenses(job.request->licenses);
-    if (!wish) return;
-    for (const LicenseCount& wanted : wish->wanted) {
-        if (wish->any && earliest(job, wanted, start) != start) continue;
+    Result<LicenseDemand> demand = parse_licenses(job.request->licenses);
+    if (!demand) return;
+    for (const LicenseCount& wanted : demand->wanted) {
+        if (demand->any && earliest(job, wanted, start) != start) continue;
         line_of(wanted.name).take(wanted.count, start, start + longest_run(job));
-        if (wish->any) return;
+        if (demand->any) return;
     }
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/cluster.h"
-#include "core/limits/count_line.h"
+#include "core/limits/count_timeline.h"
 #include "model/license.h"
 
 namespace sluice {
@@ -52,12 +52,12 @@ public:
     void take(const Job& job, Time start);
 
 private:
-    CountLine& line_of(const std::string& name);
+    CountTimeline& line_of(const std::string& name);
     std::optional<Time> earliest(const Job& job, const LicenseCount& wanted, Time from);
 
     const Cluster& cluster_;
     Time now_;
-    std::map<std::string, CountLine> lines_;
+    std::map<std::string, CountTimeline> lines_;
 };
 
 }  // namespace sluice

@@ -7,12 +7,12 @@
 
 namespace sluice {
 
-CountLine& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
+CountTimeline& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
     std::string key = fmt::format("{} {} {}", check.qos->name, check.key, check.tres);
     if (check.among == LimitCheck::Among::User) key += fmt::format(" {}", job.user.value);
     if (check.among == LimitCheck::Among::Account) key += " " + job.request->account;
     auto [place, is_new] = lines_.try_emplace(std::move(key));
-    CountLine& line = place->second;
+    CountTimeline& line = place->second;
     if (!is_new) return line;
     line.add(now_, static_cast<std::int64_t>(check.most));
     for (const auto& [id, entry] : cluster_.limits().jobs()) {
@@ -26,8 +26,8 @@ CountLine& LimitPlan::line_of(const LimitCheck& check, const Job& job) {
 
 std::optional<Time> LimitPlan::earliest(const Job& job, const Partition& partition, Time from) {
     const std::vector<LimitCheck> checks = limits_on(cluster_, job, partition);
-    for (bool is_settled = false; !is_settled;) {  // all of them at the same moment
-        is_settled = true;
+    for (bool agree = false; !agree;) {  // all of them at the same moment
+        agree = true;
         for (const LimitCheck& check : checks) {
             if (!check.is_shared && check.is_broken()) return {};
             if (!check.is_shared || check.wanted == 0) continue;
@@ -35,7 +35,7 @@ std::optional<Time> LimitPlan::earliest(const Job& job, const Partition& partiti
                 line_of(check, job)
                     .earliest(static_cast<std::int64_t>(check.wanted), longest_run(job), from);
             if (!at) return {};
-            is_settled = is_settled && *at == from;
+            agree = agree && *at == from;
             from = *at;
         }
     }

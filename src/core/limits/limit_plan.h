@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/limits/allowance.h"
-#include "core/limits/count_line.h"
+#include "core/limits/count_timeline.h"
 
 namespace sluice {
 
@@ -22,11 +22,11 @@ public:
     void take(const Job& job, const Partition& partition, Time start);
 
 private:
-    CountLine& line_of(const LimitCheck& check, const Job& job);
+    CountTimeline& line_of(const LimitCheck& check, const Job& job);
 
     const Cluster& cluster_;
     Time now_;
-    std::map<std::string, CountLine> lines_;
+    std::map<std::string, CountTimeline> lines_;
 };
 
 }  // namespace sluice

@@ -388,12 +388,12 @@ TEST(PartitionAccess, AllocNodesIsAboutTheHostOfTheConnection) {
     ASSERT_EQ(scenario.run("nodes n1 cpus=4\npartition near hosts=login1,login2 default\n"
                            "submit a host=login2"),
               "");
-    auto wish = std::make_shared<JobRequest>();
-    wish->submit_host = "login1";  // as the client says
+    auto demand = std::make_shared<JobRequest>();
+    demand->submit_host = "login1";  // as the client says
     Caller caller{UserId{1000}, GroupId{100}};
     caller.hosts = {"desk"};
     Effects effects;
-    apply(scenario.cluster(), scenario.now(), SubmitJob{RequestId{9}, caller, wish, "", false},
+    apply(scenario.cluster(), scenario.now(), SubmitJob{RequestId{9}, caller, demand, "", false},
           effects);
     EXPECT_TRUE(std::holds_alternative<Error>(std::get<Reply>(effects.at(0)).answer));
 }

@@ -163,11 +163,11 @@ std::string qos_in_force(const Cluster& cluster, const std::string& named) {
     return named.empty() ? std::string(kDefaultQos) : to_lower(named);
 }
 
-Result<void> check_qos(const Cluster& cluster, const JobTerms& wish) {
+Result<void> check_qos(const Cluster& cluster, const JobTerms& demand) {
     if (!cluster.settings().enforce_qos) return {};
-    const Qos* qos = find_qos(cluster, wish.qos);
+    const Qos* qos = find_qos(cluster, demand.qos);
     if (!qos) return Error{ErrorCode::InvalidQos, {}};
-    if (!qos->has(kQosRequiresReservation) || !wish.reservation.empty()) return {};
+    if (!qos->has(kQosRequiresReservation) || !demand.reservation.empty()) return {};
     return Error{ErrorCode::InvalidQos, {}, fmt::format("QOS {} needs --reservation", qos->name)};
 }
 

@@ -155,9 +155,9 @@ struct Wanted {
 };
 
 std::uint64_t gres_in(const Cluster& cluster, const std::vector<NodeIndex>& nodes,
-                      const GresCount& wish) {
+                      const GresCount& demand) {
     std::uint64_t sum = 0;
-    for (NodeIndex node : nodes) sum += gres_count(cluster.node(node), wish);
+    for (NodeIndex node : nodes) sum += gres_count(cluster.node(node), demand);
     return sum;
 }
 
@@ -203,8 +203,8 @@ public:
 private:
     bool is_enough() const {
         if (draft_.nodes.size() < wanted_.nodes || cores_ > 0) return false;
-        return std::all_of(wanted_.gres.begin(), wanted_.gres.end(), [&](const GresCount& wish) {
-            return gres_in(cluster_, draft_.nodes, wish) >= wish.count;
+        return std::all_of(wanted_.gres.begin(), wanted_.gres.end(), [&](const GresCount& demand) {
+            return gres_in(cluster_, draft_.nodes, demand) >= demand.count;
         });
     }
 
@@ -236,9 +236,9 @@ private:
     // Whether the node has any of the gres that are still wanted.
     bool serves_gres(const Node& node) const {
         return wanted_.gres.empty() ||
-               std::any_of(wanted_.gres.begin(), wanted_.gres.end(), [&](const GresCount& wish) {
-                   return gres_count(node, wish) > 0 &&
-                          gres_in(cluster_, draft_.nodes, wish) < wish.count;
+               std::any_of(wanted_.gres.begin(), wanted_.gres.end(), [&](const GresCount& demand) {
+                   return gres_count(node, demand) > 0 &&
+                          gres_in(cluster_, draft_.nodes, demand) < demand.count;
                });
     }
 
@@ -250,8 +250,8 @@ private:
             if (features.matches(cluster_.node(node).config.features)) possible.push_back(node);
         }
         bool ever = possible.size() >= std::max(wanted_.nodes, features.nodes_min());
-        for (const GresCount& wish : wanted_.gres)
-            ever = ever && gres_in(cluster_, possible, wish) >= wish.count;
+        for (const GresCount& demand : wanted_.gres)
+            ever = ever && gres_in(cluster_, possible, demand) >= demand.count;
         return Error{ever ? ErrorCode::NodesBusy : ErrorCode::NodeConfigUnavailable, {}};
     }
 

@@ -159,9 +159,9 @@ const Reservation* find_reservation(const Cluster& cluster, std::string_view nam
     return cluster.reservation_table().find(name);
 }
 
-bool names_reservation(const JobTerms& wish, const std::string& name) {
-    if (wish.reservation.empty()) return false;
-    std::vector<std::string_view> names = split(wish.reservation, ',');
+bool names_reservation(const JobTerms& demand, const std::string& name) {
+    if (demand.reservation.empty()) return false;
+    std::vector<std::string_view> names = split(demand.reservation, ',');
     return contains(names, std::string_view(name));
 }
 
@@ -170,10 +170,10 @@ bool is_open_to(const Reservation& reservation, UserId user) {
            in_groups(reservation, user);
 }
 
-bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish) {
+bool may_use(const Reservation& reservation, UserId user, const JobTerms& demand) {
     return is_open_to(reservation, user) &&
-           allows(reservation.accounts, reservation.accounts_denied, wish.account) &&
-           allows(reservation.qos, reservation.qos_denied, wish.qos);
+           allows(reservation.accounts, reservation.accounts_denied, demand.account) &&
+           allows(reservation.qos, reservation.qos_denied, demand.qos);
 }
 
 bool takes_jobs_of(const Reservation& reservation, const std::string& partition) {
@@ -181,11 +181,11 @@ bool takes_jobs_of(const Reservation& reservation, const std::string& partition)
 }
 
 static bool takes_any_partition_of(const Cluster& cluster, const Reservation& reservation,
-                                   const JobTerms& wish) {
+                                   const JobTerms& demand) {
     if (reservation.allowed_partitions.empty()) return true;
     const Partition* usual = cluster.default_partition();
-    if (wish.partition.empty()) return usual && takes_jobs_of(reservation, usual->config.name);
-    std::vector<std::string_view> names = split(wish.partition, ',');
+    if (demand.partition.empty()) return usual && takes_jobs_of(reservation, usual->config.name);
+    std::vector<std::string_view> names = split(demand.partition, ',');
     return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
         return takes_jobs_of(reservation, std::string(name));
     });
@@ -203,18 +203,18 @@ static bool has_named_nodes(const Cluster& cluster, const Reservation& reservati
     });
 }
 
-Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& wish) {
-    if (wish.reservation.empty()) return {};
+Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& demand) {
+    if (demand.reservation.empty()) return {};
     bool large_enough = false;
-    for (std::string_view name : split(wish.reservation, ',')) {
+    for (std::string_view name : split(demand.reservation, ',')) {
         const Reservation* reservation = find_reservation(cluster, name);
         if (!reservation) return Error{ErrorCode::InvalidReservation, {}};
-        bool allowed = may_use(*reservation, user, wish) &&
-                       takes_any_partition_of(cluster, *reservation, wish);
+        bool allowed = may_use(*reservation, user, demand) &&
+                       takes_any_partition_of(cluster, *reservation, demand);
         if (!allowed) return Error{ErrorCode::ReservationAccess, {}};
         large_enough = large_enough || reservation->has(kResvFlex | kResvAnyNodes | kResvReplace) ||
-                       (wish.shape.nodes_min <= reservation->nodes.size() &&
-                        has_named_nodes(cluster, *reservation, wish.shape));
+                       (demand.shape.nodes_min <= reservation->nodes.size() &&
+                        has_named_nodes(cluster, *reservation, demand.shape));
     }
     if (!large_enough) return Error{ErrorCode::NodeConfigUnavailable, {}};
     return {};
@@ -225,10 +225,11 @@ bool uses(const Job& job, const Reservation& reservation) {
     return job.run.reservation == reservation.name;
 }
 
-std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobTerms& wish) {
+std::vector<const Reservation*> reservations_wanted(const Cluster& cluster,
+                                                    const JobTerms& demand) {
     std::vector<const Reservation*> found;
-    if (wish.reservation.empty()) return found;
-    for (std::string_view name : split(wish.reservation, ',')) {
+    if (demand.reservation.empty()) return found;
+    for (std::string_view name : split(demand.reservation, ',')) {
         if (const Reservation* reservation = find_reservation(cluster, name))
             found.push_back(reservation);
     }
@@ -238,11 +239,11 @@ std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, cons
 std::string usable_reservations(const Cluster& cluster, const Job& job) {
     if (cluster.reservations().empty()) return {};
     std::vector<std::string> names;
-    const JobTerms& wish = *job.request;
+    const JobTerms& demand = *job.request;
     for (const Reservation& each : cluster.reservations()) {
-        bool wanted =
-            wish.reservation.empty() ? each.has(kResvMagnetic) : names_reservation(wish, each.name);
-        if (wanted && may_use(each, job.user, wish)) names.push_back(each.name);
+        bool wanted = demand.reservation.empty() ? each.has(kResvMagnetic)
+                                                 : names_reservation(demand, each.name);
+        if (wanted && may_use(each, job.user, demand)) names.push_back(each.name);
     }
     return join(names, ",");
 }

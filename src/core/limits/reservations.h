@@ -20,19 +20,19 @@ void on_change_reservation(Cluster& cluster, Time now, const ChangeReservation& 
 
 const Reservation* find_reservation(const Cluster& cluster, std::string_view name);
 // By user, group, account and QOS.
-bool may_use(const Reservation& reservation, UserId user, const JobTerms& wish);
+bool may_use(const Reservation& reservation, UserId user, const JobTerms& demand);
 // By users and groups only; which accounts and QOS a user has is not known here.
 bool is_open_to(const Reservation& reservation, UserId user);
 bool takes_jobs_of(const Reservation& reservation,
                    const std::string& partition);  // AllowedPartitions
 // --reservation=a,b: whether all of them exist and the user may use them.
-Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& wish);
+Result<void> check_reservations(const Cluster& cluster, UserId user, const JobTerms& demand);
 
-bool names_reservation(const JobTerms& wish, const std::string& name);
+bool names_reservation(const JobTerms& demand, const std::string& name);
 
 // Whether the job waits for it or runs in it.
 bool uses(const Job& job, const Reservation& reservation);
-std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobTerms& wish);
+std::vector<const Reservation*> reservations_wanted(const Cluster& cluster, const JobTerms& demand);
 // The requested reservations that the job may use; without a request the magnetic ones: "a,b".
 std::string usable_reservations(const Cluster& cluster, const Job& job);
 

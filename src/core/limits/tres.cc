@@ -99,10 +99,10 @@ struct Sizes {
 // What is requested, device by device. If there is a total for the job, counts per node, socket or
 // task only describe the distribution.
 void add_devices(const Shape& shape, Sizes& sizes, Tres& tres) {
-    auto add = [&](const std::vector<GresCount>& wishes, std::uint64_t times) {
-        for (const GresCount& wish : wishes) {
-            bool told = wish.name == "gpu" && sizes.gpus > 0;
-            if (!told) add_gres(tres, wish.name, wish.type, wish.count * times);
+    auto add = [&](const std::vector<GresCount>& demands, std::uint64_t times) {
+        for (const GresCount& demand : demands) {
+            bool told = demand.name == "gpu" && sizes.gpus > 0;
+            if (!told) add_gres(tres, demand.name, demand.type, demand.count * times);
         }
         sizes.gpus = tres.contains("gres/gpu") ? tres["gres/gpu"] : 0;
     };

@@ -235,13 +235,13 @@ TEST(NoKill, AJobGoesOnOnItsOtherNodes) {
 TEST(NoKill, ItsStepsGoOnToo) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n[1-2]\n submit a nodes=2 tasks=2 nokill\n pass"), "");
-    StepWish wish;
-    wish.job = world.job("a");
+    StepDemand demand;
+    demand.job = world.job("a");
     Effects effects;
-    apply(world.cluster(), world.now(), CreateStep{RequestId{5}, kRoot, wish}, effects);
-    ASSERT_EQ(world.cluster().job(wish.job).run.steps.at(0)->nodes.size(), 2u);
+    apply(world.cluster(), world.now(), CreateStep{RequestId{5}, kRoot, demand}, effects);
+    ASSERT_EQ(world.cluster().job(demand.job).run.steps.at(0)->nodes.size(), 2u);
     ASSERT_EQ(world.run("down n2\n expect a running n1"), "");
-    const Step& step = *world.cluster().job(wish.job).run.steps.at(0);
+    const Step& step = *world.cluster().job(demand.job).run.steps.at(0);
     EXPECT_EQ(step.state, StepState::Running);
     EXPECT_EQ(step.nodes_left, std::vector{NodeIndex{0}});
 }

@@ -134,7 +134,7 @@ void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index) {
     cluster.mark_stored(index);
 }
 
-bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
+bool finish_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
                    Effects& effects) {
     const Node& node = cluster.node(index);
     if (!node.reboot || !node.reboot->issued) return false;

@@ -1,4 +1,4 @@
-// core/node/reboot_test.cc: scontrol reboot, from the wish to the node that is back.
+// core/node/reboot_test.cc: scontrol reboot, from the demand to the node that is back.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"

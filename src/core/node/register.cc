@@ -1,7 +1,7 @@
 // core/node/register.cc
 //
 // A node reports what it is and what it runs. Both sides may have missed messages while it was not
-// connected, so registration settles all differences: lost orders are repeated, unwanted runs are
+// connected, so registration resolves all differences: lost orders are repeated, unwanted runs are
 // ended, and jobs that were lost by a reboot are given up.
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
 // jobs again. A drain for another reason stays, with its reason. Returns whether something changed.
 constexpr std::string_view kFoundBySlurmd = "slurmd: ";
 
-bool settle_problem(Node& node, const std::string& problem, Time now) {
+bool complete_problem(Node& node, const std::string& problem, Time now) {
     const bool drained = (node.admin_flags & kNodeDrain) != 0;
     const bool is_ours = drained && node.reason.starts_with(kFoundBySlurmd);
     if (problem.empty() ? !is_ours : drained && !is_ours) return false;
@@ -72,8 +72,8 @@ void return_to_service(Node& node, const Settings& settings) {
     }
 }
 
-void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered& event,
-                bool other_boot, Effects& effects) {
+void complete_job_options(Cluster& cluster, Time now, const Job& job, const NodeRegistered& event,
+                          bool other_boot, Effects& effects) {
     NodeIndex node = *cluster.find_node(event.node);
     const std::vector<RunId>& running = event.running;
     bool completing_here =
@@ -96,7 +96,7 @@ void settle_job(Cluster& cluster, Time now, const Job& job, const NodeRegistered
     bool head = job.run.allocation->nodes.front().node == node;
     bool has_script = std::find(running.begin(), running.end(), run) != running.end();
     if (has_script || !head || job.request->kind != JobKind::Batch) {
-        return settle_steps(cluster, now, job.id, event, other_boot, effects);
+        return reconcile_steps(cluster, now, job.id, event, other_boot, effects);
     }
     if (!job.run.launched) {
         effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
@@ -123,7 +123,7 @@ std::vector<RunId> take_in(Cluster& cluster, Time now, NodeIndex index,
 void compare_with_config(Cluster& cluster, Time now, NodeIndex index, bool rebooted) {
     const Edit<Node> node = cluster.edit_node(index);
     const NodeFacts& facts = *node->facts;
-    if (settle_problem(*node, facts.problem, now)) cluster.mark_stored(index);
+    if (complete_problem(*node, facts.problem, now)) cluster.mark_stored(index);
     const bool is_compared = !cluster.settings().config_overrides && facts.problem.empty();
     const std::string missing = is_compared ? shortage(node->config, facts) : "";
     if (!missing.empty()) {
@@ -147,7 +147,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     const std::optional<NodeFacts>& known = cluster.node(*index).facts;
     const bool other_boot = known && known->boot_id != event.facts.boot_id;
     std::vector<RunId> given_up = take_in(cluster, now, *index, event);
-    const bool rebooted = settle_reboot(cluster, now, *index, event.facts, effects);
+    const bool rebooted = finish_reboot(cluster, now, *index, event.facts, effects);
     compare_with_config(cluster, now, *index, rebooted);
     look_at_clock(cluster, now, *index);
     if (other_boot) given_up.clear();
@@ -159,7 +159,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     std::vector<JobId> here = cluster.node(*index).jobs;
     for (JobId id : here) {
         auto job = cluster.find_job(id);
-        settle_job(cluster, now, *job, event, other_boot, effects);
+        complete_job_options(cluster, now, *job, event, other_boot, effects);
     }
     watch_node(cluster, *index);
     unpark_all(cluster, now);

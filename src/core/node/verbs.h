@@ -45,7 +45,7 @@ void reboot_timed_out(Cluster& cluster, Time now, NodeIndex index);
 void watch_reboot(Cluster& cluster,
                   NodeIndex index);  // sets its timer, or lets it wait until the node is idle
 // The node has registered: whether it has been rebooted; if not, the order is sent again.
-bool settle_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
+bool finish_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts& facts,
                    Effects& effects);
 void cancel_reboot(Cluster& cluster, NodeIndex index);
 

@@ -186,10 +186,10 @@ public:
           groups_(groups_on(sockets)),
           taken_(groups_.size()) {}
 
-    void add(const GresCount& wish) {
-        Draw& draw = draws_.emplace_back(Draw{{}, wish.count});
+    void add(const GresCount& demand) {
+        Draw& draw = draws_.emplace_back(Draw{{}, demand.count});
         for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (serves(g, wish)) draw.groups.push_back(g);
+            if (serves(g, demand)) draw.groups.push_back(g);
         }
     }
 
@@ -254,9 +254,9 @@ private:
         std::vector<bool> close_cores;
     };
 
-    bool serves(std::size_t g, const GresCount& wish) const {
+    bool serves(std::size_t g, const GresCount& demand) const {
         const GresPool& pool = *groups_[g].pool;
-        return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
+        return pool.name == demand.name && (demand.type.empty() || demand.type == pool.type);
     }
 
     // Tries the sets of groups for each draw in turn. Nodes have few groups; if all devices have
@@ -345,21 +345,22 @@ private:
 };
 
 // Without the requests of --gpus-per-socket, which are picked socket by socket.
-std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chosen& chosen) {
+std::vector<GresCount> demands_on(const Need& need, const Node& node, const Chosen& chosen) {
     const auto on_sockets = static_cast<std::ptrdiff_t>(need.shape->gpus_per_socket.size());
-    std::vector<GresCount> wishes(need.gres_per_node.begin() + on_sockets,
-                                  need.gres_per_node.end());
+    std::vector<GresCount> demands(need.gres_per_node.begin() + on_sockets,
+                                   need.gres_per_node.end());
     for (std::size_t i = 0; i < chosen.gpus.size(); ++i) {
-        wishes.push_back({need.gpus[i].name, need.gpus[i].type, chosen.gpus[i]});
+        demands.push_back({need.gpus[i].name, need.gpus[i].type, chosen.gpus[i]});
     }
-    for (GresCount wish : need.shape->gpus_per_task) {
-        wish.count *= std::max(1u, chosen.tasks);
-        wishes.push_back(std::move(wish));
+    for (GresCount demand : need.shape->gpus_per_task) {
+        demand.count *= std::max(1u, chosen.tasks);
+        demands.push_back(std::move(demand));
     }
-    if (need.exclusive == Exclusive::Node && wishes.empty() && on_sockets == 0) {
-        for (const GresPool& pool : node.gres) wishes.push_back({pool.name, pool.type, pool.count});
+    if (need.exclusive == Exclusive::Node && demands.empty() && on_sockets == 0) {
+        for (const GresPool& pool : node.gres)
+            demands.push_back({pool.name, pool.type, pool.count});
     }
-    return wishes;
+    return demands;
 }
 
 // The cores close to the devices that the job gets, empty if it makes no difference; absent: it
@@ -367,13 +368,13 @@ std::vector<GresCount> wishes_on(const Need& need, const Node& node, const Chose
 std::optional<std::vector<bool>> pick_devices(const Need& need, const Sockets& sockets,
                                               const Chosen& chosen,
                                               std::vector<NodeShare::Devices>& picked) {
-    const std::vector<GresCount> wishes = wishes_on(need, sockets.node, chosen);
-    if (wishes.empty() && need.shape->gpus_per_socket.empty()) return std::vector<bool>{};
+    const std::vector<GresCount> demands = demands_on(need, sockets.node, chosen);
+    if (demands.empty() && need.shape->gpus_per_socket.empty()) return std::vector<bool>{};
     DevicePicker picker(sockets, need.shape->bind_gpus_to_cores);
-    for (const GresCount& wish : need.shape->gpus_per_socket) {
-        picker.add_on_sockets(wish, need.shape->sockets_per_node.value_or(1));
+    for (const GresCount& demand : need.shape->gpus_per_socket) {
+        picker.add_on_sockets(demand, need.shape->sockets_per_node.value_or(1));
     }
-    for (const GresCount& wish : wishes) picker.add(wish);
+    for (const GresCount& demand : demands) picker.add(demand);
     return picker.pick(picked);
 }
 

@@ -15,9 +15,9 @@ namespace sluice {
 
 namespace {
 
-std::uint64_t count_of(const std::vector<GresCount>& wishes) {
+std::uint64_t count_of(const std::vector<GresCount>& demands) {
     std::uint64_t sum = 0;
-    for (const GresCount& wish : wishes) sum += wish.count;
+    for (const GresCount& demand : demands) sum += demand.count;
     return sum;
 }
 
@@ -44,9 +44,9 @@ bool one_node_has_gpus(const Need& need, const Layout& layout) {
             if (need.memory_counts && all * need.mem_per_gpu.value_or(0) >
                                           static_cast<std::uint64_t>(kind.total[Amounts::kMemory]))
                 return false;
-            return std::all_of(need.gpus.begin(), need.gpus.end(), [&](const GresCount& wish) {
-                const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-                return wish.count == 0 || (entry && entry->count >= wish.count);
+            return std::all_of(need.gpus.begin(), need.gpus.end(), [&](const GresCount& demand) {
+                const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
+                return demand.count == 0 || (entry && entry->count >= demand.count);
             });
         });
 }
@@ -87,9 +87,9 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
     } else {
         need.tasks = std::max(1u, shape.ntasks_per_node.value_or(1)) * need.nodes_min;
     }
-    for (GresCount wish : shape.gpus_per_socket) {
-        wish.count *= shape.sockets_per_node.value_or(1);
-        need.gres_per_node.push_back(std::move(wish));
+    for (GresCount demand : shape.gpus_per_socket) {
+        demand.count *= shape.sockets_per_node.value_or(1);
+        need.gres_per_node.push_back(std::move(demand));
     }
     need.gres_per_node.insert(need.gres_per_node.end(), shape.gres_per_node.begin(),
                               shape.gres_per_node.end());
@@ -99,8 +99,8 @@ void fill_tasks(Need& need, const Shape& shape, const PartitionBounds& bounds,
     }
     // A total beside a count per node or task gives the number of nodes or tasks, not more GPUs.
     std::uint64_t per_node = 0;
-    for (const GresCount& wish : shape.gres_per_node)
-        per_node += wish.name == "gpu" ? wish.count : 0;
+    for (const GresCount& demand : shape.gres_per_node)
+        per_node += demand.name == "gpu" ? demand.count : 0;
     if (gpus > 0 && per_node > 0) {
         need.nodes_min =
             std::max(need.nodes_min, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
@@ -179,19 +179,19 @@ std::vector<bool> kinds_with(const Layout& layout, const FeatureChoice& choice) 
 
 // [a|b] is one way for each alternative; counts apply to all of them.
 Result<void> fill_features(Need& need, const Shape& shape, const Layout& layout) {
-    FeatureExpression wish = TRY(FeatureExpression::parse(shape.constraint));
-    FeatureWay way{kinds_with(layout, wish.every), {}};
-    for (const FeatureExpression::Counted& counted : wish.counted) {
+    FeatureExpression demand = TRY(FeatureExpression::parse(shape.constraint));
+    FeatureWay way{kinds_with(layout, demand.every), {}};
+    for (const FeatureExpression::Counted& counted : demand.counted) {
         way.counts.push_back({counted.count, kinds_with(layout, counted.choice)});
     }
-    if (wish.same.empty()) need.ways.push_back(way);
-    for (const FeatureChoice& choice : wish.same) {
+    if (demand.same.empty()) need.ways.push_back(way);
+    for (const FeatureChoice& choice : demand.same) {
         FeatureWay one = way;
         std::vector<bool> same = kinds_with(layout, choice);
         for (std::size_t k = 0; k < same.size(); ++k) one.kinds[k] = one.kinds[k] && same[k];
         need.ways.push_back(std::move(one));
     }
-    need.nodes_min = std::max(need.nodes_min, wish.nodes_min());
+    need.nodes_min = std::max(need.nodes_min, demand.nodes_min());
     if (shape.prefer.empty()) return {};
     FeatureExpression preferred = TRY(FeatureExpression::parse(shape.prefer));
     for (const NodeKind& kind : layout.kinds)
@@ -241,16 +241,16 @@ bool is_large_enough(const Need& need, const NodeKind& kind) {
 
 bool has_devices(const Need& need, const NodeKind& kind) {
     const Shape& shape = *need.shape;
-    for (const auto* wishes : {&need.gres_per_node, &need.gpus, &shape.gpus_per_task}) {
-        for (const GresCount& wish : *wishes) {
-            if (wish.count > 0 && !kind.find_gres(wish.name, wish.type)) return false;
+    for (const auto* demands : {&need.gres_per_node, &need.gpus, &shape.gpus_per_task}) {
+        for (const GresCount& demand : *demands) {
+            if (demand.count > 0 && !kind.find_gres(demand.name, demand.type)) return false;
         }
     }
     return std::all_of(
-        shape.gpus_per_socket.begin(), shape.gpus_per_socket.end(), [&](const GresCount& wish) {
-            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
-            return wish.count == 0 ||
-                   entry->has_on_sockets(wish.count, shape.sockets_per_node.value_or(1));
+        shape.gpus_per_socket.begin(), shape.gpus_per_socket.end(), [&](const GresCount& demand) {
+            const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
+            return demand.count == 0 ||
+                   entry->has_on_sockets(demand.count, shape.sockets_per_node.value_or(1));
         });
 }
 
@@ -259,8 +259,9 @@ bool has_devices(const Need& need, const NodeKind& kind) {
 std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks,
                            const std::vector<std::uint32_t>& gpus) {
     std::uint64_t sum = 0;
-    for (const GresCount& wish : need.gres_per_node) sum += wish.name == "gpu" ? wish.count : 0;
-    for (const GresCount& wish : need.shape->gpus_per_task) sum += wish.count * tasks;
+    for (const GresCount& demand : need.gres_per_node)
+        sum += demand.name == "gpu" ? demand.count : 0;
+    for (const GresCount& demand : need.shape->gpus_per_task) sum += demand.count * tasks;
     for (std::uint32_t count : gpus) sum += count;
     return sum;
 }
@@ -315,10 +316,10 @@ Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
         kind.add_gres(amounts, std::string(NodeKind::kPartitionCpus), need.partition->config.name,
                       cpus);
     }
-    for (const GresCount& wish : need.gres_per_node)
-        kind.add_gres(amounts, wish.name, wish.type, wish.count);
-    for (const GresCount& wish : shape.gpus_per_task)
-        kind.add_gres(amounts, wish.name, wish.type, wish.count * tasks);
+    for (const GresCount& demand : need.gres_per_node)
+        kind.add_gres(amounts, demand.name, demand.type, demand.count);
+    for (const GresCount& demand : shape.gpus_per_task)
+        kind.add_gres(amounts, demand.name, demand.type, demand.count * tasks);
     for (std::size_t i = 0; i < gpus.size(); ++i)
         kind.add_gres(amounts, need.gpus[i].name, need.gpus[i].type, gpus[i]);
     return amounts;
@@ -339,12 +340,12 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     tasks = std::min(tasks, need.tasks_per_node.value_or(tasks));
     if (shape.ntasks_per_socket) tasks = std::min(tasks, *shape.ntasks_per_socket * kind.sockets);
     if (shape.ntasks_per_core) tasks = std::min(tasks, *shape.ntasks_per_core * kind.cores());
-    for (const GresCount& wish : shape.gpus_per_task) {
-        const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+    for (const GresCount& demand : shape.gpus_per_task) {
+        const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
         if (!entry) return 0;
-        if (wish.count == 0 || !kind.is_planned(*entry)) continue;
+        if (demand.count == 0 || !kind.is_planned(*entry)) continue;
         auto left = static_cast<std::uint64_t>(std::max(0, free[kind.place_of(*entry)]));
-        tasks = std::min(tasks, static_cast<std::uint32_t>(left / wish.count));
+        tasks = std::min(tasks, static_cast<std::uint32_t>(left / demand.count));
     }
     tasks = std::min(tasks, need.tasks);
     while (tasks > 0 && cpus_of(need, tasks) > whole_node_cpus(need, kind)) --tasks;

@@ -13,12 +13,12 @@ using Candidates = std::vector<Candidate>;
 // GPUs of the whole job: one for every node first, then as many as fit, from the first node on.
 bool spread_gpus(const Need& need, const Layout& layout, const Candidates& nodes, Choice& choice) {
     for (std::size_t w = 0; w < need.gpus.size(); ++w) {
-        const GresCount& wish = need.gpus[w];
-        std::uint64_t left = wish.count;
+        const GresCount& demand = need.gpus[w];
+        std::uint64_t left = demand.count;
         for (Chosen& chosen : choice) chosen.gpus.push_back(left > 0 ? (--left, 1) : 0);
         for (std::size_t i = 0; i < choice.size() && left > 0; ++i) {
             const NodeKind& kind = layout.kind(nodes[i].node);
-            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+            const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
             if (!entry) return false;
             std::int32_t free = kind.is_planned(*entry) ? nodes[i].free[kind.place_of(*entry)]
                                                         : static_cast<std::int32_t>(entry->count);

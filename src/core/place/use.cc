@@ -8,8 +8,8 @@ namespace sluice {
 
 namespace {
 
-bool serves(const GresPool& pool, const GresCount& wish) {
-    return pool.name == wish.name && (wish.type.empty() || wish.type == pool.type);
+bool serves(const GresPool& pool, const GresCount& demand) {
+    return pool.name == demand.name && (demand.type.empty() || demand.type == pool.type);
 }
 
 // gres.conf lists the devices; without it the counts of slurm.conf are used.
@@ -267,18 +267,18 @@ std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node,
     return holders;
 }
 
-std::uint64_t gres_count(const Node& node, const GresCount& wish) {
+std::uint64_t gres_count(const Node& node, const GresCount& demand) {
     std::uint64_t sum = 0;
     for (const GresPool& pool : node.gres) {
-        if (serves(pool, wish)) sum += pool.count;
+        if (serves(pool, demand)) sum += pool.count;
     }
     return sum;
 }
 
-std::uint64_t gres_free(const Node& node, const GresCount& wish) {
+std::uint64_t gres_free(const Node& node, const GresCount& demand) {
     std::uint64_t sum = 0;
     for (const GresPool& pool : node.gres) {
-        if (serves(pool, wish)) sum += pool.count - std::min(pool.count, pool.used_count);
+        if (serves(pool, demand)) sum += pool.count - std::min(pool.count, pool.used_count);
     }
     return sum;
 }

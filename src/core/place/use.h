@@ -48,7 +48,7 @@ std::vector<std::uint8_t> cpu_holders(const Cluster& cluster, const Node& node,
 Megabytes usable_memory(const Node& node);
 
 // All pools of a name together: count and how many are free. An empty type means any.
-std::uint64_t gres_count(const Node& node, const GresCount& wish);
-std::uint64_t gres_free(const Node& node, const GresCount& wish);
+std::uint64_t gres_count(const Node& node, const GresCount& demand);
+std::uint64_t gres_free(const Node& node, const GresCount& demand);
 
 }  // namespace sluice

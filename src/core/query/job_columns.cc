@@ -146,10 +146,10 @@ std::string_view completing_nodes(const Job& job, View view, Scratch scratch) {
 std::string_view tres_per_task(const Job& job, View, Scratch scratch) {
     const Shape& shape = shape_of(job);
     scratch = shape.cpus_per_task_set ? fmt::format("cpu={}", shape.cpus_per_task) : "";
-    for (const GresCount& wish : shape.gpus_per_task) {
+    for (const GresCount& demand : shape.gpus_per_task) {
         if (!scratch.empty()) scratch += ',';
-        scratch += fmt::format("gres/{}{}{}={}", wish.name, wish.type.empty() ? "" : ":", wish.type,
-                               wish.count);
+        scratch += fmt::format("gres/{}{}{}={}", demand.name, demand.type.empty() ? "" : ":",
+                               demand.type, demand.count);
     }
     return scratch;
 }
@@ -217,7 +217,7 @@ std::string_view priority_factors(const Job& job, View view, Scratch scratch) {
 }
 
 template <std::string JobTerms::*Member>
-std::string_view wish(const Job& job, View, Scratch) {
+std::string_view demand(const Job& job, View, Scratch) {
     return (*job.request).*Member;
 }
 
@@ -236,8 +236,8 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Name,             detail<&JobDetails::name>},
     {C::UserId,           [](const Job& j, View) -> std::int64_t { return j.user.value; }},
     {C::GroupId,          [](const Job& j, View) -> std::int64_t { return j.group.value; }},
-    {C::Account,          wish<&JobTerms::account>},
-    {C::Qos,              wish<&JobTerms::qos>},
+    {C::Account,          demand<&JobTerms::account>},
+    {C::Qos,              demand<&JobTerms::qos>},
     {C::Partition,        [](const Job& j, View, Scratch) -> std::string_view { return j.partition; }},
     {C::State,            [](const Job& j, View) { return static_cast<std::int64_t>(shown_state(j)); }},
     {C::BaseState,        [](const Job& j, View) { return static_cast<std::int64_t>(j.state); }},
@@ -259,7 +259,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::TimeMin,          [](const Job& j, View) { return j.request->time_min ? seconds_of(*j.request->time_min) : kAbsent; }},
     {C::LastSchedEval,    last_sched_eval},
     {C::SuspendedSeconds, [](const Job& j, View) -> std::int64_t { return j.run.suspended.count(); }},
-    {C::AllocNode,        wish<&JobTerms::submit_host>},
+    {C::AllocNode,        demand<&JobTerms::submit_host>},
     {C::AllocSid,         [](const Job& j, View) -> std::int64_t { return j.details->submit_sid(); }},
     {C::ReqNodes,         [](const Job& j, View, Scratch s) { return in_order(shape_of(j).nodelist, s); }},
     {C::ExcNodes,         [](const Job& j, View, Scratch s) { return in_order(shape_of(j).exclude, s); }},
@@ -284,7 +284,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::Features,         [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).constraint; }},
     {C::OverSubscribe,    over_subscribe},
     {C::Exclusive, [](const Job& j, View) { return static_cast<std::int64_t>(shape_of(j).exclusive); }},
-    {C::Licenses,         wish<&JobTerms::licenses>},
+    {C::Licenses,         demand<&JobTerms::licenses>},
     {C::Reservation,      [](const Job& j, View, Scratch) -> std::string_view { return reservation_of(j); }},
     {C::Dependency,       [](const Job& j, View, Scratch s) -> std::string_view { return s = print_dependency(j.dependency); }},
     {C::Command,          detail<&JobDetails::command>},
@@ -295,9 +295,9 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::StdErr,           detail<&JobDetails::std_err>},
     {C::Comment,          detail<&JobDetails::comment>},
     {C::AdminComment,     [](const Job& j, View, Scratch) -> std::string_view { return j.admin_comment; }},
-    {C::MailUser,         wish<&JobTerms::mail_user>},
-    {C::MailType,         wish<&JobTerms::mail_types>},
-    {C::Wckey,            wish<&JobTerms::wckey>},
+    {C::MailUser,         demand<&JobTerms::mail_user>},
+    {C::MailType,         demand<&JobTerms::mail_types>},
+    {C::Wckey,            demand<&JobTerms::wckey>},
     {C::Sluid,            [](const Job& j, View, Scratch s) -> std::string_view { return s = print_sluid(j.run.sluid); }},
     {C::AllocDetail,      alloc_detail},
     {C::AllocLayout,      alloc_layout},
@@ -311,7 +311,7 @@ const std::vector<ColumnSource<Job>> kColumns = {
     {C::ThreadSpec,       shape_number<&Shape::thread_spec>},
     {C::NodeSizes,        [](const Job& j, View, Scratch) -> std::string_view { return shape_of(j).node_sizes; }},
     {C::TresBind,         [](const Job& j, View, Scratch) -> std::string_view { return j.request->tres_bind; }},
-    {C::TresFreq,         wish<&JobRequest::tres_freq>},
+    {C::TresFreq,         demand<&JobRequest::tres_freq>},
     {C::MemPerGpu,        [](const Job& j, View) { return or_absent(shape_of(j).mem_per_gpu); }},
     {C::Contiguous,       shape_flag<&Shape::contiguous>},
     {C::SpreadJob,        shape_flag<&Shape::spread>},

@@ -74,7 +74,7 @@ void CountPlan::take(const Job& job, const Partition& partition, Time start) {
 std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner, Time now,
                                        const Job& job, StartFinder& finder, CountPlan& counts) {
     auto own = planner.find_booking(job.id);
-    if (own) planner.lift(*own);
+    if (own) planner.hide(*own);
     Detail detail{cluster, planner.tick(now)};
     Time first = std::max(job.eligible_time, array_slot_free_at(cluster, now, job));
     std::optional<Estimate> best;
@@ -100,7 +100,7 @@ std::optional<Estimate> estimate_start(const Cluster& cluster, Planner& planner,
             best = Estimate{planner.time(start.at), std::move(start.nodes), name};
         }
     }
-    if (own) planner.lay(*own);
+    if (own) planner.show(*own);
     planner.open_reservation(cluster, nullptr, now);
     return best;
 }

@@ -157,11 +157,11 @@ Tres total_of(const Need& need, const Layout& layout) {
     bool all_of_it = need.mem_per_node == Megabytes{0};
     if (need.memory_counts && !all_of_it)
         total["mem"] = std::uint64_t(each[Amounts::kMemory]) * need.nodes_min;
-    for (const GresCount& wish : need.gres_per_node)
-        total[tres_name(wish)] += wish.count * need.nodes_min;
-    for (const GresCount& wish : need.gpus) total[tres_name(wish)] += wish.count;
-    for (const GresCount& wish : need.shape->gpus_per_task)
-        total[tres_name(wish)] += wish.count * need.tasks;
+    for (const GresCount& demand : need.gres_per_node)
+        total[tres_name(demand)] += demand.count * need.nodes_min;
+    for (const GresCount& demand : need.gpus) total[tres_name(demand)] += demand.count;
+    for (const GresCount& demand : need.shape->gpus_per_task)
+        total[tres_name(demand)] += demand.count * need.tasks;
     return total;
 }
 
@@ -186,8 +186,8 @@ void add_room(const Question& question, const std::vector<const Partition*>& ope
     if (out.begin || out.room_now) return;
     // Bookings whose start time has passed are ignored: this is only a query.
     PlanTime now = planner.tick(question.now);
-    Lifted due(planner,
-               planner.laid_bookings([&](const Booking& booking) { return booking.start <= now; }));
+    HiddenBookings due(planner, planner.shown_bookings(
+                                    [&](const Booking& booking) { return booking.start <= now; }));
     for (const Spot& spot : spots_for(question, open)) {
         Need need = need_of(question.cluster, question.job, *spot.partition).value();
         planner.open_reservation(question.cluster, spot.reservation, question.now);
@@ -206,8 +206,8 @@ bool gives_way(const Question& question, const Booking& booking) {
     return mine < QueueKey{question.cluster.priority(booking.job), booking.job};
 }
 
-std::string tres_name(const GresCount& wish) {
-    return fmt::format("gres/{}{}{}", wish.name, wish.type.empty() ? "" : ":", wish.type);
+std::string tres_name(const GresCount& demand) {
+    return fmt::format("gres/{}{}{}", demand.name, demand.type.empty() ? "" : ":", demand.type);
 }
 
 Explanation::Holder holder_of(const Question& question, const Job& holder) {

@@ -46,17 +46,17 @@ Explanation::Place explain_shortage(const Question& question, const Spot& spot, 
 void explain_changes(const Question& question, Explanation& out);
 
 // Hides bookings in the plan until the end of the scope.
-class Lifted {
+class HiddenBookings {
 public:
-    Lifted(Planner& planner, std::vector<Planner::Number> numbers)
+    HiddenBookings(Planner& planner, std::vector<Planner::Number> numbers)
         : planner_(planner), numbers_(std::move(numbers)) {
-        for (Planner::Number number : numbers_) planner_.lift(number);
+        for (Planner::Number number : numbers_) planner_.hide(number);
     }
-    ~Lifted() {
-        for (Planner::Number number : numbers_) planner_.lay(number);
+    ~HiddenBookings() {
+        for (Planner::Number number : numbers_) planner_.show(number);
     }
-    Lifted(const Lifted&) = delete;
-    Lifted& operator=(const Lifted&) = delete;
+    HiddenBookings(const HiddenBookings&) = delete;
+    HiddenBookings& operator=(const HiddenBookings&) = delete;
 
 private:
     Planner& planner_;
@@ -67,7 +67,7 @@ private:
 bool gives_way(const Question& question, const Booking& booking);
 
 // "gres/gpu:a40" for a requested resource.
-std::string tres_name(const GresCount& wish);
+std::string tres_name(const GresCount& demand);
 Explanation::Holder holder_of(const Question& question, const Job& holder);
 
 }  // namespace sluice

@@ -93,9 +93,9 @@ std::vector<Explanation::Holder> holders_of_license(const Question& question,
 void add_licenses(const Question& question, Explanation& out) {
     const Cluster& cluster = question.cluster;
     if (!licenses_missing(cluster, question.job, question.now)) return;
-    Result<LicenseWish> wish = parse_licenses(question.job.request->licenses);
-    if (!wish) return;
-    for (const LicenseCount& wanted : wish->wanted) {
+    Result<LicenseDemand> demand = parse_licenses(question.job.request->licenses);
+    if (!demand) return;
+    for (const LicenseCount& wanted : demand->wanted) {
         Explanation::LicenseShortage shortage{.name = wanted.name, .wanted = wanted.count};
         for (const auto& [name, total] : cluster.settings().licenses) {
             if (name == wanted.name) shortage.total = total;
@@ -173,10 +173,10 @@ Explanation::PartitionObstacle limit_obstacle(const Question& question, const Pa
 // Every reservation that the job asks for, and its state.
 void add_reservations(const Question& question, Explanation& out) {
     using State = Explanation::ReservationState;
-    const JobTerms& wish = *question.job.request;
-    if (wish.reservation.empty()) return;
-    for (std::string_view name : split(wish.reservation, ',')) {
-        Explanation::ReservationWish& entry = out.reservations.emplace_back();
+    const JobTerms& demand = *question.job.request;
+    if (demand.reservation.empty()) return;
+    for (std::string_view name : split(demand.reservation, ',')) {
+        Explanation::ReservationDemand& entry = out.reservations.emplace_back();
         entry.name = name;
         const Reservation* found = find_reservation(question.cluster, name);
         if (!found) {
@@ -186,7 +186,7 @@ void add_reservations(const Question& question, Explanation& out) {
         entry.nodes = found->node_names;
         entry.start = found->start;
         entry.end = found->end;
-        if (!may_use(*found, question.job.user, wish))
+        if (!may_use(*found, question.job.user, demand))
             entry.state = State::NotAllowed;
         else if (!is_open(*found, question.now))
             entry.state = State::NotBegun;

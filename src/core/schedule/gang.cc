@@ -66,27 +66,28 @@ bool has_had_its_turn(const Cluster& cluster, const Job& job, const Job& waiting
 
 }  // namespace
 
-void set_aside(Cluster& cluster, Time now, JobId id, Effects& effects) {
+void suspend_for_cpus(Cluster& cluster, Time now, JobId id, Effects& effects) {
     if (cluster.job(id).run.awaits_cpus || suspend_job(cluster, now, id, effects)) return;
     cluster.edit_job(id)->run.awaits_cpus = true;
-    keep_set_aside(cluster, cluster.job(id), now);
+    keep_suspended_for_cpus(cluster, cluster.job(id), now);
 }
 
-void keep_set_aside(Cluster& cluster, const Job& job, Time now) {
+void keep_suspended_for_cpus(Cluster& cluster, const Job& job, Time now) {
     cluster.waiting().add_suspended(job.id);
     watch_slices(cluster, now);
 }
 
-void set_aside_for(Cluster& cluster, Time now, const Allocation& allocation, Effects& effects) {
+void suspend_for_allocation(Cluster& cluster, Time now, const Allocation& allocation,
+                            Effects& effects) {
     if (!cluster.settings().preempt.gang || allocation.sharers <= 1) return;
     for (JobId id : running_on(cluster, allocation, JobId{0})) {
         const Job& job = cluster.job(id);
         if (job.state == JobState::Running && !is_completing(job))
-            set_aside(cluster, now, id, effects);
+            suspend_for_cpus(cluster, now, id, effects);
     }
 }
 
-void resume_set_aside(Cluster& cluster, Time now, Effects& effects) {
+void resume_suspended_for_cpus(Cluster& cluster, Time now, Effects& effects) {
     if (!cluster.waiting().any_suspended()) return;
     for (JobId id : in_turn(cluster)) {
         if (may_resume(cluster, cluster.job(id))) resume_job(cluster, now, id, effects);
@@ -103,7 +104,7 @@ void on_time_slice(Cluster& cluster, Time now, Effects& effects) {
             return has_had_its_turn(cluster, cluster.job(other), *waiting, now);
         });
         if (!its_turn) continue;
-        for (JobId other : others) set_aside(cluster, now, other, effects);
+        for (JobId other : others) suspend_for_cpus(cluster, now, other, effects);
         if (may_resume(cluster, *waiting)) resume_job(cluster, now, id, effects);
     }
     cluster.want_pass();

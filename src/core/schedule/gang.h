@@ -10,14 +10,15 @@
 namespace sluice {
 
 // Suspends a running job for this reason; does nothing if it is suspended so already.
-void set_aside(Cluster& cluster, Time now, JobId id, Effects& effects);
+void suspend_for_cpus(Cluster& cluster, Time now, JobId id, Effects& effects);
 // With GANG: suspends all jobs that run on CPUs of the allocation, which is about to start.
-void set_aside_for(Cluster& cluster, Time now, const Allocation& allocation, Effects& effects);
+void suspend_for_allocation(Cluster& cluster, Time now, const Allocation& allocation,
+                            Effects& effects);
 // Resumes jobs whose CPUs have become free: the highest tier first, then the longest suspended.
-void resume_set_aside(Cluster& cluster, Time now, Effects& effects);
+void resume_suspended_for_cpus(Cluster& cluster, Time now, Effects& effects);
 // Resumes suspended jobs in place of jobs that have had their time slice.
 void on_time_slice(Cluster& cluster, Time now, Effects& effects);
 // Restores a job that was suspended so before the controller's restart.
-void keep_set_aside(Cluster& cluster, const Job& job, Time now);
+void keep_suspended_for_cpus(Cluster& cluster, const Job& job, Time now);
 
 }  // namespace sluice

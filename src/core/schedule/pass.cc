@@ -56,12 +56,12 @@ std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& 
     return {};
 }
 
-std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config) {
+std::string qos_not_allowed(const JobTerms& demand, const PartitionConfig& config) {
     bool allows = !config.allow_qos.empty();
     std::string list = join(allows ? config.allow_qos : config.deny_qos, ",");
     return fmt::format("Job's QOS not permitted to use this partition ({} {} {} {} {})",
                        config.name, allows ? "allows" : "denies", list,
-                       allows ? "not" : "including", wish.qos);
+                       allows ? "not" : "including", demand.qos);
 }
 
 bool comes_in_time(Reason reason) {
@@ -204,7 +204,7 @@ bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<Tim
     if (!allocation ||
         is_limited(entry, cluster_.job(id), {tres_of(*allocation), nodes_in(choice)}))
         return false;
-    set_aside_for(cluster_, now_, *allocation, effects_);
+    suspend_for_allocation(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
     start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_,
@@ -278,17 +278,17 @@ bool Pass::book(Entry& entry, const Job& job) {
     search.from = std::max(search.from + 1, entry.last_start);
     bool has_others = entry.job_class->needs.size() > 1 || !entry.job_class->reservations.empty();
     auto elsewhere = has_others ? planner.find_booking(job.id) : std::nullopt;
-    if (elsewhere) planner.lift(*elsewhere);
+    if (elsewhere) planner.hide(*elsewhere);
     std::uint64_t before = finder_.steps;
     Start start = finder_.find(search, &entry.shortlist);
     if (entry.booked > 0) steps_for_more_ += finder_.steps - before;
     if (elsewhere) {
         if (start.nodes.empty() || planner.booking(*elsewhere).start <= start.at) {
-            planner.lay(*elsewhere);
+            planner.show(*elsewhere);
             ++entry.booked;  // counted, so that has_more_tasks() ends
             return true;
         }
-        planner.drop_lifted(*elsewhere);
+        planner.drop_hidden(*elsewhere);
     }
     Seconds window = cluster_.settings().backfill.window;
     if (start.nodes.empty() && entry.booked == 0) note_no_start(entry, job);
@@ -349,14 +349,14 @@ Pass::Outcome Pass::try_start(Entry& entry, JobId id) {
     if (entry.booked == 0) {
         Planner& planner = scheduler_.planner;
         auto own = planner.find_booking(id);
-        if (own) planner.lift(*own);
+        if (own) planner.hide(*own);
         Choice choice = at_once(entry, search_for(entry, *job));
         bool started = !choice.empty() && start(entry, id, choice);
         started = started || start_shortened(entry, id) || start_shared(entry, id);
         if (own && started)
-            planner.drop_lifted(*own);
+            planner.drop_hidden(*own);
         else if (own)
-            planner.lay(*own);
+            planner.show(*own);
         if (started) return Outcome::Started;
         if (entry.allowed == 0) return Outcome::Limited;
     }
@@ -451,7 +451,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     cluster.refresh_layout();
     regroup_queue(cluster);
     if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.waiting().queue());
-    resume_set_aside(cluster, now, effects);
+    resume_suspended_for_cpus(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();
     ++scheduler.passes;

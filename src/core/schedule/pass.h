@@ -86,7 +86,7 @@ private:
     // What squeue --start shows: bookings; jobs behind them start in rounds of as many.
     std::shared_ptr<const std::vector<StartEstimate>> estimates();
     // Estimated starts of jobs that are parked for a reason that passes with time.
-    void foretell_parked(std::vector<StartEstimate>& found);
+    void estimate_parked(std::vector<StartEstimate>& found);
     std::vector<bool> planned_nodes() const;
     std::vector<bool> behind_tier() const;
     void publish(bool with_estimates);
@@ -127,7 +127,7 @@ SelectOptions select_options(const Cluster& cluster, Time now, const Need& need,
 std::optional<Reason> partition_forbids(const Cluster& cluster, const JobClass& job_class,
                                         const Need& need);
 // The text that is shown for QosNotAllowed.
-std::string qos_not_allowed(const JobTerms& wish, const PartitionConfig& config);
+std::string qos_not_allowed(const JobTerms& demand, const PartitionConfig& config);
 std::vector<NodeIndex> nodes_in(const Choice& choice);
 // Whether the reason for which a job is parked will pass with time.
 bool comes_in_time(Reason reason);

@@ -60,14 +60,14 @@ public:
 
     JobId submit(std::uint32_t gpus, std::uint32_t nodes, std::uint32_t minutes,
                  const std::string& type = {}) {
-        auto wish = std::make_shared<JobRequest>();
-        wish->shape.nodes_min = nodes;
-        wish->shape.nodes_max = nodes;
-        wish->shape.cpus_per_task = 4 * gpus;
-        wish->shape.mem_per_node = 16'000 * gpus;
-        wish->shape.gres_per_node = {{"gpu", type, gpus}};
-        wish->time_limit = TimeLimit{Minutes{minutes}};
-        send(SubmitJob{RequestId{1}, kUser, wish, {}, false});
+        auto demand = std::make_shared<JobRequest>();
+        demand->shape.nodes_min = nodes;
+        demand->shape.nodes_max = nodes;
+        demand->shape.cpus_per_task = 4 * gpus;
+        demand->shape.mem_per_node = 16'000 * gpus;
+        demand->shape.gres_per_node = {{"gpu", type, gpus}};
+        demand->time_limit = TimeLimit{Minutes{minutes}};
+        send(SubmitJob{RequestId{1}, kUser, demand, {}, false});
         return std::get<Submitted>(std::get<Reply>(effects.back()).answer).job;
     }
 
@@ -186,25 +186,25 @@ void Memory(benchmark::State& state) {
         std::size_t before = mallinfo2().uordblks;
         for (std::uint32_t i = 0; i < waiting; ++i) {
             std::uint32_t text = state.range(1) > 0 ? i : 0, shape = state.range(1) > 1 ? i : 0;
-            auto wish = std::make_shared<JobRequest>();
-            wish->name = fmt::format("train-resnet-{}", text);
-            wish->work_dir = fmt::format("/home/alice/projects/resnet/run-{}", text);
-            wish->comment = fmt::format("sweep 7, learning rate 0.{}", text);
-            wish->std_out = fmt::format("logs/resnet-{}-%j.out", text);
-            wish->std_err = fmt::format("logs/resnet-{}-%j.err", text);
-            wish->command = fmt::format("{}/train.sh", wish->work_dir);
-            wish->submit_line =
-                fmt::format("sbatch --gres=gpu:1 {} --seed {}", wish->command, text);
-            wish->script_args = {"--seed", std::to_string(text)};
-            wish->submit_host = "login1";
-            wish->rlimits = {{"NOFILE", 1024}, {"MEMLOCK", 65536}, {"NPROC", 4096}};
-            wish->script_hash = fmt::format("{:064}", text);
-            wish->environment_hash = fmt::format("{:064}", text);
-            wish->shape.cpus_per_task = 8;
-            wish->shape.mem_per_node = 16'000 + shape;
-            wish->shape.gres_per_node = {{"gpu", "", 1}};
-            wish->time_limit = TimeLimit{Minutes{600}};
-            busy.send(SubmitJob{RequestId{1}, kUser, std::move(wish), {}, false});
+            auto demand = std::make_shared<JobRequest>();
+            demand->name = fmt::format("train-resnet-{}", text);
+            demand->work_dir = fmt::format("/home/alice/projects/resnet/run-{}", text);
+            demand->comment = fmt::format("sweep 7, learning rate 0.{}", text);
+            demand->std_out = fmt::format("logs/resnet-{}-%j.out", text);
+            demand->std_err = fmt::format("logs/resnet-{}-%j.err", text);
+            demand->command = fmt::format("{}/train.sh", demand->work_dir);
+            demand->submit_line =
+                fmt::format("sbatch --gres=gpu:1 {} --seed {}", demand->command, text);
+            demand->script_args = {"--seed", std::to_string(text)};
+            demand->submit_host = "login1";
+            demand->rlimits = {{"NOFILE", 1024}, {"MEMLOCK", 65536}, {"NPROC", 4096}};
+            demand->script_hash = fmt::format("{:064}", text);
+            demand->environment_hash = fmt::format("{:064}", text);
+            demand->shape.cpus_per_task = 8;
+            demand->shape.mem_per_node = 16'000 + shape;
+            demand->shape.gres_per_node = {{"gpu", "", 1}};
+            demand->time_limit = TimeLimit{Minutes{600}};
+            busy.send(SubmitJob{RequestId{1}, kUser, std::move(demand), {}, false});
             busy.effects.clear();
         }
         schedule(busy.cluster, busy.now, busy.effects);

@@ -102,10 +102,10 @@ void Planner::take_running(const Cluster& cluster, const Node& node, Time now) {
     std::vector<Holder> holders;
     for (JobId id : node.jobs) {
         const Job& job = cluster.job(id);
-        auto lifted = lifted_jobs_.find(id);
-        if (lifted != lifted_jobs_.end() && lifted->second == Lift::All) continue;
+        auto hidden = hidden_jobs_.find(id);
+        if (hidden != hidden_jobs_.end() && hidden->second == Hide::All) continue;
         bool without_cpus =
-            lifted != lifted_jobs_.end() || (job.run.cpus_lent && !job.run.awaits_cpus);
+            hidden != hidden_jobs_.end() || (job.run.cpus_lent && !job.run.awaits_cpus);
         holders.push_back({tick(expected_end(cluster, job, now)), &job, without_cpus});
     }
     bool alternating = has_alternating(cluster, node);
@@ -147,7 +147,7 @@ void Planner::refresh(const Cluster& cluster, NodeIndex index, Time now) {
     take_running(cluster, node, now);
     for (Number number : on_node_[index.value]) {
         const Booking& booking = bookings_[number];
-        if (booking.lifted) continue;
+        if (booking.hidden) continue;
         for (const Chosen& chosen : booking.nodes) {
             if (chosen.node == index) plan_.take(index, chosen.take, booking.start, booking.end);
         }
@@ -202,7 +202,7 @@ std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex ind
     std::vector<Use> uses;
     for (JobId id : cluster.node(index).jobs) {
         const Job& job = cluster.job(id);
-        if ((job.run.reservation == reservation) != its_own || lifted_jobs_.contains(id) ||
+        if ((job.run.reservation == reservation) != its_own || hidden_jobs_.contains(id) ||
             job.run.cpus_lent)
             continue;
         auto cpus = static_cast<std::int32_t>(job.run.allocation->find(index)->cpus.size());
@@ -211,7 +211,7 @@ std::vector<Planner::Use> Planner::uses_by(const Cluster& cluster, NodeIndex ind
     for (Number number : on_node_[index.value]) {
         const Booking& booking = bookings_[number];
         auto job = cluster.find_job(booking.job);
-        if (!job || booking.lifted || names_reservation(*job->request, reservation) != its_own)
+        if (!job || booking.hidden || names_reservation(*job->request, reservation) != its_own)
             continue;
         for (const Chosen& chosen : booking.nodes) {
             if (chosen.node == index)
@@ -263,7 +263,7 @@ void Planner::book(Booking booking) {
     std::vector<Number>& others = of_job_[booking.job.value];
     others.insert(others.begin(), number);
     bookings_.push_back(std::move(booking));
-    lay(number);
+    show(number);
 }
 
 std::optional<Planner::Number> Planner::find_booking(JobId job) const {
@@ -271,16 +271,16 @@ std::optional<Planner::Number> Planner::find_booking(JobId job) const {
     return found == of_job_.end() ? std::nullopt : std::optional(found->second.back());
 }
 
-void Planner::lift(Number number) {
+void Planner::hide(Number number) {
     Booking& booking = bookings_[number];
-    booking.lifted = true;
+    booking.hidden = true;
     for (const Chosen& chosen : booking.nodes)
         plan_.give(chosen.node, chosen.take, booking.start, booking.end);
 }
 
-void Planner::lay(Number number) {
+void Planner::show(Number number) {
     Booking& booking = bookings_[number];
-    booking.lifted = false;
+    booking.hidden = false;
     for (const Chosen& chosen : booking.nodes)
         plan_.take(chosen.node, chosen.take, booking.start, booking.end);
 }
@@ -289,13 +289,13 @@ void Planner::add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTi
     plan_.give(node, Amounts::cpus_only(static_cast<std::int32_t>(cpus)), from, until);
 }
 
-void Planner::lift_job(const Cluster& cluster, const Job& job, Lift what, Time now) {
-    lifted_jobs_[job.id] = what;
+void Planner::hide_job(const Cluster& cluster, const Job& job, Hide what, Time now) {
+    hidden_jobs_[job.id] = what;
     for (const NodeShare& share : job.run.allocation->nodes) refresh(cluster, share.node, now);
 }
 
-void Planner::lay_job(const Cluster& cluster, const Job& job, Time now) {
-    lifted_jobs_.erase(job.id);
+void Planner::show_job(const Cluster& cluster, const Job& job, Time now) {
+    hidden_jobs_.erase(job.id);
     for (const NodeShare& share : job.run.allocation->nodes) refresh(cluster, share.node, now);
 }
 
@@ -304,7 +304,7 @@ std::vector<Planner::Number> Planner::bookings_of(JobId job) const {
     return found == of_job_.end() ? std::vector<Number>{} : found->second;
 }
 
-void Planner::drop_lifted(Number number) {
+void Planner::drop_hidden(Number number) {
     Booking& booking = bookings_[number];
     for (const Chosen& chosen : booking.nodes) std::erase(on_node_[chosen.node.value], number);
     booking.nodes.clear();

@@ -20,7 +20,7 @@ struct Booking {
     std::size_t partition = 0;  // index in Cluster::partitions()
     PlanTime start = 0, end = 0;
     Choice nodes;
-    bool lifted = false;  // ignored for the moment
+    bool hidden = false;  // ignored for the moment
 };
 
 class Planner {
@@ -42,13 +42,13 @@ public:
     std::vector<Number> bookings_of(JobId job) const;  // the latest first
     bool has_bookings() const { return !of_job_.empty(); }
     const Booking& booking(Number number) const { return bookings_[number]; }
-    void lift(Number number);  // hides a booking until
-    void lay(Number number);   // it is shown again
-    void drop_lifted(Number number);
+    void hide(Number number);  // hides a booking until
+    void show(Number number);  // it is shown again
+    void drop_hidden(Number number);
     // The same for a running job: all it holds, or its CPUs only.
-    enum class Lift : std::uint8_t { All, Cpus };
-    void lift_job(const Cluster& cluster, const Job& job, Lift what, Time now);
-    void lay_job(const Cluster& cluster, const Job& job, Time now);
+    enum class Hide : std::uint8_t { All, Cpus };
+    void hide_job(const Cluster& cluster, const Job& job, Hide what, Time now);
+    void show_job(const Cluster& cluster, const Job& job, Time now);
     // Adds CPUs for an interval: other jobs hold them and would share. Lasts until the next
     // refresh().
     void add_cpus(NodeIndex node, std::uint32_t cpus, PlanTime from, PlanTime until);
@@ -69,11 +69,11 @@ public:
     const std::vector<Number>& bookings_on(NodeIndex node) const { return on_node_[node.value]; }
     // The bookings that are not hidden and that `wanted` selects.
     template <typename Wanted>
-    std::vector<Number> laid_bookings(Wanted wanted) const {
+    std::vector<Number> shown_bookings(Wanted wanted) const {
         std::vector<Number> found;
         for (Number i = 0; i < bookings_.size(); ++i) {
             const Booking& booking = bookings_[i];
-            if (!booking.nodes.empty() && !booking.lifted && wanted(booking)) found.push_back(i);
+            if (!booking.nodes.empty() && !booking.hidden && wanted(booking)) found.push_back(i);
         }
         return found;
     }
@@ -99,7 +99,7 @@ private:
     std::vector<std::vector<Number>> on_node_;
     std::unordered_map<std::uint32_t, std::vector<Number>> of_job_;  // earliest last
     std::vector<Owner> owners_;
-    std::map<JobId, Lift> lifted_jobs_;
+    std::map<JobId, Hide> hidden_jobs_;
 
     struct Fence {  // a reservation, as the plan sees it
         std::string name;

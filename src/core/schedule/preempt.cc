@@ -79,7 +79,7 @@ struct Victim {
     std::int64_t loss = 0;      // seconds of work times CPUs
     bool is_suspended = false;  // not ended: it keeps all but its CPUs
 
-    Planner::Lift lift() const { return is_suspended ? Planner::Lift::Cpus : Planner::Lift::All; }
+    Planner::Hide hide() const { return is_suspended ? Planner::Hide::Cpus : Planner::Hide::All; }
 };
 
 std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partition& partition,
@@ -174,8 +174,8 @@ Holding held_there(const Need& need, const Choice& choice) {
         held["cpu"] += static_cast<std::uint64_t>(chosen.take[Amounts::kCpus]);
         held["mem"] += static_cast<std::uint64_t>(chosen.take[Amounts::kMemory]);
     }
-    for (const GresCount& wish : need.gres_per_node)
-        held["gres/" + wish.name] += wish.count * choice.size();
+    for (const GresCount& demand : need.gres_per_node)
+        held["gres/" + demand.name] += demand.count * choice.size();
     return {std::move(held), nodes_in(choice)};
 }
 
@@ -194,13 +194,13 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     Planner& planner = scheduler_.planner;
     planner.open_reservation(cluster_, entry.reservation, now_);
     auto own = planner.find_booking(id);
-    if (own) planner.lift(*own);
+    if (own) planner.hide(*own);
     Search search = search_for(entry, *job);
     std::vector<NodeIndex> nodes = cheapest_first(scheduler_, search.need, search.from, victims);
     if (entry.nodes)
         std::erase_if(nodes, [&](NodeIndex node) { return !entry.reservation->has_node(node); });
     for (const Victim& victim : victims)
-        planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
+        planner.hide_job(cluster_, *victim.job, victim.hide(), now_);
     const auto find_on = [&](const std::vector<NodeIndex>& among) {
         return finder_.at_once(
             {search.need, among, search.from, search.length, search.options, true});
@@ -209,16 +209,16 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     if (!choice.empty() && is_limited(entry, *job, held_there(search.need, choice))) choice.clear();
     const std::vector<NodeIndex> chosen = nodes_in(choice);
     std::erase_if(victims, [&](const Victim& victim) {
-        planner.lay_job(cluster_, *victim.job, now_);
+        planner.show_job(cluster_, *victim.job, now_);
         if (choice.empty()) return true;
         if (!find_on(chosen).empty()) return true;
-        planner.lift_job(cluster_, *victim.job, victim.lift(), now_);
+        planner.hide_job(cluster_, *victim.job, victim.hide(), now_);
         return false;
     });
     if (!victims.empty() && depends_on_detail(search.need)) {
         Choice wanted = find_on(chosen);
         if (!is_enough(cluster_, search.need, wanted, victims)) {
-            for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
+            for (const Victim& victim : victims) planner.show_job(cluster_, *victim.job, now_);
             victims.clear();
         }
     }
@@ -229,14 +229,15 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
     if (starts) choice = find_on(chosen);
     starts = starts && !choice.empty();
     if (starts) {
-        for (const Victim& victim : victims) set_aside(cluster_, now_, victim.job->id, effects_);
+        for (const Victim& victim : victims)
+            suspend_for_cpus(cluster_, now_, victim.job->id, effects_);
         starts = start(entry, id, choice);
     }
-    for (const Victim& victim : victims) planner.lay_job(cluster_, *victim.job, now_);
+    for (const Victim& victim : victims) planner.show_job(cluster_, *victim.job, now_);
     if (own && starts)
-        planner.drop_lifted(*own);
+        planner.drop_hidden(*own);
     else if (own)
-        planner.lay(*own);
+        planner.show(*own);
     if (starts) return true;
     for (const Victim& victim : victims) {
         if (victim.is_suspended) continue;

@@ -330,12 +330,12 @@ bool is_calculated(const Job& job) {
 }
 
 void set_first_priority(const Cluster& cluster, Job& job) {
-    const JobTerms& wish = *job.request;
+    const JobTerms& demand = *job.request;
     calculate_priority(cluster, job);
-    if (wish.hold || wish.priority == 0u) {
+    if (demand.hold || demand.priority == 0u) {
         job.priority = 0;
-    } else if (wish.priority) {
-        job.priority = *wish.priority;
+    } else if (demand.priority) {
+        job.priority = *demand.priority;
         job.priority_by_hand = true;
     }
 }

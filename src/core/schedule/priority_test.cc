@@ -47,11 +47,11 @@ public:
     explicit Site(Settings settings)
         : cluster(std::make_shared<Settings>(std::move(settings)), kStart) {}
 
-    JobId submit(JobRequest wish, Caller caller = kRoot) {
+    JobId submit(JobRequest demand, Caller caller = kRoot) {
         Effects effects;
-        if (wish.shape.mem_per_node == std::nullopt) wish.shape.mem_per_node = 1000;
+        if (demand.shape.mem_per_node == std::nullopt) demand.shape.mem_per_node = 1000;
         apply(cluster, now,
-              SubmitJob{RequestId{1}, caller, std::make_shared<JobRequest>(wish), "", false},
+              SubmitJob{RequestId{1}, caller, std::make_shared<JobRequest>(demand), "", false},
               effects);
         const Answer& answer = std::get<Reply>(effects.back()).answer;
         EXPECT_TRUE(std::holds_alternative<Submitted>(answer));
@@ -104,11 +104,11 @@ public:
 };
 
 JobRequest asks(std::string partition, std::uint32_t tasks = 1, std::uint32_t nodes = 1) {
-    JobRequest wish;
-    wish.partition = std::move(partition);
-    wish.shape.ntasks = tasks;
-    wish.shape.nodes_min = nodes;
-    return wish;
+    JobRequest demand;
+    demand.partition = std::move(partition);
+    demand.shape.ntasks = tasks;
+    demand.shape.nodes_min = nodes;
+    return demand;
 }
 
 // The numbers are those of a real cluster with these weights.
@@ -150,9 +150,9 @@ TEST(Priority, SizeFollowsTheFlags) {
         settings.priority.favor_small = each.favor_small;
         settings.priority.flags = each.flags;
         Site site(settings);
-        JobRequest wish = asks("short", 32, 2);
-        wish.time_limit = TimeLimit{Minutes{2}};
-        JobId id = site.submit(wish);
+        JobRequest demand = asks("short", 32, 2);
+        demand.time_limit = TimeLimit{Minutes{2}};
+        JobId id = site.submit(demand);
         double size =
             factors_of(site.cluster.priority_scale(), site.cluster.job(id), "short").job_size.raw;
         EXPECT_NEAR(size, each.expected, 1e-9);
@@ -166,9 +166,9 @@ TEST(Priority, UnnormalizedFactorsAreTheNumbersThemselves) {
     settings.priority.flags = {"NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES"};
     Site site(settings);
     site.add_qos("high", "70");
-    JobRequest wish = asks("debug");
-    wish.qos = "high";
-    EXPECT_EQ(site.priority(site.submit(wish)), 10u + 70u + 2000u);
+    JobRequest demand = asks("debug");
+    demand.qos = "high";
+    EXPECT_EQ(site.priority(site.submit(demand)), 10u + 70u + 2000u);
 }
 
 TEST(Priority, QosAndPartitionAreMeasuredAgainstTheHighest) {
@@ -234,14 +234,14 @@ TEST(Priority, IncreasesOnlyWhereThatIsAskedFor) {
     settings.priority.weight_fairshare = 1000;
     settings.priority.flags = {"INCR_ONLY"};
     Site site(settings);
-    JobRequest wish = asks("short");
-    wish.account = "vision";
+    JobRequest demand = asks("short");
+    demand.account = "vision";
     auto shares = [&](double factor) {
         FairShare table;
         table.associations[{"vision", kUser.user}] = {.factor = factor, .priority = 0};
         site.cluster.set_fair_share(std::make_shared<FairShare>(table));
     };
-    JobId job = site.submit(wish, kUser);
+    JobId job = site.submit(demand, kUser);
     EXPECT_EQ(site.priority(job), 1u);
     shares(0.5);
     site.wait(Seconds{300});
@@ -378,9 +378,9 @@ TEST(Priority, RecalculationIsSeenButNotStored) {
     settings.priority.weight_age = 1'000'000;
     Site site(settings);
     JobId calculated = site.submit(asks("short"));
-    JobRequest wish = asks("short");
-    wish.priority = 50;
-    JobId by_hand = site.submit(wish);
+    JobRequest demand = asks("short");
+    demand.priority = 50;
+    JobId by_hand = site.submit(demand);
     site.cluster.take_changes();
     site.cluster.take_snapshot(site.now);
     site.wait(Seconds{3600});
@@ -416,9 +416,9 @@ TEST(Priority, ManyJobsAreReorderedAtOnce) {
                                                          .priority = 0};
     }
     for (std::uint32_t i = 0; i < 2000; ++i) {
-        JobRequest wish = asks(i % 3 ? "short" : "short,long");
-        wish.account = "vision";
-        site.submit(wish, {UserId{i % 100}, GroupId{100}});
+        JobRequest demand = asks(i % 3 ? "short" : "short,long");
+        demand.account = "vision";
+        site.submit(demand, {UserId{i % 100}, GroupId{100}});
     }
     site.cluster.set_fair_share(std::make_shared<FairShare>(shares));
     site.wait(Seconds{300});

@@ -34,7 +34,7 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
             }
         }
     });
-    foretell_parked(*found);
+    estimate_parked(*found);
     std::sort(found->begin(), found->end(),
               [](const StartEstimate& a, const StartEstimate& b) { return a.job < b.job; });
     return found;
@@ -42,7 +42,7 @@ std::shared_ptr<const std::vector<StartEstimate>> Pass::estimates() {
 
 // These jobs keep no booking: until then other jobs may use the nodes. In the order of priority, so
 // that the first job gets the first licence; no more of them than a pass has time for.
-void Pass::foretell_parked(std::vector<StartEstimate>& found) {
+void Pass::estimate_parked(std::vector<StartEstimate>& found) {
     constexpr std::size_t kMost = 500;
     std::vector<QueueKey> waiting;
     cluster_.waiting().parked().for_each([&](JobId id) {
@@ -77,8 +77,8 @@ void Pass::foretell_parked(std::vector<StartEstimate>& found) {
     for (const QueueKey& key : waiting) {  // their bookings counted only for each other
         auto number = planner.find_booking(key.job);
         if (!number) continue;
-        planner.lift(*number);
-        planner.drop_lifted(*number);
+        planner.hide(*number);
+        planner.drop_hidden(*number);
     }
 }
 

@@ -136,15 +136,15 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
                   .options = search.options,
                   .detail = search.detail};
     auto own = planner.find_booking(job->id);
-    if (own) planner.lift(*own);
+    if (own) planner.hide(*own);
     Choice choice = finder_.at_once(narrow);
     bool started = !choice.empty() && start(entry, job->id, choice);
     started =
         started || (is_fresh && start_shortened(entry, job->id)) || start_shared(entry, job->id);
     if (own && started)
-        planner.drop_lifted(*own);
+        planner.drop_hidden(*own);
     else if (own)
-        planner.lay(*own);
+        planner.show(*own);
     if (started) return true;
     return is_fresh && !is_attracted(entry) && preempt_for(entry, job->id);
 }

@@ -23,12 +23,12 @@ struct WantedAmount {
 
 std::vector<WantedAmount> wanted_on(const Need& need, const NodeKind& kind) {
     std::vector<WantedAmount> wanted;
-    for (const auto* wishes : std::initializer_list<const std::vector<GresCount>*>{
+    for (const auto* demands : std::initializer_list<const std::vector<GresCount>*>{
              &need.gres_per_node, &need.gpus, &need.shape->gpus_per_task}) {
-        for (const GresCount& wish : *wishes) {
-            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+        for (const GresCount& demand : *demands) {
+            const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
             if (entry && kind.is_planned(*entry))
-                wanted.push_back({tres_name(wish), kind.place_of(*entry)});
+                wanted.push_back({tres_name(demand), kind.place_of(*entry)});
         }
     }
     wanted.push_back({"cpu", Amounts::kCpus});
@@ -137,15 +137,16 @@ void counted_over_all(const Question& question, const Need& need, const Room& ro
         out.short_of.push_back({"node", need.nodes_min, nodes, {}});
     else if (need.tasks_given && tasks < need.tasks)
         out.short_of.push_back({"task", need.tasks, tasks, {}});
-    for (const GresCount& wish : need.gpus) {
+    for (const GresCount& demand : need.gpus) {
         std::uint64_t free = 0;
         for (const Room::Place& place : room.places) {
             const NodeKind& kind = layout.kind(place.node);
-            const NodeKind::Gres* entry = kind.find_gres(wish.name, wish.type);
+            const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
             if (entry && kind.is_planned(*entry))
                 free += positive(place.free[kind.place_of(*entry)]);
         }
-        if (free < wish.count) out.short_of.push_back({tres_name(wish), wish.count, free, {}});
+        if (free < demand.count)
+            out.short_of.push_back({tres_name(demand), demand.count, free, {}});
     }
 }
 

@@ -19,14 +19,14 @@ constexpr Megabytes kGigabyte = 1024;
 constexpr std::uint64_t kYearInMinutes = 366 * 24 * 60;
 
 // The cost of changes that are not a fraction of the request; smaller ones are tried first.
-constexpr double kOtherPartition = 0.2, kOtherType = 0.3, kDroppedWish = 0.4;
+constexpr double kOtherPartition = 0.2, kOtherType = 0.3, kDroppedDemand = 0.4;
 
-std::string devices_text(std::string_view option, const std::vector<GresCount>& wishes) {
-    if (option == "--gres") return fmt::format("{}={}", option, print_gres(wishes));
+std::string devices_text(std::string_view option, const std::vector<GresCount>& demands) {
+    if (option == "--gres") return fmt::format("{}={}", option, print_gres(demands));
     std::string text;
-    for (const GresCount& wish : wishes) {
-        text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", wish.type,
-                            wish.type.empty() ? "" : ":", wish.count);
+    for (const GresCount& demand : demands) {
+        text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", demand.type,
+                            demand.type.empty() ? "" : ":", demand.count);
     }
     return fmt::format("{}={}", option, text);
 }
@@ -54,22 +54,22 @@ void WhatIf::add_shorter() {
         [](Draft& draft) { return "--time=" + print_time_limit(draft.time_limit); });
 }
 
-void WhatIf::add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index,
+void WhatIf::add_fewer_of(std::vector<GresCount> Shape::*demands, std::size_t index,
                           std::string_view option) {
     add_most(
-        (question_.job.request->shape.*wishes)[index].count, 1,
-        [&](Draft& draft, std::uint64_t count) { (draft.shape().*wishes)[index].count = count; },
-        [&](Draft& draft) { return devices_text(option, draft.shape().*wishes); });
+        (question_.job.request->shape.*demands)[index].count, 1,
+        [&](Draft& draft, std::uint64_t count) { (draft.shape().*demands)[index].count = count; },
+        [&](Draft& draft) { return devices_text(option, draft.shape().*demands); });
 }
 
-void WhatIf::add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index,
+void WhatIf::add_other_types(std::vector<GresCount> Shape::*demands, std::size_t index,
                              std::string_view option) {
-    const GresCount& wish = (question_.job.request->shape.*wishes)[index];
-    if (wish.type.empty()) return;
+    const GresCount& demand = (question_.job.request->shape.*demands)[index];
+    if (demand.type.empty()) return;
     std::set<std::string> types;
     for (const NodeKind& kind : question_.cluster.scheduler().layout.kinds) {
         for (const NodeKind::Gres& entry : kind.gres) {
-            if (entry.name == wish.name && !entry.type.empty() && entry.type != wish.type)
+            if (entry.name == demand.name && !entry.type.empty() && entry.type != demand.type)
                 types.insert(entry.type);
         }
     }
@@ -80,24 +80,24 @@ void WhatIf::add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t 
     for (const std::string& type : order) {
         if (type.empty() && any) break;
         Draft changed = draft();
-        (changed.shape().*wishes)[index].type = type;
-        std::string text = devices_text(option, changed.shape().*wishes);
+        (changed.shape().*demands)[index].type = type;
+        std::string text = devices_text(option, changed.shape().*demands);
         any = add(std::move(changed), std::move(text), kOtherType) || any;
     }
 }
 
 void WhatIf::add_devices() {
     struct Row {
-        std::vector<GresCount> Shape::*wishes;
+        std::vector<GresCount> Shape::*demands;
         std::string_view option;
     };
     constexpr Row kRows[] = {{&Shape::gres_per_node, "--gres"},
                              {&Shape::gpus, "--gpus"},
                              {&Shape::gpus_per_task, "--gpus-per-task"}};
     for (const Row& row : kRows) {
-        for (std::size_t i = 0; i < (question_.job.request->shape.*row.wishes).size(); ++i) {
-            add_fewer_of(row.wishes, i, row.option);
-            add_other_types(row.wishes, i, row.option);
+        for (std::size_t i = 0; i < (question_.job.request->shape.*row.demands).size(); ++i) {
+            add_fewer_of(row.demands, i, row.option);
+            add_other_types(row.demands, i, row.option);
         }
     }
 }
@@ -111,7 +111,7 @@ void WhatIf::add_less_memory() {
     if (!need || !need->memory_counts) return;
     struct Row {
         std::optional<Megabytes> Need::*in_force;
-        std::optional<Megabytes> Shape::*wish;
+        std::optional<Megabytes> Shape::*demand;
         std::string_view option;
     };
     constexpr Row kRows[] = {{&Need::mem_per_gpu, &Shape::mem_per_gpu, "--mem-per-gpu"},
@@ -127,9 +127,9 @@ void WhatIf::add_less_memory() {
         }
         add_most(
             *amount, *amount > kGigabyte ? kGigabyte : 1,
-            [&](Draft& draft, std::uint64_t most) { draft.shape().*row.wish = most; },
+            [&](Draft& draft, std::uint64_t most) { draft.shape().*row.demand = most; },
             [&](Draft& draft) {
-                return fmt::format("{}={}", row.option, print_memory(*(draft.shape().*row.wish)));
+                return fmt::format("{}={}", row.option, print_memory(*(draft.shape().*row.demand)));
             });
         return;
     }
@@ -166,14 +166,14 @@ void WhatIf::add_fewer_tasks() {
 }
 
 void WhatIf::add_fewer_licenses() {
-    LicenseWish wish =
+    LicenseDemand demand =
         parse_licenses(question_.job.request->licenses).value();  // checked at submission
-    if (wish.any) return;
-    for (std::size_t i = 0; i < wish.wanted.size(); ++i) {
+    if (demand.any) return;
+    for (std::size_t i = 0; i < demand.wanted.size(); ++i) {
         add_most(
-            wish.wanted[i].count, 1,
+            demand.wanted[i].count, 1,
             [&](Draft& draft, std::uint64_t count) {
-                std::vector<LicenseCount> fewer = wish.wanted;
+                std::vector<LicenseCount> fewer = demand.wanted;
                 fewer[i].count = static_cast<std::uint32_t>(count);
                 draft.request->licenses = print_licenses(fewer);
             },
@@ -187,7 +187,7 @@ void WhatIf::add_dropped() {
         if (!given) return;
         Draft changed = draft();
         edit(*changed.request);
-        add(std::move(changed), "without " + option, kDroppedWish);
+        add(std::move(changed), "without " + option, kDroppedDemand);
     };
     auto without = [&](bool given, std::string option, auto edit) {
         try_without(given, std::move(option), [&](JobTerms& terms) { edit(terms.shape); });
@@ -229,15 +229,15 @@ void WhatIf::add_partitions() {
 
 // Other reservations that are open to it; the requested one may not be.
 void WhatIf::add_reservations() {
-    const JobTerms& wish = *question_.job.request;
-    if (!wish.reservation.empty()) {
+    const JobTerms& demand = *question_.job.request;
+    if (!demand.reservation.empty()) {
         Draft changed = draft();
         changed.request->reservation.clear();
-        add(std::move(changed), "without --reservation=" + wish.reservation, kDroppedWish);
+        add(std::move(changed), "without --reservation=" + demand.reservation, kDroppedDemand);
     }
     for (const Reservation& each : question_.cluster.reservations()) {
-        bool tried = each.name == wish.reservation || each.has(kResvMagnetic);
-        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, wish))
+        bool tried = each.name == demand.reservation || each.has(kResvMagnetic);
+        if (tried || !is_open(each, question_.now) || !may_use(each, question_.job.user, demand))
             continue;
         Draft changed = draft();
         changed.request->reservation = each.name;
@@ -266,9 +266,9 @@ void WhatIf::add_halved() {
         if (shape.cpus_per_task > 1)
             note(
                 fmt::format("--cpus-per-task={}", shape.cpus_per_task = less(shape.cpus_per_task)));
-        for (GresCount& wish : shape.gres_per_node) wish.count = less(wish.count);
+        for (GresCount& demand : shape.gres_per_node) demand.count = less(demand.count);
         if (!shape.gres_per_node.empty()) note(devices_text("--gres", shape.gres_per_node));
-        for (GresCount& wish : shape.gpus) wish.count = less(wish.count);
+        for (GresCount& demand : shape.gpus) demand.count = less(demand.count);
         if (!shape.gpus.empty()) note(devices_text("--gpus", shape.gpus));
         if (shape.mem_per_node.value_or(0) > 1)
             note("--mem=" + print_memory(*(shape.mem_per_node = less(*shape.mem_per_node))));

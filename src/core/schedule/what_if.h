@@ -47,9 +47,9 @@ private:
     void add_most(std::uint64_t wanted, std::uint64_t unit, const Edit& edit, const Print& print);
     void add_shorter();
     void add_devices();
-    void add_fewer_of(std::vector<GresCount> Shape::*wishes, std::size_t index,
+    void add_fewer_of(std::vector<GresCount> Shape::*demands, std::size_t index,
                       std::string_view option);
-    void add_other_types(std::vector<GresCount> Shape::*wishes, std::size_t index,
+    void add_other_types(std::vector<GresCount> Shape::*demands, std::size_t index,
                          std::string_view option);
     void add_less_memory();
     void add_fewer_tasks();
@@ -66,7 +66,7 @@ private:
 
     const Question& question_;
     std::vector<bool> roomy_;  // by node index
-    Lifted behind_;            // bookings of jobs behind this one
+    HiddenBookings behind_;    // bookings of jobs behind this one
     StartFinder finder_;
     std::map<const Partition*, std::vector<NodeIndex>> roomy_in_;
     std::vector<Way> found_;

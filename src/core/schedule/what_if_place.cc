@@ -30,9 +30,9 @@ std::vector<bool> WhatIf::nodes_with_room(const Question& question) {
         if (planner.plan().is_closed(node)) continue;
         Amounts free = planner.plan().window(node, now, 1).free;
         bool any = free[Amounts::kCpus] > 0;
-        for (const auto* wishes : {&shape.gres_per_node, &shape.gpus_per_task}) {
-            for (const GresCount& wish : *wishes)
-                any = any && has_some(layout.kind(node), free, wish.name);
+        for (const auto* demands : {&shape.gres_per_node, &shape.gpus_per_task}) {
+            for (const GresCount& demand : *demands)
+                any = any && has_some(layout.kind(node), free, demand.name);
         }
         nodes[i] = any;
     }
@@ -49,7 +49,7 @@ std::vector<Planner::Number> WhatIf::bookings_behind(const Question& question,
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (!nodes[i]) continue;
         for (Planner::Number number : planner.bookings_on(NodeIndex{i})) {
-            if (!planner.booking(number).lifted && gives_way(question, planner.booking(number)))
+            if (!planner.booking(number).hidden && gives_way(question, planner.booking(number)))
                 found.insert(number);
         }
     }

@@ -28,12 +28,12 @@ std::string described(const RunId& run) {
 // What the event log says of an event; others are told apart by their number.
 struct Describe {
     std::string operator()(const SubmitJob& e) const {
-        return fmt::format("submit {} {}", e.idempotency_key, e.wish->dependency);
+        return fmt::format("submit {} {}", e.idempotency_key, e.demand->dependency);
     }
     std::string operator()(const JobEnded& e) const { return "ended " + described(e.run); }
     std::string operator()(const StepEnded& e) const { return "step ended " + described(e.run); }
     std::string operator()(const CreateStep& e) const {
-        return fmt::format("step for {}", e.wish.job.value);
+        return fmt::format("step for {}", e.demand.job.value);
     }
     std::string operator()(const WaitJob& e) const {
         return fmt::format("wait for {}", e.job.value);

@@ -23,8 +23,8 @@ void FaultWorld::plan_sruns(const JobKey& job, Srun::Home home, std::size_t plac
         auto srun = std::make_shared<Srun>(Srun{.job = job, .home = home, .place = place});
         if (random_.chance(0.1)) srun->home = Srun::Home::Elsewhere;
         srun->key = fmt::format("srun{}", next_srun_++);
-        srun->wish = random_step(random_, JobId{job.job});
-        srun->wish.key = srun->key;
+        srun->demand = random_step(random_, JobId{job.job});
+        srun->demand.key = srun->key;
         later(Seconds{random_.between(0, span.count())}, [this, srun] { create_step(srun); });
         if (random_.chance(kKilled))
             later(Seconds{random_.between(0, span.count())}, [this, srun] { give_up(srun); });
@@ -50,7 +50,7 @@ void FaultWorld::create_step(const SrunPtr& srun) {
     srun->request = ask(
         "step",
         [srun, caller](RequestId request) {
-            return CreateStep{request, caller, srun->wish};
+            return CreateStep{request, caller, srun->demand};
         },
         [this, srun](const Answer& answer) { on_step_answer(srun, answer); }, kLostMessage);
     later(kAskAgain, [this, srun] { create_step(srun); });

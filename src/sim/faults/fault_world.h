@@ -98,7 +98,7 @@ private:
         std::size_t place = 0;  // the head node, or the client
         RequestId request;      // while it asks for its step
         std::string key;        // the same when it asks again
-        StepWish wish;
+        StepDemand demand;
         bool gone = false;
         std::optional<RunKey> step;
         std::vector<std::size_t> nodes;

@@ -80,7 +80,7 @@ Event Stranger::request_about(const Job& job) {
         case 8:
             return CompleteJob{kStrangersRequest, caller, job.id, {}};
         case 9:
-            return CreateStep{kStrangersRequest, caller, StepWish{.job = job.id}};
+            return CreateStep{kStrangersRequest, caller, StepDemand{.job = job.id}};
         case 10:
             return ShowAllocation{kStrangersRequest, caller, job.id};
         default:

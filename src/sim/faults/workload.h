@@ -1,6 +1,6 @@
 // sim/faults/workload.h
 //
-// Jobs and wishes at random, small enough for the nodes of a fault world.
+// Jobs and demands at random, small enough for the nodes of a fault world.
 #pragma once
 
 #include <memory>
@@ -24,16 +24,16 @@ std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t n
 // The same for the same job, whichever run of it asks.
 Script random_script(std::uint64_t seed, const RunKey& run, bool wide);
 
-// ---- wide worlds (wishes.cc)
+// ---- wide worlds (demands.cc)
 
 // One more partition, licences, what is needed to reboot.
 void widen(Random& random, Settings& settings);
 // Other slurm.conf's for the same machines: nodes and partitions come and go.
 Settings changed(Random& random, Settings settings);
-// The same job with a wish more: licences, a reservation, jobs to wait for, to be interactive.
+// The same job with a demand more: licences, a reservation, jobs to wait for, to be interactive.
 std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& request,
                                           const std::vector<JobId>& known);
-StepWish random_step(Random& random, JobId job);
+StepDemand random_step(Random& random, JobId job);
 ReservationChange random_reservation(Random& random, Time now, std::uint32_t nodes);
 
 }  // namespace sluice

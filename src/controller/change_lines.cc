@@ -1,5 +1,5 @@
-// controller/life_lines.cc
-#include "controller/life_lines.h"
+// controller/change_lines.cc
+#include "controller/change_lines.h"
 
 #include <fmt/format.h>
 
@@ -117,8 +117,8 @@ void add_node(const Node& before, const Node& node, Lines& lines) {
 
 }  // namespace
 
-std::vector<std::string> life_lines(const Snapshot& before, const Snapshot& after,
-                                    const ChangedRecords& changes) {
+std::vector<std::string> change_lines(const Snapshot& before, const Snapshot& after,
+                                      const ChangedRecords& changes) {
     Lines lines;
     for (const auto& job : changes.jobs) add_job(before.jobs.peek(job->id.value), *job, lines);
     for (const ChangedNode& changed : changes.nodes) {

@@ -1,4 +1,4 @@
-// sim/faults/wishes.cc: what users and administrators of wide worlds come up with.
+// sim/faults/demands.cc: what users and administrators of wide worlds come up with.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,18 +93,18 @@ std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& requ
     return wide;
 }
 
-StepWish random_step(Random& random, JobId job) {
-    StepWish wish;
-    wish.job = job;
-    wish.name = "step";
-    if (random.chance(0.5)) wish.ntasks = static_cast<std::uint32_t>(random.between(1, 3));
-    if (random.chance(0.3)) wish.nodes_min = wish.nodes_max = 1;
-    wish.exact = random.chance(0.5);
-    wish.overlap = random.chance(0.2);
-    if (random.chance(0.3)) wish.mem_per_cpu = random.between(1, 200);
-    wish.immediate = random.chance(0.1);
-    if (random.chance(0.1)) wish.gres_per_node = {{"gpu", "", 1}};
-    return wish;
+StepDemand random_step(Random& random, JobId job) {
+    StepDemand demand;
+    demand.job = job;
+    demand.name = "step";
+    if (random.chance(0.5)) demand.ntasks = static_cast<std::uint32_t>(random.between(1, 3));
+    if (random.chance(0.3)) demand.nodes_min = demand.nodes_max = 1;
+    demand.exact = random.chance(0.5);
+    demand.overlap = random.chance(0.2);
+    if (random.chance(0.3)) demand.mem_per_cpu = random.between(1, 200);
+    demand.immediate = random.chance(0.1);
+    if (random.chance(0.1)) demand.gres_per_node = {{"gpu", "", 1}};
+    return demand;
 }
 
 ReservationChange random_reservation(Random& random, Time now, std::uint32_t nodes) {

@@ -1,11 +1,11 @@
-// See count_line.h.
-#include "core/limits/count_line.h"
+// See count_timeline.h.
+#include "core/limits/count_timeline.h"
 
 #include <algorithm>
 
 namespace sluice {
 
-std::optional<Time> CountLine::earliest(std::int64_t wanted, Seconds length, Time from) const {
+std::optional<Time> CountTimeline::earliest(std::int64_t wanted, Seconds length, Time from) const {
     std::optional<Time> since;
     std::int64_t free = 0;
     for (const auto& [at, change] : changes_) {

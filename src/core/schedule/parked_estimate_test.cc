@@ -1,5 +1,5 @@
-// core/schedule/foretell_test.cc: estimated starts of jobs that wait for something other than
-// nodes.
+// core/schedule/parked_estimate_test.cc: estimated starts of jobs that wait for something other
+// than nodes.
 #include <gtest/gtest.h>
 
 #include "testkit/scenario.h"
@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-TEST(Foretell, WhenLicencesAreGivenBack) {
+TEST(ParkedEstimate, WhenLicencesAreGivenBack) {
     EXPECT_SCENARIO(R"(
         settings licenses=matlab:3,ansys:1
         nodes   n1 cpus=8
@@ -26,7 +26,7 @@ TEST(Foretell, WhenLicencesAreGivenBack) {
     )");
 }
 
-TEST(Foretell, LicencesAndNodesAtTheSameMoment) {
+TEST(ParkedEstimate, LicencesAndNodesAtTheSameMoment) {
     EXPECT_SCENARIO(R"(
         settings licenses=matlab:1
         nodes   n1 cpus=4
@@ -43,7 +43,7 @@ TEST(Foretell, LicencesAndNodesAtTheSameMoment) {
     )");
 }
 
-TEST(Foretell, NothingIsKeptForThem) {
+TEST(ParkedEstimate, NothingIsKeptForThem) {
     EXPECT_SCENARIO(R"(
         settings licenses=matlab:1
         nodes   n1 cpus=2
@@ -58,7 +58,7 @@ TEST(Foretell, NothingIsKeptForThem) {
     )");
 }
 
-TEST(Foretell, LicencesThatAReservationKeeps) {
+TEST(ParkedEstimate, LicencesThatAReservationKeeps) {
     EXPECT_SCENARIO(R"(
         settings licenses=matlab:4
         nodes    n1 cpus=4
@@ -69,7 +69,7 @@ TEST(Foretell, LicencesThatAReservationKeeps) {
     )");
 }
 
-TEST(Foretell, WhenTasksOfItsArrayEnd) {
+TEST(ParkedEstimate, WhenTasksOfItsArrayEnd) {
     EXPECT_SCENARIO(R"(
         nodes   n1 cpus=8
         submit  a array=1-4%2 time=20
@@ -78,7 +78,7 @@ TEST(Foretell, WhenTasksOfItsArrayEnd) {
     )");
 }
 
-TEST(Foretell, WhenItsReservationBegins) {
+TEST(ParkedEstimate, WhenItsReservationBegins) {
     EXPECT_SCENARIO(R"(
         nodes    n1 cpus=4
         reserve  course start=30 length=60 nodes=n1 users=1000
@@ -88,7 +88,7 @@ TEST(Foretell, WhenItsReservationBegins) {
     )");
 }
 
-TEST(Foretell, OneAfterTheOtherInTheSameReservation) {
+TEST(ParkedEstimate, OneAfterTheOtherInTheSameReservation) {
     EXPECT_SCENARIO(R"(
         nodes    n1 cpus=4
         reserve  course start=30 length=90 nodes=n1 users=1000

@@ -1,4 +1,4 @@
-// core/limits/count_line.h
+// core/limits/count_timeline.h
 //
 // How many of something are free over time: what is free now, what is given back later, what is
 // taken for a while.
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-class CountLine {
+class CountTimeline {
 public:
     void add(Time at, std::int64_t change) { changes_[at] += change; }
     void take(std::int64_t count, Time from, Time until) {

@@ -1,5 +1,5 @@
 // What the log says of jobs and nodes: one scenario a line of life.
-#include "controller/life_lines.h"
+#include "controller/change_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-class LifeLines : public testing::Test {
+class ChangeLines : public testing::Test {
 protected:
     // What is logged of these lines of a scenario.
     std::vector<std::string> of(std::string_view text) {
@@ -16,7 +16,7 @@ protected:
         if (auto after = world_.cluster().take_snapshot(world_.now())) after_ = std::move(after);
         const ChangedRecords changes = world_.cluster().take_changes();
         const auto before = std::exchange(before_, after_);
-        return before ? life_lines(*before, *after_, changes) : std::vector<std::string>{};
+        return before ? change_lines(*before, *after_, changes) : std::vector<std::string>{};
     }
 
     Scenario world_;
@@ -25,7 +25,7 @@ protected:
 
 using Lines = std::vector<std::string>;
 
-TEST_F(LifeLines, TellOfASubmissionAStartAndAnEnd) {
+TEST_F(ChangeLines, TellOfASubmissionAStartAndAnEnd) {
     of("nodes n[1-2] cpus=4\n pass");
     const Lines submitted = of("submit job tasks=2 time=10 user=7");
     ASSERT_EQ(submitted.size(), 1u);
@@ -39,7 +39,7 @@ TEST_F(LifeLines, TellOfASubmissionAStartAndAnEnd) {
     EXPECT_EQ(of("clean job n1"), Lines{});
 }
 
-TEST_F(LifeLines, TellWhatEndsAJobOnce) {
+TEST_F(ChangeLines, TellWhatEndsAJobOnce) {
     of("nodes n1 cpus=4\n submit waits hold\n submit runs time=10\n pass");
     EXPECT_EQ(of("cancel waits"),
               (Lines{"kill_job: REQUEST_KILL_JOB JobId=1 uid 0", "job_complete: JobId=1 done"}));
@@ -49,7 +49,7 @@ TEST_F(LifeLines, TellWhatEndsAJobOnce) {
     for (const std::string& line : of("clean runs n1")) EXPECT_NE(line, "Requeuing JobId=2");
 }
 
-TEST_F(LifeLines, TellForWhichJobAnotherIsPreempted) {
+TEST_F(ChangeLines, TellForWhichJobAnotherIsPreempted) {
     of(R"(
         settings  preempt=partition mode=REQUEUE
         nodes     n[1-2] cpus=4
@@ -68,14 +68,14 @@ TEST_F(LifeLines, TellForWhichJobAnotherIsPreempted) {
     EXPECT_EQ(ended[0], "preempted JobId=1 has been requeued to reclaim resources for JobId=3");
 }
 
-TEST_F(LifeLines, TellWhenTimeIsUp) {
+TEST_F(ChangeLines, TellWhenTimeIsUp) {
     of("nodes n1 cpus=4\n submit job time=10\n pass");
     const Lines ended = of("at 11");
     ASSERT_FALSE(ended.empty());
     EXPECT_EQ(ended[0], "Time limit exhausted for JobId=1");
 }
 
-TEST_F(LifeLines, NameTheTasksOfAnArrayBothWays) {
+TEST_F(ChangeLines, NameTheTasksOfAnArrayBothWays) {
     of("nodes n1 cpus=4\n submit all array=1-2 time=10");
     const Lines started = of("pass");
     ASSERT_EQ(started.size(), 2u);
@@ -84,7 +84,7 @@ TEST_F(LifeLines, NameTheTasksOfAnArrayBothWays) {
     }
 }
 
-TEST_F(LifeLines, TellWhatIsDoneToNodes) {
+TEST_F(ChangeLines, TellWhatIsDoneToNodes) {
     of("nodes n1 cpus=4\n pass");
     EXPECT_EQ(of("node n1 State=DRAIN Reason=fan"),
               (Lines{"update_node: node n1 reason set to: fan",

@@ -1,4 +1,4 @@
-// controller/life_lines.h
+// controller/change_lines.h
 //
 // Log lines about jobs and nodes, at level info: docs/admin-guide.md lists them.
 #pragma once
@@ -12,7 +12,7 @@ namespace sluice {
 
 // What a batch changed. Compat: the words after Slurm's function names, which log readers search
 // for.
-std::vector<std::string> life_lines(const Snapshot& before, const Snapshot& after,
-                                    const ChangedRecords& changes);
+std::vector<std::string> change_lines(const Snapshot& before, const Snapshot& after,
+                                      const ChangedRecords& changes);
 
 }  // namespace sluice
