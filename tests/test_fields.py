@@ -42,6 +42,7 @@ WITHOUT_READER = {
     "Config.job_defaults": "DefCpuPerGPU and DefMemPerGPU as written, shown; other members have the numbers",
     "JobTerms.wckey": "a label for reports, which is shown",
     "JobDetails.submit_sid": "shown as AllocNode:Sid",
+    "JobDetails.extra": "a text of the site, which is shown",
     "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",
     "PartitionConfig.node_sets": "shown; `nodes` has the names",
     "Qos.description": "a text for sacctmgr show qos",

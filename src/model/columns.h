@@ -110,6 +110,7 @@ enum class JobColumn : std::uint16_t {
     TresFreq = 140,     // (t) "gpu:medium,memory=high"
     SchedNodes = 160,   // (t) where a waiting job is expected to start, when known
     LastCheckpoint,     // absent: it has reported none
+    Extra,              // (t)
     AllocLayout = 170,  // (t) of each line of AllocDetail: sockets, cores of each, CPUs of a core:
                         // "2:8:1\n..."
     PriorityFactors =

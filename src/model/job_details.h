@@ -29,6 +29,7 @@ struct JobDetails {
     std::uint32_t submit_sid = 0;  // AllocNode:Sid
     std::string script_hash;       // key in the store; empty for interactive jobs
     std::string environment_hash;
+    std::string extra;  // any text, for the site
 
     bool operator==(const JobDetails&) const = default;
 };
@@ -47,7 +48,8 @@ inline constexpr auto kFields<JobDetails> = fields<JobDetails>(
     field(17, "submit line", &JobDetails::submit_line, bytes_at_most(sizes::kSubmitLine)),
     field(22, "submit_sid", &JobDetails::submit_sid),
     field(41, "script hash", &JobDetails::script_hash, bytes_at_most(sizes::kKey)),
-    field(42, "environment hash", &JobDetails::environment_hash, bytes_at_most(sizes::kKey)));
+    field(42, "environment hash", &JobDetails::environment_hash, bytes_at_most(sizes::kKey)),
+    field(73, "extra", &JobDetails::extra));
 
 class PackedDetails {
 public:

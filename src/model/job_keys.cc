@@ -273,6 +273,7 @@ constexpr JobKey kJobKeys[] = {
     {"AdminComment",      set_admin_comment},
     {"ArrayTaskThrottle", set_number<&JobChange::array_limit>},
     {"Comment",           set_detail<&JobDetails::comment>},
+    {"Extra",             set_detail<&JobDetails::extra>},
     {"Contiguous",        set_yes_no<&S::contiguous>},
     {"CoreSpec",          set_spec<&S::core_spec, &S::thread_spec>},
     {"CPUsPerTask",       set_cpus_per_task},

@@ -53,7 +53,7 @@ constexpr JobOption kJobOptions[] = {
     {"export",              0,   "names",            kBatchRun,   "EXPORT",           kSbatch,     text<&JobOptions::export_list>,      Run,        "environment variables the job gets: ALL, NONE, NIL or a list"},
     {"export-file",         0,   "file|fd",          kSbatch,     nullptr,            0,           text<&JobOptions::export_file>,      Run,        "file with NAME=value entries, each ended by a zero byte"},
     {"external-launcher",   0,   nullptr,            kSrun,       "EXTERNAL_LAUNCHER", kSrun,      set_external_launcher,               Run,        "the step of an MPI launcher"},
-    {"extra",               0,   "text",             kAllTools,   nullptr,            0,           nullptr,                             Run,        "free text on the job"},
+    {"extra",               0,   "text",             kAllTools,   nullptr,            0,           text<&JobRequest::extra>,            Run,        "free text on the job"},
     {"get-user-env",        0,   nullptr,            kSbatch,     "GET_USER_ENV",     kSbatch,     flag<&JobRequest::get_user_env>,     Run,        "start from the user's login environment"},
     {"gid",                 0,   "group",            kSbatch,     nullptr,            0,           text<&JobOptions::as_group>,         Run,        "group to run the job as (root only)"},
     {"gres",                0,   "list",             kAllTools,   "GRES",             kAllTools,   set_gres,                            Run,        "generic resources per node"},

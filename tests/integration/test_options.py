@@ -15,7 +15,7 @@ LAYOUT = ["--ntasks-per-core=1", "--ntasks-per-socket=2", "--switches=1@2", "--c
 
 @pytest.fixture(scope="module")
 def held(shared):
-    """A job that will not start, with many wishes."""
+    """A job that will not start, with many demands."""
     job = shared.submit("true", "-H", *LAYOUT)
     yield shared, job
     shared.run("scancel", job)
@@ -61,7 +61,7 @@ def test_wrong_changes_are_refused(held, change, words):
     assert result.returncode != 0 and words in result.stdout + result.stderr
 
 
-def test_jobs_find_their_wishes_in_the_environment(shared):
+def test_jobs_find_their_demands_in_the_environment(shared):
     _, output = shared.run_job("env", "--ntasks-per-core=1", "--ntasks-per-socket=2", "--hint=compute_bound",
                                "--gpus-per-node=1", "-C", "common")
     for line in ("SLURM_NTASKS_PER_CORE=1", "SLURM_NTASKS_PER_SOCKET=2", "SLURM_HINT=compute_bound",
@@ -131,3 +131,14 @@ def test_a_full_queue_is_waited_for(make_cluster):
     cluster.run("scancel", first)
     output, _ = waiting.communicate()
     assert waiting.returncode == 0 and output.startswith("Submitted batch job ")
+
+
+def test_the_extra_text_is_shown_changed_and_survives_a_crash(cluster):
+    job = cluster.submit("true", "-H", "--extra=user text, with = signs")
+    assert cluster.run("squeue", "-h", "-j", job, "-O", "extra:40").stdout.strip() == "user text, with = signs"
+    cluster.run("scontrol", "update", f"jobid={job}", "Extra=other")
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    assert cluster.job(job)["Extra"] == "other"
+    long = cluster.run("sbatch", "--extra", "x" * 1025, "--wrap", "true", check=False)
+    assert long.returncode != 0 and "extra" in long.stderr
