@@ -39,7 +39,7 @@ def test_a_job_without_gpus_sees_none(shared):
 
 
 @pytest.mark.parametrize("gres", ["gpu:nosuch:1", "tpu:1", "gpu:h100:3", "gpu:-1", "gpu:x:y:z"])
-def test_impossible_wishes_are_refused(shared, gres):
+def test_impossible_demands_are_refused(shared, gres):
     result = shared.run("sbatch", f"--gres={gres}", "--wrap", "true", check=False)
     assert result.returncode != 0 and result.stderr.startswith("sbatch: ")
 
@@ -52,8 +52,8 @@ def test_a_step_gets_a_part_of_the_jobs_devices(shared):
 
 def test_a_step_that_asks_for_none_has_none(shared):
     _, output = shared.run_job(
-        "for wish in --gres=none --gres=gpu:0 --gpus=0 --quiet; do\n"
-        "srun -n1 $wish sh -c 'echo \"<$CUDA_VISIBLE_DEVICES$SLURM_STEP_GPUS>\"'\ndone",
+        "for demand in --gres=none --gres=gpu:0 --gpus=0 --quiet; do\n"
+        "srun -n1 $demand sh -c 'echo \"<$CUDA_VISIBLE_DEVICES$SLURM_STEP_GPUS>\"'\ndone",
         "--gres=gpu:a40:2", "-n2")
     assert output.splitlines() == ["<>", "<>", "<>", "<0,10,1>"]
 

@@ -1,4 +1,4 @@
-"""Where jobs run: nothing is oversubscribed, wishes about nodes are kept."""
+"""Where jobs run: nothing is oversubscribed, demands about nodes are kept."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def nodes_of(cluster, job):
     (["-C", "first"], "n1"), (["-w", "n3"], "n3"), (["-x", "n[1-3]"], "n4"),
     (["-N", "2", "-w", "n[2,4]"], "n[2,4]"), (["-N", "4"], "n[1-4]"),
     (["-n", "8", "--ntasks-per-node=2"], "n[1-4]"), (["-C", "last"], "n4")])
-def test_wishes_about_nodes(shared, options, expected):
+def test_demands_about_nodes(shared, options, expected):
     record, _ = shared.run_job("true", *options)
     assert record["JobState"] == "COMPLETED" and record["NodeList"] == expected
 
