@@ -10,6 +10,8 @@ add_library(protobuf_lite INTERFACE)
 target_link_libraries(protobuf_lite INTERFACE ${PROTOBUF_LITE_STATIC} Threads::Threads)
 
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(POSTGRESQL REQUIRED libpq)  # loaded when used: see src/sql
+pkg_check_modules(MARIADB REQUIRED libmariadb)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 

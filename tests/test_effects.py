@@ -10,7 +10,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # key: the test that fails when the key has no effect.
 TESTS = {
-    "AccountingStorageEnforce": "integration/test_qos.py::test_the_qos_of_a_partition_caps_what_runs_there",
+    "AccountingStorageBackupHost": "integration/test_dbd.py::test_the_backup_is_asked_when_the_first_host_does_not_answer",
+    "AccountingStorageHost": "integration/test_dbd.py::test_the_backup_is_asked_when_the_first_host_does_not_answer",
+    "AccountingStoragePort": "integration/test_dbd.py::test_the_backup_is_asked_when_the_first_host_does_not_answer",
+    "AccountingStorageType": "integration/test_accounting.py::test_a_job_is_there_when_it_waits_runs_and_has_ended",
+    "AccountingStoreFlags": "integration/test_accounting.py::test_scripts_are_kept_where_the_site_asks_for_them",
     "AllowSpecResourcesUsage": "integration/test_place.py::test_threads_are_not_left_to_the_system_unless_allowed",
     "AuthInfo": "integration/test_auth.py::test_munge",
     "AuthType": "integration/test_auth.py::test_shared_key",
@@ -20,6 +24,9 @@ TESTS = {
     "GresTypes": "integration/test_gres.py",
     "GroupUpdateTime": "integration/test_reconfigure.py::test_groups_are_asked_for_again_by_and_by",
     "InteractiveStepOptions": "integration/test_config_effects.py::test_salloc_runs_its_shell_on_the_first_node",
+    "JobAcctGatherFrequency": "integration/test_usage.py::test_memory_is_not_looked_at_more_often_than_configured",
+    "JobAcctGatherParams": "integration/test_usage.py::test_a_step_that_takes_more_memory_than_it_has_is_killed",
+    "JobAcctGatherType": "integration/test_usage.py::test_nothing_is_sampled_without_a_plugin",
     "JobFileAppend": "integration/test_config_effects.py::test_job_file_append",
     "JobRequeue": "integration/test_config_effects.py::test_job_requeue",
     "KillOnBadExit": "integration/test_config_effects.py::test_kill_on_bad_exit",

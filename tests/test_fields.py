@@ -40,12 +40,9 @@ STRUCTS = {  # name: (file, the files that do not count)
 # Each with the reason why nothing has to act on it.
 WITHOUT_READER = {
     "Config.job_defaults": "DefCpuPerGPU and DefMemPerGPU as written, shown; other members have the numbers",
-    "JobTerms.wckey": "a label for reports, which is shown",
     "JobDetails.submit_sid": "shown as AllocNode:Sid",
-    "JobDetails.extra": "a text of the site, which is shown",
     "PartitionConfig.nodes_text": "Nodes= as written, shown; `nodes` has the names",
     "PartitionConfig.node_sets": "shown; `nodes` has the names",
-    "Qos.description": "a text for sacctmgr show qos",
 }
 
 

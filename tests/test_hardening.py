@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = Path(os.environ.get("SLUICE_PREFIX", ROOT / "build/prefix"))
-DAEMONS = {"slurmctld", "slurmd", "slurmstepd"}
+DAEMONS = {"slurmctld", "slurmd", "slurmdbd", "slurmstepd"}
 STATIC = {"bin/sbatch"}  # started by users only, with their own rights
 
 

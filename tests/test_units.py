@@ -19,7 +19,7 @@ def settings(unit):
     return parser
 
 
-@pytest.mark.parametrize("unit", ["slurmctld", "slurmd"])
+@pytest.mark.parametrize("unit", ["slurmctld", "slurmd", "slurmdbd"])
 def test_systemd_understands_it(unit, tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("there is no systemd-analyze")
@@ -32,7 +32,7 @@ def test_systemd_understands_it(unit, tmp_path):
     assert (done.returncode, said) == (0, [])
 
 
-@pytest.mark.parametrize("unit", ["slurmctld", "slurmd"])
+@pytest.mark.parametrize("unit", ["slurmctld", "slurmd", "slurmdbd"])
 def test_it_starts_when_network_files_and_time_are_there(unit):
     after = settings(unit)["Unit"]["After"].split()
     assert {"network-online.target", "remote-fs.target", "time-sync.target", "munge.service"} <= set(after)
@@ -41,8 +41,9 @@ def test_it_starts_when_network_files_and_time_are_there(unit):
     assert service["ExecStart"].split()[:2] == [f"@CMAKE_INSTALL_PREFIX@/sbin/{unit}", "-D"]
 
 
-def test_the_controller_is_confined():
-    service = settings("slurmctld")["Service"]
+@pytest.mark.parametrize("unit", ["slurmctld", "slurmdbd"])
+def test_the_controller_and_the_database_are_confined(unit):
+    service = settings(unit)["Service"]
     assert service["ProtectSystem"] == "strict"
     # Where the example configuration keeps state, logs and the pid file.
     assert {"/var/spool", "/var/log", "/run"} <= set(service["ReadWritePaths"].split())

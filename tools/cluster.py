@@ -128,7 +128,7 @@ class Ports:
 class Cluster:
     def __init__(self, nodes=2, cpus=4, memory=4000, extra="", node_extra="", files=None,
                  user=None, prefix=None, gpus=None, partitions=None, address="127.0.0.1",
-                 hosts=None):
+                 hosts=None, dbd=None):
         """
         extra       lines for slurm.conf
         node_extra  words for the NodeName lines, or a dictionary of them by node
@@ -138,6 +138,7 @@ class Cluster:
         address     of the controller, and of nodes that are not in hosts
         hosts       {"n2": (network namespace, address)}: nodes that are on a host of their own
                     as far as connections are concerned
+        dbd         lines for slurmdbd.conf: slurmdbd has the accounting database
         """
         self.prefix = Path(prefix or default_prefix())
         self.user = user or pwd.getpwuid(os.getuid()).pw_name
@@ -148,7 +149,9 @@ class Cluster:
         self.partitions = partitions or "PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE"
         self.address, self.hosts = address, hosts or {}
         self.dir = Path(tempfile.mkdtemp(prefix="sluice-"))
+        self.dbd = dbd
         self.ports = Ports(nodes + 1)
+        self.dbd_ports = Ports(1) if dbd is not None else None
         self.daemons = {}  # name -> Popen
         self.under = {}  # name -> the words of a command that runs it
         self.checked = True  # False: a test broke the cluster on purpose
@@ -186,11 +189,22 @@ SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=100
 KillWait=2
 ReturnToService=2
-{own_user}{self.extra}
+{own_user}{self.dbd_lines()}{self.extra}
 {self.gres_types()}
 {self.node_lines()}
 {self.partitions}
 """
+
+    def dbd_lines(self):
+        if self.dbd is None:
+            return ""
+        return ("AccountingStorageType=accounting_storage/slurmdbd\n"
+                f"AccountingStorageHost={self.address}\nAccountingStoragePort={self.dbd_ports.numbers[0]}\n")
+
+    def dbd_text(self):
+        return (f"DbdHost={socket.gethostname()}\nDbdPort={self.dbd_ports.numbers[0]}\nSlurmUser={self.user}\n"
+                f"LogFile={self.dir}/log/slurmdbd.log\nPidFile={self.dir}/slurmdbd.pid\nDebugLevel=debug\n"
+                f"StorageType=accounting_storage/sqlite\nStorageLoc={self.dir}/state/dbd.db\n{self.dbd}\n")
 
     def gres_types(self):
         return "GresTypes=gpu" if self.gpus else ""
@@ -232,6 +246,9 @@ ReturnToService=2
         self.conf.write_text(self.config_text())
         if self.gpus:
             (self.dir / "etc" / "gres.conf").write_text(self.gres_text())
+        if self.dbd is not None:
+            (self.dir / "etc" / "slurmdbd.conf").write_text(self.dbd_text())
+            (self.dir / "etc" / "slurmdbd.conf").chmod(0o600)
         for name, text in self.files.items():
             path = self.dir / "etc" / name
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -267,6 +284,11 @@ ReturnToService=2
         if wait:
             self.wait_for(self.controller_up, what="slurmctld to answer")
 
+    def start_dbd(self):
+        self.start_daemon("slurmdbd", "slurmdbd", "-D")
+        self.wait_for(lambda: self.run("sacctmgr", "-n", "show", "cluster", check=False).returncode == 0,
+                      what="slurmdbd to answer")
+
     def start_node(self, name, wait=True):
         self.start_daemon(name, "slurmd", "-D", "-N", name)
         if wait:
@@ -275,6 +297,8 @@ ReturnToService=2
 
     def start(self):
         checked, self.checked = self.checked, False
+        if self.dbd is not None:
+            self.start_dbd()
         self.start_controller()
         for name in self.nodes:
             self.start_node(name, wait=False)
@@ -416,7 +440,7 @@ ReturnToService=2
         try:
             if self.checked:
                 self.cancel_all()
-            for name in [*self.nodes, "slurmctld"]:
+            for name in [*self.nodes, "slurmctld", "slurmdbd"]:
                 if self.alive(name):
                     status = self.kill(name, signal.SIGTERM)
                     # A daemon that has only just been started dies of the signal: that is fine.
@@ -441,6 +465,8 @@ ReturnToService=2
                     pass
             time.sleep(0.05)
         self.ports.release()
+        if self.dbd_ports:
+            self.dbd_ports.release()
         if not os.environ.get("SLUICE_KEEP"):
             shutil.rmtree(self.dir, ignore_errors=True)
 

@@ -21,12 +21,20 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/gpu_usage/gpu_usage.h"
+#include "cli/sacct/options.h"
 #include "cli/scancel/options.h"
 #include "cli/scontrol/scontrol.h"
+#include "cli/seff/seff.h"
 #include "cli/sinfo/options.h"
 #include "cli/sprio/options.h"
 #include "cli/squeue/options.h"
+#include "cli/sreport/sreport.h"
+#include "cli/sshare/options.h"
+#include "cli/sstat/fields.h"
+#include "cli/sstat/options.h"
 #include "config/key_help.h"
+#include "surface/accounted_table.h"
 #include "surface/job_options.h"
 #include "surface/jobs.h"
 #include "surface/nodes.h"
@@ -82,7 +90,13 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "squeue") return squeue_option_help();
     if (tool == "sinfo") return sinfo_option_help();
     if (tool == "sprio") return sprio_option_help();
+    if (tool == "sshare") return sshare_option_help();
     if (tool == "scontrol") return control_option_help();
+    if (tool == "sstat") return sstat_option_help();
+    if (tool == "seff") return seff_option_help();
+    if (tool == "sacct") return sacct_option_help();
+    if (tool == "sreport") return sreport_option_help();
+    if (tool == "gpu_usage") return gpu_usage_option_help();
     return {};
 }
 
@@ -147,7 +161,15 @@ std::string letter_list(std::string_view listing) {
     return letters(priority_fields());
 }
 
+std::string accounted_names() {
+    std::vector<std::string_view> all;
+    for (const AccountedField& field : accounted_fields()) all.push_back(field.name);
+    return roff(fmt::format("{}.\n", fmt::join(all, ", ")));
+}
+
 std::string name_list(std::string_view listing) {
+    if (listing == "sstat") return roff(fmt::format("{}.\n", fmt::join(sstat_field_names(), ", ")));
+    if (listing == "accounted") return accounted_names();
     return listing == "jobs" ? names(job_fields()) : names(node_fields());
 }
 
@@ -161,6 +183,7 @@ const std::map<std::string_view, KeyTable> kTables = {
     {"PreemptParameters", KeyTable::PreemptParameters},
     {"gres.conf", KeyTable::GresConf},
     {"cgroup.conf", KeyTable::CgroupConf},
+    {"slurmdbd.conf", KeyTable::SlurmdbdConf},
     {"topology.conf", KeyTable::TopologyConf},
 };
 

@@ -115,6 +115,7 @@ wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
     result.set_mountpoint(demand.mountpoint);
     result.set_delegated(site.cgroup_delegated);
     result.set_top(site.cgroup_top);
+    result.set_count_memory(site.counts_memory);
     if (demand.constrain_ram_space) limit_memory(site, share.memory(), job_memory, result);
     if (demand.constrain_cores) {
         std::string cpus =
@@ -129,7 +130,23 @@ wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
     return result;
 }
 
+// Where the memory of a step cannot be counted by its cgroup, it is read from /proc.
+static void try_memory_count(Site& site) {
+    if (site.config.job_acct_gather_type != "jobacct_gather/cgroup") return;
+    Result<Cgroup> made = Cgroup::create(cgroup_place(site, 0, "probe"), {.count_memory = true});
+    site.counts_memory = made.has_value();
+    if (made) {
+        made->remove();
+    } else {
+        site.notes.push_back(
+            fmt::format("JobAcctGatherType=jobacct_gather/cgroup: {}; memory is "
+                        "read from /proc",
+                        made.error().detail));
+    }
+}
+
 void try_confinement(Site& site) {
+    try_memory_count(site);
     const CgroupConfig& demand = site.config.cgroup;
     const CgroupPlace place = cgroup_place(site, 0, "probe");
     auto attempt = [&](const char* key, const CgroupLimits& limits) {

@@ -152,7 +152,7 @@ void Door::on_message(const std::shared_ptr<Visitor>& visitor) {
             return leave(visitor);
         }
     }
-    visitor->channel == wire::CHANNEL_LOCAL ? on_local(*visitor) : on_launch(visitor);
+    visitor->channel == wire::CHANNEL_LOCAL ? on_local(*visitor) : on_step(visitor);
 }
 
 void Door::greet(const std::shared_ptr<Visitor>& visitor) {
@@ -267,8 +267,23 @@ void Door::on_local(Visitor& visitor) {
     answer(visitor.fd, reply);
 }
 
-void Door::on_launch(const std::shared_ptr<Visitor>& visitor) {
+// sstat waits for one answer; the visitor stays as long as others may.
+void Door::on_usage_asked(const std::shared_ptr<Visitor>& visitor, const wire::AskUsage& question) {
+    jobs_.ask_usage(question, visitor->identity, [this, visitor](Result<wire::StepUsages> usages) {
+        if (visitor->gone) return;
+        wire::StepOutput output;
+        if (usages) {
+            *output.mutable_usages() = std::move(*usages);
+        } else {
+            *output.mutable_error() = to_wire(usages.error());
+        }
+        answer(visitor->fd, output);
+    });
+}
+
+void Door::on_step(const std::shared_ptr<Visitor>& visitor) {
     Result<wire::StepInput> input = decode<wire::StepInput>(visitor->message());
+    if (input && input->has_ask_usage()) return on_usage_asked(visitor, input->ask_usage());
     loop_.forget(visitor->fd.get());
     Fd connection = std::move(visitor->fd);
     leave(visitor);

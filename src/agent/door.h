@@ -1,8 +1,8 @@
 // agent/door.h
 //
-// The connections to this slurmd: of srun with a step to launch, and of tools of this host that
-// need a token or ask whether slurmd is alive. Reads each message exactly, never beyond: the
-// connection of an srun goes on in the step's supervisor.
+// The connections to this slurmd: of srun with a step to launch, of sstat, and of tools of this
+// host that need a token or ask whether slurmd is alive. Reads each message exactly, never beyond:
+// the connection of an srun goes on in the step's supervisor.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,8 @@ private:
     void end_greeting(const std::shared_ptr<Visitor>& visitor, wire::Welcome welcome,
                       const Result<void>& done);
     void on_local(Visitor& visitor);
-    void on_launch(const std::shared_ptr<Visitor>& visitor);
+    void on_step(const std::shared_ptr<Visitor>& visitor);
+    void on_usage_asked(const std::shared_ptr<Visitor>& visitor, const wire::AskUsage& question);
     void leave(const std::shared_ptr<Visitor>& visitor);
 
     EventLoop& loop_;

@@ -105,6 +105,10 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_gpu_freq_def(site_->config.gpu_freq_def);
     order.set_task_prolog(site_->config.task_prolog);
     order.set_task_epilog(site_->config.task_epilog);
+    wire::Sampling& sampling = *order.mutable_sampling();
+    sampling.set_type(site_->config.job_acct_gather_type);
+    sampling.set_frequency(site_->config.job_acct_gather_frequency);
+    sampling.set_params(site_->config.job_acct_gather_params);
     bool batch = credential.run().step() == kBatchStep.value;
     const std::uint64_t job_memory =
         batch ? order.share().memory() : job_memory_in(credential, site_->node.name);

@@ -47,6 +47,10 @@ public:
         std::function<void(Fd, const Error&)> refuse;  // gets the connection back
     };
     void launch_tasks(const wire::LaunchTasks& launch, Caller caller);
+    // Answers with what the supervisors say, at the latest after kUsageTime; a supervisor that has
+    // not answered by then is left out. Refused to other users than the job's.
+    using UsageAnswer = std::function<void(Result<wire::StepUsages>)>;
+    void ask_usage(const wire::AskUsage& question, const Identity& asker, UsageAnswer answer);
     void signal(const wire::SignalJob& order);
     void terminate(const wire::Terminate& order);
     void on_acknowledged(const wire::AgentReport& report);
@@ -106,6 +110,8 @@ private:
     void report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed = false);
     void report_step_ended(const RunKey& key, const wire::StepEnd& end);
     void report_refused_step(const RunKey& key, const wire::StepEnd& end);
+    void on_usage(const wire::UsageSoFar& usage);
+    void answer_usage(std::uint64_t number);
     JobHere* find(const JobKey& key);
     Run* find(const RunKey& key);
 
@@ -134,6 +140,15 @@ private:
         std::vector<std::function<void()>> waiting;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Question> questions_;
+    // Questions of sstat that supervisors have not answered yet, by number.
+    struct UsageQuestion {
+        std::size_t open = 0;  // supervisors that were asked and have not answered
+        wire::StepUsages answers;
+        UsageAnswer answer;
+        EventLoop::TimerId patience = 0;
+    };
+    std::map<std::uint64_t, UsageQuestion> usage_questions_;
+    std::uint64_t next_question_ = 1;
     JobDirectories directories_;
     // Jobs that are gone from here, and when: an srun with a credential for one may still come.
     struct End {

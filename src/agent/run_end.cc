@@ -48,6 +48,8 @@ void Jobs::on_report(const RunKey& key, const wire::StepReport& report) {
     } else if (report.has_killing()) {
         run->so_far = report.killing();
         watch_kill(key, Seconds{0});
+    } else if (report.has_usage()) {
+        on_usage(report.usage());
     } else if (report.has_end()) {
         on_end(key, report.end());
     }

@@ -38,7 +38,8 @@ bool wants_limits(const CgroupConfig& cgroup) {
 
 bool wants_cgroups(const Config& config) {
     if (config.cgroup.plugin == "disabled") return false;
-    return config.proctrack_type == "proctrack/cgroup" || wants_limits(config.cgroup);
+    return config.proctrack_type == "proctrack/cgroup" || wants_limits(config.cgroup) ||
+           config.job_acct_gather_type == "jobacct_gather/cgroup";
 }
 
 bool can_use_cgroups(const Config& config) {
@@ -81,6 +82,7 @@ void examine(Site& site) {
     site.problem.clear();
     site.notes.clear();
     site.constrains_devices = false;
+    site.counts_memory = false;
     find_devices(site);
     site.cgroups = can_use_cgroups(site.config);
     const CgroupConfig& cgroup = site.config.cgroup;

@@ -26,6 +26,7 @@ struct Site {
     std::string cgroup_top;
     std::string cgroup_delegated;     // see os/cgroup.h
     bool constrains_devices = false;  // ConstrainDevices=yes, and it works here
+    bool counts_memory = false;       // JobAcctGatherType=jobacct_gather/cgroup, and it works here
     std::vector<GresDevices> gres;    // devices of gres.conf, and those found
     std::string problem;              // why jobs must not run here; empty: nothing is wrong
     std::vector<std::string> notes;   // for the log

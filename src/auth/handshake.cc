@@ -57,6 +57,10 @@ std::string node_destination(std::string_view node) {
     return fmt::format("slurmd {}", node);
 }
 
+std::string dbd_destination(std::string_view host) {
+    return fmt::format("slurmdbd {}", host);
+}
+
 wire::Hello make_hello(wire::Channel channel, std::string_view program) {
     wire::Hello hello;
     hello.set_version_min(kProtocolVersionMin);

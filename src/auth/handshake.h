@@ -18,6 +18,7 @@ namespace sluice {
 // What a Hello over TCP names as its destination.
 std::string controller_destination(std::string_view host);  // as SlurmctldHost names it
 std::string node_destination(std::string_view node);
+std::string dbd_destination(std::string_view host);  // as AccountingStorageHost names it
 
 wire::Hello make_hello(wire::Channel channel, std::string_view program);
 void address_hello(wire::Hello& hello, std::string destination);  // over TCP; adds a nonce

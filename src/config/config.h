@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "model/node.h"
 #include "model/partition.h"
+#include "model/used.h"
 
 namespace sluice {
 
@@ -97,13 +98,21 @@ struct Config {
     std::string scheduler_type = "sched/backfill";
     std::string scheduler_parameters;
     Seconds scheduler_time_slice{30};
-    std::string accounting_enforce;    // "qos,limits"
-    std::string preempt_type;          // preempt/partition_prio, preempt/qos; empty: none
-    std::string preempt_mode = "OFF";  // upper case: REQUEUE, SUSPEND,GANG
+    std::string accounting_enforce;  // "qos,limits"
+    std::string accounting_type;     // accounting_storage/slurmdbd; else slurmctld does it itself
+    std::string accounting_host = "localhost", accounting_backup_host;  // of slurmdbd
+    std::uint16_t accounting_port = 6819;
+    std::string accounting_tres;         // AccountingStorageTRES: "gres/gpu,gres/gpu:a40"
+    std::string accounting_store_flags;  // job_comment, job_env, job_extra, job_script
+    std::string preempt_type;            // preempt/partition_prio, preempt/qos; empty: none
+    std::string preempt_mode = "OFF";    // upper case: REQUEUE, SUSPEND,GANG
     std::string preempt_parameters;
     Seconds preempt_exempt_time{0};
     std::string licenses;      // "matlab:10,ansys"
     std::string gpu_freq_def;  // as --gpu-freq
+    std::string job_acct_gather_type = "jobacct_gather/linux";
+    std::string job_acct_gather_frequency = "30";  // as --acctg-freq
+    std::string job_acct_gather_params;            // UsePss, OverMemoryKill, ...
     std::string topology_plugin = "topology/flat";
     bool allow_spec_resources = false;
     std::string slurmd_parameters;     // config_overrides
@@ -158,6 +167,9 @@ struct Config {
     Seconds priority_max_age{7 * 24 * 3600};
     Seconds priority_calc_period{300};
     bool priority_favor_small = false;
+    Seconds priority_decay_half_life{7 * 24 * 3600};
+    UsageReset priority_usage_reset = UsageReset::None;
+    std::uint32_t fair_share_dampening = 1;
     std::string private_data;
     std::string job_defaults;  // "DefCpuPerGPU=2,DefMemPerGPU=4096"
     std::optional<std::uint32_t> def_cpus_per_gpu;

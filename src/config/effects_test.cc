@@ -242,6 +242,63 @@ TEST(ConfigEffects, PriorityFavorSmall) {
     }
 }
 
+// User 1001 of the account has run for 10 minutes on one CPU, user 1002 not at all.
+Scenario with_usage(const std::string& lines) {
+    Scenario scenario = cluster_with("PriorityCalcPeriod=1\n" + lines);
+    EXPECT_EQ(scenario.run("member 1001 account=a Priority=7\nmember 1002 account=a\n"
+                           "submit old user=1001 account=a cpus=1\npass\nat 10\nend old\n"
+                           "at 12\nsubmit greedy user=1001 account=a\n"
+                           "submit modest user=1002 account=a"),
+              "");
+    return scenario;
+}
+const UsedAmounts* used_by_1001(Scenario& scenario) {
+    const Association* own = scenario.cluster().associations().find("a", UserId{1001}, "");
+    return scenario.cluster().usage().of_association(own->id);
+}
+const ShareLine& share_of_1001(Scenario& scenario) {
+    return *scenario.cluster().fair_share()->find("a", UserId{1001}, "");
+}
+
+TEST(ConfigEffects, PriorityWeightFairShare) {
+    for (const bool is_set : {true, false}) {
+        Scenario scenario = with_usage(is_set ? "PriorityWeightFairShare=1000" : "");
+        EXPECT_EQ(priority_of(scenario, "modest") >= priority_of(scenario, "greedy") + 500, is_set);
+    }
+}
+
+TEST(ConfigEffects, PriorityWeightAssoc) {
+    for (const bool is_set : {true, false}) {
+        Scenario scenario = with_usage(is_set ? "PriorityWeightAssoc=1000" : "");
+        EXPECT_EQ(priority_of(scenario, "greedy") >= priority_of(scenario, "modest") + 900, is_set);
+    }
+}
+
+TEST(ConfigEffects, PriorityDecayHalfLife) {
+    for (const bool is_set : {true, false}) {
+        Scenario scenario = with_usage(is_set ? "PriorityDecayHalfLife=10" : "");
+        ASSERT_EQ(scenario.run("at 112"), "");
+        EXPECT_EQ(used_by_1001(scenario)->wall_seconds < 2, is_set);
+    }
+}
+
+TEST(ConfigEffects, PriorityUsageResetPeriod) {
+    for (const bool is_set : {true, false}) {
+        Scenario scenario = with_usage(is_set ? "PriorityUsageResetPeriod=DAILY" : "");
+        ASSERT_EQ(scenario.run("cancel greedy\ncancel modest\nat 3000"), "");
+        (void)scenario.cluster().take_changes();
+        EXPECT_EQ(used_by_1001(scenario) == nullptr, is_set);
+    }
+}
+
+TEST(ConfigEffects, FairShareDampeningFactor) {
+    for (const bool is_set : {true, false}) {
+        Scenario scenario = with_usage(std::string("PriorityFlags=NO_FAIR_TREE\n") +
+                                       (is_set ? "FairShareDampeningFactor=5" : ""));
+        EXPECT_EQ(share_of_1001(scenario).factor > 0.7, is_set);
+    }
+}
+
 TEST(ConfigEffects, PriorityWeightQOS) {
     for (const bool is_set : {true, false}) {
         Scenario scenario = cluster_with(std::string("AccountingStorageEnforce=qos\n") +
@@ -249,6 +306,34 @@ TEST(ConfigEffects, PriorityWeightQOS) {
         ASSERT_EQ(scenario.run("qos high Priority=10\nsubmit a qos=high\nsubmit b"), "");
         EXPECT_EQ(priority_of(scenario, "a") >= priority_of(scenario, "b") + 900, is_set);
     }
+}
+
+TEST(ConfigEffects, AccountingStorageTRES) {
+    const Config config = small_with("GresTypes=gpu\nAccountingStorageTRES=gres/GPU:a40,license/x");
+    const std::vector<std::string> all = {"gres/gpu", "gres/gpu:a40", "license/x"};
+    EXPECT_EQ(settings_from(config, UserId{0})->tracked_tres, all);
+}
+
+TEST(ConfigEffects, AccountingStorageEnforce) {
+    const auto enforced = [](std::string_view words) {
+        const Config config = small_with("AccountingStorageEnforce=" + std::string(words));
+        return settings_from(config, UserId{0}).value();
+    };
+    EXPECT_FALSE(enforced("none").enforce_associations);
+    const Settings associations = enforced("associations");
+    EXPECT_TRUE(associations.enforce_associations);
+    EXPECT_FALSE(associations.enforce_qos || associations.enforce_limits);
+    EXPECT_TRUE(enforced("qos").enforce_qos && enforced("qos").enforce_associations);
+    EXPECT_TRUE(enforced("limits").enforce_limits && enforced("limits").enforce_associations);
+    EXPECT_FALSE(enforced("limits").enforce_safe);
+    EXPECT_TRUE(enforced("safe").enforce_safe && enforced("safe").enforce_limits);
+    EXPECT_TRUE(enforced("wckeys").enforce_wckeys && enforced("wckeys").enforce_associations);
+    const Settings all = enforced("all");
+    EXPECT_TRUE(all.enforce_safe && all.enforce_wckeys && all.enforce_qos &&
+                all.accounts_for_steps);
+    EXPECT_TRUE(enforced("nosteps").accounts_for_jobs);
+    EXPECT_FALSE(enforced("nosteps").accounts_for_steps);
+    EXPECT_FALSE(enforced("nojobs").accounts_for_steps || enforced("nojobs").accounts_for_jobs);
 }
 
 constexpr std::string_view kPreempted =

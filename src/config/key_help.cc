@@ -2,6 +2,7 @@
 
 #include "config/cgroup_conf.h"
 #include "config/keys.h"
+#include "config/slurmdbd_conf.h"
 
 namespace sluice {
 
@@ -9,7 +10,13 @@ namespace {
 
 // clang-format off
 constexpr KeyHelp kSlurmConfHelp[] = {
-    {"AccountingStorageEnforce",  "Which rules of sacctmgr(1) are enforced. qos: a job of an unknown QOS is refused, a job that names none gets normal. limits (or safe): the same, and the limits of QOS are enforced."},
+    {"AccountingStorageBackupHost", "Host of slurmdbd that is asked when AccountingStorageHost does not answer."},
+    {"AccountingStorageHost",     "Host of slurmdbd."},
+    {"AccountingStoragePort",     "TCP port of slurmdbd."},
+    {"AccountingStorageTRES",     "Resources that limits may name although no node has them: gres/gpu,gres/gpu:a40. Those of nodes and GresTypes are always known."},
+    {"AccountingStorageType",     "accounting_storage/slurmdbd: slurmdbd has the accounting database. Otherwise slurmctld has it, in StateSaveLocation."},
+    {"AccountingStoreFlags",      "job_script, job_env: accounting keeps the scripts or environments of jobs (sacct -B, --env-vars)."},
+    {"AccountingStorageEnforce",  "Which rules of sacctmgr(1) are enforced. associations: a job is refused unless its user has an association with its account; included in limits, qos, safe and wckeys. qos: a job is refused if its association does not allow its QOS. limits: limits of QOS and associations are enforced, and QOS as with qos. safe: the same, and a job starts only if what is left of GrpTRESMins is enough until its time limit. wckeys: a job is refused unless its wckey is one of its user. nojobs, nosteps: no jobs, or no steps, are recorded. all: everything but nojobs and nosteps."},
     {"AllowSpecResourcesUsage",   "Whether jobs can use --core-spec and --thread-spec. With no, commands leave the option out with a warning, and slurmctld refuses it."},
     {"AuthInfo",                  "socket=PATH: the socket of munged."},
     {"AuthType",                  "How hosts identify users and daemons to each other. auth/munge: MUNGE. auth/slurm: the shared key slurm.key beside slurm.conf. auth/none: connections on the controller's host only."},
@@ -26,11 +33,15 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"EnforcePartLimits",         "Refuse jobs that exceed the limits of their partition (time, nodes, CPUs, memory), instead of letting them wait. ANY (or YES): a job is accepted if one of its partitions can run it. ALL: all of them must."},
     {"Epilog",                    "Program that slurmd runs as root on every node of a job when the job has ended there. If it fails the node is drained (Epilog error). The node is free for other jobs when it has ended."},
     {"EpilogTimeout",             "How long Epilog can run before it is killed. The default is no limit."},
+    {"FairShareDampeningFactor",  "The classic fair-share formula divides by it: above 1, usage beyond the share counts less."},
     {"FirstJobId",                "First job id that is given."},
     {"GresTypes",                 "Names of the generic resources of the cluster, such as gpu. shard and mps are refused."},
     {"GpuFreqDef",                "GPU frequency of steps that do not use --gpu-freq, in its syntax."},
     {"GroupUpdateTime",           "How long slurmctld and slurmd remember the ids and groups of users."},
     {"InteractiveStepOptions",    "Options of the srun that salloc uses with LaunchParameters=use_interactive_step."},
+    {"JobAcctGatherFrequency",    "How often slurmstepd samples what tasks use: seconds, or task=SECONDS. 0: only when they end. Jobs can ask for more (--acctg-freq), not for less. Intervals of energy, network and filesystem have no effect."},
+    {"JobAcctGatherParams",       "NoShared: shared pages do not count as memory of a process. UsePss: each process counts its part of them. OverMemoryKill: a step that uses more memory than it has is killed, when a sample shows it; its state is OUT_OF_MEMORY. NoOverMemoryKill is how it is without that. DisableGPUAcct: GPUs are not sampled."},
+    {"JobAcctGatherType",         "Where samples of tasks come from. jobacct_gather/linux (also where the key is missing): the processes of each task in /proc. jobacct_gather/cgroup: CPU time and memory from the cgroup of a step that has one task on a node, the rest from /proc. jobacct_gather/none: nothing is sampled."},
     {"JobFileAppend",             "Whether output files that exist are appended to where --open-mode is not given."},
     {"JobRequeue",                "Whether batch jobs can be requeued where neither --requeue nor --no-requeue is given."},
     {"KillOnBadExit",             "Whether srun ends a step when one of its tasks fails, where --kill-on-bad-exit is not given."},
@@ -52,11 +63,15 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"PreemptType",               "Which jobs can preempt others. preempt/none: no jobs. preempt/partition_prio: jobs of partitions with a higher PriorityTier. preempt/qos: jobs whose QOS can preempt the other's (sacctmgr(1))."},
     {"PreemptExemptTime",         "Jobs are not preempted before they have run for this time."},
     {"PriorityCalcPeriod",        "Interval of the calculation of priorities."},
+    {"PriorityDecayHalfLife",     "Time after which past usage counts half for fair share and for limits on used minutes. 0: it does not decay."},
     {"PriorityFavorSmall",        "Whether smaller jobs have a higher size factor."},
-    {"PriorityFlags",             "ACCRUE_ALWAYS: age counts from the submission. CALCULATE_RUNNING: priorities of running jobs are calculated too. INCR_ONLY: a calculation never lowers a priority. NO_NORMAL_ALL, _ASSOC, _PART, _QOS, _TRES: factors are numbers instead of fractions. SMALL_RELATIVE_TO_TIME: the size factor is CPUs divided by minutes."},
+    {"PriorityFlags",             "ACCRUE_ALWAYS: age counts from the submission. CALCULATE_RUNNING: priorities of running jobs are calculated too. DEPTH_OBLIVIOUS: the classic fair-share formula, in a variant for deep trees. FAIR_TREE: the default. INCR_ONLY: a calculation never lowers a priority. MAX_TRES: the billing of a job is the largest of its weighted TRES instead of their sum. MAX_TRES_GRES: the largest of CPUs, memory and nodes, plus all gres. NO_FAIR_TREE: the classic fair-share formula. NO_NORMAL_ALL, _ASSOC, _PART, _QOS, _TRES: factors are numbers instead of fractions. SMALL_RELATIVE_TO_TIME: the size factor is CPUs divided by minutes."},
     {"PriorityMaxAge",            "Waiting time after which the age factor does not grow any more."},
     {"PriorityType",              "priority/multifactor: a weighted sum of factors. priority/basic: first come, first served."},
+    {"PriorityUsageResetPeriod",  "When past usage is set to 0: NOW (at the start and with scontrol reconfigure), or at the beginning of each day, week (Sunday), month, quarter or year."},
     {"PriorityWeightAge",         "Weight of the time that a job has waited."},
+    {"PriorityWeightAssoc",       "Weight of the priority of the association (sacctmgr)."},
+    {"PriorityWeightFairShare",   "Weight of the fair-share factor: what the account and user may use, compared with what they have used."},
     {"PriorityWeightJobSize",     "Weight of the size of a job in nodes and CPUs."},
     {"PriorityWeightPartition",   "Weight of the PriorityJobFactor of the partition."},
     {"PriorityWeightQOS",         "Weight of the priority of the QOS."},
@@ -254,6 +269,44 @@ constexpr KeyHelp kCgroupHelp[] = {
     {"MinRAMSpace",        "Least memory limit of a job, in megabytes."},
 };
 
+constexpr KeyHelp kDbdHelp[] = {
+    {"ArchiveDir",         "Directory of the archives that purges write."},
+    {"ArchiveEvents",      "Whether purged events of nodes are archived."},
+    {"ArchiveJobs",        "Whether purged jobs are archived."},
+    {"ArchiveResvs",       "Whether purged reservations are archived."},
+    {"ArchiveSteps",       "Whether purged steps are archived."},
+    {"ArchiveSuspend",     "Whether purged times of suspension are archived."},
+    {"ArchiveTXN",         "Whether purged transactions are archived."},
+    {"ArchiveUsage",       "Whether purged usage is archived."},
+    {"AuthInfo",           "socket=PATH of munged, or key=PATH of auth/slurm."},
+    {"AuthType",           "How connections over TCP are authenticated, as in slurm.conf."},
+    {"DbdAddr",            "Address to listen on; all if it is not set."},
+    {"DbdBackupHost",      "Another host that may answer with this database."},
+    {"DbdHost",            "Host of slurmdbd, as AccountingStorageHost in slurm.conf names it."},
+    {"DbdPort",            "Port of slurmdbd."},
+    {"DebugLevel",         "How much is logged."},
+    {"LogFile",            "Log file; syslog if it is not set."},
+    {"MessageTimeout",     "How long the database may take for an answer."},
+    {"PidFile",            "File with the process id."},
+    {"PrivateData",        "What users do not see of others: accounts, events, jobs, usage, users."},
+    {"PurgeEventAfter",    "Age at which events are deleted: 12months, 30days, 36hours; a number alone is months."},
+    {"PurgeJobAfter",      "Age at which ended jobs are deleted, with their steps."},
+    {"PurgeResvAfter",     "Age at which reservations are deleted."},
+    {"PurgeStepAfter",     "Age at which ended steps are deleted."},
+    {"PurgeSuspendAfter",  "Age at which times of suspension are deleted."},
+    {"PurgeTXNAfter",      "Age at which transactions are deleted."},
+    {"PurgeUsageAfter",    "Age at which usage is deleted."},
+    {"SlurmUser",          "User that slurmdbd runs as; the same as in slurm.conf of all clusters."},
+    {"StorageBackupHost",  "Host of the database that is tried when StorageHost does not answer."},
+    {"StorageHost",        "Host of the database; a name that begins with / is a Unix socket."},
+    {"StorageLoc",         "Name of the database; of sqlite: its file."},
+    {"StorageParameters",  "SSL_CA, SSL_CAPATH, SSL_CERT, SSL_CIPHER and SSL_KEY of the connection."},
+    {"StoragePass",        "Password for the database."},
+    {"StoragePort",        "Port of the database."},
+    {"StorageType",        "The engine of the database: mysql is MariaDB."},
+    {"StorageUser",        "User for the database."},
+};
+
 constexpr KeyHelp kTopologyHelp[] = {
     {"SwitchName", "Name of the switch."},
     {"Nodes",      "Nodes that are connected to the switch. Excludes Switches."},
@@ -284,6 +337,8 @@ std::vector<KeyRow> bare_rows(KeyTable table) {
             return rows_of(cgroup_conf_keys());
         case KeyTable::TopologyConf:
             return topology_key_rows();
+        case KeyTable::SlurmdbdConf:
+            return rows_of(slurmdbd_conf_keys());
     }
     return {};
 }
@@ -312,6 +367,8 @@ std::span<const KeyHelp> key_help(KeyTable table) {
             return kCgroupHelp;
         case KeyTable::TopologyConf:
             return kTopologyHelp;
+        case KeyTable::SlurmdbdConf:
+            return kDbdHelp;
     }
     return {};
 }

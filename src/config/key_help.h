@@ -24,6 +24,7 @@ enum class KeyTable : std::uint8_t {
     GresConf,
     CgroupConf,
     TopologyConf,
+    SlurmdbdConf,
 };
 
 struct KeyRow {

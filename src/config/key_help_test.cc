@@ -10,8 +10,8 @@ namespace {
 
 using enum KeyTable;
 constexpr KeyTable kTables[] = {
-    SlurmConf,           NodeName,          NodeSet,  DownNodes,  PartitionName,
-    SchedulerParameters, PreemptParameters, GresConf, CgroupConf, TopologyConf};
+    SlurmConf,         NodeName, NodeSet,    DownNodes,    PartitionName, SchedulerParameters,
+    PreemptParameters, GresConf, CgroupConf, TopologyConf, SlurmdbdConf};
 
 TEST(KeyHelp, EveryKeyWithAnEffectHasAText) {
     for (KeyTable table : kTables) {

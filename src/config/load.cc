@@ -10,6 +10,7 @@
 #include "config/values.h"
 #include "core/settings.h"
 #include "model/gpu_freq.h"
+#include "model/sampling.h"
 #include "model/sizes.h"
 
 namespace sluice {
@@ -251,12 +252,6 @@ Result<void> check_scheduling(Config& config) {
         config.warnings.push_back(fmt::format("{}: SelectTypeParameters={} has no effect in Sluice",
                                               base_name(config.path), word));
     }
-    for (std::string_view word : {"all", "safe"}) {
-        if (!config.has_flag(config.accounting_enforce, word)) continue;
-        config.warnings.push_back(
-            fmt::format("{}: AccountingStorageEnforce={} has the effect of limits in Sluice",
-                        base_name(config.path), word));
-    }
     auto licenses = parse_license_totals(config.licenses);
     if (!licenses) return refuse(config, licenses.error().detail);
     if (!config.gpu_freq_def.empty()) {
@@ -264,6 +259,10 @@ Result<void> check_scheduling(Config& config) {
             return refuse(
                 config, fmt::format("GpuFreqDef={}: {}", config.gpu_freq_def, freq.error().detail));
         }
+    }
+    if (auto interval = parse_task_sampling(config.job_acct_gather_frequency); !interval) {
+        return refuse(config, fmt::format("JobAcctGatherFrequency={}: expected task=SECONDS",
+                                          config.job_acct_gather_frequency));
     }
     TRY(check_topology_plugin(config));
     TRY(take_slurmctld_parameters(config));

@@ -106,12 +106,13 @@ TEST(Load, MailGoesWhereItIsSaid) {
     EXPECT_TRUE(config.warnings.empty());
 }
 
-TEST(Load, OfWhatAccountingEnforcesQosAndLimitsHaveAnEffect) {
-    EXPECT_TRUE(small_with("AccountingStorageEnforce=limits,qos").warnings.empty());
-    EXPECT_EQ(small_with("AccountingStorageEnforce=safe,nosteps").warnings,
-              (std::vector<std::string>{
-                  "slurm.conf line 5: AccountingStorageEnforce=nosteps has no effect in Sluice",
-                  "slurm.conf: AccountingStorageEnforce=safe has the effect of limits in Sluice"}));
+TEST(Load, AllWordsOfWhatAccountingEnforcesHaveAnEffect) {
+    EXPECT_TRUE(
+        small_with("AccountingStorageEnforce=associations,limits,nojobs,nosteps,qos,safe,wckeys")
+            .warnings.empty());
+    EXPECT_EQ(small_with("AccountingStorageEnforce=limits,other").warnings,
+              std::vector<std::string>{
+                  "slurm.conf line 5: AccountingStorageEnforce=other has no effect in Sluice"});
 }
 
 TEST(Load, UnknownKeysAreErrors) {

@@ -1,6 +1,6 @@
 // config/priority.cc
 //
-// The lists among the Priority keys: which words they may hold, and which of them do something.
+// The lists among the Priority keys: which words they may hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,25 +12,14 @@ namespace sluice {
 
 namespace {
 
-struct Flag {
-    std::string_view name;
-    bool has_effect;
-};
-
-constexpr Flag kFlags[] = {
-    {"ACCRUE_ALWAYS", true},
-    {"CALCULATE_RUNNING", true},
-    {"DEPTH_OBLIVIOUS", false},
-    {"INCR_ONLY", true},
-    {"MAX_TRES", false},
-    {"MAX_TRES_GRES", false},
-    {"NO_FAIR_TREE", false},
-    {"NO_NORMAL_ALL", true},
-    {"NO_NORMAL_ASSOC", true},
-    {"NO_NORMAL_PART", true},
-    {"NO_NORMAL_QOS", true},
-    {"NO_NORMAL_TRES", true},
-    {"SMALL_RELATIVE_TO_TIME", true},
+constexpr std::string_view kFlags[] = {
+    "ACCRUE_ALWAYS",   "CALCULATE_RUNNING",
+    "DEPTH_OBLIVIOUS", "FAIR_TREE",
+    "INCR_ONLY",       "MAX_TRES",
+    "MAX_TRES_GRES",   "NO_FAIR_TREE",
+    "NO_NORMAL_ALL",   "NO_NORMAL_ASSOC",
+    "NO_NORMAL_PART",  "NO_NORMAL_QOS",
+    "NO_NORMAL_TRES",  "SMALL_RELATIVE_TO_TIME",
 };
 
 // What jobs can be weighed by, besides gres/... and license/...
@@ -46,17 +35,9 @@ Result<void> complete_flags(Config& config) {
     for (std::string_view word : split(config.priority_flags, ',')) {
         std::string name = to_upper(trim(word));
         if (name.empty()) continue;
-        const Flag* flag = nullptr;
-        for (const Flag& each : kFlags) {
-            if (each.name == name) flag = &each;
-        }
-        if (!flag)
+        if (std::find(std::begin(kFlags), std::end(kFlags), name) == std::end(kFlags))
             return wrong(config, fmt::format("PriorityFlags={}: '{}' is unknown",
                                              config.priority_flags, word));
-        if (!flag->has_effect) {
-            config.warnings.push_back(
-                fmt::format("slurm.conf: PriorityFlags={} has no effect in Sluice", name));
-        }
         config.priority_flag_words.push_back(name);
         if (name != "NO_NORMAL_ALL") continue;
         for (const char* each :
@@ -114,6 +95,10 @@ Result<void> complete_priority(Config& config) {
     if (config.priority_calc_period <= Seconds{0}) {
         return wrong(config, "PriorityCalcPeriod: expected a number of minutes above 0");
     }
+    if (config.fair_share_dampening == 0)
+        return wrong(config, "FairShareDampeningFactor=0: expected a number above 0");
+    if (config.priority_decay_half_life < Seconds{0})
+        return wrong(config, "PriorityDecayHalfLife: expected a length of time, 0 for no decay");
     return {};
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "config/config.h"
+#include "config/settings.h"
 
 namespace sluice {
 namespace {
@@ -32,11 +33,21 @@ TEST(PriorityKeys, AreRead) {
     EXPECT_TRUE(config->warnings.empty());
 }
 
-TEST(PriorityKeys, WithoutEffectAreSaid) {
-    Result<Config> config = with("PriorityFlags=MAX_TRES,INCR_ONLY\n");
-    ASSERT_TRUE(config);
-    EXPECT_EQ(config->warnings, std::vector<std::string>{
-                                    "slurm.conf: PriorityFlags=MAX_TRES has no effect in Sluice"});
+TEST(PriorityKeys, OfFairShareAreRead) {
+    Result<Config> config = with(
+        "PriorityFlags=MAX_TRES,DEPTH_OBLIVIOUS,FAIR_TREE\nPriorityDecayHalfLife=1-0\n"
+        "PriorityUsageResetPeriod=quarterly\nFairShareDampeningFactor=5\n"
+        "PriorityWeightFairShare=10\nPriorityWeightAssoc=20\n");
+    ASSERT_TRUE(config) << config.error().detail;
+    EXPECT_TRUE(config->warnings.empty());
+    const PrioritySettings settings = settings_from(*config, UserId{0}).value().priority;
+    EXPECT_EQ(settings.billing, BillingRule::MaxTres);
+    EXPECT_TRUE(settings.has_flag("DEPTH_OBLIVIOUS"));
+    EXPECT_EQ(settings.decay_half_life, Seconds{24 * 3600});
+    EXPECT_EQ(settings.usage_reset, UsageReset::Quarterly);
+    EXPECT_EQ(settings.dampening, 5);
+    EXPECT_EQ(settings.weight_fairshare, 10u);
+    EXPECT_EQ(settings.weight_assoc, 20u);
 }
 
 TEST(PriorityKeys, BadValuesAreNamed) {
@@ -49,6 +60,8 @@ TEST(PriorityKeys, BadValuesAreNamed) {
         {"PriorityWeightTRES=cpu=--1", "PriorityWeightTRES: cpu=--1: expected a number"},
         {"PriorityMaxAge=UNLIMITED", "PriorityMaxAge: expected"},
         {"PriorityCalcPeriod=0", "PriorityCalcPeriod: expected"},
+        {"FairShareDampeningFactor=0", "FairShareDampeningFactor=0: expected"},
+        {"PriorityUsageResetPeriod=HOURLY", "PriorityUsageResetPeriod=HOURLY"},
     };
     for (const auto& [line, expected] : kCases) {
         Result<Config> config = with(line);

@@ -3,6 +3,9 @@
 // The few keys whose value does more than fill one member.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "config/config.h"
 #include "config/values.h"
 
@@ -42,6 +45,14 @@ inline void set_preempt_mode(Config& config, const Value& value) {
 inline void set_preempt_type(Config& config, const Value& value) {
     config.preempt_type = to_lower(value.text);
     if (config.preempt_type == "preempt/none") config.preempt_type.clear();
+}
+
+// The words are in the order of the values.
+inline void set_usage_reset(Config& config, const Value& value) {
+    constexpr std::string_view kWords[] = {"NONE",    "NOW",       "DAILY", "WEEKLY",
+                                           "MONTHLY", "QUARTERLY", "YEARLY"};
+    const auto* word = std::find(std::begin(kWords), std::end(kWords), value.text);
+    config.priority_usage_reset = static_cast<UsageReset>(word - std::begin(kWords));
 }
 
 // A size per CPU and one per node exclude each other: the later one counts.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "config/scheduler_options.h"
 #include "model/errors.h"
+#include "model/sampling.h"
 
 namespace sluice {
 namespace {
@@ -49,6 +50,22 @@ PreemptSettings preempt_from(const Config& config, const SchedulerOptions& optio
     return preempt;
 }
 
+// AccountingStorageEnforce: some words include others.
+void take_enforcement(const Config& config, Settings& settings) {
+    const auto has = [&](std::string_view word) {
+        return config.has_flag(config.accounting_enforce, word);
+    };
+    const bool all = has("all");
+    settings.enforce_safe = all || has("safe");
+    settings.enforce_wckeys = all || has("wckeys");
+    settings.enforce_limits = settings.enforce_safe || has("limits");
+    const bool names_qos = settings.enforce_limits || has("qos");
+    settings.enforce_associations = names_qos || settings.enforce_wckeys || has("associations");
+    settings.enforce_qos = names_qos || settings.preempt.by == PreemptSettings::By::Qos;
+    settings.accounts_for_jobs = !has("nojobs");
+    settings.accounts_for_steps = settings.accounts_for_jobs && !has("nosteps");
+}
+
 Result<void> take_scheduling(const Config& config, Settings& settings) {
     const SchedulerOptions options =
         TRY(parse_scheduler_options(config.scheduler_parameters, config.preempt_parameters));
@@ -59,12 +76,7 @@ Result<void> take_scheduling(const Config& config, Settings& settings) {
                          .max_job_user = options.max_job_user,
                          .max_job_part = options.max_job_part};
     settings.preempt = preempt_from(config, options);
-    const std::string& enforced = config.accounting_enforce;
-    for (std::string_view word : {"limits", "safe", "all"}) {
-        settings.enforce_limits = settings.enforce_limits || config.has_flag(enforced, word);
-    }
-    settings.enforce_qos = settings.enforce_limits || config.has_flag(enforced, "qos") ||
-                           settings.preempt.by == PreemptSettings::By::Qos;
+    take_enforcement(config, settings);
     settings.disable_job_shrink = options.disable_job_shrink;
     settings.permit_job_expansion = options.permit_job_expansion;
     settings.kill_invalid_depend = options.kill_invalid_depend;
@@ -92,8 +104,23 @@ PrioritySettings priority_from(const Config& config) {
     priority.calc_period = config.priority_calc_period;
     priority.favor_small = config.priority_favor_small;
     priority.flags = config.priority_flag_words;
+    priority.decay_half_life = config.priority_decay_half_life;
+    priority.usage_reset = config.priority_usage_reset;
+    priority.dampening = config.fair_share_dampening;
+    if (priority.has_flag("MAX_TRES")) priority.billing = BillingRule::MaxTres;
+    if (priority.has_flag("MAX_TRES_GRES")) priority.billing = BillingRule::MaxTresGres;
     priority.user_top = config.has_flag(config.scheduler_parameters, "enable_user_top");
     return priority;
+}
+
+void take_resources(const Config& config, Settings& settings) {
+    for (std::string_view name : split(config.gres_types, ',')) {
+        if (trim(name).empty()) continue;
+        settings.gres_types.emplace_back(trim(name));
+        settings.tracked_tres.push_back("gres/" + settings.gres_types.back());
+    }
+    for (std::string_view name : split(config.accounting_tres, ','))
+        if (!trim(name).empty()) settings.tracked_tres.push_back(to_lower(trim(name)));
 }
 
 }  // namespace
@@ -122,10 +149,10 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_id = config.max_job_id;
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
-    for (std::string_view name : split(config.gres_types, ',')) {
-        if (!trim(name).empty()) settings.gres_types.emplace_back(trim(name));
-    }
+    take_resources(config, settings);
     take_select(config, settings);
+    settings.task_sampling =
+        TRY(parse_task_sampling(config.job_acct_gather_frequency)).value_or(kSamplingDefault);
     TRY(take_scheduling(config, settings));
     settings.config_overrides = config.has_flag(config.slurmd_parameters, "config_overrides");
     settings.requeue_exit = TRY(parse_exit_codes(config.requeue_exit));

@@ -23,8 +23,6 @@ constexpr KeyHelp kRefusedKeys[] = {
     {"PlugStackConfig",          "there are no SPANK plugins"},
     {"PrEpPlugins",              "only prep/script is available"},
     {"PrioritySiteFactorPlugin", "there are no site factor plugins; scontrol update SiteFactor= is available"},
-    {"PriorityWeightAssoc",      "there are no associations"},
-    {"PriorityWeightFairShare",  "past use is not recorded, so there is no fair share"},
     {"PrologSlurmctld",          "slurmctld runs no programs for jobs; use Prolog, which runs on the nodes"},
     {"ResvEpilog",               "no program runs when a reservation ends"},
     {"ResvProlog",               "no program runs when a reservation starts"},
@@ -39,8 +37,8 @@ struct WordRule {
     std::string_view hint;  // for the refused ones
 };
 constexpr WordRule kWordRules[] = {
-    {"AccountingStorageEnforce", "none|qos|limits|safe|all", "associations|wckeys",
-     "there are no associations: any user may use any account"},
+    {"AccountingStorageEnforce",
+     "none|associations|limits|nojobs|nosteps|qos|safe|wckeys|all", "", ""},
     {"LaunchParameters",         "use_interactive_step", "", ""},
     {"SlurmctldParameters",
      "ignore_unsupported|rl_enable|rl_bucket_size|rl_refill_rate|rl_refill_period|rl_table_size|"

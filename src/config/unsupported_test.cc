@@ -34,16 +34,12 @@ TEST(Unsupported, KeysThatChangeWhatHappensToJobsAreRefusedWithTheirLine) {
         "PlugStackConfig=/etc/plugstack.conf",
         "PrEpPlugins=prep/other",
         "PrioritySiteFactorPlugin=site_factor/x",
-        "PriorityWeightAssoc=1000",
-        "PriorityWeightFairshare=1000",
         "PrologSlurmctld=/x",
         "ResvEpilog=/x",
         "ResvProlog=/x",
         "UsePAM=1",
         "TaskPlugin=task/affinity",
         "TaskPlugin=task/cgroup,affinity",
-        "AccountingStorageEnforce=associations",
-        "AccountingStorageEnforce=limits,wckeys",
     };
     for (std::string_view line : lines) {
         EXPECT_TRUE(refusal_of(line).starts_with("slurm.conf line 5: ")) << line;
@@ -54,8 +50,9 @@ TEST(Unsupported, AskingForWhatHappensAnywayIsFine) {
     for (std::string_view line :
          {"MpiDefault=none", "UsePAM=0", "PriorityWeightFairshare=0", "InactiveLimit=0",
           "PrEpPlugins=prep/script", "JobContainerType=job_container/none", "TaskPlugin=task/none",
-          "TaskPlugin=task/cgroup", "AccountingStorageEnforce=limits,qos", "FastSchedule=1",
-          "LaunchParameters=use_interactive_step", "KillOnBadExit=1", "JobFileAppend=1"}) {
+          "TaskPlugin=task/cgroup", "AccountingStorageEnforce=associations,wckeys",
+          "FastSchedule=1", "LaunchParameters=use_interactive_step", "KillOnBadExit=1",
+          "JobFileAppend=1"}) {
         EXPECT_EQ(refusal_of(line), "") << line;
     }
 }

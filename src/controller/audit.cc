@@ -106,10 +106,6 @@ struct Describe {
         return fmt::format("{} partition {}:{}", word_for(e.verb), e.partition,
                            print_fields(e.change));
     }
-    std::string operator()(const UpdateQos& e) const {
-        return fmt::format("{} QOS {}:{}", word_for(e.verb), join(e.names, ","),
-                           print_fields(e.change));
-    }
     std::string operator()(const ChangeReservation& e) const {
         const auto* named = std::get_if<ReservationNamed>(&answer);
         return fmt::format("{} reservation {}:{}", word_for(e.change.verb),

@@ -27,9 +27,6 @@ TEST(Audit, AChangeIsToldWithItsUserItsObjectAndItsValues) {
               "audit: uid 500: update partition debug: MaxTime=00:05:00 State=DOWN");
     EXPECT_EQ(line(UpdatePartition{kId, kAdmin, "new", {}, UpdatePartition::Verb::Create}),
               "audit: uid 500: create partition new");
-    const auto qos = parse_qos_change({{"Priority", "9"}, {"MaxWall", "-1"}, {"GrpJobs", "3"}});
-    EXPECT_EQ(line(UpdateQos{kId, kAdmin, {"a", "b"}, *qos}),
-              "audit: uid 500: update QOS a,b: Priority=9 MaxWall= GrpTRES=(jobs=3)");
     const NodeChange drain{.state = NodeCommand::Drain, .reason = "fan"};
     EXPECT_EQ(line(UpdateNode{kId, kAdmin, {"n1"}, drain}),
               "audit: uid 500: update node n1: State=DRAIN Reason=fan");

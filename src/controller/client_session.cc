@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "controller/accounting_requests.h"
 #include "controller/barred_users.h"
 #include "controller/fleet.h"
 #include "controller/reconfigure.h"
@@ -398,6 +399,11 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
             co_return text_reply(config_text());
         case wire::Request::kBatchScript:
             co_return co_await batch_script(JobId{request.batch_script()});
+        case wire::Request::kAskAccounting:
+        case wire::Request::kChangePolicy:
+        case wire::Request::kAskPolicy:
+        case wire::Request::kAccountingOrder:
+            co_return co_await accounting(request);
         case wire::Request::kShutdown: {
             const auto allowed = permit(services_.role(caller_.user), Action::Shutdown);
             co_return allowed ? done_reply() : framed(error_reply(allowed.error()));
@@ -445,6 +451,11 @@ asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
     const auto script = co_await run_on(services_.slow_pool, read);
     if (!script) co_return framed(error_reply(script.error()));
     co_return text_reply(*script);
+}
+
+asio::awaitable<Bytes> ClientSession::accounting(const wire::Request& request) {
+    const auto work = [&] { return accounting_reply(services_, caller_.user, request); };
+    co_return framed_reply(co_await run_on(services_.accounting_pool, work));
 }
 
 asio::awaitable<void> ClientSession::reconfigure() {

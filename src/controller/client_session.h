@@ -9,9 +9,9 @@
 #include <memory>
 #include <mutex>
 
-#include "controller/link.h"
 #include "controller/listings.h"
 #include "controller/services.h"
+#include "net/link.h"
 #include "wire.pb.h"
 
 namespace sluice {
@@ -50,6 +50,7 @@ private:
     asio::awaitable<Bytes> list(const wire::ListTable& question);
     std::string config_text() const;  // `scontrol show config`
     asio::awaitable<Bytes> batch_script(JobId job);
+    asio::awaitable<Bytes> accounting(const wire::Request& request);
     asio::awaitable<void> reconfigure();
     asio::awaitable<void> room_for_one_more();
     asio::awaitable<void> all_answered();

@@ -13,6 +13,7 @@
 #include "model/node_keys.h"
 #include "model/qos_keys.h"
 #include "model/sizes.h"
+#include "policy/apply.h"
 #include "protocol/convert.h"
 #include "store/store.h"
 #include "testkit/scenario.h"
@@ -166,15 +167,19 @@ std::optional<Event> submission() {
     return SubmitJob{RequestId{1}, kRoot, std::make_shared<JobRequest>(*std::move(taken)), {}};
 }
 
-std::optional<Event> qos_event() {
+std::optional<Event> qos_event(Scenario& world, Time now) {
     const Result<QosChange> change = parse_qos_change(nasty_changes(kQosKeys));
     if (!change) return std::nullopt;
-    return UpdateQos{
-        .request = RequestId{1},
-        .caller = kRoot,
-        .names = {*rc::gen::element<std::string>("normal", "high", nasty_value())},
-        .change = *change,
-        .verb = *rc::gen::element(UpdatePartition::Verb::Create, UpdatePartition::Verb::Update)};
+    PolicyChange all;
+    PolicyStep& step = all.steps.emplace_back();
+    step.verb = *rc::gen::element(PolicyVerb::Add, PolicyVerb::Modify);
+    step.entity = PolicyEntity::Qos;
+    step.names = {*rc::gen::element<std::string>("normal", "high", nasty_value())};
+    step.qos = *change;
+    Policy policy = world.cluster().policy();
+    const PolicyActor root{.name = "root", .uid = {}, .is_root = true};
+    if (!apply_change(policy, all, root, {.gres = {"gpu"}}, now)) return std::nullopt;
+    return PolicyChanged{std::make_shared<const Policy>(std::move(policy))};
 }
 
 std::optional<Event> random_event(Scenario& world, Time now) {
@@ -188,7 +193,7 @@ std::optional<Event> random_event(Scenario& world, Time now) {
         case 2:
             return reservation_event(now);
         case 3:
-            return qos_event();
+            return qos_event(world, now);
         case 4: {
             const Result<NodeChange> change = parse_node_change(nasty_changes(kNodeKeys));
             if (!change) return std::nullopt;

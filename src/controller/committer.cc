@@ -119,6 +119,7 @@ void Committer::release(Decided decided) {
     if (!decided.orders.empty() || !decided.acks.empty()) {
         fleet_.deliver(std::move(decided.orders), std::move(decided.acks));
     }
+    if (!decided.batch.changes.facts.empty()) writership_.on_facts();
     for (SendMail& mail : decided.mails) mailer_.take(std::move(mail));
     // Last, as no client waits for the log.
     write_log(LogLevel::Info, decided.audit_lines);

@@ -70,6 +70,7 @@ public:
 struct Writership {
     Epoch epoch = 0;
     std::function<void()> on_fenced = [] {};  // called at most once, by the store's thread
+    std::function<void()> on_facts = [] {};   // facts for accounting were committed
 };
 
 class Committer {

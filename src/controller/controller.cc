@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 #include "config/settings.h"
+#include "controller/accounting_requests.h"
+#include "controller/dbd_peer.h"
 #include "controller/reconfigure.h"
 #include "controller/reserved_groups.h"
 #include "model/errors.h"
@@ -78,7 +80,9 @@ Result<std::unique_ptr<Controller>> Controller::start(std::shared_ptr<const Live
     std::unique_ptr<Controller> controller(new Controller(
         std::move(store), std::move(signer), std::move(authenticator), std::move(config)));
     TRY(controller->recover(options));
-    TRY(controller->server_.listen(controller->published_.config.get()->config));
+    const auto live = controller->published_.config.get();
+    TRY(controller->server_.listen(live->config.slurmctld_port,
+                                   address_to_listen_on(live->config)));
     asio::co_spawn(controller->server_.home(), watch_reserved_groups(controller->services_),
                    asio::detached);
     controller->server_.start();
@@ -98,18 +102,41 @@ Controller::Controller(std::unique_ptr<Store> store, CredentialSigner signer,
                 .config_path = config->config.path,
                 .hostname = host_name(),
                 .boot_time = wall_clock()},
-      server_(services_, *authenticator_),
+      server_(host_, *authenticator_),
       fleet_(server_.home().get_executor(), services_) {
     published_.config.set(std::move(config));
     services_.fleet = &fleet_;
     // Threads that serve submissions and nodes have a higher priority than those that answer
     // queries.
-    for (asio::thread_pool* pool : {&services_.reader_pool, &services_.question_pool})
+    for (asio::thread_pool* pool :
+         {&services_.reader_pool, &services_.accounting_pool, &services_.question_pool})
         asio::post(*pool, [] { (void)set_nice(kReaderNice); });
 }
 
 Controller::~Controller() {
     stop();
+}
+
+Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
+    const auto live = published_.config.get();
+    const Config& config = live->config;
+    std::unique_ptr<AccountingPeer> peer;
+    if (config.accounting_type == "accounting_storage/slurmdbd") {
+        peer = std::make_unique<DbdPeer>(live, *authenticator_);
+    } else {
+        ServiceOptions options{.target = {.path = config.state_save_location + "/accounting.db"},
+                               .cluster = config.cluster_name,
+                               .hidden = hidden_data(config),
+                               .first = std::move(stored)};
+        accounting_ = TRY(AccountingService::open(std::move(options), wall_clock()));
+        TRY(accounting_->register_cluster(config.cluster_name, host_name(), config.slurmctld_port,
+                                          wall_clock()));
+        peer = std::make_unique<OwnAccounting>(*accounting_, config.cluster_name);
+    }
+    accountant_ = std::make_unique<Accountant>(*store_, inbox_, published_, std::move(peer));
+    services_.accounting = accounting_.get();
+    services_.accountant = accountant_.get();
+    return {};
 }
 
 Result<void> Controller::recover(const StartOptions& options) {
@@ -121,6 +148,7 @@ Result<void> Controller::recover(const StartOptions& options) {
         log_error("{}; starting without it (-i)", to_string(stored.error()));
         stored = StoredState{};
     }
+    TRY(open_accounting(stored->policy));
     const auto config = published_.config.get();
     auto settings =
         std::make_shared<const Settings>(TRY(settings_from(config->config, config->slurm_user)));
@@ -134,9 +162,11 @@ Result<void> Controller::recover(const StartOptions& options) {
             row.kind, row.key, row.why);
     }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
-    committer_ = std::make_unique<Committer>(*store_, published_, fleet_, mailer_,
-                                             Writership{epoch, options.on_fenced});
+    committer_ = std::make_unique<Committer>(
+        *store_, published_, fleet_, mailer_,
+        Writership{epoch, options.on_fenced, [this] { accountant_->wake(); }});
     loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse);
+    accountant_->start();
     return {};
 }
 
@@ -152,12 +182,13 @@ void Controller::reconfigure() {
 
 void Controller::stop() {
     server_.stop_listening();
+    if (accountant_) accountant_->stop();
     if (committer_) committer_->give_up_soon();
     if (loop_) loop_->stop();
     if (committer_) committer_->stop();
     for (asio::thread_pool* pool :
-         {&services_.identify_pool, &services_.slow_pool, &services_.blob_pool,
-          &services_.reader_pool, &services_.question_pool}) {
+         {&host_.identify_pool, &services_.slow_pool, &services_.blob_pool, &services_.reader_pool,
+          &services_.accounting_pool, &services_.question_pool}) {
         pool->stop();
         pool->join();  // its work refers to connections, which are destroyed next
     }

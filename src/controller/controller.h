@@ -8,11 +8,12 @@
 #include <string>
 
 #include "auth/launch_credential.h"
+#include "controller/accountant.h"
 #include "controller/committer.h"
+#include "controller/ctld_host.h"
 #include "controller/fleet.h"
 #include "controller/loop.h"
 #include "controller/mailer.h"
-#include "controller/server.h"
 #include "controller/services.h"
 
 namespace sluice {
@@ -37,6 +38,7 @@ private:
     Controller(std::unique_ptr<Store> store, CredentialSigner signer,
                std::unique_ptr<Authenticator> authenticator,
                std::shared_ptr<const LiveConfig> config);
+    Result<void> open_accounting(std::shared_ptr<const Policy> stored);
     Result<void> recover(const StartOptions& options);
 
     std::unique_ptr<Store> store_;
@@ -45,10 +47,13 @@ private:
     Inbox inbox_{kInboxSize};
     PublishedState published_;
     Services services_;
+    CtldHost host_{services_};
     Server server_;
     Fleet fleet_;
     Mailer mailer_{published_};
-    std::unique_ptr<Cluster> cluster_;  // until the loop takes it
+    std::unique_ptr<Cluster> cluster_;               // until the loop takes it
+    std::unique_ptr<AccountingService> accounting_;  // null: slurmdbd has the database
+    std::unique_ptr<Accountant> accountant_;
     std::unique_ptr<Committer> committer_;
     std::unique_ptr<Loop> loop_;
 };

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "controller/committer.h"
-#include "controller/link.h"
 #include "controller/services.h"
+#include "net/link.h"
 #include "wire.pb.h"
 
 namespace sluice {

@@ -25,13 +25,9 @@ public:
     Result<Epoch> take_epoch() override { return Epoch{1}; }
     CommitOutcome commit(const Batch&) override { return {}; }
     Result<StoredState> load() override { return StoredState{}; }
-    Result<std::vector<StoredRun>> ended_runs(std::size_t) override {
-        return std::vector<StoredRun>{};
+    Result<std::vector<NumberedFact>> facts(std::uint64_t, std::size_t) override {
+        return std::vector<NumberedFact>{};
     }
-    Result<std::vector<StoredStep>> ended_steps(JobId, std::uint32_t) override {
-        return std::vector<StoredStep>{};
-    }
-    Result<bool> has_blob(std::string_view) override { return true; }
     Result<std::string> blob(std::string_view hash) override {
         if (!std::exchange(was_asked_, true)) {
             asked.set_value();
@@ -39,6 +35,7 @@ public:
         }
         return "blob " + std::string(hash);
     }
+    Result<bool> has_blob(std::string_view) override { return true; }
 
 private:
     bool was_asked_ = false;

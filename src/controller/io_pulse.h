@@ -11,9 +11,9 @@
 #include <chrono>
 #include <cstddef>
 
-namespace sluice {
+#include "net/server.h"
 
-constexpr std::size_t kIoThreads = 2;
+namespace sluice {
 
 class IoPulse {
 public:

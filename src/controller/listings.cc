@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr auto kTableKinds = static_cast<std::uint32_t>(TableKind::Qos) + 1;
+constexpr auto kTableKinds = static_cast<std::uint32_t>(TableKind::Shares) + 1;
 
 Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& question,
                             const Viewer& viewer) {
@@ -43,7 +43,7 @@ Result<wire::Reply> listing(const Snapshot& snapshot, const wire::ListTable& que
 }  // namespace
 
 Bytes Listings::answer(const Snapshot& snapshot, const wire::ListTable& question, UserId user) {
-    const Viewer viewer(*snapshot.settings, user);
+    const Viewer viewer(*snapshot.settings, user, snapshot.associations->admin_level(user));
     const auto seen_by = viewer.sees_everything() ? std::nullopt : std::optional(user);
     if (snapshot.version != version_) {
         kept_.clear();

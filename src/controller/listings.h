@@ -9,8 +9,8 @@
 #include <list>
 #include <string>
 
-#include "controller/link.h"
 #include "core/cluster.h"
+#include "net/link.h"
 #include "wire.pb.h"
 
 namespace sluice {

@@ -35,11 +35,8 @@ public:
         return {};
     }
     Result<StoredState> load() override { return kept_->load(); }
-    Result<std::vector<StoredRun>> ended_runs(std::size_t most) override {
-        return kept_->ended_runs(most);
-    }
-    Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) override {
-        return kept_->ended_steps(job, restarts);
+    Result<std::vector<NumberedFact>> facts(std::uint64_t after, std::size_t most) override {
+        return kept_->facts(after, most);
     }
     Result<std::string> blob(std::string_view hash) override { return kept_->blob(hash); }
     Result<bool> has_blob(std::string_view hash) override { return kept_->has_blob(hash); }

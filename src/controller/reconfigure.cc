@@ -43,7 +43,7 @@ void warn_of_unknown_qos(const Settings& settings, const Snapshot& snapshot) {
     for (const PartitionConfig& partition : settings.partitions) {
         const bool is_known =
             partition.qos.empty() ||
-            std::any_of(snapshot.qos->begin(), snapshot.qos->end(),
+            std::any_of(snapshot.policy->qos.begin(), snapshot.policy->qos.end(),
                         [&](const Qos& qos) { return qos.name == partition.qos; });
         if (is_known) continue;
         log_error("Partition {} has an invalid qos ({}): it limits nobody until sacctmgr adds it",

@@ -175,13 +175,7 @@ std::string issue_credential(const Job& job, StepId step, const std::vector<Node
     return context.signer.sign(std::move(credential), context.now, context.credential_lifetime);
 }
 
-std::shared_ptr<const std::string> framed(const google::protobuf::MessageLite& message) {
-    auto bytes = std::make_shared<std::string>();
-    append_frame(*bytes, message);
-    return bytes;
-}
-
-std::shared_ptr<const std::string> framed_reply(const wire::Reply& reply) {
+Bytes framed_reply(const wire::Reply& reply) {
     const std::size_t size = reply.ByteSizeLong();
     if (size <= kReplySizeMax) return framed(reply);
     return framed(error_reply(

@@ -10,6 +10,7 @@
 #include "auth/launch_credential.h"
 #include "core/cluster.h"
 #include "core/effect.h"
+#include "net/link.h"
 #include "wire.pb.h"
 
 namespace sluice {
@@ -34,9 +35,7 @@ void describe_for_epilog(const Job& job, NodeIndex node, const Snapshot& snapsho
 std::string issue_credential(const Job& job, StepId step, const std::vector<NodeShare>& nodes,
                              const ReplyContext& context);
 
-// An encoded message that many connections can share.
-std::shared_ptr<const std::string> framed(const google::protobuf::MessageLite& message);
-// The same for a reply. One that is larger than clients accept becomes an error.
-std::shared_ptr<const std::string> framed_reply(const wire::Reply& reply);
+// Encoded. One that is larger than clients accept becomes an error.
+Bytes framed_reply(const wire::Reply& reply);
 
 }  // namespace sluice

@@ -165,15 +165,6 @@ Result<Event> update(const wire::Update& message, const Caller& caller, RequestI
                                          .change = std::move(change),
                                          .verb = verb}};
         }
-        case wire::Update::QOS: {
-            UpdateQos event;
-            event.request = id;
-            event.caller = caller;
-            event.change = TRY(decode_qos_change(message.change()));
-            event.verb = TRY(verb_of(message.verb()));
-            for (std::string_view name : split(message.name(), ',')) event.names.emplace_back(name);
-            return Event{std::move(event)};
-        }
         default:
             break;
     }

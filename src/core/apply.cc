@@ -8,6 +8,7 @@
 #include "core/job/verbs.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
+#include "core/limits/usage.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
 #include "core/question.h"
@@ -94,6 +95,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::NodeTimeout:
         case TimerKind::Priority:
         case TimerKind::TimeSlice:
+        case TimerKind::UsedMinutes:
             return;
     }
 }
@@ -114,6 +116,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             on_time_slice(cluster, now, effects);
         } else if (timer.kind == TimerKind::Reservation) {
             on_reservation_timer(cluster, now, effects);
+        } else if (timer.kind == TimerKind::UsedMinutes) {
+            on_used_minutes_timer(cluster, now, effects);
         } else if (timer.kind == TimerKind::Reboot) {
             reboot_timed_out(cluster, now, NodeIndex{timer.subject});
         } else {
@@ -128,11 +132,13 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
         return;
     }
     cluster.apply_settings(event.settings, now);
+    reset_usage_if_asked(cluster, now);
     for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
         if (cluster.node(NodeIndex{i}).removed)
             node_was_removed(cluster, now, NodeIndex{i}, effects);
     }
     count_anew(cluster);
+    watch_used_minutes(cluster, now);
     unpark_all(cluster, now);
     cluster.want_pass();
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
@@ -163,7 +169,7 @@ struct Dispatch {
     void operator()(const ShowAllocation& e) const { on_show_allocation(cluster, now, e, effects); }
     void operator()(const NodeRegistered& e) const { on_node_registered(cluster, now, e, effects); }
     void operator()(const NodeHeartbeat& e) const { on_node_heartbeat(cluster, now, e, effects); }
-    void operator()(const NodeDisconnected& e) const { on_node_disconnected(cluster, now, e, effects); }
+    void operator()(const NodeDisconnected& e) const { on_node_disconnected(cluster, e); }
     void operator()(const LaunchReported& e) const { on_launch_reported(cluster, now, e, effects); }
     void operator()(const JobEnded& e) const { on_job_ended(cluster, now, e, effects); }
     void operator()(const StepEnded& e) const { on_step_ended(cluster, now, e, effects); }
@@ -173,7 +179,8 @@ struct Dispatch {
     void operator()(const Reconfigure& e) const { on_reconfigure(cluster, now, e, effects); }
     void operator()(const ExplainJob& e) const { on_question(cluster, now, e.request, e, effects); }
     void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
-    void operator()(const UpdateQos& e) const { on_update_qos(cluster, now, e, effects); }
+    void operator()(const FactsDelivered& e) const { cluster.facts_were_delivered(e.last); }
+    void operator()(const PolicyChanged& e) const { on_policy_changed(cluster, now, e); }
     void operator()(const ClockStepped& e) const { on_clock_stepped(cluster, now, e, effects); }
     void operator()(const StoodStill& e) const { on_stood_still(cluster, now, e); }
     void operator()(const RebootNodes& e) const { on_reboot_nodes(cluster, now, e, effects); }
@@ -183,6 +190,12 @@ struct Dispatch {
 }  // namespace
 
 void apply(Cluster& cluster, Time now, const Event& event, Effects& effects) {
+    cluster.facts().set_time(now);
+    const auto note_sender = [&](const auto& each) {
+        if constexpr (requires { each.node == NodeIndex{}; })
+            node_is_heard(cluster, *cluster.edit_node(each.node), now);
+    };
+    std::visit(note_sender, event);
     std::visit(Dispatch{cluster, now, effects}, event);
     if (!cluster.wanted_reboots().empty()) order_reboots(cluster, now, effects);
 }

@@ -94,8 +94,10 @@ void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Eff
     cluster.steps().shift(event.by);
     cluster.clients().shift(event.by);
     shift_time(cluster.scheduler().slice_end, event.by);
+    cluster.usage().shift(event.by);
     cluster.shift_times(event.by);
     cluster.add_timer({now, TimerKind::Reservation, 0});
+    count_anew(cluster);
     reprioritize_all(cluster, now, true);
     watch_priorities(cluster, now);
     cluster.scheduler().is_planned = false;  // it was made for the old clock

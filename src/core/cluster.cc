@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
+#include "core/limits/tres.h"
 #include "core/node/verbs.h"
 #include "core/place/use.h"
 #include "core/schedule/priority.h"
@@ -21,13 +22,30 @@ void ChunkSummary<Job>::add(const Job& job) {
     shown_states |= 1u << static_cast<unsigned>(job.state);
 }
 
+// The resources of all nodes, for QOS with limits that are percentages of them.
+static bool needs_total(const std::vector<Qos>& table) {
+    return std::any_of(table.begin(), table.end(),
+                       [](const Qos& qos) { return qos.has(kQosRelative); });
+}
+
+static Tres tres_of_all_nodes(const Cluster& cluster) {
+    Tres total;
+    for (NodeIndex index{0}; index.value < cluster.node_count(); ++index.value) {
+        if (cluster.node(index).removed) continue;
+        for (const auto& [name, amount] : cfg_tres(cluster.node(index))) total[name] += amount;
+        ++total["node"];
+    }
+    return total;
+}
+
 Cluster::Cluster(std::shared_ptr<const Settings> settings, Time now)
     : settings_(std::move(settings)),
       partitions_(std::make_shared<std::vector<Partition>>()),
       waiting_(std::make_unique<WaitingJobs>()),
       scheduler_(std::make_unique<Scheduler>()),
-      next_job_id_(settings_->first_job_id),
-      qos_(std::make_shared<const std::vector<Qos>>(first_qos())) {
+      next_job_id_(settings_->first_job_id) {
+    set_policy({});
+    policy_changed_ = false;
     build_nodes(now);
     build_partitions();
     refresh_layout();
@@ -156,9 +174,7 @@ void Cluster::forget_job(JobId id) {
     jobs_.erase(id.value);
     changed_jobs_.erase(id.value);
     forgotten_jobs_.push_back(id);
-    // Nothing reads the rows of ended runs and steps yet. They are deleted with their job, so that
-    // the store does not grow for ever.
-    accounted_.push_back({id, found->run.restarts, kBatchStep});
+    facts_.forget(id);
     visible_change_ = true;
 }
 
@@ -271,17 +287,16 @@ bool Cluster::is_end_awaited() const {
 ChangedRecords Cluster::take_changes() {
     ChangedRecords changes;
     changes.jobs.reserve(changed_jobs_.size());
-    changes.ended_runs = std::exchange(ended_runs_, {});
     for (std::uint32_t id : changed_jobs_) {
         auto job = jobs_.find(id);
         if (!job) continue;
-        if (is_over(*job)) changes.ended_runs.push_back({static_cast<ShownState>(job->state), job});
         changes.jobs.push_back(std::move(job));
     }
-    changes.ended_steps = std::exchange(ended_steps_, {});
-    changes.accounted = std::exchange(accounted_, {});
-    for (std::uint32_t index : changed_nodes_)
+    std::vector<NodeIndex> nodes;
+    for (std::uint32_t index : changed_nodes_) {
+        nodes.emplace_back(index);
         changes.nodes.push_back({NodeIndex{index}, stored_form(node(NodeIndex{index}))});
+    }
     changes.forgotten = std::move(forgotten_jobs_);
     if (next_job_id_changed_) changes.next_job_id = next_job_id_;
     changed_jobs_.clear();
@@ -294,8 +309,11 @@ ChangedRecords Cluster::take_changes() {
         else
             changes.reservations_gone.push_back(name);
     }
-    if (qos_changed_) changes.qos = qos_;
-    qos_changed_ = false;
+    if (policy_changed_) changes.policy = policy_;
+    policy_changed_ = false;
+    changes.usage = usage_.take_changes();
+    changes.facts = facts_.take(*this, {changes.jobs, nodes, changes.reservations});
+    changes.delivered = std::exchange(delivered_facts_, 0);
     return changes;
 }
 
@@ -305,14 +323,21 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     copied_ = nullptr;  // it would keep old records in memory
-    return std::make_shared<Snapshot>(Snapshot{
-        ++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_.all(),
-        priority_scale_, reservations_.shared(), qos_, priorities_, next_job_id_, damaged_});
+    return std::make_shared<Snapshot>(Snapshot{++version_, now, jobs_, nodes_, partitions_,
+                                               settings_, plan_, licenses_.all(), priority_scale_,
+                                               reservations_.shared(), policy_, associations_,
+                                               priorities_, next_job_id_, damaged_});
 }
 
-void Cluster::set_qos(std::vector<Qos> qos) {
-    qos_ = std::make_shared<const std::vector<Qos>>(std::move(qos));
-    qos_changed_ = true;
+void Cluster::set_policy(Policy policy) {
+    const auto is_default = [](const Qos& qos) { return qos.name == kDefaultQos; };
+    std::erase_if(policy.qos, [](const Qos& qos) { return qos.deleted; });
+    if (std::none_of(policy.qos.begin(), policy.qos.end(), is_default))
+        policy.qos.insert(policy.qos.begin(), default_qos());
+    policy_ = std::make_shared<const Policy>(std::move(policy));
+    associations_ = std::make_shared<const AssociationTree>(policy_);
+    ++associations_version_;
+    policy_changed_ = true;
     visible_change_ = true;
 }
 
@@ -322,6 +347,7 @@ void Cluster::put_reservation(Reservation reservation) {
 }
 
 void Cluster::drop_reservation(const std::string& name) {
+    if (const Reservation* known = reservations_.find(name)) facts_.reservation_gone(*known);
     reservations_.drop(name);
     visible_change_ = true;
 }
@@ -346,6 +372,7 @@ void Cluster::refresh_layout() {
     if (!layout_is_old_) return;
     layout_is_old_ = false;
     scheduler_->layout = layout_of(*this);
+    total_tres_ = needs_total(qos()) ? tres_of_all_nodes(*this) : Tres{};
     ++scheduler_->layout_version;
     scheduler_->is_planned = false;
 }

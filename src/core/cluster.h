@@ -19,13 +19,16 @@
 #include "core/edit.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "core/facts.h"
 #include "core/interner.h"
 #include "core/job/arrays.h"
 #include "core/job/clients.h"
 #include "core/job/steps.h"
+#include "core/limits/associations.h"
 #include "core/limits/licenses_in_use.h"
 #include "core/limits/limit_book.h"
 #include "core/limits/reservation_table.h"
+#include "core/limits/usage_book.h"
 #include "core/plan_view.h"
 #include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
@@ -120,7 +123,8 @@ struct Snapshot {
     std::map<std::string, std::uint32_t> licenses_used;
     std::shared_ptr<const PriorityScale> priority_scale;
     std::shared_ptr<const std::vector<Reservation>> reservations;
-    std::shared_ptr<const std::vector<Qos>> qos;
+    std::shared_ptr<const Policy> policy;
+    std::shared_ptr<const AssociationTree> associations;
     PriorityTable priorities;  // only those newer than the records
     std::uint32_t next_job_id = 0;
     std::shared_ptr<const std::vector<DamagedRow>> damaged;
@@ -144,6 +148,7 @@ enum class TimerKind : std::uint8_t {
     Silence,
     LimitMail,
     BatchStart,
+    UsedMinutes,
 };
 
 struct Timer {
@@ -186,10 +191,9 @@ public:
     }
     const Job& add_job(Job job);
     void forget_job(JobId id);
-    // The store keeps a row of it for accounting. The last run of a job needs no call: it is
-    // recorded when the job has ended.
-    void record_end(EndedRun run) { ended_runs_.push_back(std::move(run)); }
-    void record_end(EndedStep step) { ended_steps_.push_back(std::move(step)); }
+    // What accounting is told (core/facts.h). Changes of jobs and nodes need no call.
+    FactBook& facts() { return facts_; }
+    void facts_were_delivered(std::uint64_t last) { delivered_facts_ = last; }
     void jobs_changed_state(JobId id) { jobs_.widen(id.value, job(id)); }  // for searches by state
     JobId next_job_id() const;  // the result of the next take_job_id()
     JobId take_job_id();
@@ -222,10 +226,15 @@ public:
     void put_reservation(Reservation reservation);  // replaces the one of that name, if any
     void drop_reservation(const std::string& name);
 
-    const std::vector<Qos>& qos() const {
-        return *qos_;
-    }  // in the order of creation (core/limits/qos.h)
-    void set_qos(std::vector<Qos> qos);
+    // What accounting decides about users and limits: the last that it sent, which survives a
+    // restart. The QOS are in the order of creation, `normal` is always among them.
+    const Policy& policy() const { return *policy_; }
+    std::shared_ptr<const Policy> policy_ptr() const { return policy_; }
+    const std::vector<Qos>& qos() const { return policy_->qos; }
+    const AssociationTree& associations() const { return *associations_; }
+    std::shared_ptr<const AssociationTree> associations_ptr() const { return associations_; }
+    std::uint64_t associations_version() const { return associations_version_; }  // grows
+    void set_policy(Policy policy);
 
     Arrays& arrays() { return arrays_; }
     const Arrays& arrays() const { return arrays_; }
@@ -239,6 +248,9 @@ public:
     const LicensesInUse& licenses() const { return licenses_; }
     LimitBook& limits() { return limits_; }
     const LimitBook& limits() const { return limits_; }
+    // What associations and QOS have used (core/limits/usage.h).
+    UsageBook& usage() { return usage_; }
+    const UsageBook& usage() const { return usage_; }
 
     void add_timer(Timer timer) { timers_.insert(timer); }
     void shift_times(Seconds by);  // the clock was set; not timers by the wall clock
@@ -256,7 +268,8 @@ public:
     // Nodes that were edited since the last call.
     std::vector<NodeIndex> take_touched_nodes();
     void touch_nodes_of(const Job& job);  // its end, or what it holds of them, has changed
-    const Layout& layout() const;         // the nodes by kind (core/place/layout.h)
+    const Tres& total_tres() const { return total_tres_; }  // only if a QOS has Relative limits
+    const Layout& layout() const;  // the nodes by kind (core/place/layout.h)
     // Features, devices or partitions have changed: what was computed from them is void.
     void layout_has_changed() { layout_is_old_ = true; }
     void refresh_layout();
@@ -273,6 +286,7 @@ public:
     const std::shared_ptr<const FairShare>& fair_share() const { return fair_share_; }
     void set_fair_share(std::shared_ptr<const FairShare> shares) {
         fair_share_ = std::move(shares);
+        visible_change_ = true;
     }
     std::optional<Time> priorities_due() const { return priorities_due_; }  // if they change
     void set_priorities_due(std::optional<Time> due) { priorities_due_ = due; }
@@ -311,7 +325,6 @@ private:
     void build_partitions();
     void order_nodes(Partition& partition) const;
     void restore_damaged(const StoredState& stored, Time now);
-    void set_restored_qos(std::vector<Qos> table);
 
     std::shared_ptr<const Settings> settings_;
     CowTable<Job> jobs_;
@@ -335,6 +348,7 @@ private:
     std::shared_ptr<const PlanView> plan_;
     std::set<std::uint32_t> touched_nodes_;
     bool layout_is_old_ = true;
+    Tres total_tres_;
     Interner<JobTerms> terms_;
     Interner<PackedDetails> details_;
     std::uint32_t next_job_id_ = 1;
@@ -344,9 +358,8 @@ private:
     bool next_job_id_changed_ = false;
     std::set<std::uint32_t> changed_jobs_;
     std::vector<JobId> forgotten_jobs_;
-    std::vector<EndedRun> ended_runs_;
-    std::vector<EndedStep> ended_steps_;
-    std::vector<RunId> accounted_;
+    FactBook facts_;
+    std::uint64_t delivered_facts_ = 0;
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
     std::shared_ptr<const PriorityScale> priority_scale_;
@@ -357,8 +370,11 @@ private:
     Steps steps_;
     LicensesInUse licenses_;
     LimitBook limits_;
-    std::shared_ptr<const std::vector<Qos>> qos_;
-    bool qos_changed_ = false;
+    UsageBook usage_;
+    std::shared_ptr<const Policy> policy_;
+    std::shared_ptr<const AssociationTree> associations_;
+    std::uint64_t associations_version_ = 0;
+    bool policy_changed_ = false;
     std::uint64_t version_ = 0;
     struct CopyState {
         std::uint64_t version, passes, layout_version;

@@ -18,7 +18,7 @@
 #include "model/job.h"
 #include "model/job_change.h"
 #include "model/node.h"
-#include "model/qos.h"
+#include "model/policy.h"
 #include "model/reservation.h"
 
 namespace sluice {
@@ -98,16 +98,6 @@ struct UpdatePartition {
     Verb verb = Verb::Update;
     std::vector<Caller> job_owners =
         {};  // with groups, looked up by the shell: AllowGroups may exclude them
-};
-
-// sacctmgr add, modify and delete qos.
-struct UpdateQos {
-    using Verb = UpdatePartition::Verb;
-    RequestId request;
-    Caller caller;
-    std::vector<std::string> names;
-    QosChange change;
-    Verb verb = Verb::Update;
 };
 
 struct StepDemand {
@@ -264,6 +254,17 @@ struct ClockStepped {
     Seconds by{0};  // negative: back
 };
 
+// Facts up to this number are in the accounting database (core/facts.h).
+struct FactsDelivered {
+    std::uint64_t last = 0;
+};
+
+// Accounting has decided anew about users, QOS and limits: of this cluster only, with the numbers
+// of the users that are known here.
+struct PolicyChanged {
+    std::shared_ptr<const Policy> policy;
+};
+
 struct Reconfigure {
     RequestId request;  // 0: by signal, no reply
     Caller caller;
@@ -275,6 +276,6 @@ using Event =
                  CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
                  NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
                  KillFailed, Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes,
-                 UpdateQos, ClockStepped, StoodStill>;
+                 ClockStepped, StoodStill, FactsDelivered, PolicyChanged>;
 
 }  // namespace sluice

@@ -119,6 +119,7 @@ std::optional<std::string> broken_invariant(const Cluster& cluster) {
     if (Broken broken = cluster.waiting().broken(cluster)) return broken;
     if (Broken broken = cluster.licenses().broken(cluster.jobs())) return broken;
     if (Broken broken = cluster.limits().broken(cluster)) return broken;
+    if (Broken broken = cluster.usage().broken()) return broken;
     if (Broken broken = cluster.arrays().broken(cluster.jobs())) return broken;
     if (Broken broken = cluster.steps().broken(cluster.jobs())) return broken;
     if (Broken broken = cluster.clients().broken(cluster.jobs())) return broken;

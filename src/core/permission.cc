@@ -57,7 +57,6 @@ constexpr Permission kPermissions[] = {
     {Action::UpdateNode,            "update node",            "-     -     -     -     y     y"},
     {Action::RebootNodes,           "reboot nodes",           "-     -     -     -     y     y"},
     {Action::UpdatePartition,       "change partition",       "-     -     -     -     y     y"},
-    {Action::UpdateQos,             "change QOS",             "-     -     -     y     y     y"},
     // Compat: the error that users without the right get from Slurm.
     {Action::ChangeReservation,     "change reservation",     "-     -     -     y     y     y",
         ErrorCode::UserUnknown},
@@ -106,6 +105,23 @@ Role role_of(UserId caller, UserId slurm_user, std::optional<UserId> owner) {
     if (caller.value == 0) return Role::Root;
     if (caller == slurm_user) return Role::SlurmUser;
     return owner == caller ? Role::Owner : Role::Other;
+}
+
+Role with_level(Role role, AdminLevel level) {
+    return level == AdminLevel::None ? role : std::max(role, Role::Operator);
+}
+
+Role role_in(const Cluster& cluster, const Caller& caller) {
+    return with_level(role_of(caller.user, cluster.settings().slurm_user),
+                      cluster.associations().admin_level(caller.user));
+}
+
+Role role_in(const Cluster& cluster, const Caller& caller, const Job& job) {
+    const Role role = std::max(role_in(cluster, caller),
+                               role_of(caller.user, cluster.settings().slurm_user, job.user));
+    const bool coordinates =
+        cluster.associations().is_coordinator(caller.user, job.request->account);
+    return coordinates ? std::max(role, Role::Coordinator) : role;
 }
 
 }  // namespace sluice

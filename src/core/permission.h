@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-// The role of a caller towards the object of its request. No caller is a coordinator or an operator
-// yet: accounts and administrator levels come with accounting.
+// The role of a caller towards the object of its request. Operators and coordinators are those of
+// accounting's policy.
 enum class Role : std::uint8_t { Other, Owner, Coordinator, Operator, SlurmUser, Root };
 inline constexpr std::size_t kRoleCount = 6;
 
@@ -53,7 +53,6 @@ enum class Action : std::uint8_t {
     UpdateNode,
     RebootNodes,
     UpdatePartition,  // and create, delete
-    UpdateQos,        // and create, delete
     ChangeReservation,
     DeleteOpenReservation,  // with the flag USER_DELETE, by a user who may use it
     Reconfigure,
@@ -69,11 +68,9 @@ Result<void> permit(Role role, Action action);  // otherwise the error of the ta
 
 // `owner`: of the job that the request is about.
 Role role_of(UserId caller, UserId slurm_user, std::optional<UserId> owner = {});
-inline Role role_in(const Cluster& cluster, const Caller& caller) {
-    return role_of(caller.user, cluster.settings().slurm_user);
-}
-inline Role role_in(const Cluster& cluster, const Caller& caller, const Job& job) {
-    return role_of(caller.user, cluster.settings().slurm_user, job.user);
-}
+// An operator or administrator of accounting has more rights than other users.
+Role with_level(Role role, AdminLevel level);
+Role role_in(const Cluster& cluster, const Caller& caller);
+Role role_in(const Cluster& cluster, const Caller& caller, const Job& job);
 
 }  // namespace sluice

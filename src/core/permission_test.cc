@@ -177,10 +177,6 @@ const std::map<Action, MakeEvent> kRequests = {
      [](const Site&, const Caller& c) -> Event {
          return UpdatePartition{kAsk, c, "open", {}};
      }},
-    {Action::UpdateQos,
-     [](const Site&, const Caller& c) -> Event {
-         return UpdateQos{kAsk, c, {"fast"}, {}, UpdateQos::Verb::Create};
-     }},
     {Action::ChangeReservation,
      [](const Site& s, const Caller& c) {
          return reservation(s, c, ReservationChange::Verb::Update);

@@ -41,10 +41,15 @@ std::shared_ptr<const Cluster> Cluster::copy_for_questions() {
     copy->priority_scale_ = priority_scale_;
     copy->priorities_ = priorities_;
     copy->reservations_ = reservations_;
-    copy->qos_ = qos_;
+    copy->policy_ = policy_;
+    copy->associations_ = associations_;
+    copy->associations_version_ = associations_version_;
+    copy->fair_share_ = fair_share_;
+    copy->total_tres_ = total_tres_;
     copy->arrays_ = arrays_;
     copy->licenses_ = licenses_;
     copy->limits_ = limits_;
+    copy->usage_ = usage_;
     copy->depends_on_users_ = depends_on_users_;
     copy->waiting_ = std::make_unique<WaitingJobs>(waiting_->copy_for_questions());
     copy->scheduler_ = std::make_unique<Scheduler>();

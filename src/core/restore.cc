@@ -11,6 +11,7 @@
 #include "core/limits/licenses.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
+#include "core/limits/usage.h"
 #include "core/node/verbs.h"
 #include "core/place/use.h"
 #include "core/schedule/gang.h"
@@ -142,14 +143,6 @@ void Cluster::restore_damaged(const StoredState& stored, Time now) {
     }
 }
 
-// The default QOS always exists, also if its row was damaged.
-void Cluster::set_restored_qos(std::vector<Qos> table) {
-    const auto is_default = [](const Qos& qos) { return qos.name == kDefaultQos; };
-    if (std::none_of(table.begin(), table.end(), is_default))
-        table.insert(table.begin(), first_qos().front());
-    qos_ = std::make_shared<const std::vector<Qos>>(std::move(table));
-}
-
 void Cluster::restore(const StoredState& stored, Time now) {
     next_job_id_ = std::max(next_job_id_, stored.next_job_id);
     for (const StoredNode& saved : stored.nodes) {
@@ -175,7 +168,10 @@ void Cluster::restore(const StoredState& stored, Time now) {
         put_reservation(std::move(reservation));
     }
     (void)reservations_.take_changed();  // they are in the store already
-    if (!stored.qos.empty()) set_restored_qos(stored.qos);
+    if (stored.policy) {
+        set_policy(*stored.policy);
+        policy_changed_ = false;
+    }
     if (!stored.reservations.empty()) add_timer({now, TimerKind::Reservation, 0});
     std::vector<JobId> unplaced;
     for (const StoredJob& saved : stored.jobs) {
@@ -194,6 +190,8 @@ void Cluster::restore(const StoredState& stored, Time now) {
         watch_deadline(*this, added);
         recall_news(*this, added);
     }
+    usage_.restore(stored.usage);
+    reset_usage_if_asked(*this, now);
     arrays_.forget_news_if([&](JobId array) { return is_array_over(*this, array); });
     restore_dependencies(*this, now);
     reprioritize_all(*this, now, true);
@@ -205,6 +203,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
         watch_node(*this, NodeIndex{i});
     }
     count_anew(*this);
+    watch_used_minutes(*this, now);
     want_pass();
 }
 

@@ -4,6 +4,7 @@
 // tests and the simulator set it directly.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,12 +14,18 @@
 #include "base/time.h"
 #include "model/node.h"
 #include "model/partition.h"
+#include "model/used.h"
 
 namespace sluice {
 
 // The unit of allocation (SelectTypeParameters): a CPU (thread), a core or a socket; or only whole
 // nodes (select/linear).
 enum class Unit : std::uint8_t { Cpu, Core, Socket, Node };
+
+// How the weighted TRES of a job (TRESBillingWeights) make its billing: their sum; with MAX_TRES
+// the largest of CPUs, memory, nodes and gres, plus licences; with MAX_TRES_GRES the largest of
+// CPUs, memory and nodes, plus gres and licences.
+enum class BillingRule : std::uint8_t { Sum, MaxTres, MaxTresGres };
 
 // PriorityType and its weights. Factors are between 0 and 1; see core/schedule/priority.h.
 struct PrioritySettings {
@@ -29,8 +36,15 @@ struct PrioritySettings {
     Seconds max_age{7 * 24 * 3600};
     Seconds calc_period{300};
     bool favor_small = false;
-    std::vector<std::string> flags;  // PriorityFlags, upper case
-    bool user_top = false;           // SchedulerParameters=enable_user_top
+    std::vector<std::string> flags;          // PriorityFlags, upper case
+    bool user_top = false;                   // SchedulerParameters=enable_user_top
+    Seconds decay_half_life{7 * 24 * 3600};  // PriorityDecayHalfLife; 0: no decay
+    UsageReset usage_reset = UsageReset::None;
+    double dampening = 1;  // FairShareDampeningFactor, of the classic formula
+    BillingRule billing = BillingRule::Sum;
+    bool has_flag(std::string_view flag) const {
+        return std::find(flags.begin(), flags.end(), flag) != flags.end();
+    }
 };
 
 // SchedulerType and SchedulerParameters.
@@ -88,13 +102,19 @@ struct Settings {
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;
-    bool enforce_limits = false;  // AccountingStorageEnforce: limits of QOS count
-    bool enforce_qos = false;     // AccountingStorageEnforce: every job has an existing QOS
+    // AccountingStorageEnforce:
+    bool enforce_associations = false;  // every job has an association
+    bool enforce_limits = false;        // limits of QOS and associations count
+    bool enforce_qos = false;           // every job has an existing QOS
+    bool enforce_safe = false;    // GrpTRESMins: a job starts only if it can run to its time limit
+    bool enforce_wckeys = false;  // every job has a wckey of its user
+    bool accounts_for_jobs = true, accounts_for_steps = true;  // not with nojobs, nosteps
     std::vector<SwitchConfig> switches;
     std::vector<std::pair<std::string, std::uint32_t>> licenses;
-    std::vector<std::string> gres_types;  // GresTypes: every node is shown with a count of each
-    bool disable_job_shrink = false;      // running jobs keep all their nodes
-    bool permit_job_expansion = false;    // --dependency=expand
+    std::vector<std::string> gres_types;    // GresTypes: every node is shown with a count of each
+    std::vector<std::string> tracked_tres;  // AccountingStorageTRES and gres/TYPE of GresTypes
+    bool disable_job_shrink = false;        // running jobs keep all their nodes
+    bool permit_job_expansion = false;      // --dependency=expand
     bool kill_invalid_depend = false;
     bool hold_on_prolog_failure = true;  // a requeued job is held until a user has looked at it
     bool config_overrides = false;       // trust slurm.conf over what nodes report
@@ -111,6 +131,7 @@ struct Settings {
     bool enforce_all_part_limits = false;  // of all of them
     bool disable_root_jobs = false;
     bool allow_spec_resources = false;  // --core-spec and --thread-spec
+    Seconds task_sampling{30};          // JobAcctGatherFrequency: jobs may sample more often
     PrivateData private_data;
     std::optional<Megabytes> def_mem_per_cpu, def_mem_per_node, max_mem_per_cpu, max_mem_per_node;
     std::optional<std::uint32_t> def_cpus_per_gpu;  // DefCpuPerGPU; partitions may override

@@ -258,29 +258,28 @@ enum class ReservationColumn : std::uint16_t {
     CoreIds,  // (t) per node: "NodeName=n1 CoreIDs=0-1\n..."; empty: no fixed cores
 };
 
-enum class QosColumn : std::uint16_t {
+// Associations, in the order of their tree: parents first. Fractions are texts, "0.364706" or
+// "inf".
+enum class ShareColumn : std::uint16_t {
     Id,
-    Name,         // (t)
-    Description,  // (t)
-    Priority,
-    GraceTime,
-    Preempt,            // (t) names
-    PreemptMode,        // (t) "within,requeue", "cluster"
-    PreemptExemptTime,  // absent: as slurm.conf has it
-    Flags,              // (t) "DenyOnLimit,OverPartQOS"
-    GrpTres,            // (t) and all that follows: absent or empty where there is no limit
-    GrpJobs,
-    GrpSubmit,
-    MaxTres,         // (t)
-    MaxTresPerNode,  // (t)
-    MaxWall,
-    MaxTresPerUser,  // (t)
-    MaxJobsPerUser,
-    MaxSubmitPerUser,
-    MaxTresPerAccount,  // (t)
-    MaxJobsPerAccount,
-    MaxSubmitPerAccount,
-    MinTres,  // (t)
+    ParentId,        // absent: of the root
+    Cluster,         // (t)
+    Account,         // (t)
+    User,            // (t) empty: of the account itself
+    Partition,       // (t)
+    ParentAccount,   // (t)
+    RawShares,       // kUnlimited: those of the parent; absent: of the root
+    NormShares,      // (t)
+    RawUsage,        // (t)
+    NormUsage,       // (t)
+    EffectiveUsage,  // (t)
+    FairShare,       // (t) empty: accounts have none
+    LevelFs,         // (t) empty: not calculated
+    GrpTresMins,     // (t) "cpu=6000"
+    TresRunSeconds,  // (t) "cpu=600,mem=0,...": what running jobs may use up to their limits
+    TresSeconds,     // (t) what was used
+    IsFairTree,
+    Depth,  // how many of the associations above it are listed, without a gap
 };
 
 }  // namespace sluice

@@ -95,6 +95,8 @@ constexpr Row kRows[] = {
     {ErrorCode::QosPolicy,             "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"},
     {ErrorCode::NodeUnable,            "Job launch failure"},
     {ErrorCode::RateLimited,           "Too many requests, try again later"},
+    {ErrorCode::InvalidSampling,       "Invalid accounting frequency requested"},
+    {ErrorCode::AccountingBusy,        "The accounting data was changed meanwhile, try again"},
 };
 // clang-format on
 
@@ -102,7 +104,7 @@ constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kRows); ++i) {
         if (static_cast<std::size_t>(kRows[i].code) != i) return false;
     }
-    return static_cast<std::size_t>(ErrorCode::RateLimited) + 1 == std::size(kRows);
+    return static_cast<std::size_t>(ErrorCode::AccountingBusy) + 1 == std::size(kRows);
 }
 static_assert(rows_are_in_order(), "one row per code, in the order of the enum");
 

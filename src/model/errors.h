@@ -94,6 +94,8 @@ enum class ErrorCode : unsigned short {
     QosPolicy,              // a limit of a QOS; detail is the name of the reason
     NodeUnable,             // the node cannot launch any job: full disk, no cgroups, ...
     RateLimited,            // too many requests or bytes of this user: ask again after a pause
+    InvalidSampling,        // --acctg-freq
+    AccountingBusy,         // another writer has changed the accounting policy meanwhile
 };
 
 // Whether a failed launch is the node's fault, so that the job may run on another one. All other

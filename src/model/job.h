@@ -106,8 +106,9 @@ struct JobTerms {
     std::optional<ArraySpec> array;
     std::uint32_t umask = 022;
     std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
-    std::string tres_bind;  // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
-    std::string tres_freq;  // --gpu-freq: "gpu:medium,memory=high", for its steps
+    std::string tres_bind;   // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
+    std::string tres_freq;   // --gpu-freq: "gpu:medium,memory=high", for its steps
+    std::string acctg_freq;  // --acctg-freq: model/sampling.h
     Shape shape;
 
     bool operator==(const JobTerms&) const = default;

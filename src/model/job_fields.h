@@ -88,7 +88,7 @@ inline constexpr auto kFields<JobTerms> = fields<JobTerms>(
     field(37, "array", &JobTerms::array), field(38, "umask", &JobTerms::umask, at_most(0777)),
     field(39, "rlimits", &JobTerms::rlimits, entries_at_most(sizes::kRlimitCount)),
     field(70, "tres-bind", &JobTerms::tres_bind), field(71, "gpu-freq", &JobTerms::tres_freq),
-    field(40, "shape", &JobTerms::shape));
+    field(72, "acctg-freq", &JobTerms::acctg_freq), field(40, "shape", &JobTerms::shape));
 
 static_assert(numbers_differ<Shape>());
 static_assert(numbers_differ<JobTerms, JobDetails>(), "a JobRequest is one message");

@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint64_t kCountMax = 0xfffffff0;
+constexpr std::uint64_t kLicensesMax = 0xfffffff0;
 
 Error invalid(std::string_view text) {
     return {ErrorCode::InvalidLicense, fmt::format("--licenses={}", text.substr(0, sizes::kWord))};
@@ -36,14 +36,14 @@ Result<LicenseDemand> parse_licenses(std::string_view text) {
         std::string_view name = part.substr(0, mark);
         std::optional<std::uint64_t> count = 1;
         if (mark != std::string_view::npos) count = to_number(part.substr(mark + 1));
-        if (!is_name(name) || !count || *count > kCountMax) return invalid(text);
+        if (!is_name(name) || !count || *count > kLicensesMax) return invalid(text);
         if (*count == 0) continue;
         auto same = std::find_if(demand.wanted.begin(), demand.wanted.end(),
                                  [&](const LicenseCount& known) { return known.name == name; });
         if (same == demand.wanted.end()) {
             if (demand.wanted.size() == sizes::kLicenseCount) return invalid(text);
             demand.wanted.push_back({std::string(name), static_cast<std::uint32_t>(*count)});
-        } else if (same->count + *count > kCountMax) {
+        } else if (same->count + *count > kLicensesMax) {
             return invalid(text);
         } else {
             same->count += static_cast<std::uint32_t>(*count);

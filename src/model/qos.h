@@ -23,17 +23,28 @@ enum QosFlag : std::uint32_t {
     kQosPartitionMinNodes = 1 << 3,
     kQosPartitionTimeLimit = 1 << 4,
     kQosRequiresReservation = 1 << 5,
+    kQosEnforceUsageThreshold = 1 << 6,  // jobs below UsageThreshold wait
+    kQosNoReserve = 1 << 7,              // backfill reserves nothing for its jobs
+    kQosNoDecay = 1 << 8,                // its usage does not decay
+    kQosUsageFactorSafe = 1 << 9,        // with `safe`: UsageFactor counts before the start, too
+    kQosRelative = 1 << 10,              // TRES limits are percentages of the cluster
 };
 
-constexpr std::uint32_t kQosFlagsAll = (1u << 6) - 1;
+constexpr std::uint32_t kQosFlagsAll = (1u << 11) - 1;
 
 // What jobs may have together; absent: no limit.
 struct Allotment {
     Tres tres;  // of running jobs
     std::optional<std::uint32_t> running;
-    std::optional<std::uint32_t> submitted;  // running or waiting
+    std::optional<std::uint32_t> submitted;      // running or waiting
+    Tres minutes = {};                           // GrpTRESMins: of what was used, with its decay
+    Tres run_minutes = {};                       // TRESRunMins: of what running jobs may still use
+    std::optional<std::uint32_t> accruing = {};  // waiting jobs that gain priority by age
+    std::optional<Seconds> wall = {};            // GrpWall: of what was used
     bool operator==(const Allotment&) const = default;
 };
+
+constexpr std::uint32_t kUnitFactor = 1000;
 
 struct Qos {
     std::uint32_t id = 0;
@@ -48,6 +59,12 @@ struct Qos {
     Tres max_per_job, max_per_node, min_per_job;
     std::optional<Seconds> max_wall;  // of each job
     Allotment of_all, of_user, of_account;
+    Tres max_minutes_per_job = {};                      // MaxTRESMinsPerJob
+    std::optional<std::uint32_t> min_priority = {};     // MinPrioThreshold
+    std::uint32_t usage_factor = kUnitFactor;           // in thousandths
+    std::optional<std::uint32_t> usage_threshold = {};  // in thousandths
+    std::optional<std::uint32_t> limit_factor = {};     // in thousandths
+    bool deleted = false;
     bool has(QosFlag flag) const { return (flags & flag) != 0; }
     bool operator==(const Qos&) const = default;
 };
@@ -61,11 +78,17 @@ struct LimitChange {
 
 // New limits by TRES; none: the limit is removed.
 using TresChange = std::map<std::string, std::optional<std::uint64_t>>;
+void apply_tres_change(const TresChange& change, Tres& tres);
 
 struct AllotmentChange {
     TresChange tres;
     std::optional<LimitChange<std::uint32_t>> running;
     std::optional<LimitChange<std::uint32_t>> submitted;
+    TresChange minutes = {}, run_minutes = {};
+    std::optional<LimitChange<std::uint32_t>> accruing = {};
+    std::optional<LimitChange<Seconds>> wall = {};
+
+    void apply_to(Allotment& allotment) const;
     bool operator==(const AllotmentChange&) const = default;
 };
 
@@ -84,6 +107,11 @@ struct QosChange {
     TresChange max_per_job, max_per_node, min_per_job;
     std::optional<LimitChange<Seconds>> max_wall;
     AllotmentChange of_all, of_user, of_account;
+    TresChange max_minutes_per_job = {};
+    std::optional<LimitChange<std::uint32_t>> min_priority = {};
+    std::optional<std::uint32_t> usage_factor = {};  // this and the next ones in thousandths
+    std::optional<LimitChange<std::uint32_t>> usage_threshold = {};
+    std::optional<LimitChange<std::uint32_t>> limit_factor = {};
 
     void apply_to(Qos& qos) const;
     bool operator==(const QosChange&) const = default;

@@ -14,7 +14,11 @@ template <>
 inline constexpr auto kFields<Allotment> = fields<Allotment>(  //
     field(1, "TRES", &Allotment::tres),                        //
     field(2, "jobs", &Allotment::running),                     //
-    field(3, "submitted jobs", &Allotment::submitted));
+    field(3, "submitted jobs", &Allotment::submitted),         //
+    field(4, "TRESMins", &Allotment::minutes),                 //
+    field(5, "TRESRunMins", &Allotment::run_minutes),          //
+    field(6, "accruing jobs", &Allotment::accruing),           //
+    field(7, "GrpWall", &Allotment::wall));
 
 template <>
 inline constexpr auto kFields<Qos> = fields<Qos>(            //
@@ -33,7 +37,13 @@ inline constexpr auto kFields<Qos> = fields<Qos>(            //
     field(14, "MaxWall", &Qos::max_wall),                    //
     field(15, "GrpTRES", &Qos::of_all),                      //
     field(16, "MaxTRESPerUser", &Qos::of_user),              //
-    field(17, "MaxTRESPerAccount", &Qos::of_account));
+    field(17, "MaxTRESPerAccount", &Qos::of_account),        //
+    field(18, "MaxTRESMins", &Qos::max_minutes_per_job),     //
+    field(19, "MinPrioThreshold", &Qos::min_priority),       //
+    field(20, "UsageFactor", &Qos::usage_factor),            //
+    field(21, "UsageThreshold", &Qos::usage_threshold),      //
+    field(22, "LimitFactor", &Qos::limit_factor),            //
+    field(23, "deleted", &Qos::deleted));
 
 template <typename Value>
 inline constexpr auto kFields<LimitChange<Value>> =
@@ -42,7 +52,11 @@ inline constexpr auto kFields<LimitChange<Value>> =
 template <>
 inline constexpr auto kFields<AllotmentChange> = fields<AllotmentChange>(
     field(1, "TRES", &AllotmentChange::tres), field(2, "jobs", &AllotmentChange::running),
-    field(3, "submitted jobs", &AllotmentChange::submitted));
+    field(3, "submitted jobs", &AllotmentChange::submitted),
+    field(4, "TRESMins", &AllotmentChange::minutes),
+    field(5, "TRESRunMins", &AllotmentChange::run_minutes),
+    field(6, "accruing jobs", &AllotmentChange::accruing),
+    field(7, "GrpWall", &AllotmentChange::wall));
 
 template <>
 inline constexpr auto kFields<QosChange> = fields<QosChange>(
@@ -60,7 +74,12 @@ inline constexpr auto kFields<QosChange> = fields<QosChange>(
     field(13, "MaxTRESPerNode", &QosChange::max_per_node),
     field(14, "MinTRES", &QosChange::min_per_job), field(15, "MaxWall", &QosChange::max_wall),
     field(16, "GrpTRES", &QosChange::of_all), field(17, "MaxTRESPerUser", &QosChange::of_user),
-    field(18, "MaxTRESPerAccount", &QosChange::of_account));
+    field(18, "MaxTRESPerAccount", &QosChange::of_account),
+    field(19, "MaxTRESMins", &QosChange::max_minutes_per_job),
+    field(20, "MinPrioThreshold", &QosChange::min_priority),
+    field(21, "UsageFactor", &QosChange::usage_factor),
+    field(22, "UsageThreshold", &QosChange::usage_threshold),
+    field(23, "LimitFactor", &QosChange::limit_factor));
 
 static_assert(numbers_differ<Qos>() && numbers_differ<Allotment>());
 

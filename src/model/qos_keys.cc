@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/limit_keys.h"
 #include "model/times.h"
 #include "model/validate.h"
 
@@ -13,54 +14,38 @@ namespace sluice {
 
 namespace {
 
-Error invalid_qos_value(std::string_view key, const std::string& value) {
-    return {ErrorCode::BadArgument, fmt::format("Invalid value for {} ({})", key, value)};
-}
+using SetQos = Result<void> (*)(QosChange& qos, const LimitWord& change);
 
-// One word of a change: "Preempt+=a,b" has the sign '+'.
-struct QosWord {
-    std::string_view key;
-    char sign = 0;
-    const std::string& value;
-    std::string_view tres = {};  // of which resource the value is a count
-};
-using SetQos = Result<void> (*)(QosChange& qos, const QosWord& change);
-
-bool is_unset_qos(const std::string& value) {
-    return value == "-1";
-}
-
-Result<void> describe_qos(QosChange& qos, const QosWord& change) {
+Result<void> describe_qos(QosChange& qos, const LimitWord& change) {
     qos.description = change.value;
     return {};
 }
 
-Result<void> set_qos_priority(QosChange& qos, const QosWord& change) {
-    const std::optional<std::uint64_t> number =
-        is_unset_qos(change.value) ? 0 : to_number(change.value);
-    if (!number || *number > 0xfffffffd) return invalid_qos_value(change.key, change.value);
+Result<void> set_qos_priority(QosChange& qos, const LimitWord& change) {
+    const std::optional<std::uint64_t> number = removes_limit(change) ? 0 : to_number(change.value);
+    if (!number || *number > 0xfffffffd) return invalid_limit(change);
     qos.priority = static_cast<std::uint32_t>(*number);
     return {};
 }
 
-Result<void> set_qos_grace(QosChange& qos, const QosWord& change) {
+Result<void> set_qos_grace(QosChange& qos, const LimitWord& change) {
     const std::optional<std::uint64_t> seconds =
-        is_unset_qos(change.value) ? 0 : to_number(change.value);
-    if (!seconds || *seconds > 0xfffffffd) return invalid_qos_value(change.key, change.value);
+        removes_limit(change) ? 0 : to_number(change.value);
+    if (!seconds || *seconds > 0xfffffffd) return invalid_limit(change);
     qos.grace_time = Seconds{static_cast<std::int64_t>(*seconds)};
     return {};
 }
 
-Result<void> set_qos_exempt_time(QosChange& qos, const QosWord& change) {
+Result<void> set_qos_exempt_time(QosChange& qos, const LimitWord& change) {
     qos.exempt_time.emplace();
-    if (is_unset_qos(change.value)) return {};
+    if (removes_limit(change)) return {};
     Result<TimeLimit> length = parse_time_limit(change.value);
-    if (!length || length->unlimited()) return invalid_qos_value(change.key, change.value);
+    if (!length || length->unlimited()) return invalid_limit(change);
     qos.exempt_time->value = length->length();
     return {};
 }
 
-Result<void> set_preempted(QosChange& qos, const QosWord& change) {
+Result<void> set_preempted(QosChange& qos, const LimitWord& change) {
     if (change.sign == 0) {
         qos.preempt_replaced = true;
         qos.preempt_added.clear();
@@ -77,7 +62,7 @@ Result<void> set_preempted(QosChange& qos, const QosWord& change) {
 }
 
 // Compat: OFF and CLUSTER both mean that slurm.conf decides.
-Result<void> set_qos_mode(QosChange& qos, const QosWord& change) {
+Result<void> set_qos_mode(QosChange& qos, const LimitWord& change) {
     for (std::string_view word : split(change.value, ',')) {
         bool is_known = word.empty();
         for (std::string_view each : {"CANCEL", "REQUEUE", "SUSPEND", "WITHIN", "OFF", "CLUSTER"})
@@ -93,90 +78,54 @@ Result<void> set_qos_mode(QosChange& qos, const QosWord& change) {
     return {};
 }
 
-bool may_be_tres(std::string_view name) {
-    return name == "cpu" || name == "mem" || name == "node" || name == "billing" ||
-           name.starts_with("gres/");
+template <auto... Members>
+Result<void> set_qos_tres(QosChange& qos, const LimitWord& change) {
+    return change_tres_limit((qos.*....*Members), change);
 }
 
-// "cpu=8,mem=20G,gres/gpu=2" adds to the existing limits, -1 removes one.
-Result<void> change_tres(TresChange& tres, const QosWord& change) {
-    const std::string text =
-        change.tres.empty() ? change.value : fmt::format("{}={}", change.tres, change.value);
-    for (std::string_view entry : split(text, ',')) {
-        const std::size_t equals = std::min(entry.find('='), entry.size());
-        const std::string name = to_lower(trim(entry.substr(0, equals)));
-        if (!may_be_tres(name)) {
-            return Error{ErrorCode::BadArgument, fmt::format("{}={}: no TRES known by type {}",
-                                                             change.key, change.value, name)};
-        }
-        const std::string_view count = trim(entry.substr(std::min(equals + 1, entry.size())));
-        if (count == "-1") {
-            tres[name].reset();
-            continue;
-        }
-        Result<Tres> parsed = parse_tres(fmt::format("{}={}", name, count));
-        if (!parsed || parsed->size() != 1) return invalid_qos_value(change.key, change.value);
-        tres[name] = parsed->begin()->second;
-    }
+Result<void> set_node_tres(QosChange& qos, const LimitWord& change) {
+    TRY(change_tres_limit(qos.max_per_node, change));
+    if (qos.max_per_node.contains("node")) return invalid_limit(change);
     return {};
 }
 
 template <auto... Members>
-Result<void> set_qos_tres(QosChange& qos, const QosWord& change) {
-    return change_tres((qos.*....*Members), change);
-}
-
-Result<void> set_node_tres(QosChange& qos, const QosWord& change) {
-    TRY(change_tres(qos.max_per_node, change));
-    if (qos.max_per_node.contains("node")) return invalid_qos_value(change.key, change.value);
-    return {};
+Result<void> set_qos_count(QosChange& qos, const LimitWord& change) {
+    return change_count_limit((qos.*....*Members), change);
 }
 
 template <auto... Members>
-Result<void> set_qos_count(QosChange& qos, const QosWord& change) {
-    std::optional<std::uint32_t>& held = (qos.*....*Members).emplace().value;
-    if (is_unset_qos(change.value)) return {};
-    const std::optional<std::uint64_t> number = to_number(change.value);
-    if (!number || *number > 0xfffffffd) return invalid_qos_value(change.key, change.value);
-    held = static_cast<std::uint32_t>(*number);
+Result<void> set_qos_wall(QosChange& qos, const LimitWord& change) {
+    return change_wall_limit((qos.*....*Members), change);
+}
+
+template <auto Member>
+Result<void> set_qos_factor(QosChange& qos, const LimitWord& change) {
+    return change_factor_limit(qos.*Member, change);
+}
+
+// Without a value of its own a QOS has the factor 1.
+Result<void> set_usage_factor(QosChange& qos, const LimitWord& change) {
+    std::optional<LimitChange<std::uint32_t>> factor;
+    TRY(change_factor_limit(factor, change));
+    qos.usage_factor = factor->value.value_or(kUnitFactor);
     return {};
 }
 
-// Compat: in whole minutes.
-Result<void> set_qos_wall(QosChange& qos, const QosWord& change) {
-    qos.max_wall.emplace();
-    if (is_unset_qos(change.value)) return {};
-    Result<TimeLimit> length = parse_time_limit(change.value);
-    if (!length || length->unlimited()) {
-        return Error{ErrorCode::BadArgument, fmt::format("Bad {} time format: {}={}", change.key,
-                                                         change.key, change.value)};
-    }
-    qos.max_wall->value = Seconds{(length->length().count() + 59) / 60 * 60};
-    return {};
-}
-
-constexpr std::string_view kIdleQosFlags[] = {"EnforceUsageThreshold", "NoDecay", "NoReserve",
-                                              "Relative", "UsageFactorSafe"};
-
-Result<void> set_qos_flags(QosChange& qos, const QosWord& change) {
+Result<void> set_qos_flags(QosChange& qos, const LimitWord& change) {
     if (change.sign == 0) {
         qos.flags_replaced = true;
         qos.flags_set = qos.flags_cleared = 0;
     }
-    if (is_unset_qos(change.value)) return {};
+    if (removes_limit(change)) return {};
     for (std::string_view name : split(change.value, ',')) {
         if (trim(name).empty()) continue;
         const std::optional<QosFlag> flag = find_qos_flag(trim(name));
         if (!flag) {
-            for (std::string_view idle : kIdleQosFlags) {
-                if (equals_ignoring_case(idle, trim(name))) {
-                    return Error{ErrorCode::NotSupported,
-                                 fmt::format("{}={} of a QOS", change.key, idle)};
-                }
-            }
-            return Error{ErrorCode::BadArgument,
-                         fmt::format("Unknown QOS flag used in: '{}'. Valid QOS flags are '{}'",
-                                     name, print_qos_flags(~0u))};
+            return Error{
+                ErrorCode::BadArgument,
+                fmt::format("Unknown QOS flag used in:\n  '{}'\n Valid QOS flags are\n  '{}'",
+                            trim(name), print_qos_flags(~0u))};
         }
         const std::uint32_t bit = *flag;
         qos.flags_set = change.sign == '-' ? qos.flags_set & ~bit : qos.flags_set | bit;
@@ -187,7 +136,7 @@ Result<void> set_qos_flags(QosChange& qos, const QosWord& change) {
 
 struct QosKey {
     std::string_view key;
-    SetQos set = nullptr;        // nullptr: a key of Slurm that is not supported
+    SetQos set = nullptr;
     std::string_view tres = {};  // the resource that the key is about
 };
 
@@ -234,17 +183,39 @@ constexpr QosKey kQosKeys[] = {
     {"MaxTRESPerNode", set_node_tres},
     {"MaxTRESPU", set_qos_tres<&Q::of_user, &A::tres>},
     {"MaxTRESPerUser", set_qos_tres<&Q::of_user, &A::tres>},
-    {"MaxWall", set_qos_wall},
-    {"MaxWallDurationPerJob", set_qos_wall},
+    {"MaxWall", set_qos_wall<&Q::max_wall>},
+    {"MaxWallDurationPerJob", set_qos_wall<&Q::max_wall>},
     {"MinTRES", set_qos_tres<&Q::min_per_job>},
     {"MinTRESPerJob", set_qos_tres<&Q::min_per_job>},
     {"Preempt", set_preempted},
     {"PreemptExemptTime", set_qos_exempt_time},
     {"PreemptMode", set_qos_mode},
     {"Priority", set_qos_priority},
-    {"GrpJobsAccrue"}, {"GrpTRESMins"}, {"GrpTRESRunMins"}, {"GrpWall"}, {"LimitFactor"}, {"MaxJobsAccruePA"},
-    {"MaxJobsAccruePerAccount"}, {"MaxJobsAccruePU"}, {"MaxJobsAccruePerUser"}, {"MaxTRESMins"}, {"MaxTRESMinsPerJob"},
-    {"MaxTRESRunMinsPA"}, {"MaxTRESRunMinsPU"}, {"MinPrioThreshold"}, {"RawUsage"}, {"UsageFactor"}, {"UsageThreshold"},
+    {"GrpCPUMins", set_qos_tres<&Q::of_all, &A::minutes>, "cpu"},
+    {"GrpCPURunMins", set_qos_tres<&Q::of_all, &A::run_minutes>, "cpu"},
+    {"GrpJobsAccrue", set_qos_count<&Q::of_all, &A::accruing>},
+    {"GrpTRESMins", set_qos_tres<&Q::of_all, &A::minutes>},
+    {"GrpTRESRunMins", set_qos_tres<&Q::of_all, &A::run_minutes>},
+    {"GrpWall", set_qos_wall<&Q::of_all, &A::wall>},
+    {"LimitFactor", set_qos_factor<&Q::limit_factor>},
+    {"MaxCPUMins", set_qos_tres<&Q::max_minutes_per_job>, "cpu"},
+    {"MaxCPUMinsPerJob", set_qos_tres<&Q::max_minutes_per_job>, "cpu"},
+    {"MaxJobsAccruePA", set_qos_count<&Q::of_account, &A::accruing>},
+    {"MaxJobsAccruePerAccount", set_qos_count<&Q::of_account, &A::accruing>},
+    {"MaxJobsAccruePU", set_qos_count<&Q::of_user, &A::accruing>},
+    {"MaxJobsAccruePerUser", set_qos_count<&Q::of_user, &A::accruing>},
+    {"MaxTRESMins", set_qos_tres<&Q::max_minutes_per_job>},
+    {"MaxTRESMinsPJ", set_qos_tres<&Q::max_minutes_per_job>},
+    {"MaxTRESMinsPerJob", set_qos_tres<&Q::max_minutes_per_job>},
+    {"MaxTRESRunMinsPA", set_qos_tres<&Q::of_account, &A::run_minutes>},
+    {"MaxTRESRunMinsPerAccount", set_qos_tres<&Q::of_account, &A::run_minutes>},
+    {"MaxTRESRunMinsPU", set_qos_tres<&Q::of_user, &A::run_minutes>},
+    {"MaxTRESRunMinsPerUser", set_qos_tres<&Q::of_user, &A::run_minutes>},
+    {"MinCPUs", set_qos_tres<&Q::min_per_job>, "cpu"},
+    {"MinNodes", set_qos_tres<&Q::min_per_job>, "node"},
+    {"MinPrioThreshold", set_qos_count<&Q::min_priority>},
+    {"UsageFactor", set_usage_factor},
+    {"UsageThreshold", set_qos_factor<&Q::usage_threshold>},
 };
 // clang-format on
 
@@ -256,8 +227,7 @@ const QosKey* find_qos_key(std::string_view given) {
     const QosKey* found = nullptr;
     for (const QosKey& row : kQosKeys) {
         if (given.empty() || !starts_with_ignoring_case(row.key, given)) continue;
-        const bool is_another =
-            found && (found->set != row.set || found->tres != row.tres || !row.set);
+        const bool is_another = found && (found->set != row.set || found->tres != row.tres);
         if (is_another) return nullptr;
         found = &row;
     }
@@ -268,8 +238,6 @@ Result<void> set_qos_field(QosChange& change, std::string_view word, const std::
     const char last = word.empty() ? ' ' : word.back();
     const char sign = last == '+' || last == '-' ? last : '\0';
     const QosKey* row = find_qos_key(word.substr(0, word.size() - (sign ? 1 : 0)));
-    if (row && !row->set)
-        return Error{ErrorCode::NotSupported, fmt::format("{} of a QOS", row->key)};
     if (!row || (sign && row->set != set_preempted && row->set != set_qos_flags)) {
         return Error{ErrorCode::NotFound, fmt::format("{}={}", word, value)};
     }

@@ -48,8 +48,33 @@ TEST(QosKeys, WhatIsWrongIsNamed) {
     EXPECT_NE(refusal("PreemptMode", "HARD"), "");
     EXPECT_NE(refusal("MaxTRESPerNode", "node=2"), "");
     EXPECT_EQ(parse_qos_change({{"Frobs", "1"}}).error().code, ErrorCode::NotFound);
-    EXPECT_EQ(parse_qos_change({{"UsageFactor", "1"}}).error().code, ErrorCode::NotSupported);
+    EXPECT_EQ(refusal("UsageFactor", "-2"), "Invalid value for UsageFactor (-2)");
+    EXPECT_EQ(refusal("GrpWall", "x"), "Bad GrpWall time format: GrpWall=x");
     EXPECT_EQ(parse_qos_change({{"Priority+", "1"}}).error().code, ErrorCode::NotFound);
+}
+
+TEST(QosKeys, LimitsOnUseAndFactorsAreKept) {
+    const Qos qos = changed({{"GrpTRESMins", "cpu=100"},
+                             {"MaxTRESRunMinsPU", "cpu=5"},
+                             {"MaxJobsAccruePA", "4"},
+                             {"GrpWall", "90"},
+                             {"UsageFactor", "2.5"},
+                             {"UsageThreshold", "0.25"},
+                             {"LimitFactor", "2"},
+                             {"MinPrio", "10"},
+                             {"Flags", "NoDecay,relative"}});
+    EXPECT_EQ(qos.of_all.minutes.at("cpu"), 100u);
+    EXPECT_EQ(qos.of_user.run_minutes.at("cpu"), 5u);
+    EXPECT_EQ(qos.of_account.accruing, 4u);
+    EXPECT_EQ(qos.of_all.wall, Seconds{5400});
+    EXPECT_EQ(qos.usage_factor, 2500u);
+    EXPECT_EQ(qos.usage_threshold, 250u);
+    EXPECT_EQ(qos.limit_factor, 2000u);
+    EXPECT_EQ(qos.min_priority, 10u);
+    EXPECT_EQ(qos.flags, kQosNoDecay | kQosRelative);
+    const Qos cleared = changed({{"UsageFactor", "-1"}, {"LimitFactor", "-1"}}, qos);
+    EXPECT_EQ(cleared.usage_factor, kUnitFactor);
+    EXPECT_FALSE(cleared.limit_factor);
 }
 
 }  // namespace

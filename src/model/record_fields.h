@@ -41,10 +41,29 @@ inline constexpr auto kFields<ExitStatus> = fields<ExitStatus>(
     field(3, "out of memory", &ExitStatus::oom_killed));
 
 template <>
+inline constexpr auto kFields<TaskAmounts> = fields<TaskAmounts>(
+    field(1, "total", &TaskAmounts::total), field(2, "most", &TaskAmounts::most),
+    field(3, "node", &TaskAmounts::most_node, kGeneratedText),
+    field(4, "task", &TaskAmounts::most_task), field(5, "least", &TaskAmounts::least),
+    field(6, "node", &TaskAmounts::least_node, kGeneratedText),
+    field(7, "task", &TaskAmounts::least_task));
+
+template <>
+inline constexpr auto kFields<TaskUsage> = fields<TaskUsage>(
+    field(1, "tasks", &TaskUsage::tasks, at_most(sizes::kCount)),
+    field(2, "CPU time", &TaskUsage::cpu_ms), field(3, "memory", &TaskUsage::rss_kb),
+    field(4, "virtual memory", &TaskUsage::vm_kb), field(5, "pages", &TaskUsage::pages),
+    field(6, "read", &TaskUsage::read_bytes), field(7, "written", &TaskUsage::written_bytes),
+    field(8, "GPU use", &TaskUsage::gpu_percent), field(9, "GPU memory", &TaskUsage::gpu_memory_kb),
+    field(10, "energy", &TaskUsage::energy_joules),
+    field(11, "CPU frequency", &TaskUsage::cpu_khz));
+
+template <>
 inline constexpr auto kFields<Usage> = fields<Usage>(
     field(1, "user CPU time", &Usage::cpu_user, at_most(sizes::kCpuMicroseconds)),
     field(2, "system CPU time", &Usage::cpu_system, at_most(sizes::kCpuMicroseconds)),
-    field(3, "memory", &Usage::rss_max_kb), field(4, "node", &Usage::rss_max_node, kGeneratedText));
+    field(3, "memory", &Usage::rss_max_kb), field(4, "node", &Usage::rss_max_node, kGeneratedText),
+    field(5, "tasks", &Usage::tasks));
 
 template <>
 inline constexpr auto kFields<Step> = fields<Step>(
@@ -80,6 +99,7 @@ inline constexpr auto kFields<Run> = fields<Run>(
     field(17, "PreemptTime", &Run::preempt_time), derived(&Run::preemptor),
     field(18, "LastCheckpoint", &Run::last_checkpoint), field(19, "exit", &Run::exit),
     field(20, "DerivedExitCode", &Run::derived_exit), field(21, "usage", &Run::usage),
+    field(24, "accounted time", &Run::accounted),
     field(22, "steps", &Run::steps, entries_at_most(sizes::kNodeCount)),
     field(23, "next step", &Run::next_step));
 
@@ -119,17 +139,5 @@ template <>
 inline constexpr auto kFields<StoredJob> =
     fields<StoredJob>(field(2, "nodes", &StoredJob::nodes, entries_at_most(sizes::kNodeCount)),
                       field(3, "job", &StoredJob::job));
-
-template <>
-inline constexpr auto kFields<StoredRun> =
-    fields<StoredRun>(field(2, "nodes", &StoredRun::nodes, entries_at_most(sizes::kNodeCount)),
-                      field(4, "ended state", &StoredRun::state, at_most(ShownState::Stopped)),
-                      field(3, "job", &StoredRun::job));
-
-template <>
-inline constexpr auto kFields<StoredStep> = fields<StoredStep>(
-    field(2, "nodes", &StoredStep::nodes, entries_at_most(sizes::kNodeCount)),
-    field(3, "job", &StoredStep::job), field(4, "restarts", &StoredStep::restarts),
-    field(5, "step", &StoredStep::step));
 
 }  // namespace sluice

@@ -138,6 +138,7 @@ struct Run {
     ExitStatus exit;
     ExitStatus derived_exit;  // the worst of its steps
     Usage usage;              // of the batch script; each step has its own
+    Seconds accounted{0};     // of its run time: in the usage of its association (UsageBook)
 
     std::vector<std::shared_ptr<const Step>> steps;  // the live ones and some that have ended
     std::uint32_t next_step = 0;

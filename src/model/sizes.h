@@ -43,6 +43,7 @@ constexpr std::size_t kChangeBytes = 256u << 10;      // all values of one scont
 constexpr std::size_t kUpdateWork = 4u << 20;    // the same, times the array tasks that are changed
 constexpr std::size_t kAwaitedCount = 1u << 16;  // jobs that a changed --dependency reaches
 constexpr std::size_t kGroupCount = 64;          // groups of a reservation
+constexpr std::size_t kPolicyCount = 1u << 20;   // users, associations, ... of accounting
 constexpr std::size_t kColumnCount = 1024;       // columns of a listing
 constexpr std::size_t kRunningStepCount = 4096;  // steps of one job that run at the same time
 constexpr std::size_t kStepCpuCount = 16u << 20;  // CPUs in all running steps of one job

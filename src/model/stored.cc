@@ -43,35 +43,10 @@ StoredJob stored_form(const Job& job, const NodeNames& names) {
     return stored;
 }
 
-StoredRun stored_form(const EndedRun& run, const NodeNames& names) {
-    StoredRun stored{.nodes = {}, .state = run.state, .job = *run.job};
-    stored.job.run.steps.clear();  // they have rows of their own
-    stored.nodes = name_nodes(stored.job, names);
-    return stored;
-}
-
-StoredStep stored_form(const EndedStep& ended, const NodeNames& names) {
-    StoredStep stored{
-        .nodes = {}, .job = ended.job, .restarts = ended.restarts, .step = *ended.step};
-    stored.nodes = name_nodes(stored.step, names);
-    return stored;
-}
-
 Result<void> validate(const StoredJob& stored) {
     TRY(validate_fields(stored));
     TRY(validate_state(stored.job));
     return validate_positions(stored.job, stored.nodes);
-}
-
-Result<void> validate(const StoredRun& stored) {
-    TRY(validate_fields(stored));
-    TRY(validate_state(stored.job));
-    return validate_positions(stored.job, stored.nodes);
-}
-
-Result<void> validate(const StoredStep& stored) {
-    TRY(validate_fields(stored));
-    return validate_positions(stored.step, stored.nodes);
 }
 
 }  // namespace sluice

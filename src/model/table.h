@@ -14,7 +14,15 @@
 
 namespace sluice {
 
-enum class TableKind : std::uint8_t { Jobs, Nodes, Partitions, Steps, Licenses, Reservations, Qos };
+enum class TableKind : std::uint8_t {
+    Jobs,
+    Nodes,
+    Partitions,
+    Steps,
+    Licenses,
+    Reservations,
+    Shares
+};
 
 // An absent number, and an unlimited one.
 constexpr std::int64_t kAbsent = std::numeric_limits<std::int64_t>::min();

@@ -11,7 +11,7 @@
 #include "model/license.h"
 #include "model/node_fields.h"
 #include "model/partition_fields.h"
-#include "model/qos_fields.h"
+#include "model/policy_fields.h"
 #include "model/record_fields.h"
 #include "model/reservation_fields.h"
 #include "model/sizes.h"
@@ -148,6 +148,10 @@ Result<void> validate(const StoredNode& node) {
 
 Result<void> validate(const Qos& qos) {
     return validate_fields(qos);
+}
+
+Result<void> validate(const Policy& policy) {
+    return validate_fields(policy);
 }
 
 Result<void> validate(const JobChange& change) {

@@ -16,8 +16,9 @@
 #include "model/job_change.h"
 #include "model/node.h"
 #include "model/partition.h"
-#include "model/qos.h"
+#include "model/policy.h"
 #include "model/reservation.h"
+#include "model/used.h"
 
 namespace sluice {
 
@@ -34,6 +35,8 @@ Result<void> validate(const ReservationChange& change);
 Result<void> validate(const NodeFacts& facts);
 Result<void> validate(const StoredNode& node);
 Result<void> validate(const Qos& qos);
+Result<void> validate(const Policy& policy);
+Result<void> validate(const StoredUsage& row);
 Result<void> validate(const JobChange& change);
 Result<void> validate(const NodeChange& change);
 Result<void> validate(const PartitionChange& change);

@@ -82,6 +82,10 @@ Result<void> enable_v2_controller(const std::string& directory, std::string_view
     return set(file, fmt::format("+{}", controller));
 }
 
+bool counts_memory(const CgroupLimits& limits) {
+    return limits.job_memory || limits.step_memory || limits.count_memory;
+}
+
 // Only the controllers that are asked for: each costs something in every fork and page fault.
 Result<void> enable_v2_controllers(const CgroupPlace& place, const CgroupLimits& limits) {
     std::vector<std::string> directories;
@@ -91,7 +95,7 @@ Result<void> enable_v2_controllers(const CgroupPlace& place, const CgroupLimits&
         directories.push_back(each);
     }
     for (const std::string& each : directories) {
-        if (limits.job_memory || limits.step_memory) TRY(enable_v2_controller(each, "memory"));
+        if (counts_memory(limits)) TRY(enable_v2_controller(each, "memory"));
         if (!limits.step_cpus.empty()) TRY(enable_v2_controller(each, "cpuset"));
     }
     return {};
@@ -131,7 +135,7 @@ Result<void> limit_cpus(const std::string& job, const std::string& step,
 
 std::vector<std::string> v1_controllers(const CgroupLimits& limits) {
     std::vector<std::string> controllers = {"freezer"};
-    if (limits.job_memory || limits.step_memory) controllers.push_back("memory");
+    if (counts_memory(limits)) controllers.push_back("memory");
     if (!limits.step_cpus.empty()) controllers.push_back("cpuset");
     if (!limits.devices_denied.empty()) controllers.push_back("devices");
     return controllers;
@@ -193,7 +197,7 @@ Result<void> Cgroup::add(const CgroupPlace& place, const CgroupLimits& limits,
     if (v2 || controller == "memory") {
         TRY(limit_memory(version_, job, limits.job_memory));
         TRY(limit_memory(version_, step, limits.step_memory));
-        if (limits.job_memory || limits.step_memory) memory_ = step;
+        if (counts_memory(limits)) memory_ = step;
     }
     if (v2 || controller == "devices") TRY(deny_devices(version_, step, limits.devices_denied));
     if (v2 || controller == "freezer") tracking_ = step;
@@ -234,6 +238,17 @@ std::uint64_t Cgroup::memory_peak() const {
     if (memory_.empty()) return 0;
     return number_in(
         memory_ + (version_ == CgroupVersion::V2 ? "/memory.peak" : "/memory.max_usage_in_bytes"));
+}
+
+std::uint64_t Cgroup::memory_used() const {
+    if (memory_.empty()) return 0;
+    return named_number_in(memory_ + "/memory.stat",
+                           version_ == CgroupVersion::V2 ? "anon" : "total_rss");
+}
+
+std::uint64_t Cgroup::cpu_us() const {
+    if (version_ != CgroupVersion::V2) return 0;
+    return named_number_in(tracking_ + "/cpu.stat", "usage_usec");
 }
 
 bool Cgroup::remove() {

@@ -49,6 +49,7 @@ struct MemoryLimit {
 struct CgroupLimits {
     std::optional<MemoryLimit> job_memory = {};  // for all steps of the job on this node together
     std::optional<MemoryLimit> step_memory = {};
+    bool count_memory = false;  // also without a limit
     std::string job_cpus = {};  // "0-3,8"; empty: all
     std::string step_cpus = {};
     std::vector<std::string> devices_denied = {};  // device files
@@ -64,6 +65,8 @@ public:
     const std::string& tracking() const { return tracking_; }
     std::uint64_t oom_kills() const;    // of the memory controller, 0 if not in use
     std::uint64_t memory_peak() const;  // bytes, 0 if unknown
+    std::uint64_t memory_used() const;  // bytes without the page cache, now; 0 if unknown
+    std::uint64_t cpu_us() const;       // of all its processes; 0 if unknown (v1)
     bool remove();                      // false: something is still inside
 
 private:

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <map>
+
 namespace sluice {
 
 namespace {
@@ -16,6 +18,20 @@ constexpr int kMemoryClock = 2;
 constexpr unsigned kClocksMost = 4096;
 constexpr unsigned kNameSize = 128;
 constexpr int kCpusMost = 4096;
+
+// As NVML writes them.
+struct RunningProcess {
+    unsigned pid;
+    unsigned long long memory;  // bytes
+    unsigned gpu_instance, compute_instance;
+};
+struct ProcessSample {
+    unsigned pid;
+    unsigned long long time;
+    unsigned percent, memory_percent, encoder, decoder;
+};
+constexpr unsigned kProcessesMost = 1024;
+constexpr std::uint64_t kUnknownMemory = ~0ull;
 
 Error no_library(std::string why) {
     return Error{ErrorCode{}, fmt::format("{}: {}", kLibrary, why)};
@@ -51,6 +67,9 @@ struct Nvml::Functions {
     int (*name)(void*, char*, unsigned) = nullptr;
     int (*minor)(void*, unsigned*) = nullptr;
     int (*cpus)(void*, unsigned, unsigned long*) = nullptr;
+    // Drivers may lack these.
+    int (*running)(void*, unsigned*, RunningProcess*) = nullptr;
+    int (*samples)(void*, ProcessSample*, unsigned*, unsigned long long) = nullptr;
 
     // The name of one that is missing, or none.
     const char* find_in(void* library) {
@@ -73,7 +92,10 @@ struct Nvml::Functions {
         find(name, "nvmlDeviceGetName");
         find(minor, "nvmlDeviceGetMinorNumber");
         find(cpus, "nvmlDeviceGetCpuAffinity");
-        return missing;
+        const char* needed = missing;
+        find(running, "nvmlDeviceGetComputeRunningProcesses_v3");
+        find(samples, "nvmlDeviceGetProcessUtilization");
+        return needed;
     }
 };
 
@@ -191,6 +213,33 @@ Result<void> Nvml::reset_clocks(std::uint32_t gpu) const {
     const int code = call_->reset(handle);
     if (code != kSuccess) return failure("frequencies cannot be reset", gpu, code);
     return {};
+}
+
+std::vector<GpuProcess> Nvml::processes(std::uint32_t gpu) const {
+    std::vector<GpuProcess> found;
+    const Result<void*> handle = device(gpu);
+    if (!handle) return found;
+    unsigned count = kProcessesMost;
+    std::vector<RunningProcess> running(count);
+    if (call_->running && call_->running(*handle, &count, running.data()) == kSuccess) {
+        for (unsigned i = 0; i < count; ++i) {
+            const std::uint64_t bytes = running[i].memory == kUnknownMemory ? 0 : running[i].memory;
+            found.push_back({static_cast<pid_t>(running[i].pid), bytes / 1024, 0});
+        }
+    }
+    count = kProcessesMost;
+    std::vector<ProcessSample> samples(count);
+    if (call_->samples && call_->samples(*handle, samples.data(), &count, 0) == kSuccess) {
+        std::map<unsigned, ProcessSample> newest;  // by pid: the driver keeps several
+        for (unsigned i = 0; i < count; ++i) {
+            ProcessSample& kept = newest.try_emplace(samples[i].pid, samples[i]).first->second;
+            if (samples[i].time > kept.time) kept = samples[i];
+        }
+        for (const auto& [pid, sample] : newest) {
+            found.push_back({static_cast<pid_t>(pid), 0, sample.percent});
+        }
+    }
+    return found;
 }
 
 }  // namespace sluice

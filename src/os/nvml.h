@@ -5,6 +5,8 @@
 // needed. The program must be linked dynamically.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +28,13 @@ struct NvmlGpu {
     std::vector<int> cpus;    // the kernel's numbers of those close to it; empty: unknown
 };
 
+// What a process uses of a GPU now.
+struct GpuProcess {
+    pid_t pid = 0;
+    std::uint64_t memory_kb = 0;
+    std::uint32_t percent = 0;  // of the time of the GPU
+};
+
 class Nvml {
 public:
     // The error says why there is none.
@@ -44,6 +53,10 @@ public:
     Result<GpuClocks> clocks(std::uint32_t gpu) const;
     Result<void> set_clocks(std::uint32_t gpu, const GpuClocks& clocks) const;
     Result<void> reset_clocks(std::uint32_t gpu) const;
+
+    // A process may be named twice: with its memory, and with its part of the time. Empty where
+    // the driver does not tell.
+    std::vector<GpuProcess> processes(std::uint32_t gpu) const;
 
 private:
     struct Functions;

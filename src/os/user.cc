@@ -97,6 +97,25 @@ std::string group_name(gid_t gid) {
     return found ? found->gr_name : fmt::format("{}", gid);
 }
 
+std::string full_name(const std::string& login) {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::vector<char> buffer(64 * 1024);
+    getpwnam_r(login.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (!found || !found->pw_gecos) return {};
+    const std::string comment = found->pw_gecos;
+    return comment.substr(0, comment.find(','));
+}
+
+std::optional<gid_t> find_group(const std::string& name) {
+    group entry{};
+    group* found = nullptr;
+    std::vector<char> buffer(1024 * 1024);
+    getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (!found) return {};
+    return found->gr_gid;
+}
+
 std::optional<std::vector<uid_t>> group_members(const std::string& name) {
     group entry{};
     group* found = nullptr;

@@ -38,6 +38,9 @@ Result<std::optional<User>> find_user_with_groups(uid_t uid, gid_t gid);
 // A getpw*_r function has found no user and returned `number`: does it mean that there is none?
 bool means_no_such_user(int number);
 std::string group_name(gid_t gid);  // the number where it has none
+// The first part of the comment field of the user database; empty where there is none.
+std::string full_name(const std::string& login);
+std::optional<gid_t> find_group(const std::string& name);
 // All members, also those by login group; nothing if there is no such group.
 std::optional<std::vector<uid_t>> group_members(const std::string& name);
 

@@ -52,7 +52,6 @@ Result<NodeChange> decode_node_change(std::string_view bytes);
 std::string encode(const PartitionChange& change);
 Result<PartitionChange> decode_partition_change(std::string_view bytes);
 std::string encode(const QosChange& change);
-Result<QosChange> decode_qos_change(std::string_view bytes);
 
 // ---- convert_run.cc: where jobs run, and what became of them
 
@@ -67,7 +66,9 @@ std::string tres_per_task(const Shape& shape);
 wire::ExitStatus to_wire(const ExitStatus& exit);
 Result<ExitStatus> from_wire(const wire::ExitStatus& exit);
 
-Usage from_wire(const wire::Usage& usage);  // numbers that are too large become the largest
+// Numbers that are too large become the largest; samples that cannot be read are left out.
+Usage from_wire(const wire::Usage& usage);
+wire::Usage to_wire(const Usage& usage);
 
 // ---- convert_explanation.cc: why a job waits
 

@@ -97,8 +97,4 @@ std::string encode(const QosChange& change) {
     return encode_fields(change);
 }
 
-Result<QosChange> decode_qos_change(std::string_view bytes) {
-    return decode_fields<QosChange>(bytes);
-}
-
 }  // namespace sluice

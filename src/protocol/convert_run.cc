@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "model/field_checks.h"
+#include "model/record_fields.h"
 #include "protocol/checks.h"
 #include "protocol/convert.h"
+#include "protocol/field_codec.h"
 
 namespace sluice {
 
@@ -63,10 +66,23 @@ Usage from_wire(const wire::Usage& wire) {
         const auto most = static_cast<std::uint64_t>(sizes::kCpuMicroseconds);
         return Microseconds{static_cast<std::int64_t>(std::min(microseconds, most))};
     };
-    return {.cpu_user = time(wire.cpu_user_us()),
-            .cpu_system = time(wire.cpu_system_us()),
-            .rss_max_kb = wire.rss_max_kb(),
-            .rss_max_node = {}};
+    Usage usage{.cpu_user = time(wire.cpu_user_us()),
+                .cpu_system = time(wire.cpu_system_us()),
+                .rss_max_kb = wire.rss_max_kb()};
+    TaskUsage tasks;
+    const bool is_sampled = !wire.tasks().empty() && field_codec::get_fields(wire.tasks(), tasks) &&
+                            validate_fields(tasks);
+    if (is_sampled) usage.tasks = std::make_shared<const TaskUsage>(std::move(tasks));
+    return usage;
+}
+
+wire::Usage to_wire(const Usage& usage) {
+    wire::Usage out;
+    out.set_cpu_user_us(static_cast<std::uint64_t>(usage.cpu_user.count()));
+    out.set_cpu_system_us(static_cast<std::uint64_t>(usage.cpu_system.count()));
+    out.set_rss_max_kb(usage.rss_max_kb);
+    if (usage.tasks) field_codec::put_fields(*usage.tasks, *out.mutable_tasks());
+    return out;
 }
 
 }  // namespace sluice

@@ -57,11 +57,6 @@ RC_GTEST_PROP(Convert, PartitionChangesArriveUnchanged, ()) {
     RC_ASSERT(!decode_partition_change(encode(change)));
 }
 
-RC_GTEST_PROP(Convert, QosChangesArriveUnchanged, ()) {
-    const auto change = arbitrary::fields<QosChange>();
-    RC_ASSERT(decode_qos_change(encode(change)).value() == change);
-}
-
 RC_GTEST_PROP(Convert, FiltersArriveUnchanged, ()) {
     Filter filter;
     filter.users = arbitrary::list([] { return UserId{arbitrary::number(1u << 31)}; });

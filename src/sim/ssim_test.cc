@@ -59,8 +59,8 @@ TEST(Ssim, PreemptsByTheTableOfQos) {
                                       "high|100|00:00:00|low|cluster|\n");
     EXPECT_NE(line_of_run("preempt", {"--qos", table, "--conf", conf, trace}),
               line_of_run("preempt", {"--conf", conf, trace}));
-    const std::string past = written("ssim_past.txt", "Name|GrpTRESMins\nhigh|cpu=4\n");
-    EXPECT_EQ(run_ssim({"run", "--qos", past, "--conf", conf, trace}), 1);
+    const std::string wrong = written("ssim_wrong.txt", "Name|GrpTRESMins\nhigh|cpu=x\n");
+    EXPECT_EQ(run_ssim({"run", "--qos", wrong, "--conf", conf, trace}), 1);
 }
 
 TEST(Ssim, KeepsTheLimitsOfQos) {

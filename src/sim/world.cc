@@ -5,12 +5,13 @@
 
 #include "base/check.h"
 #include "model/errors.h"
+#include "policy/apply.h"
 
 namespace sluice {
 namespace {
 
 constexpr UserId kFirstUser{1000};
-constexpr GroupId kGroup{1000};
+constexpr GroupId kUsersGroup{1000};
 // If nothing runs and no job arrives for this long the simulation ends: timers can fire forever.
 constexpr Seconds kPatience{30 * 24 * 3600};
 
@@ -73,18 +74,26 @@ World::World(Settings settings, const Trace& trace, Progress progress)
 
 Result<void> World::set_qos(const QosTable& table) {
     const Time now = trace_.jobs.front().submit;
-    auto update = [&](UpdateQos event) -> Result<void> {
-        effects_.clear();
-        apply(cluster_, now, std::move(event), effects_);
-        const Error* refusal = std::get_if<Error>(&std::get<Reply>(effects_.back()).answer);
-        if (refusal) return *refusal;
-        return {};
-    };
-    UpdateQos all{{}, kRoot, {}, {}, UpdateQos::Verb::Create};
-    for (const auto& [name, changes] : table) all.names.push_back(name);
-    TRY(update(all));  // they name each other
-    for (const auto& [name, changes] : table)
-        TRY(update({{}, kRoot, {name}, changes, UpdateQos::Verb::Update}));
+    Policy policy = cluster_.policy();
+    const PolicyActor root{.name = "root", .uid = {}, .is_root = true};
+    PolicyFacts facts{.gres = cluster_.settings().gres_types};
+    facts.can_suspend = cluster_.settings().preempt.gang;
+    PolicyChange all;
+    for (const auto& [name, changes] : table) {  // first: they name each other
+        PolicyStep& step = all.steps.emplace_back();
+        step.entity = PolicyEntity::Qos;
+        step.names.push_back(name);
+    }
+    for (const auto& [name, changes] : table) {
+        PolicyStep& step = all.steps.emplace_back();
+        step.verb = PolicyVerb::Modify;
+        step.entity = PolicyEntity::Qos;
+        step.names.push_back(name);
+        step.qos = changes;
+    }
+    TRY(apply_change(policy, all, root, facts, now));
+    apply(cluster_, now, PolicyChanged{std::make_shared<const Policy>(std::move(policy))},
+          effects_);
     return {};
 }
 
@@ -155,7 +164,7 @@ void World::submit(Time now, std::size_t index) {
     UserId next{kFirstUser.value + static_cast<std::uint32_t>(users_.size())};
     UserId user = users_.try_emplace(job.user, next).first->second;
     std::size_t before = effects_.size();
-    apply(cluster_, now, SubmitJob{RequestId{index + 1}, {user, kGroup}, request, {}, false},
+    apply(cluster_, now, SubmitJob{RequestId{index + 1}, {user, kUsersGroup}, request, {}, false},
           effects_);
     for (std::size_t i = before; i < effects_.size(); ++i) {
         const auto* reply = std::get_if<Reply>(&effects_[i]);

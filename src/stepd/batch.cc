@@ -133,6 +133,11 @@ Result<void> BatchWork::start(const std::string& preface) {
     return {};
 }
 
+std::vector<TaskProcess> BatchWork::processes() const {
+    const pid_t pid = shell_ != -1 ? shell_ : epilog_;
+    return pid == -1 ? std::vector<TaskProcess>{} : std::vector<TaskProcess>{{0, pid}};
+}
+
 void BatchWork::on_exit(pid_t pid, int wait_status) {
     if (pid != shell_ && pid != epilog_) return;
     opening_->take_answer();

@@ -29,6 +29,7 @@ public:
 
     Result<void> start(const std::string& preface) override;
     void on_exit(pid_t pid, int wait_status) override;
+    std::vector<TaskProcess> processes() const override;
     bool finished() const override { return finished_; }
     wire::ExitStatus exit() const override { return exit_; }
     void say(const std::string& line) override;

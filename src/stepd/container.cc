@@ -34,6 +34,7 @@ Result<Container> Container::create(const wire::StepOrder& order) {
     CgroupLimits limits;
     if (demand.has_job_memory()) limits.job_memory = memory_limit(demand, true);
     if (demand.has_step_memory()) limits.step_memory = memory_limit(demand, false);
+    limits.count_memory = demand.count_memory();
     limits.job_cpus = demand.job_cpus();
     limits.step_cpus = demand.step_cpus();
     limits.devices_denied = {demand.devices_denied().begin(), demand.devices_denied().end()};
@@ -88,6 +89,11 @@ void Container::resume() const {
 
 std::uint64_t Container::oom_kills() const {
     return cgroup_ ? std::max(oom_kills_, cgroup_->oom_kills()) : 0;
+}
+
+CgroupCount Container::count() const {
+    if (!cgroup_) return {};
+    return {.memory_kb = cgroup_->memory_used() / 1024, .cpu_ms = cgroup_->cpu_us() / 1000};
 }
 
 // A process that has not entered the cgroup, or whose cgroup could not be made, is a descendant all

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "order.pb.h"
 #include "os/cgroup.h"
+#include "stepd/sampler.h"
 
 namespace sluice {
 
@@ -35,6 +36,7 @@ public:
     std::uint64_t oom_kills() const;
     // Known once nothing is left.
     std::uint64_t memory_peak() const { return memory_peak_; }
+    CgroupCount count() const;  // by the cgroup, now
 
 private:
     std::optional<Cgroup> cgroup_;

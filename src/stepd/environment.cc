@@ -228,6 +228,7 @@ void set_demands(Environment& environment, const wire::JobAllocation& job,
     if (const std::string& bind = request.tres_bind; bind.starts_with(kGpuBind)) {
         environment.set("SLURM_GPU_BIND", bind.substr(kGpuBind.size()));
     }
+    set_if(environment, "SLURM_ACCTG_FREQ", request.acctg_freq);
     constexpr std::string_view kGpuFreq = "gpu:";
     if (const std::string& freq = request.tres_freq; freq.starts_with(kGpuFreq)) {
         environment.set("SLURM_GPU_FREQ", freq.substr(kGpuFreq.size()));

@@ -57,7 +57,8 @@ Environment login_environment(const User& user, std::chrono::milliseconds timeou
                  fmt::format("echo {}; env -0", kMark.substr(0, kMark.size() - 1))};
     spec.environment = minimal.entries();
     spec.directory = user.home;
-    spec.directory_fallback = "/";
+    spec.directory_fallback =
+        std::string("/");  // g++ 12 warns wrongly of the assignment of a literal
     spec.user = &user;
     spec.out = writer.get();
     spec.new_session = true;

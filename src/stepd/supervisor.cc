@@ -13,6 +13,7 @@
 #include "os/error.h"
 #include "os/keyring.h"
 #include "os/process.h"
+#include "protocol/convert.h"
 #include "stepd/batch.h"
 #include "stepd/task_hooks.h"
 #include "stepd/tasks.h"
@@ -29,9 +30,8 @@ constexpr std::chrono::seconds kKnownWithin{1};
 constexpr std::chrono::seconds kReadWithin{300};
 constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // for a single step
 
-std::uint64_t microseconds(const timeval& time) {
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000u +
-           static_cast<std::uint64_t>(time.tv_usec);
+Microseconds microseconds(const timeval& time) {
+    return std::chrono::seconds{time.tv_sec} + Microseconds{time.tv_usec};
 }
 
 User user_from(const wire::UserRecord& record) {
@@ -57,6 +57,9 @@ wire::UserRecord record_of(const User& user) {
 Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd srun)
     : loop_(loop),
       order_(std::move(order)),
+      sampler_(
+          sampling_of(order_),
+          [this](pid_t pid) { return read_process_usage(pid, sampler_.demand().memory_count); }),
       control_(loop, order_, std::move(control),
                [this](const wire::StepCommand& command) { on_command(command); }) {
     *end_.mutable_run() = order_.run();
@@ -72,6 +75,7 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
     report.mutable_started();
     if (!order_.has_known_user()) *report.mutable_started()->mutable_user() = record_of(*user_);
     control_.report(report);
+    sample_again();
 }
 
 void Supervisor::on_start_failed(const Error& error) {
@@ -123,6 +127,8 @@ void Supervisor::on_command(const wire::StepCommand& command) {
     } else if (command.has_end_known() && known_until_ != EventLoop::Clock::time_point{}) {
         end_is_kept_ = true;
         leave_when_told();
+    } else if (command.has_ask_usage()) {
+        on_usage_asked(command.ask_usage());
     }
 }
 
@@ -170,12 +176,75 @@ void Supervisor::kill_tasks() {
 }
 
 void Supervisor::reap() {
-    int status = 0;
-    pid_t pid = 0;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (work_) work_->on_exit(pid, status);
+    // WNOWAIT: as long as it is not reaped, /proc tells what it has read and written.
+    siginfo_t ended{};
+    int result = 0;
+    while ((result = waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT)) == 0 &&
+           ended.si_pid != 0) {
+        reap_one(ended.si_pid);
+        ended.si_pid = 0;
     }
-    has_children_ = pid == 0;
+    has_children_ = result == 0;
+}
+
+void Supervisor::reap_one(pid_t pid) {
+    const bool is_sampled = sampler_.demand().enabled;
+    const ProcessBytes bytes = is_sampled ? read_process_bytes(pid) : ProcessBytes{};
+    int status = 0;
+    rusage usage{};
+    if (wait4(pid, &status, 0, &usage) != pid) return;
+    if (!work_) return;
+    if (is_sampled) sampler_.on_exit(work_->processes(), pid, usage, bytes);
+    work_->on_exit(pid, status);
+}
+
+// ---- usage
+
+void Supervisor::sample() {
+    if (!sampler_.demand().enabled || !work_ || !container_ || cleaning_) return;
+    const bool by_cgroup = sampler_.demand().by_cgroup;
+    sampler_.sample(work_->processes(), container_->pids(),
+                    by_cgroup ? container_->count() : CgroupCount{});
+    if (const std::optional<GpuShares> shares = gpu_usage_.read(sampler_.demand().gpus)) {
+        sampler_.note_gpus(*shares);
+    }
+    end_if_over_memory();
+}
+
+void Supervisor::sample_again() {
+    const SamplingDemand& demand = sampler_.demand();
+    if (!demand.enabled || demand.interval.count() == 0 || cleaning_) return;
+    sample_timer_ = loop_.after(demand.interval, [this] {
+        sample();
+        sample_again();
+    });
+}
+
+// JobAcctGatherParams=OverMemoryKill.
+void Supervisor::end_if_over_memory() {
+    const std::uint64_t most = sampler_.demand().memory_kb_max;
+    if (most == 0 || sampler_.memory_kb() <= most || terminating_) return;
+    over_memory_ = true;
+    work_->say(supervisor_line(fmt::format(
+        "StepId={}.{} exceeded memory limit ({} > {}), being killed", order_.run().job(),
+        print_step(StepId{order_.run().step()}), sampler_.memory_kb() * 1024, most * 1024)));
+    terminate(Seconds{0}, "");
+}
+
+void Supervisor::on_usage_asked(std::uint64_t question) {
+    sample();
+    if (!cleaning_) take_stock();
+    wire::StepReport report;
+    report.mutable_usage()->set_question(question);
+    wire::StepUsage& answer = *report.mutable_usage()->mutable_usage();
+    *answer.mutable_run() = order_.run();
+    *answer.mutable_usage() = end_.usage();
+    answer.set_tasks(
+        order_.has_batch() ? 1 : static_cast<std::uint32_t>(order_.tasks().task_ids_size()));
+    if (container_) {
+        for (pid_t pid : container_->pids()) answer.add_pids(static_cast<std::uint32_t>(pid));
+    }
+    control_.report(report);
 }
 
 void Supervisor::on_children() {
@@ -189,6 +258,7 @@ void Supervisor::on_children() {
 void Supervisor::begin_cleanup() {
     if (cleaning_) return;
     cleaning_ = true;
+    loop_.cancel(sample_timer_);
     killed_until_ = EventLoop::Clock::now() + kKilledWithin;
     cleanup_round();
 }
@@ -227,16 +297,23 @@ void Supervisor::take_stock() {
     if (end_.has_launch_error()) end_.mutable_exit()->set_code(1);
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
-    end_.mutable_usage()->set_cpu_user_us(microseconds(usage.ru_utime));
-    end_.mutable_usage()->set_cpu_system_us(microseconds(usage.ru_stime));
     std::uint64_t rss = static_cast<std::uint64_t>(usage.ru_maxrss);
     if (container_) rss = std::max(rss, container_->memory_peak() / 1024);
-    end_.mutable_usage()->set_rss_max_kb(rss);
+    Usage total{.cpu_user = microseconds(usage.ru_utime),
+                .cpu_system = microseconds(usage.ru_stime),
+                .rss_max_kb = rss};
+    if (sampler_.demand().enabled && work_) {
+        if (container_) sampler_.note_peak(container_->memory_peak() / 1024);
+        total.tasks = std::make_shared<const TaskUsage>(sampler_.usage());
+        total.rss_max_kb = std::max(rss, total.tasks->rss_kb.most);
+    }
+    *end_.mutable_usage() = to_wire(total);
 }
 
 void Supervisor::finish() {
     gpu_frequencies_.reset();
     take_stock();
+    if (over_memory_) set_out_of_memory(*end_.mutable_exit());
     if (container_ && container_->oom_kills() > 0) note_oom_kills(container_->oom_kills());
 
     wire::StepReport report;

@@ -14,6 +14,8 @@
 #include "stepd/container.h"
 #include "stepd/control.h"
 #include "stepd/gpu_clocks.h"
+#include "stepd/gpu_usage.h"
+#include "stepd/sampler.h"
 #include "stepd/work.h"
 
 namespace sluice {
@@ -33,6 +35,11 @@ private:
     void terminate(std::chrono::seconds grace, const std::string& reason_line);
     void kill_tasks();
     void reap();
+    void reap_one(pid_t pid);
+    void sample();
+    void sample_again();
+    void end_if_over_memory();
+    void on_usage_asked(std::uint64_t question);
     void on_children();
     void note_oom_kills(std::uint64_t count);
     void begin_cleanup();
@@ -48,6 +55,10 @@ private:
     std::optional<User> user_;
     std::optional<Container> container_;
     GpuFrequencies gpu_frequencies_;
+    Sampler sampler_;
+    GpuUsage gpu_usage_;
+    EventLoop::TimerId sample_timer_ = 0;
+    bool over_memory_ = false;  // OverMemoryKill has ended it
     std::unique_ptr<Work> work_;
     Control control_;
     wire::StepEnd end_;

@@ -278,6 +278,14 @@ std::unique_ptr<Stream> TaskWork::read_output(Task& task, Fd fd, std::uint32_t s
                                     Stream::Handlers{on_data, on_close, [this] { pace(); }});
 }
 
+std::vector<TaskProcess> TaskWork::processes() const {
+    std::vector<TaskProcess> running;
+    for (const auto& task : tasks_) {
+        if (task->pid != -1 && !task->exited) running.push_back({task->id, task->pid});
+    }
+    return running;
+}
+
 void TaskWork::on_exit(pid_t pid, int wait_status) {
     for (auto& each : tasks_) {
         Task& task = *each;

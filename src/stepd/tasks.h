@@ -30,6 +30,7 @@ public:
     Result<void> start(const std::string& preface) override;
     void start_no_more() override { starting_ = false; }
     void on_exit(pid_t pid, int wait_status) override;
+    std::vector<TaskProcess> processes() const override;
     bool finished() const override { return running_ == 0 && !starting_; }
     wire::ExitStatus exit() const override { return worst_; }
     void say(const std::string& line) override;

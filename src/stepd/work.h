@@ -7,9 +7,11 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "order.pb.h"
+#include "stepd/sampler.h"
 
 namespace sluice {
 
@@ -25,6 +27,7 @@ public:
     virtual Result<void> start(const std::string& preface) = 0;
     virtual void start_no_more() {}                             // it is being ended
     virtual void on_exit(pid_t pid, int wait_status) = 0;       // of any child, ours or adopted
+    virtual std::vector<TaskProcess> processes() const = 0;     // of tasks that run
     virtual bool finished() const = 0;                          // the rest may be killed
     virtual wire::ExitStatus exit() const = 0;                  // the worst
     virtual void say(const std::string& line) = 0;              // to the job's stderr

@@ -8,8 +8,10 @@
 
 #include <functional>
 
+#include "model/accounted_fields.h"
 #include "model/errors.h"
-#include "model/qos_fields.h"
+#include "model/policy_fields.h"
+#include "protocol/arbitrary.h"
 #include "store/store.h"
 #include "store/testing.h"
 
@@ -160,117 +162,86 @@ TEST_P(StoreContract, KeepsReservationsByNameUntilTheyAreGone) {
     EXPECT_EQ(reloaded().reservations, std::vector{course()});
 }
 
-TEST_P(StoreContract, GivesReservationsAndQosBackUnchanged) {
+TEST_P(StoreContract, GivesReservationsAndThePolicyBackUnchanged) {
     EXPECT_TRUE(rc::check([&] {
         auto reservation = arbitrary::fields<Reservation>();
         reservation.node_names = "n[1-4]";  // lists that are read
         reservation.licenses = "matlab:2";
-        auto qos = arbitrary::fields<Qos>();
-        qos.name = "q" + qos.name.substr(0, 10);
+        Policy policy;
+        policy.version = 7;
+        policy.qos = {arbitrary::fields<Qos>()};
+        policy.associations = {arbitrary::fields<Association>()};
+        policy.users = {arbitrary::fields<PolicyUser>()};
         Batch batch;
         batch.changes.reservations = {reservation};
-        batch.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{qos});
+        batch.changes.policy = std::make_shared<const Policy>(policy);
         RC_ASSERT(bool(commit(batch)));
         const StoredState state = store_->load().value();
         RC_ASSERT(state.reservations == std::vector{reservation});
-        RC_ASSERT(state.qos == std::vector{qos});
+        RC_ASSERT(state.policy && *state.policy == policy);
         batch.changes.reservations.clear();
         batch.changes.reservations_gone = {reservation.name};
         RC_ASSERT(bool(commit(batch)));
     }));
 }
 
-TEST_P(StoreContract, KeepsTheWholeTableOfQos) {
-    const Qos normal{.id = 1, .name = "normal", .description = "all"};
-    const Qos high{.id = 2, .name = "high", .priority = 100, .preempt = {"normal", "low"}};
-    Batch both, fewer;
-    both.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{high, normal});
-    fewer.changes.qos = std::make_shared<std::vector<Qos>>(std::vector{high});
-    ASSERT_TRUE(commit(both));
-    EXPECT_EQ(reloaded().qos, (std::vector{normal, high})) << "by number";
-    ASSERT_TRUE(commit(fewer));
-    EXPECT_EQ(reloaded().qos, std::vector{high});
+TEST_P(StoreContract, KeepsTheLastPolicyWhenOthersChange) {
+    EXPECT_EQ(reloaded().policy, nullptr) << "none was committed";
+    Batch first, second;
+    first.changes.policy = std::make_shared<const Policy>(
+        Policy{.version = 1, .associations = {{.id = 1, .account = "root"}}});
+    second.changes.policy = std::make_shared<const Policy>(Policy{
+        .version = 2, .associations = {{.id = 1, .account = "root"}, {.id = 2, .parent = 1}}});
+    ASSERT_TRUE(commit(first));
+    ASSERT_TRUE(commit(second));
+    ASSERT_TRUE(commit(batch_of({simple_job(1)})));
+    const StoredState state = reloaded();
+    ASSERT_NE(state.policy, nullptr);
+    EXPECT_EQ(*state.policy, *second.changes.policy);
 }
 
-// ---- ended runs and steps
+// ---- facts for accounting
 
-TEST_P(StoreContract, GivesEndedRunsBackUnchanged) {
+std::vector<std::uint64_t> numbers_of(const std::vector<NumberedFact>& facts) {
+    std::vector<std::uint64_t> numbers;
+    for (const NumberedFact& each : facts) numbers.push_back(each.sequence);
+    return numbers;
+}
+
+TEST_P(StoreContract, GivesFactsBackUnchanged) {
     EXPECT_TRUE(rc::check([&] {
-        Job job = arbitrary_job(3);
-        job.run.completing_nodes.clear();  // it is over
-        if (is_live(job)) job.state = JobState::Pending;
-        const EndedRun ended{arbitrary::one_of(ShownState::Stopped),
-                             std::make_shared<const Job>(job)};
+        const std::vector<Fact> given = {
+            arbitrary::fields<AccountedJob>(), arbitrary::fields<AccountedStep>(),
+            arbitrary::fields<AccountedEvent>(), arbitrary::fields<AccountedReservation>()};
         Batch batch = batch_of({});
-        batch.changes.ended_runs = {ended};
+        batch.changes.facts = given;
         RC_ASSERT(bool(commit(batch)));
-        const std::vector<StoredRun> runs = store_->ended_runs(10).value();
-        RC_ASSERT(runs.size() == 1u);
-        const StoredRun expected = stored_form(ended, *node_names());
-        RC_ASSERT(expected.job.run.steps.empty());  // they have rows of their own
-        RC_ASSERT(runs[0].state == ended.state);
-        RC_ASSERT(runs[0].nodes == expected.nodes);
-        expect_same(runs[0].job, expected.job);
+        const std::vector<NumberedFact> kept = store_->facts(0, 10).value();
+        RC_ASSERT(kept.size() == given.size());
+        for (std::size_t i = 0; i < kept.size(); ++i) RC_ASSERT(kept[i].fact == given[i]);
         Batch done;
-        done.changes.accounted = {{JobId{3}, job.run.restarts, kBatchStep}};
+        done.changes.delivered = kept.back().sequence;
         RC_ASSERT(bool(commit(done)));
     }));
 }
 
-TEST_P(StoreContract, GivesEndedStepsBackUnchanged) {
-    EXPECT_TRUE(rc::check([&] {
-        const EndedStep ended{JobId{3}, 1, std::make_shared<const Step>(arbitrary_step())};
-        Batch batch = batch_of({});
-        batch.changes.ended_steps = {ended};
-        RC_ASSERT(bool(commit(batch)));
-        const std::vector<StoredStep> steps = store_->ended_steps(JobId{3}, 1).value();
-        RC_ASSERT(steps.size() == 1u);
-        const StoredStep expected = stored_form(ended, *node_names());
-        RC_ASSERT(steps[0].nodes == expected.nodes);
-        RC_ASSERT(steps[0].step == expected.step);
-        Batch done;
-        done.changes.accounted = {{JobId{3}, 1, kBatchStep}};
-        RC_ASSERT(bool(commit(done)));
-    }));
-}
-
-// "3/0": run 0 of job 3. "3/0.2": its step 2.
-std::vector<std::string> ended_in(Store& store) {
-    std::vector<std::string> keys;
-    for (const StoredRun& run : store.ended_runs(100).value()) {
-        const std::uint32_t restarts = run.job.run.restarts;
-        const auto key = fmt::format("{}/{}", run.job.id.value, restarts);
-        keys.push_back(key);
-        for (const StoredStep& row : store.ended_steps(run.job.id, restarts).value())
-            keys.push_back(fmt::format("{}.{}", key, row.step.id.value));
-    }
-    return keys;
-}
-
-TEST_P(StoreContract, KeepsOneRowOfEachEndedRunUntilItIsAccounted) {
-    using Keys = std::vector<std::string>;
-    Batch batch = batch_of({simple_job(3)});
-    for (const auto& [id, restarts] : {std::pair{3u, 1u}, {3u, 0u}, {4u, 0u}, {3u, 1u}}) {
-        auto job = std::make_shared<Job>(simple_job(id));
-        job->run.restarts = restarts;
-        batch.changes.ended_runs.push_back({ShownState::Requeued, job});
-        auto step = std::make_shared<Step>();
-        step->id = StepId{restarts};
-        batch.changes.ended_steps.push_back({job->id, restarts, step});
-    }
+TEST_P(StoreContract, NumbersFactsOnceAndKeepsThemUntilTheyAreDelivered) {
+    Batch batch = batch_of({});
+    batch.changes.facts = {AccountedJob{.job = JobId{3}}, AccountedJob{.job = JobId{4}},
+                           AccountedJob{.job = JobId{3}}};
     ASSERT_TRUE(commit(batch));
-    EXPECT_EQ(reloaded().jobs.size(), 1u) << "they are no jobs";
-    EXPECT_EQ(ended_in(*store_), (Keys{"3/0", "3/0.0", "3/1", "3/1.1", "4/0", "4/0.0"}));
-    EXPECT_EQ(store_->ended_runs(1)->size(), 1u);
-
+    using Numbers = std::vector<std::uint64_t>;
+    EXPECT_EQ(numbers_of(store_->facts(0, 10).value()), (Numbers{1, 2, 3}));
+    EXPECT_EQ(numbers_of(store_->facts(1, 1).value()), Numbers{2});
     Batch done;
-    done.changes.accounted = {{JobId{3}, 0, kBatchStep}};
+    done.changes.delivered = 2;
     ASSERT_TRUE(commit(done));
-    EXPECT_EQ(ended_in(*store_), (Keys{"3/1", "3/1.1", "4/0", "4/0.0"}));
-    done.changes.accounted = {{JobId{3}, 7, kBatchStep}, {JobId{4}, 0, kBatchStep}};
+    EXPECT_EQ(numbers_of(store_->facts(0, 10).value()), Numbers{3});
+    done.changes.delivered = 3;
     ASSERT_TRUE(commit(done));
-    EXPECT_EQ(ended_in(*store_), Keys{});
-    EXPECT_TRUE(store_->ended_steps(JobId{3}, 1)->empty());
+    EXPECT_TRUE(store_->facts(0, 10)->empty());
+    ASSERT_TRUE(commit(batch));
+    EXPECT_EQ(numbers_of(store_->facts(0, 10).value()), (Numbers{4, 5, 6})) << "none is used twice";
 }
 
 // ---- blobs
@@ -337,11 +308,10 @@ TEST_P(StoreContract, SetsDamagedRowsAside) {
     Batch batch = batch_of({simple_job(2, script.hash)}, {script});
     batch.changes.nodes = {{NodeIndex{1}, {.name = "n1"}}};
     batch.changes.reservations = {course()};
-    batch.changes.qos =
-        std::make_shared<std::vector<Qos>>(std::vector{Qos{.id = 1, .name = "normal"}});
+    batch.changes.policy = std::make_shared<const Policy>();
     ASSERT_TRUE(commit(batch));
     store_ = nullptr;
-    for (const char* table : {"jobs", "nodes", "reservations", "qos"})
+    for (const char* table : {"jobs", "nodes", "reservations", "policy"})
         GetParam().damage(directory_, table, "x'ffffff'");
     reloaded();
     ASSERT_TRUE(commit(batch_of({simple_job(1), simple_job(3)})));
@@ -350,7 +320,7 @@ TEST_P(StoreContract, SetsDamagedRowsAside) {
         ASSERT_EQ(state.jobs.size(), 2u);
         EXPECT_EQ(state.jobs[0].job.id, JobId{1});
         EXPECT_EQ(state.jobs[1].job.id, JobId{3});
-        EXPECT_TRUE(state.nodes.empty() && state.reservations.empty() && state.qos.empty());
+        EXPECT_TRUE(state.nodes.empty() && state.reservations.empty() && !state.policy);
         ASSERT_EQ(state.damaged.size(), 4u);
         EXPECT_EQ(state.damaged[0], (DamagedRow{"job", "2", "it cannot be decoded"}));
         EXPECT_EQ(state.damaged[1].key, "n1");

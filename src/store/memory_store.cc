@@ -7,7 +7,6 @@
 
 #include <map>
 #include <mutex>
-#include <tuple>
 
 #include "model/errors.h"
 #include "store/blob_refs.h"
@@ -18,29 +17,17 @@ namespace sluice {
 
 namespace {
 
-using RunRows = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;  // job, restarts
-using StepRows =  // job, restarts, step
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::string>;
-
 struct Rows {
-    std::map<std::uint32_t, std::string> jobs, qos;
-    std::map<std::string, std::string> nodes, reservations;
-    RunRows ended_runs;
-    StepRows ended_steps;
+    std::map<std::uint32_t, std::string> jobs;
+    std::map<std::string, std::string> nodes, reservations, usage;
+    std::vector<std::pair<std::size_t, std::string>> facts;  // kind, bytes
+    std::string policy;
 };
 
-Result<void> add_ended(const ChangedRecords& changes, const NodeNames& names, Rows& rows) {
-    for (const EndedRun& run : changes.ended_runs) {
-        const std::uint32_t restarts = run.job->run.restarts;
-        std::string& row = rows.ended_runs[{run.job->id.value, restarts}];
-        row = to_record(run, names);
-        TRY(read_ended_run(run.job->id, restarts, row));
-    }
-    for (const EndedStep& ended : changes.ended_steps) {
-        const RunId key{ended.job, ended.restarts, ended.step->id};
-        std::string& row = rows.ended_steps[{key.job.value, key.restarts, key.step.value}];
-        row = to_record(ended, names);
-        TRY(read_ended_step(key, row));
+Result<void> add_facts(const ChangedRecords& changes, Rows& rows) {
+    for (const Fact& fact : changes.facts) {
+        rows.facts.emplace_back(fact.index(), to_record(fact));
+        TRY(read_fact(fact.index(), rows.facts.back().second));
     }
     return {};
 }
@@ -64,13 +51,16 @@ Result<Rows> readable_rows(const ChangedRecords& changes, const NodeNames& names
         row = to_record(reservation);
         TRY(loader.add_reservation(reservation.name, row));
     }
-    TRY(add_ended(changes, names, rows));
-    if (!changes.qos) return rows;
-    for (const Qos& qos : *changes.qos) {
-        std::string& row = rows.qos[qos.id];
-        row = to_record(qos);
-        TRY(loader.add_qos(qos.id, row));
+    for (const StoredUsage& used : changes.usage) {
+        std::string& row = rows.usage[usage_key(used)];
+        if (is_gone(used)) continue;
+        row = to_record(used);
+        TRY(loader.add_usage(usage_key(used), row));
     }
+    TRY(add_facts(changes, rows));
+    if (!changes.policy) return rows;
+    rows.policy = to_record(*changes.policy);
+    TRY(loader.set_policy(rows.policy));
     return rows;
 }
 
@@ -98,30 +88,21 @@ public:
         for (const auto& [id, row] : jobs_) TRY(loader.add_job(JobId{id}, row));
         for (const auto& [name, row] : nodes_) TRY(loader.add_node(name, row));
         for (const auto& [name, row] : reservations_) TRY(loader.add_reservation(name, row));
-        for (const auto& [id, row] : qos_) TRY(loader.add_qos(id, row));
+        if (!policy_.empty()) TRY(loader.set_policy(policy_));
+        for (const auto& [key, row] : usage_) TRY(loader.add_usage(key, row));
         loader.set_next_job_id(next_job_id_);
         return loader.take();
     }
 
-    Result<std::vector<StoredRun>> ended_runs(std::size_t most) override {
+    Result<std::vector<NumberedFact>> facts(std::uint64_t after, std::size_t most) override {
         const std::lock_guard guard(mutex_);
-        std::vector<StoredRun> runs;
-        for (const auto& [key, row] : ended_runs_) {
-            if (runs.size() == most) break;
-            runs.push_back(TRY(read_ended_run(JobId{key.first}, key.second, row)));
+        std::vector<NumberedFact> found;
+        for (auto row = facts_.upper_bound(after); row != facts_.end(); ++row) {
+            if (found.size() == most) break;
+            Fact fact = TRY(read_fact(row->second.first, row->second.second));
+            found.push_back({row->first, std::move(fact)});
         }
-        return runs;
-    }
-
-    Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) override {
-        const std::lock_guard guard(mutex_);
-        std::vector<StoredStep> steps;
-        const auto end = ended_steps_.upper_bound({job.value, restarts, kLast});
-        for (auto row = ended_steps_.lower_bound({job.value, restarts, 0}); row != end; ++row) {
-            const RunId key{job, restarts, StepId{std::get<2>(row->first)}};
-            steps.push_back(TRY(read_ended_step(key, row->second)));
-        }
-        return steps;
+        return found;
     }
 
     Result<std::string> blob(std::string_view hash) override {
@@ -137,8 +118,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kLast = 0xffffffff;
-
     void keep(const Batch& batch, const Rows& rows) {
         const ChangedRecords& changes = batch.changes;
         for (const Blob& blob : batch.blobs) blobs_.try_emplace(blob.hash, blob.bytes);
@@ -147,20 +126,22 @@ private:
         for (const auto& [name, row] : rows.nodes) nodes_[name] = row;
         for (const auto& [name, row] : rows.reservations) reservations_[name] = row;
         for (const std::string& name : changes.reservations_gone) reservations_.erase(name);
-        for (const auto& [key, row] : rows.ended_runs) ended_runs_[key] = row;
-        for (const auto& [key, row] : rows.ended_steps) ended_steps_[key] = row;
-        for (const RunId& run : changes.accounted) drop_ended(run.job.value, run.restarts);
-        if (changes.qos) qos_ = rows.qos;
+        keep_usage(rows);
+        for (const auto& fact : rows.facts) facts_.emplace(++last_fact_, fact);
+        facts_.erase(facts_.begin(), facts_.upper_bound(changes.delivered));
+        if (changes.policy) policy_ = rows.policy;
         if (changes.next_job_id) next_job_id_ = *changes.next_job_id;
         for (const std::string& hash : refs_.left_over(changes)) blobs_.erase(hash);
         refs_.apply(changes);
     }
 
-    void drop_ended(std::uint32_t job, std::uint32_t restarts) {
-        ended_runs_.erase(ended_runs_.lower_bound({job, 0}),
-                          ended_runs_.upper_bound({job, restarts}));
-        ended_steps_.erase(ended_steps_.lower_bound({job, 0, 0}),
-                           ended_steps_.upper_bound({job, restarts, kLast}));
+    void keep_usage(const Rows& rows) {
+        for (const auto& [key, row] : rows.usage) {
+            if (row.empty())
+                usage_.erase(key);  // nothing is left of it
+            else
+                usage_[key] = row;
+        }
     }
 
     std::mutex mutex_;
@@ -168,9 +149,10 @@ private:
     std::map<std::uint32_t, std::string> jobs_;
     std::map<std::string, std::string> nodes_;
     std::map<std::string, std::string> reservations_;
-    std::map<std::uint32_t, std::string> qos_;
-    RunRows ended_runs_;
-    StepRows ended_steps_;
+    std::string policy_;  // empty: none was committed
+    std::map<std::string, std::string> usage_;
+    std::map<std::uint64_t, std::pair<std::size_t, std::string>> facts_;  // by number
+    std::uint64_t last_fact_ = 0;
     std::map<std::string, std::string, std::less<>> blobs_;
     std::uint32_t next_job_id_ = 0;
     BlobRefs refs_;

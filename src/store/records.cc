@@ -9,10 +9,12 @@
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/node_fields.h"
-#include "model/qos_fields.h"
+#include "model/policy_fields.h"
 #include "model/record_fields.h"
 #include "model/reservation_fields.h"
+#include "model/used_fields.h"
 #include "model/validate.h"
+#include "protocol/fact_codec.h"
 #include "protocol/field_codec.h"
 
 namespace sluice {
@@ -39,15 +41,19 @@ Result<void> check_schema(std::uint32_t schema, std::string_view what) {
                              what, schema, kSchema)};
 }
 
-template <HasFields Value>
-Result<Value> read_row(std::string_view bytes, std::string_view what) {
+Result<void> check_schema_of(std::string_view bytes, std::string_view what) {
     field_codec::Reader first(bytes);
     if (!first.next()) return bad_row("it cannot be decoded");
     std::uint32_t schema = 0;
     const bool has_schema =
         first.number() == kSchemaNumber && field_codec::get(first, FieldLimits{}, schema);
     if (!has_schema) return bad_row("it cannot be decoded");
-    TRY(check_schema(schema, what));
+    return check_schema(schema, what);
+}
+
+template <HasFields Value>
+Result<Value> read_row(std::string_view bytes, std::string_view what) {
+    TRY(check_schema_of(bytes, what));
     Value value;
     Result<void> read = field_codec::get_fields(bytes, value);
     if (read) read = validate(value);
@@ -61,12 +67,10 @@ std::string to_record(const Job& job, const NodeNames& names) {
     return row_of(stored_form(job, names));
 }
 
-std::string to_record(const EndedRun& run, const NodeNames& names) {
-    return row_of(stored_form(run, names));
-}
-
-std::string to_record(const EndedStep& step, const NodeNames& names) {
-    return row_of(stored_form(step, names));
+std::string to_record(const Fact& fact) {
+    std::string row;
+    field_codec::put(kSchemaNumber, kSchema, row);
+    return row + encode(fact);
 }
 
 std::string to_record(const StoredNode& node) {
@@ -77,24 +81,25 @@ std::string to_record(const Reservation& reservation) {
     return row_of(reservation);
 }
 
-std::string to_record(const Qos& qos) {
-    return row_of(qos);
+std::string to_record(const Policy& policy) {
+    return row_of(policy);
 }
 
-Result<StoredRun> read_ended_run(JobId job, std::uint32_t restarts, std::string_view bytes) {
-    StoredRun run =
-        TRY(read_row<StoredRun>(bytes, fmt::format("run {} of job {}", restarts, job.value)));
-    if (run.job.id != job || run.job.run.restarts != restarts)
-        return bad_row("it is that of another run");
-    return run;
+std::string to_record(const StoredUsage& row) {
+    return row_of(row);
 }
 
-Result<StoredStep> read_ended_step(const RunId& key, std::string_view bytes) {
-    StoredStep step =
-        TRY(read_row<StoredStep>(bytes, fmt::format("step {}.{}", key.job.value, key.step.value)));
-    if (RunId{step.job, step.restarts, step.step.id} != key)
-        return bad_row("it is that of another step");
-    return step;
+Result<Fact> read_fact(std::size_t kind, std::string_view bytes) {
+    TRY(check_schema_of(bytes, "accounting"));
+    Result<Fact> fact = decode_fact(kind, bytes);
+    if (!fact) return bad_row(to_string(fact.error()));
+    return fact;
+}
+
+Result<Qos> read_qos(std::uint32_t id, std::string_view bytes) {
+    Qos qos = TRY(read_row<Qos>(bytes, fmt::format("QOS {}", id)));
+    if (qos.id != id || qos.name.empty()) return bad_row("it is that of another QOS");
+    return qos;
 }
 
 Result<void> RowLoader::add_job(JobId id, std::string_view bytes) {
@@ -121,10 +126,16 @@ Result<void> RowLoader::add_reservation(std::string_view name, std::string_view 
     return {};
 }
 
-Result<void> RowLoader::add_qos(std::uint32_t id, std::string_view bytes) {
-    Qos qos = TRY(read_row<Qos>(bytes, fmt::format("QOS {}", id)));
-    if (qos.id != id || qos.name.empty()) return bad_row("it is that of another QOS");
-    state_.qos.push_back(std::move(qos));
+Result<void> RowLoader::set_policy(std::string_view bytes) {
+    Policy policy = TRY(read_row<Policy>(bytes, "the policy"));
+    state_.policy = std::make_shared<const Policy>(std::move(policy));
+    return {};
+}
+
+Result<void> RowLoader::add_usage(std::string_view key, std::string_view bytes) {
+    StoredUsage row = TRY(read_row<StoredUsage>(bytes, fmt::format("the usage of {}", key)));
+    if (usage_key(row) != key) return bad_row("it is that of another association or QOS");
+    state_.usage.push_back(std::move(row));
     return {};
 }
 

@@ -18,15 +18,15 @@ namespace sluice {
 constexpr std::uint32_t kSchemaNumber = 1;  // of the field of each row with its kSchema
 
 std::string to_record(const Job& job, const NodeNames& names);
-std::string to_record(const EndedRun& run, const NodeNames& names);
-std::string to_record(const EndedStep& step, const NodeNames& names);
+std::string to_record(const Fact& fact);
 std::string to_record(const StoredNode& node);
 std::string to_record(const Reservation& reservation);
-std::string to_record(const Qos& qos);
+std::string to_record(const Policy& policy);
+std::string to_record(const StoredUsage& row);
 
-// The rows with these keys. Errors as those of RowLoader.
-Result<StoredRun> read_ended_run(JobId job, std::uint32_t restarts, std::string_view bytes);
-Result<StoredStep> read_ended_step(const RunId& step, std::string_view bytes);
+// `kind`: Fact::index(). Errors as those of RowLoader.
+Result<Fact> read_fact(std::size_t kind, std::string_view bytes);
+Result<Qos> read_qos(std::uint32_t id, std::string_view bytes);  // of a file of version 4
 
 // Decodes rows. Each comes with its key. A row that is not valid is an error with the code
 // StoreFailed; one of a newer version of this program has the code ProtocolVersion.
@@ -35,7 +35,8 @@ public:
     Result<void> add_job(JobId id, std::string_view bytes);
     Result<void> add_node(std::string_view name, std::string_view bytes);
     Result<void> add_reservation(std::string_view name, std::string_view bytes);
-    Result<void> add_qos(std::uint32_t id, std::string_view bytes);
+    Result<void> set_policy(std::string_view bytes);
+    Result<void> add_usage(std::string_view key, std::string_view bytes);
     void add_damaged(DamagedRow row) { state_.damaged.push_back(std::move(row)); }
     void set_next_job_id(std::uint32_t id) { state_.next_job_id = id; }
     StoredState take() { return std::move(state_); }

@@ -11,14 +11,59 @@
 
 #include "base/log.h"
 #include "model/errors.h"
+#include "store/records.h"
 #include "store/sqlite_file.h"
 
 namespace sluice {
 
 namespace {
 
+// From 4: what associations and QOS have used has a table. QOS become a part of the policy of
+// accounting, which is one row. A row of a QOS that cannot be read is set aside, as the store does
+// with other rows.
+Result<void> add_policy_and_usage(Database& database) {
+    TRY(database.execute(kTablesSince5));
+    TRY(database.execute("CREATE TABLE policy (id INTEGER PRIMARY KEY, data BLOB NOT NULL)"));
+    Policy policy;
+    {
+        Statement query = TRY(database.prepare("SELECT id, data FROM qos ORDER BY id"));
+        Statement set_aside = TRY(database.prepare(
+            "INSERT OR REPLACE INTO damaged (kind, key, why, data) VALUES ('qos', ?, ?, ?)"));
+        while (TRY(query.step())) {
+            const auto id = static_cast<std::uint32_t>(query.number(0));
+            Result<Qos> qos = read_qos(id, query.bytes(1));
+            if (qos) {
+                policy.qos.push_back(*std::move(qos));
+                policy.next_id = std::max(policy.next_id, id + 1);
+            } else {
+                TRY(set_aside.bind(1, std::int64_t{id})
+                        .bind(2, qos.error().detail)
+                        .bind_blob(3, query.bytes(1))
+                        .run());
+            }
+        }
+        if (!policy.qos.empty()) {
+            const std::string row = to_record(policy);
+            Statement put = TRY(database.prepare("INSERT INTO policy (id, data) VALUES (1, ?)"));
+            TRY(put.bind_blob(1, row).run());
+        }
+    }
+    return database.execute("DROP TABLE qos");
+}
+
+// 5: facts for accounting replace the rows of ended runs and steps, which nothing has read.
+Result<void> to_5(Database& database) {
+    TRY(add_policy_and_usage(database));
+    return database.execute(R"(
+        DROP TABLE ended_runs;
+        DROP TABLE ended_steps;
+        CREATE TABLE facts (number INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL,
+            data BLOB NOT NULL);
+    )");
+}
+
 // One entry for each version that follows the first release, which has 4.
-constexpr std::span<const MigrationStep> kSteps;
+constexpr MigrationStep kSteps[] = {{.from = 4, .run = to_5}};
 
 const MigrationStep* find_step(const SchemaPlan& plan, std::int64_t from) {
     const auto found = std::find_if(plan.steps.begin(), plan.steps.end(),

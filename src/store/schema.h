@@ -15,7 +15,13 @@
 namespace sluice {
 
 // A row keeps the version that it was written with.
-constexpr std::uint32_t kSchema = 4;
+constexpr std::uint32_t kSchema = 5;
+
+// Tables that version 5 added.
+constexpr const char* kTablesSince5 = R"(
+    -- What associations and QOS have used (model/used.h).
+    CREATE TABLE usage (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+)";
 
 // From one version to the next, inside of a transaction.
 struct MigrationStep {

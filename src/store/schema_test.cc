@@ -68,35 +68,16 @@ Job waiting_array() {
     return job;
 }
 
-EndedRun ended_run() {
-    Job job = running_job();
-    job.run.restarts = 0;
-    job.run.steps.clear();
-    job.run.end_time = from_unix(1'700'000'009);
-    job.run.exit = {.code = 3};
-    job.run.usage = {Microseconds{1'500'000}, Microseconds{20}, 4096, "n1"};
-    return {ShownState::Requeued, std::make_shared<const Job>(job)};
-}
-
-EndedStep ended_step() {
-    Step step = *running_job().run.steps.front();
-    step.state = StepState::Completed;
-    step.end_time = from_unix(1'700'000'008);
-    step.nodes_left.clear();
-    return {JobId{11}, 0, std::make_shared<const Step>(step)};
-}
-
 Batch content() {
     Batch batch = batch_of({running_job(), waiting_array()}, {kScript});
     batch.changes.nodes = {
         {NodeIndex{2}, {.name = "n2", .admin_flags = kNodeDrain, .reason = "bad disk"}}};
     batch.changes.reservations = {
         Reservation{.number = 1, .name = "course", .node_names = "n[1-2]", .users = {UserId{7}}}};
-    batch.changes.qos =
-        std::make_shared<std::vector<Qos>>(std::vector{Qos{.id = 1, .name = "normal"}});
+    batch.changes.policy = std::make_shared<const Policy>(
+        Policy{.qos = {Qos{.id = 1, .name = "normal"}}, .next_id = 2});
     batch.changes.next_job_id = 13;
-    batch.changes.ended_runs = {ended_run()};
-    batch.changes.ended_steps = {ended_step()};
+    batch.changes.facts = {AccountedJob{.job = JobId{11}, .name = "kept"}};
     return batch;
 }
 
@@ -133,16 +114,11 @@ TEST(Schema, TheFileOfTheFirstReleaseOpensAndGivesAllRecords) {
     EXPECT_EQ(state.jobs[0].nodes, (NodeNames{"n1", "gpu1"}));
     EXPECT_EQ(state.nodes, std::vector{expected.changes.nodes[0].record});
     EXPECT_EQ(state.reservations, expected.changes.reservations);
-    EXPECT_EQ(state.qos, *expected.changes.qos);
+    ASSERT_NE(state.policy, nullptr);
+    EXPECT_EQ(*state.policy, *expected.changes.policy) << "version 4 had rows of QOS";
     EXPECT_EQ(state.next_job_id, 13u);
     EXPECT_EQ(store->blob(kScript.hash).value(), kScript.bytes);
-    const std::vector<StoredRun> runs = store->ended_runs(10).value();
-    ASSERT_EQ(runs.size(), 1u);
-    EXPECT_EQ(runs[0].state, ShownState::Requeued);
-    EXPECT_EQ(to_record(runs[0].job, runs[0].nodes), to_record(*ended_run().job, *node_names()));
-    const std::vector<StoredStep> steps = store->ended_steps(JobId{11}, 0).value();
-    ASSERT_EQ(steps.size(), 1u);
-    EXPECT_EQ(steps[0].step, stored_form(ended_step(), *node_names()).step);
+    EXPECT_TRUE(store->facts(0, 10)->empty()) << "facts came with version 5";
 }
 
 // ---- steps from one version to the next
@@ -198,10 +174,10 @@ TEST(Schema, AFileWhoseMigrationFailsIsUnchanged) {
 TEST(Schema, ANewerFileIsRefused) {
     const StateDirectory directory;
     make_file(directory);
-    run_sql(directory.file(), "UPDATE meta SET value = 5 WHERE key = 'schema'");
+    run_sql(directory.file(), "UPDATE meta SET value = 6 WHERE key = 'schema'");
     const auto refused = open_sqlite(directory.path());
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().detail.find("newer version (schema 5, this one knows 4)"),
+    EXPECT_NE(refused.error().detail.find("newer version (schema 6, this one knows 5)"),
               std::string::npos)
         << refused.error().detail;
 }

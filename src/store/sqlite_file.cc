@@ -26,17 +26,16 @@ constexpr const char* kTables = R"(
     CREATE TABLE jobs (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE nodes (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE reservations (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
-    CREATE TABLE qos (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    -- One row: what accounting decided last.
+    CREATE TABLE policy (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE blobs (hash TEXT PRIMARY KEY, data BLOB NOT NULL);
     -- Rows that could not be read, with their bytes. Only an administrator deletes them.
     CREATE TABLE damaged (kind TEXT NOT NULL, key TEXT NOT NULL, why TEXT NOT NULL,
         data BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
-    -- For accounting, which deletes what it has read.
-    CREATE TABLE ended_runs (job INTEGER NOT NULL, restarts INTEGER NOT NULL,
-        data BLOB NOT NULL, PRIMARY KEY (job, restarts)) WITHOUT ROWID;
-    CREATE TABLE ended_steps (job INTEGER NOT NULL, restarts INTEGER NOT NULL,
-        step INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (job, restarts, step)) WITHOUT ROWID;
+    -- Facts for accounting, until they are delivered. Numbers are not used twice.
+    CREATE TABLE facts (number INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL,
+        data BLOB NOT NULL);
     COMMIT;
 )";
 
@@ -73,6 +72,7 @@ Result<void> make_database(const std::string& directory) {
         Database database = TRY(Database::open(fresh, SQLITE_OPEN_READWRITE));
         TRY(database.execute("PRAGMA synchronous=FULL"));
         TRY(database.execute(kTables));
+        TRY(database.execute(kTablesSince5));
         Statement put = TRY(database.prepare("INSERT INTO meta VALUES ('schema', ?)"));
         TRY(put.bind(1, std::int64_t{kSchema}).run());
     }

@@ -25,15 +25,15 @@ struct Writer {
     Database database;
     Statement begin, commit, rollback;
     Statement put_job, drop_job, put_node, put_meta, put_blob, drop_blob;
-    Statement put_reservation, drop_reservation, put_qos, drop_all_qos;
-    Statement put_run, put_step, drop_runs, drop_steps;
+    Statement put_reservation, drop_reservation, put_policy, put_usage, drop_usage;
+    Statement put_fact, drop_facts;
     Statement get_epoch;
 };
 
 // Used by any thread, one at a time.
 struct Reader {
     Database database;
-    Statement get_blob, has_blob, free_pages;
+    Statement get_blob, has_blob, free_pages, get_facts;
 };
 
 Result<Writer> open_writer(const std::string& directory) {
@@ -52,14 +52,11 @@ Result<Writer> open_writer(const std::string& directory) {
     writer.put_reservation =
         TRY(prepare("INSERT OR REPLACE INTO reservations (name, data) VALUES (?, ?)"));
     writer.drop_reservation = TRY(prepare("DELETE FROM reservations WHERE name = ?"));
-    writer.put_qos = TRY(prepare("INSERT INTO qos (id, data) VALUES (?, ?)"));
-    writer.drop_all_qos = TRY(prepare("DELETE FROM qos"));
-    writer.put_run =
-        TRY(prepare("INSERT OR REPLACE INTO ended_runs (job, restarts, data) VALUES (?, ?, ?)"));
-    writer.put_step = TRY(prepare(
-        "INSERT OR REPLACE INTO ended_steps (job, restarts, step, data) VALUES (?, ?, ?, ?)"));
-    writer.drop_runs = TRY(prepare("DELETE FROM ended_runs WHERE job = ? AND restarts <= ?"));
-    writer.drop_steps = TRY(prepare("DELETE FROM ended_steps WHERE job = ? AND restarts <= ?"));
+    writer.put_policy = TRY(prepare("INSERT OR REPLACE INTO policy (id, data) VALUES (1, ?)"));
+    writer.put_usage = TRY(prepare("INSERT OR REPLACE INTO usage (name, data) VALUES (?, ?)"));
+    writer.drop_usage = TRY(prepare("DELETE FROM usage WHERE name = ?"));
+    writer.put_fact = TRY(prepare("INSERT INTO facts (kind, data) VALUES (?, ?)"));
+    writer.drop_facts = TRY(prepare("DELETE FROM facts WHERE number <= ?"));
     writer.get_epoch = TRY(prepare("SELECT value FROM meta WHERE key = 'epoch'"));
     return writer;
 }
@@ -73,6 +70,8 @@ Result<Reader> open_reader(const std::string& directory) {
     reader.has_blob = TRY(reader.database.prepare("SELECT 1 FROM blobs WHERE hash = ?"));
     reader.free_pages = TRY(reader.database.prepare(
         "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"));
+    reader.get_facts = TRY(reader.database.prepare(
+        "SELECT number, kind, data FROM facts WHERE number > ? ORDER BY number LIMIT ?"));
     return reader;
 }
 
@@ -131,29 +130,13 @@ public:
         return state;
     }
 
-    Result<std::vector<StoredRun>> ended_runs(std::size_t most) override {
-        Statement query = TRY(writer_.database.prepare(
-            "SELECT job, restarts, data FROM ended_runs ORDER BY job, restarts LIMIT ?"));
-        query.bind(1, static_cast<std::int64_t>(most));
-        std::vector<StoredRun> runs;
-        while (TRY(query.step())) {
-            const JobId job{static_cast<std::uint32_t>(query.number(0))};
-            const auto restarts = static_cast<std::uint32_t>(query.number(1));
-            runs.push_back(TRY(read_ended_run(job, restarts, query.bytes(2))));
-        }
-        return runs;
-    }
-
-    Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) override {
-        Statement query = TRY(writer_.database.prepare(
-            "SELECT step, data FROM ended_steps WHERE job = ? AND restarts = ? ORDER BY step"));
-        query.bind(1, std::int64_t{job.value}).bind(2, std::int64_t{restarts});
-        std::vector<StoredStep> steps;
-        while (TRY(query.step())) {
-            const StepId step{static_cast<std::uint32_t>(query.number(0))};
-            steps.push_back(TRY(read_ended_step({job, restarts, step}, query.bytes(1))));
-        }
-        return steps;
+    Result<std::vector<NumberedFact>> facts(std::uint64_t after, std::size_t most) override {
+        const std::lock_guard guard(reader_mutex_);
+        Statement& query = reader_.get_facts;
+        query.bind(1, static_cast<std::int64_t>(after)).bind(2, static_cast<std::int64_t>(most));
+        Result<std::vector<NumberedFact>> facts = read_facts(query);
+        query.reset();
+        return facts;
     }
 
     Result<std::string> blob(std::string_view hash) override {
@@ -252,8 +235,12 @@ private:
         for (const std::string& name : changes.reservations_gone) {
             TRY(writer_.drop_reservation.bind(1, name).run());
         }
-        TRY(write_ended(changes, names));
-        if (changes.qos) TRY(write_qos(*changes.qos));
+        TRY(write_facts(changes));
+        if (changes.policy) {
+            row_ = to_record(*changes.policy);
+            TRY(writer_.put_policy.bind_blob(1, row_).run());
+        }
+        TRY(write_usage(changes.usage));
         if (changes.next_job_id) {
             TRY(writer_.put_meta.bind(1, "next_job_id")
                     .bind(2, std::int64_t{*changes.next_job_id})
@@ -265,38 +252,36 @@ private:
         return {};
     }
 
-    Result<void> write_ended(const ChangedRecords& changes, const NodeNames& names) {
-        for (const EndedRun& run : changes.ended_runs) {
-            row_ = to_record(run, names);
-            TRY(writer_.put_run.bind(1, std::int64_t{run.job->id.value})
-                    .bind(2, std::int64_t{run.job->run.restarts})
-                    .bind_blob(3, row_)
+    Result<void> write_facts(const ChangedRecords& changes) {
+        for (const Fact& fact : changes.facts) {
+            row_ = to_record(fact);
+            TRY(writer_.put_fact.bind(1, static_cast<std::int64_t>(fact.index()))
+                    .bind_blob(2, row_)
                     .run());
         }
-        for (const EndedStep& ended : changes.ended_steps) {
-            row_ = to_record(ended, names);
-            TRY(writer_.put_step.bind(1, std::int64_t{ended.job.value})
-                    .bind(2, std::int64_t{ended.restarts})
-                    .bind(3, std::int64_t{ended.step->id.value})
-                    .bind_blob(4, row_)
-                    .run());
-        }
-        for (const RunId& run : changes.accounted) {
-            for (Statement* drop : {&writer_.drop_runs, &writer_.drop_steps}) {
-                TRY(drop->bind(1, std::int64_t{run.job.value})
-                        .bind(2, std::int64_t{run.restarts})
-                        .run());
-            }
-        }
-        return {};
+        if (changes.delivered == 0) return {};
+        return writer_.drop_facts.bind(1, static_cast<std::int64_t>(changes.delivered)).run();
     }
 
-    // Few and rarely changed: all are written again.
-    Result<void> write_qos(const std::vector<Qos>& table) {
-        TRY(writer_.drop_all_qos.run());
-        for (const Qos& qos : table) {
-            row_ = to_record(qos);
-            TRY(writer_.put_qos.bind(1, std::int64_t{qos.id}).bind_blob(2, row_).run());
+    static Result<std::vector<NumberedFact>> read_facts(Statement& query) {
+        std::vector<NumberedFact> facts;
+        while (TRY(query.step())) {
+            const auto kind = static_cast<std::size_t>(query.number(1));
+            Fact fact = TRY(read_fact(kind, query.bytes(2)));
+            facts.push_back({static_cast<std::uint64_t>(query.number(0)), std::move(fact)});
+        }
+        return facts;
+    }
+
+    Result<void> write_usage(const std::vector<StoredUsage>& rows) {
+        for (const StoredUsage& used : rows) {
+            const std::string key = usage_key(used);
+            if (is_gone(used)) {
+                TRY(writer_.drop_usage.bind(1, key).run());
+                continue;
+            }
+            row_ = to_record(used);
+            TRY(writer_.put_usage.bind(1, key).bind_blob(2, row_).run());
         }
         return {};
     }
@@ -334,8 +319,11 @@ private:
         TRY(read_rows(
             "SELECT name, data FROM reservations ORDER BY name", "reservation", bad,
             [&](const auto& row) { return loader.add_reservation(row.bytes(0), row.bytes(1)); }));
-        TRY(read_rows("SELECT id, data FROM qos ORDER BY id", "qos", bad,
-                      [&](const auto& row) { return loader.add_qos(number(row), row.bytes(1)); }));
+        TRY(read_rows("SELECT id, data FROM policy", "policy", bad,
+                      [&](const auto& row) { return loader.set_policy(row.bytes(1)); }));
+        TRY(read_rows(
+            "SELECT name, data FROM usage ORDER BY name", "usage", bad,
+            [&](const auto& row) { return loader.add_usage(row.bytes(0), row.bytes(1)); }));
         TRY(for_each("SELECT value FROM meta WHERE key = 'next_job_id'",
                      [&](const Statement& row) -> Result<void> {
                          loader.set_next_job_id(number(row));
@@ -357,7 +345,7 @@ private:
         Statement put = TRY(writer_.database.prepare(
             "INSERT OR REPLACE INTO damaged (kind, key, why, data) VALUES (?, ?, ?, ?)"));
         Statement drop_node = TRY(writer_.database.prepare("DELETE FROM nodes WHERE name = ?"));
-        Statement drop_qos = TRY(writer_.database.prepare("DELETE FROM qos WHERE id = ?"));
+        Statement drop_policy = TRY(writer_.database.prepare("DELETE FROM policy WHERE id = ?"));
         return own_change(epoch_, [&]() -> Result<void> {
             for (const auto& [what, bytes] : bad) {
                 TRY(put.bind(1, what.kind)
@@ -368,7 +356,8 @@ private:
                 Statement& drop = what.kind == "job"           ? writer_.drop_job
                                   : what.kind == "node"        ? drop_node
                                   : what.kind == "reservation" ? writer_.drop_reservation
-                                                               : drop_qos;
+                                  : what.kind == "usage"       ? writer_.drop_usage
+                                                               : drop_policy;
                 // Keys that are numbers are compared as numbers: their columns are INTEGER.
                 TRY(drop.bind(1, what.key).run());
             }

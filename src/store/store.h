@@ -74,11 +74,9 @@ public:
     // number.
     virtual Result<StoredState> load() = 0;
 
-    // Rows for accounting, by job, run and step. The cluster does not read them again, and load()
-    // does not return them. ChangedRecords::accounted deletes them. To be called by the thread that
-    // commits.
-    virtual Result<std::vector<StoredRun>> ended_runs(std::size_t most) = 0;
-    virtual Result<std::vector<StoredStep>> ended_steps(JobId job, std::uint32_t restarts) = 0;
+    // The facts that are not delivered yet, with numbers above `after`, in their order. A number is
+    // never used again. ChangedRecords::delivered deletes them. Any thread may ask.
+    virtual Result<std::vector<NumberedFact>> facts(std::uint64_t after, std::size_t most) = 0;
 
     virtual Result<std::string> blob(std::string_view hash) = 0;
     virtual Result<bool> has_blob(std::string_view hash) = 0;

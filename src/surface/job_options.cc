@@ -18,7 +18,7 @@ using enum OptionGroup;
 constexpr JobOption kJobOptions[] = {
     // long                 short value              tools        env                 env tools    sets                                 group       help
     {"account",             'A', "name",             kAllTools,   "ACCOUNT",          kAllTools,   text<&JobRequest::account>,          Run,        "charge the job to this account"},
-    {"acctg-freq",          0,   "intervals",        kAllTools,   "ACCTG_FREQ",       kAllTools,   nullptr,                             Run,        "how often usage is sampled"},
+    {"acctg-freq",          0,   "intervals",        kAllTools,   "ACCTG_FREQ",       kAllTools,   set_acctg_freq,                      Run,        "how often usage is sampled"},
     {"array",               'a', "indexes",          kSbatch,     "ARRAY_INX",        kSbatch,     set_array,                           Run,        "job array index values"},
     {"async",               0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "queue the step and return at once"},
     {"batch",               0,   "list",             kSbatch,     "BATCH",            kSbatch,     nullptr,                             Run,        "features of the node that runs the script"},

@@ -4,6 +4,7 @@
 
 #include "model/gpu_bind.h"
 #include "model/gpu_freq.h"
+#include "model/sampling.h"
 #include "model/times.h"
 #include "surface/job_options_setters.h"
 
@@ -134,6 +135,12 @@ Result<void> set_gpu_bind(JobOptions& options, const OptionUse& use) {
                      fmt::format("Invalid --gpu-bind argument: gpu:{}", use.value)};
     }
     options.request.tres_bind = fmt::format("gres/gpu:{}", use.value);
+    return {};
+}
+
+Result<void> set_acctg_freq(JobOptions& options, const OptionUse& use) {
+    TRY(parse_task_sampling(use.value));
+    options.request.acctg_freq = use.value;
     return {};
 }
 

@@ -7,6 +7,7 @@ namespace {
 // clang-format off
 constexpr JobOptionManual kJobOptionManuals[] = {
     {"account",        kAllTools, "Charge the job to this account. The name is stored with the job and shown; AllowAccounts and DenyAccounts of a partition look at it."},
+    {"acctg-freq",     kAllTools, "How often it is sampled what tasks use (sstat): seconds, or task=SECONDS. No more seconds than JobAcctGatherFrequency in slurm.conf. Intervals of energy, network and filesystem are accepted and have no effect."},
     {"array",          kSbatch,   "Submit a job array: 1-10, 1,3,7 or 0-100:10 (every tenth). %N at the end lets at most N tasks run at a time, as in 1-1000%50. Each task has its index in SLURM_ARRAY_TASK_ID."},
     {"begin",          kAllTools, "Do not start the job before this time: now+1hour, 16:00, 2030-01-20T12:34."},
     {"chdir",          kAllTools, "Working directory of the job. The default is the current directory."},

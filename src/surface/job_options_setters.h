@@ -67,7 +67,8 @@ Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_prefer, set_priority
 Setter set_send_libs, set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
 Setter set_wait, set_wait_all_nodes, set_wrap;
 // job_options_layout.cc
-Setter set_core_spec, set_extra_node_info, set_gpus_per_socket, set_gres_flags, set_switches;
+Setter set_acctg_freq, set_core_spec, set_extra_node_info, set_gpus_per_socket, set_gres_flags,
+    set_switches;
 Setter set_threads_per_core;
 Setter set_kill_on_invalid_dep;
 Setter set_gpu_bind, set_gpu_freq, set_tres_bind;

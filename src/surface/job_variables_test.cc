@@ -18,6 +18,7 @@ struct Samples {
 };
 const std::map<std::string_view, Samples> kSamples = {
     {"account", {"a", "b"}},
+    {"acctg-freq", {"10", "task=20"}},
     {"array", {"1-3", "4"}},
     {"chdir", {"/a", "/b"}},
     {"constraint", {"a", "b"}},

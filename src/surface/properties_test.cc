@@ -10,7 +10,6 @@
 #include "surface/licenses.h"
 #include "surface/nodes.h"
 #include "surface/priorities.h"
-#include "surface/qos.h"
 #include "surface/reservations.h"
 #include "surface/steps.h"
 
@@ -79,17 +78,10 @@ void expect_each_matters(std::string (*print)(const SheetRow& row)) {
     for (ColumnId id : columns) EXPECT_NE(printed(id), printed(kColumnsMax)) << id;
 }
 
-TEST(Properties, EachColumnOfLicensesAndQosIsShown) {
+TEST(Properties, EachColumnOfLicensesIsShown) {
     expect_each_matters<LicenseColumn>([](const SheetRow& row) {
         std::string out;
         append_license_record(row, {}, out);
-        return out;
-    });
-    expect_each_matters<QosColumn>([](const SheetRow& row) {
-        std::string out;
-        for (const ReportField& field : qos_fields()) {
-            if (field.append) field.append(row, out);
-        }
         return out;
     });
 }

@@ -32,15 +32,21 @@ void Scenario::ensure_cluster() {
     if (cluster_) return;
     if (settings_.partitions.empty()) add_partition("main", {{"default", "yes"}});
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
-    for (const auto& [name, options] : qos_)
-        apply_event(UpdateQos{{}, kRoot, {name}, {}, UpdateQos::Verb::Create});
     for (const auto& [name, options] : qos_) set_qos(name, options);
     for (const NodeConfig& node : settings_.nodes) apply_event(NodeRegistered{node.name, {}, {}});
 }
 
 void Scenario::set_qos(const std::string& name, const Words& options) {
-    const QosChange change = parse_qos_change({options.begin(), options.end()}).value();
-    apply_event(UpdateQos{{}, kRoot, {name}, change});
+    Policy policy = cluster_->policy();
+    auto qos = std::find_if(policy.qos.begin(), policy.qos.end(),
+                            [&](const Qos& each) { return each.name == name; });
+    if (qos == policy.qos.end()) {
+        qos = policy.qos.insert(qos, Qos{});
+        qos->id = static_cast<std::uint32_t>(policy.qos.size());
+        qos->name = qos->description = name;
+    }
+    parse_qos_change({options.begin(), options.end()}).value().apply_to(*qos);
+    apply_event(PolicyChanged{std::make_shared<const Policy>(std::move(policy))});
 }
 
 void Scenario::apply_event(Event event) {
@@ -90,7 +96,8 @@ void Scenario::restart() {
         for (const NodeShare& share : job.run.allocation->nodes)
             running[names[share.node.value]].push_back({job.id, job.run.restarts, kBatchStep});
     });
-    stored.qos = cluster_->qos();
+    stored.policy = cluster_->policy_ptr();
+    stored.usage = cluster_->usage().rows();
     cluster_ = std::make_unique<Cluster>(std::make_shared<Settings>(settings_), now_);
     cluster_->restore(stored, now_);
     for (const NodeConfig& node : settings_.nodes)
@@ -130,6 +137,8 @@ std::string Scenario::run_line(const std::string& verb, const std::vector<std::s
     }
     if (verb == "at") return wait_until(start_ + Minutes{as_number(words.at(1))}), "";
     const std::string& name = words.at(1);
+    if (verb == "account" || verb == "member" || verb == "unmember" || verb == "qoslimit")
+        return change_policy(verb, name, options_in(words, 2)), "";
     if (verb == "submit") return submit(name, options_in(words, 2));
     if (verb == "expect") return expect(name, words);
     if (verb == "cancel") {

@@ -12,12 +12,16 @@
 //             [maxsocketcpus=N] [maxmemcpu=MB] [maxmemnode=MB] [qos=..] [weights=gres/gpu=2]
 //             [gpumem=MB]
 //   qos       NAME [KEY=VALUE ...]    sacctmgr add qos; once the cluster exists, modify qos
+//   qoslimit  NAME KEY=VALUE ...      limits on minutes, factors and flags of an existing QOS
+//   account   NAME [parent=NAME] [KEY=VALUE ...]    sacctmgr add or modify account
+//   member    UID account=NAME [partition=NAME] [default] [KEY=VALUE ...]    ... user
+//   unmember  UID account=NAME [partition=NAME]
 //   switch    NAME nodes=LIST | switches=NAME,NAME
 //   settings  before nodes are used; later: a reconfiguration. [backfill=off] [bookings=N]
 //             [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
 //             [licenses=matlab:2] [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
-//             [enforceqos] [limits] [batchstart=MIN] [overrun=MIN] [resume=MIN] [gpumem=MB]
-//             [userbookings=N]
+//             [enforceqos] [limits] [associations] [safe] [wckeys] [batchstart=MIN] [overrun=MIN]
+//             [resume=MIN] [gpumem=MB] [userbookings=N]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN]
 //             [mintime=MIN] [array=..] [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..]
 //             [feature=..] [partition=..] [norequeue] [interactive] [srun] [salloc] [user=UID]
@@ -81,6 +85,7 @@ private:
     std::string run_line(const std::string& verb, const std::vector<std::string>& words);
     void ensure_cluster();
     void set_qos(const std::string& name, const Words& options);
+    void change_policy(const std::string& verb, const std::string& name, const Words& options);
     void apply_event(Event event);
     std::string submit(const std::string& name, const Words& options);
     std::string expect(const std::string& name, const std::vector<std::string>& words);

@@ -142,7 +142,10 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     if (options.contains("return"))
         settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));
-    settings_.enforce_limits = options.contains("limits");
+    settings_.enforce_safe = options.contains("safe");
+    settings_.enforce_limits = options.contains("limits") || settings_.enforce_safe;
+    settings_.enforce_wckeys = options.contains("wckeys");
+    settings_.enforce_associations = options.contains("associations") || settings_.enforce_limits;
     settings_.enforce_qos = settings_.enforce_limits || options.contains("enforceqos");
     if (options.contains("reboot")) settings_.reboot_program = options.at("reboot");
     settings_.preempt.exempt_time = Minutes{as_number(option(options, "exempt", "0"))};

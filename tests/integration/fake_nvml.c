@@ -125,3 +125,43 @@ int nvmlDeviceResetApplicationsClocks(void* device) {
     note(line);
     return SUCCESS;
 }
+
+/* Every process whose pid is in nvml.users uses each GPU for 30 percent of the time, and 64 MB of it. */
+struct RunningProcess {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+struct ProcessSample {
+    unsigned pid;
+    unsigned long long time;
+    unsigned percent, memory_percent, encoder, decoder;
+};
+
+static unsigned read_users(unsigned* pids, unsigned room) {
+    char path[4200];
+    unsigned count = 0;
+    path_of(path, sizeof path, "nvml.users");
+    FILE* file = fopen(path, "r");
+    if (!file) return 0;
+    while (count < room && fscanf(file, "%u", &pids[count]) == 1) ++count;
+    fclose(file);
+    return count;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct RunningProcess* found) {
+    unsigned pids[16];
+    (void)device;
+    *count = read_users(pids, 16);
+    for (unsigned i = 0; i < *count; ++i) found[i] = (struct RunningProcess){pids[i], 64ull << 20, 0, 0};
+    return SUCCESS;
+}
+
+int nvmlDeviceGetProcessUtilization(void* device, struct ProcessSample* found, unsigned* count,
+                                    unsigned long long since) {
+    unsigned pids[16];
+    (void)device;
+    *count = read_users(pids, 16);
+    for (unsigned i = 0; i < *count; ++i) found[i] = (struct ProcessSample){pids[i], since, 30, 5, 0, 0};
+    return SUCCESS;
+}

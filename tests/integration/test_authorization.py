@@ -236,7 +236,7 @@ def test_every_administrative_change_is_a_line_with_the_uid(make_cluster):
     cluster.run("scancel", job)
     wanted = [rf"uid {UID}: update job {job}: Comment=x", rf"uid 0: hold job {job}",
               rf"uid 0: update job {job}: Nice=7", "uid 0: update partition debug: MaxTime=01:00:00",
-              "uid 0: update node n1: State=DRAIN Reason=fan", "uid 0: create QOS fast",
+              "uid 0: update node n1: State=DRAIN Reason=fan", "uid 0: Add QOS fast",
               "uid 0: create reservation r1: .*Nodes=n1 Users=0", "uid 0: reconfigure"]
     # The line of a change may be written after its answer.
     for line in wanted:

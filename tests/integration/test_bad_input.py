@@ -149,14 +149,15 @@ def test_an_unknown_user_is_named(shared):
 
 
 @pytest.mark.parametrize("tool", ["sbatch", "srun", "salloc", "scancel", "squeue", "sinfo",
-                                  "scontrol", "slurmctld", "slurmd"])
+                                  "scontrol", "sacct", "sreport", "gpu_usage", "slurmctld", "slurmd"])
 def test_version(shared, tool):
     assert shared.run(tool, "-V").stdout == "slurm 26.05.3\n"
 
 
 @pytest.mark.parametrize("option", ["--help", "--usage"])
 @pytest.mark.parametrize("tool", ["sbatch", "srun", "salloc", "scancel", "squeue", "sinfo", "sprio", "scontrol",
-                                  "sacctmgr", "swhy", "sluice", "ssim", "slurmctld", "slurmd"])
+                                  "sacctmgr", "sacct", "sreport", "gpu_usage", "swhy", "sluice", "ssim", "slurmctld",
+                                  "slurmd"])
 def test_help_and_usage(shared, tool, option):
     assert tool in shared.run(tool, option).stdout
 

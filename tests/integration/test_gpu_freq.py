@@ -138,3 +138,14 @@ def test_without_the_library_a_job_runs_all_the_same():
         assert re.fullmatch(r"GpuFreq=control_disabled \(.*\)\nruns\n", output)
     finally:
         cluster.stop()
+
+
+def test_what_a_step_uses_of_its_gpus_is_sampled(clocked, nvml):
+    job = clocked.submit("echo $$ >pid; exec sleep 1000", "--gres=gpu:2")
+    pid = clocked.dir / "work" / "pid"
+    clocked.wait_for(lambda: pid.exists() and pid.read_text(), what="the script to run")
+    (nvml.directory / "nvml.users").write_text(pid.read_text())
+    used = clocked.run("sstat", "-n", "-P", "-j", f"{job}.batch", "-o", "TRESUsageInTot").stdout.strip()
+    assert used.endswith("gres/gpumem=128M,gres/gpuutil=60")
+    clocked.run("scancel", job)
+    clocked.wait_end(job)

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "auth/handshake.h"
-#include "cli/client/opening.h"
 #include "model/errors.h"
+#include "net/opening.h"
 #include "os/busy.h"
 #include "os/error.h"
 #include "os/files.h"
@@ -59,6 +59,7 @@ bool may_be_repeated(const wire::Request& request) {
         case wire::Request::kBatchScript:
         case wire::Request::kJobAllocation:
         case wire::Request::kCancel:
+        case wire::Request::kAskAccounting:
             return true;
         default:
             return false;
@@ -150,8 +151,30 @@ Result<OpenedNode> ClusterClient::connect_node(const wire::NodeAddress& node,
     return OpenedNode{std::move(*connection), std::move(*unsent)};
 }
 
-Result<Connection> ClusterClient::connect(const ControllerHost& controller, milliseconds timeout) {
-    const Endpoint endpoint = endpoint_of(controller, *config_);
+// Where slurmdbd has the accounting database, it answers about it.
+bool ClusterClient::is_for_dbd(const wire::Request& request) const {
+    return (request.has_ask_accounting() || request.has_change_policy() ||
+            request.has_accounting_order()) &&
+           config_->accounting_type == "accounting_storage/slurmdbd";
+}
+
+std::vector<ClusterClient::Server> ClusterClient::servers_for(const wire::Request& request) const {
+    std::vector<Server> servers;
+    if (!is_for_dbd(request)) {
+        for (const ControllerHost& each : config_->controllers)
+            servers.push_back({endpoint_of(each, *config_), controller_destination(each.name)});
+        return servers;
+    }
+    for (const std::string& host : {config_->accounting_host, config_->accounting_backup_host}) {
+        if (host.empty()) continue;
+        servers.push_back(
+            {{.address = host, .port = config_->accounting_port, .daemon = "slurmdbd"},
+             dbd_destination(host)});
+    }
+    return servers;
+}
+
+Result<Connection> ClusterClient::connect(const Endpoint& endpoint, milliseconds timeout) {
     if (!local_) return as(ErrorCode::ControllerUnreachable, connect_to(endpoint, timeout));
     if (local_->connection.fd) return std::exchange(local_->connection, {});
     if (std::optional<Connection> again = connect_local(endpoint)) return std::move(*again);
@@ -159,18 +182,19 @@ Result<Connection> ClusterClient::connect(const ControllerHost& controller, mill
 }
 
 // Connects, and gives what is to be sent, the request at its end.
-Result<std::string> ClusterClient::open_to(const ControllerHost& controller,
-                                           const wire::Request& request, milliseconds timeout) {
-    Connection connection = TRY(connect(controller, timeout));
+Result<std::string> ClusterClient::open_to(const Server& server, const wire::Request& request,
+                                           milliseconds timeout) {
+    Connection connection = TRY(connect(server.endpoint, timeout));
     const Opening opening{.tool = invocation_.tool,
                           .config = *config_,
                           .channel = wire::CHANNEL_CLIENT,
-                          .destination = controller_destination(controller.name),
+                          .destination = server.destination,
                           .slurm_user = local_ ? std::optional(local_->slurm_user) : std::nullopt};
     std::string bytes = TRY(open_channel(connection, opening, request));
     connection_ = std::move(connection);
     reader_ = FrameReader(kReplySizeMax);
     welcomed_ = false;
+    is_at_dbd_ = is_for_dbd(request);
     timeval limit{.tv_sec = config_->message_timeout.count(), .tv_usec = 0};
     setsockopt(connection_.fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     return bytes;
@@ -185,12 +209,12 @@ Result<std::string> ClusterClient::connect_controller(const wire::Request& reque
     const auto start = Clock::now();
     const auto deadline = start + patience;
     milliseconds delay = kRetryDelayMin;
+    const std::vector<Server> servers = servers_for(request);
     for (;;) {
         std::optional<Error> refusal;  // of a server that is there, or by us of a false one
-        for (const ControllerHost& controller : config_->controllers) {
+        for (const Server& server : servers) {
             const milliseconds left = stays ? patience : left_until(deadline);
-            Result<std::string> opened =
-                open_to(controller, request, std::max(left, kRetryDelayMin));
+            Result<std::string> opened = open_to(server, request, std::max(left, kRetryDelayMin));
             if (opened) return opened;
             if (!is_connection_error(opened.error())) refusal = opened.error();
         }
@@ -239,6 +263,7 @@ Result<wire::Reply> ClusterClient::call(const wire::Request& request, const Wait
 Result<wire::Reply> ClusterClient::exchange(const wire::Request& request, const Waiting& waiting,
                                             bool& told) {
     std::string bytes;
+    if (is_at_dbd_ != is_for_dbd(request)) connection_ = {};
     if (connection_.fd) {
         append_frame(bytes, request);
     } else {

@@ -75,8 +75,15 @@ private:
     using Clock = std::chrono::steady_clock;
 
     Result<std::string> connect_controller(const wire::Request& request, const Waiting& waiting);
-    Result<Connection> connect(const ControllerHost& controller, std::chrono::milliseconds timeout);
-    Result<std::string> open_to(const ControllerHost& controller, const wire::Request& request,
+    // A daemon that can answer a request, and its name in the handshake.
+    struct Server {
+        Endpoint endpoint;
+        std::string destination;
+    };
+    bool is_for_dbd(const wire::Request& request) const;
+    std::vector<Server> servers_for(const wire::Request& request) const;
+    Result<Connection> connect(const Endpoint& endpoint, std::chrono::milliseconds timeout);
+    Result<std::string> open_to(const Server& server, const wire::Request& request,
                                 std::chrono::milliseconds timeout);
     // `told`: on_slow was called.
     Result<wire::Reply> exchange(const wire::Request& request, const Waiting& waiting, bool& told);
@@ -91,6 +98,7 @@ private:
     std::optional<LocalController> local_;
     Connection connection_;
     FrameReader reader_{kReplySizeMax};
+    bool is_at_dbd_ = false;  // the connection is one to slurmdbd
     bool welcomed_ = false;
     bool told_of_retry_ = false;
     bool gave_way_ = false;  // is nicer than it was started

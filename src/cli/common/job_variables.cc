@@ -69,6 +69,7 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
     if (request.tres_bind.starts_with(kGpus)) {
         environment.set("SLURM_GPU_BIND", request.tres_bind.substr(kGpus.size()));
     }
+    set_if(environment, "SLURM_ACCTG_FREQ", request.acctg_freq);
     constexpr std::string_view kGpuFreq = "gpu:";
     if (request.tres_freq.starts_with(kGpuFreq)) {
         environment.set("SLURM_GPU_FREQ", request.tres_freq.substr(kGpuFreq.size()));

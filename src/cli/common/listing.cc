@@ -40,8 +40,8 @@ std::vector<ColumnId> all_columns(TableKind kind) {
             return columns_to(LicenseColumn::Reserved);
         case TableKind::Reservations:
             return columns_of(reservation_properties());
-        case TableKind::Qos:
-            return columns_to(QosColumn::MinTres);
+        case TableKind::Shares:
+            return columns_to(ShareColumn::Depth);
     }
     return {};
 }

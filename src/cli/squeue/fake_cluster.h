@@ -5,13 +5,13 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/text.h"
 #include "cli/client/client.h"
+#include "cli/squeue/fake_row.h"
+#include "cli/squeue/fake_shares.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/filter.h"
@@ -22,30 +22,6 @@
 namespace sluice {
 
 constexpr std::int64_t kFakeNow = 1794775617;  // 2026-11-15T20:46:57 UTC
-
-class FakeRow {
-public:
-    template <typename Enum, typename Value>
-    FakeRow& set(Enum column, Value value) {
-        if constexpr (std::is_convertible_v<Value, std::int64_t>) {
-            values[static_cast<ColumnId>(column)] = static_cast<std::int64_t>(value);
-        } else {
-            values[static_cast<ColumnId>(column)] = std::string(value);
-        }
-        return *this;
-    }
-
-    std::map<ColumnId, std::variant<std::int64_t, std::string>> values;
-
-    std::int64_t number(auto column) const {
-        auto found = values.find(static_cast<ColumnId>(column));
-        return found == values.end() ? kAbsent : std::get<std::int64_t>(found->second);
-    }
-    std::string text(auto column) const {
-        auto found = values.find(static_cast<ColumnId>(column));
-        return found == values.end() ? "" : std::get<std::string>(found->second);
-    }
-};
 
 inline Table table_of(const std::vector<FakeRow>& rows, const std::vector<ColumnId>& columns) {
     Table table;
@@ -172,7 +148,15 @@ private:
                 }
                 break;
             case TableKind::Reservations:
-            case TableKind::Qos:
+                break;
+            case TableKind::Shares:
+                for (const FakeRow& share : fake_shares()) {
+                    const auto& users = filter.names;
+                    const std::string user = share.text(ShareColumn::User);
+                    if (users.empty() || user.empty() ||
+                        std::find(users.begin(), users.end(), user) != users.end())
+                        found.push_back(share);
+                }
                 break;
             case TableKind::Licenses: {
                 FakeRow matlab;

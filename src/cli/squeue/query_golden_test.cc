@@ -13,6 +13,7 @@
 #include "cli/sprio/sprio.h"
 #include "cli/squeue/fake_cluster.h"
 #include "cli/squeue/squeue.h"
+#include "cli/sshare/sshare.h"
 
 namespace sluice {
 
@@ -73,6 +74,8 @@ std::string run_line(const std::string& line) {
         code = run_sinfo_at(now, invocation, cluster, streams);
     } else if (invocation.tool == "sprio") {
         code = run_sprio(invocation, cluster, streams);
+    } else if (invocation.tool == "sshare") {
+        code = run_sshare(invocation, cluster, streams);
     } else {
         code = run_scontrol_at(now, invocation, cluster, streams);
     }
@@ -129,7 +132,7 @@ TEST_P(QueryGolden, PrintsWhatIsRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden,
-                         testing::Values("squeue", "sinfo", "scontrol", "sprio"));
+                         testing::Values("squeue", "sinfo", "scontrol", "sprio", "sshare"));
 
 TEST(Squeue, AsksOnlyForTheColumnsOfItsFormatAndSort) {
     FakeCluster cluster;

@@ -142,6 +142,7 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
             return streams_.err(output.message() + "\n");
         case wire::StepOutput::kAborted:
             return say_aborted();
+        case wire::StepOutput::kUsages:  // for sstat
         case wire::StepOutput::BODY_NOT_SET:
             return;
     }

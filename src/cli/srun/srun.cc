@@ -366,6 +366,7 @@ private:
         spec.set_cpu_bind(options_.cpu_bind);
         spec.set_tres_bind(step_binding(options_));
         spec.set_tres_freq(request.tres_freq);
+        spec.set_acctg_freq(request.acctg_freq);
         if (options_.task_prolog != kNoHook) spec.set_task_prolog(options_.task_prolog);
         if (options_.task_epilog != kNoHook) spec.set_task_epilog(options_.task_epilog);
         for (const auto& [name, soft] : request.rlimits) {

@@ -14,6 +14,8 @@
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/limits/licenses.h"
+#include "core/limits/limit_book.h"
+#include "core/limits/usage.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
 #include "core/place/use.h"
@@ -125,6 +127,7 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
 void set_completing(Cluster& cluster, Job& job, std::vector<NodeIndex> nodes) {
     job.run.completing_nodes = std::move(nodes);
     for (NodeIndex node : job.run.completing_nodes) ++cluster.edit_node(node)->completing;
+    count_job(cluster, job);  // it uses no more minutes
 }
 
 std::vector<NodeIndex> nodes_of(const Job& job) {
@@ -183,7 +186,7 @@ void end_steps(Cluster& cluster, Job& job, Time now, StepState state) {
         ended->state = state;
         ended->end_time = now;
         step = std::move(ended);
-        cluster.record_end(EndedStep{job.id, job.run.restarts, step});
+        cluster.facts().step_changed(job.id, job.run.restarts, step);
     }
     cluster.steps().forget_ended(job);
 }
@@ -204,7 +207,7 @@ StepState step_state_after(JobState state) {
 }
 
 // The node of the batch script has reported its end: how the job ends, or whether it runs again.
-void end_by_itself(const Cluster& cluster, Time now, Job& job, const JobEnded& event) {
+void end_by_itself(Cluster& cluster, Time now, Job& job, const JobEnded& event) {
     const bool refused = event.launch_error && is_fault_of_node(event.launch_error->code);
     leave_suspension(job, now);
     job.run.exit = had_step_without_memory(job) ? kOutOfMemoryExit : event.exit;
@@ -226,6 +229,7 @@ void end_by_itself(const Cluster& cluster, Time now, Job& job, const JobEnded& e
         job.reason_detail = detail.empty() ? to_string(*event.launch_error) : detail;
     }
     job.run.end_time = now;
+    count_usage(cluster, now, job);
 }
 
 // A run that the controller had given up is gone from its node. After the last one the node takes
@@ -260,6 +264,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
         // Already completing, to be requeued: a stronger reason changes that.
         if (is_completing(*job)) return;
         job->run.end_time = now;
+        count_usage(cluster, now, *job);
         if (reason == KillReason::TimeLimit) job->reason = Reason::TimeLimit;
         if (reason == KillReason::NodeFail) job->reason = Reason::NodeDown;
         end_steps(cluster, *job, now,
@@ -294,6 +299,7 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
         job->run.cpus_lent = false;
         job->run.licenses_held.clear();
         if (!job->run.end_time) job->run.end_time = now;
+        count_usage(cluster, now, *job);
         const bool was_running = job->state == JobState::Running;
         is_requeued = was_running && (may_be_requeued(*job) || will_run_again(*job));
         if (was_running && !is_requeued) {
@@ -391,6 +397,7 @@ void complete_running(Cluster& cluster, Time now, JobId id, const ExitStatus& ex
         move_to(*job, made_room ? JobState::Preempted : ending_of(job->run.exit));
         job->reason = reason_of(job->state, job->run.exit);
         job->run.end_time = now;
+        count_usage(cluster, now, *job);
         end_steps(cluster, *job, now, step_state_after(job->state));
         set_completing(cluster, *job, nodes_of(*job));
     }

@@ -58,7 +58,7 @@ void send(MailType type, const Job& job, std::optional<Seconds> length, const st
                                on_one_line(std::move(subject)), length, tasks});
 }
 
-std::optional<Seconds> run_time(const Job& job, Time now) {
+std::optional<Seconds> mailed_time(const Job& job, Time now) {
     if (!job.run.start_time) return {};
     return job.run.end_time.value_or(now) - *job.run.start_time - job.run.suspended;
 }
@@ -89,14 +89,15 @@ void array_task_ended(Cluster& cluster, const Job& job, Effects& effects) {
     // Compat: if END is requested, killed tasks alone do not make the array a failure.
     const bool failed = endings.exit_max > 0 || (endings.has_failed && !wants(job, MailType::End));
     const auto type = end_type(job, failed);
-    if (type) send(*type, job, run_time(job, *job.run.end_time), endings.print(), effects, endings);
+    if (type)
+        send(*type, job, mailed_time(job, *job.run.end_time), endings.print(), effects, endings);
     cluster.arrays().forget_news(*job.array_job);
 }
 
 }  // namespace
 
 void mail(MailType type, Time now, const Job& job, Effects& effects) {
-    if (wants(job, type)) send(type, job, run_time(job, now), "", effects);
+    if (wants(job, type)) send(type, job, mailed_time(job, now), "", effects);
 }
 
 void mail_start(Cluster& cluster, const Job& job, Effects& effects) {
@@ -113,7 +114,7 @@ void mail_end(Cluster& cluster, const Job& job, Effects& effects) {
     if (job.request->mail_types.empty()) return;
     if (is_heard_of_as_a_whole(job)) return array_task_ended(cluster, job, effects);
     const auto type = end_type(job, has_failed(job.state));
-    if (type) send(*type, job, run_time(job, *job.run.end_time), ending_in_words(job), effects);
+    if (type) send(*type, job, mailed_time(job, *job.run.end_time), ending_in_words(job), effects);
 }
 
 void mail_requeue(Cluster& cluster, Time now, const Job& job, Effects& effects) {

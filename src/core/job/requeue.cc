@@ -30,7 +30,7 @@ void wait_again(Cluster& cluster, Time now, Job& job, bool hold, Effects& effect
     const ShownState ending = ending_of_run(job);
     move_to(job, JobState::Pending);
     mail_requeue(cluster, now, job, effects);
-    cluster.record_end(EndedRun{ending, std::make_shared<const Job>(job)});
+    cluster.facts().run_ended(ending, std::make_shared<const Job>(job));
     const std::uint32_t restarts = job.run.restarts + 1;
     job.run = {};
     job.run.restarts = restarts;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/job/verbs.h"
 #include "core/limits/limit_book.h"
+#include "core/limits/usage.h"
 #include "core/node/verbs.h"
 #include "core/place/use.h"
 #include "model/errors.h"
@@ -197,8 +198,12 @@ void go_on_without(Cluster& cluster, Time now, JobId id, NodeIndex node, Effects
     const std::shared_ptr<const Job> before = cluster.find_job(id);
     std::vector<NodeShare> nodes = before->run.allocation->nodes;
     std::erase_if(nodes, [&](const NodeShare& share) { return share.node == node; });
-    cluster.edit_job(id)->run.allocation =
-        allocation_of(cluster, std::move(nodes), before->run.allocation->sharers);
+    {
+        const Edit<Job> job = cluster.edit_job(id);
+        count_usage(cluster, now, *job);
+        job->run.allocation =
+            allocation_of(cluster, std::move(nodes), before->run.allocation->sharers);
+    }
     count_job(cluster, cluster.job(id));
     leave_nodes(cluster, now, before, effects);
 }
@@ -248,6 +253,7 @@ Result<JobId> job_to_expand(const Cluster& cluster, const Job& job) {
 }
 
 void hand_over_nodes(Cluster& cluster, Time now, JobId from, JobId to, Effects& effects) {
+    for (JobId id : {from, to}) count_usage(cluster, now, *cluster.edit_job(id));
     std::shared_ptr<const Job> giver = cluster.find_job(from), taker = cluster.find_job(to);
     for (const NodeShare& share : giver->run.allocation->nodes) {
         give_back_share(cluster, *giver, share, now);

@@ -89,6 +89,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         const Edit<Job> changed = cluster.edit_job(job->id);
         ++changed->run.next_step;
         changed->run.steps.push_back(step);
+        cluster.facts().step_changed(changed->id, changed->run.restarts, step);
     }
     grant(cluster, now, request, cluster.find_job(job->id), step, demand.cyclic, effects);
     return true;
@@ -135,7 +136,7 @@ void record_step_end(Cluster& cluster, Time now, JobId id, const StepEnded& even
         if (!is_its_node) break;  // not a node of the step
         step = part_ended(cluster, now, *step, event);
         if (step->state != StepState::Running)
-            cluster.record_end(EndedStep{job->id, job->run.restarts, step});
+            cluster.facts().step_changed(job->id, job->run.restarts, step);
         if (event.exit.oom_killed) job->run.derived_exit.oom_killed = true;
         const bool is_worst = severity(step->exit) > severity(job->run.derived_exit);
         if (step->state != StepState::Running && is_worst) {

@@ -14,6 +14,7 @@
 #include "core/job/resize.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/admission.h"
 #include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/memory.h"
@@ -28,6 +29,7 @@
 #include "model/errors.h"
 #include "model/gpu_freq.h"
 #include "model/node_counts.h"
+#include "model/sampling.h"
 #include "model/times.h"
 
 namespace sluice {
@@ -36,6 +38,12 @@ namespace {
 
 Error refuse(ErrorCode code, std::string detail = {}) {
     return Error{code, std::move(detail)};
+}
+
+std::string partitions_named(const Cluster& cluster, const JobRequest& demand) {
+    if (!demand.partition.empty()) return demand.partition;
+    const Partition* standard = cluster.default_partition();
+    return standard ? standard->config.name : std::string();
 }
 
 Result<std::string> partition_wanted(const Cluster& cluster, const Caller& caller,
@@ -69,8 +77,8 @@ Result<void> check_numbers(const Cluster& cluster, const JobRequest& demand) {
 }
 
 // Time limit in force: what was asked, else the partition's default, else its maximum, but no more
-// than MaxWall of the QOS.
-TimeLimit time_limit_in(const Cluster& cluster, const Partition& partition,
+// than MaxWall of the QOS or the association.
+TimeLimit time_limit_in(const Cluster& cluster, const Partition& partition, UserId user,
                         const JobRequest& demand) {
     // Compat: a limit of zero asks for no limit of the job's own.
     if (demand.time_limit &&
@@ -78,7 +86,7 @@ TimeLimit time_limit_in(const Cluster& cluster, const Partition& partition,
         return *demand.time_limit;
     }
     return std::min(partition.config.default_time.value_or(partition.config.max_time),
-                    wall_limit(cluster, demand, partition.config));
+                    wall_limit(cluster, user, demand, partition.config));
 }
 
 // Whether there is time enough for it; a deadline that cannot be met is refused.
@@ -96,12 +104,26 @@ Result<void> check_times(Time now, const JobRequest& demand, TimeLimit limit) {
     return {};
 }
 
+// Jobs may be sampled more often than JobAcctGatherFrequency says, not less often: it is also how
+// often OverMemoryKill looks.
+Result<void> check_sampling(const Cluster& cluster, const JobRequest& demand) {
+    const std::optional<Seconds> asked = TRY(parse_task_sampling(demand.acctg_freq));
+    const Seconds most = cluster.settings().task_sampling;
+    if (!asked || most.count() == 0) return {};
+    if (asked->count() > 0 && *asked <= most) return {};
+    return refuse(ErrorCode::InvalidSampling,
+                  fmt::format("--acctg-freq={}: expected 1 to JobAcctGatherFrequency={}",
+                              demand.acctg_freq, most.count()));
+}
+
 Result<Job> job_from(const Cluster& cluster, Time now, const SubmitJob& event) {
     const JobRequest& demand = *event.demand;
     Job job;
     job.request = event.demand;
     job.user = event.caller.user;
     job.group = event.caller.group;
+    TRY(check_charge_in_any(cluster, job.user, demand, partitions_named(cluster, demand)));
+    TRY(check_wckey(cluster, job.user, demand.wckey));
     TRY(check_qos(cluster, demand));
     job.partition = TRY(partition_wanted(cluster, event.caller, demand));
     TRY(check_numbers(cluster, demand));
@@ -111,12 +133,13 @@ Result<Job> job_from(const Cluster& cluster, Time now, const SubmitJob& event) {
         return refuse(ErrorCode::BadArgument, "--mail-user=" + demand.mail_user);
     }
     if (!demand.tres_freq.empty()) TRY(parse_tres_freq(demand.tres_freq));
-    job.time_limit =
-        time_limit_in(cluster, *cluster.find_partition(partitions_of(job).front()), demand);
+    TRY(check_sampling(cluster, demand));
+    job.time_limit = time_limit_in(cluster, *cluster.find_partition(partitions_of(job).front()),
+                                   job.user, demand);
     TRY(check_times(now, demand, job.time_limit));
     job.request = with_cpus_for_memory(cluster, job);
     TRY(check_possible(cluster, job));
-    TRY(check_submission(cluster, job, demand.array ? demand.array->tasks.size() : 1));
+    TRY(check_submission(cluster, job, demand.array ? demand.array->tasks.size() : 1, now));
     job.dependency = TRY(resolve_dependency(cluster, demand.dependency));
     TRY(check_expansion(cluster, job, demand.dependency));
     TRY(check_deadline(demand, now));
@@ -188,18 +211,22 @@ Answer answer_again(const Cluster& cluster, const SubmitJob& event, JobId id) {
     return Submitted{.job = id};
 }
 
-SubmitJob with_qos(SubmitJob event, std::string qos) {
+SubmitJob with_charge(SubmitJob event, ChargedTo charged) {
     JobRequest demand = *event.demand;
-    demand.qos = std::move(qos);
+    demand.account = std::move(charged.account);
+    demand.qos = std::move(charged.qos);
+    demand.wckey = std::move(charged.wckey);
     event.demand = std::make_shared<const JobRequest>(std::move(demand));
     return event;
 }
 
 // Nothing if the request has all values.
 std::optional<SubmitJob> with_defaults(const Cluster& cluster, const SubmitJob& event) {
-    std::string qos = qos_in_force(cluster, event.demand->qos);
-    if (qos == event.demand->qos) return std::nullopt;
-    return with_qos(event, std::move(qos));
+    const JobRequest& demand = *event.demand;
+    ChargedTo charged =
+        charged_to(cluster, event.caller.user, demand, partitions_named(cluster, demand));
+    if (charged == ChargedTo{demand.account, demand.qos, demand.wckey}) return std::nullopt;
+    return with_charge(event, std::move(charged));
 }
 
 }  // namespace

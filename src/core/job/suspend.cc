@@ -5,6 +5,7 @@
 
 #include "core/job/moves.h"
 #include "core/job/verbs.h"
+#include "core/limits/limit_book.h"
 #include "core/place/use.h"
 #include "model/errors.h"
 
@@ -79,6 +80,7 @@ std::optional<Error> resume_job(Cluster& cluster, Time now, JobId id, Effects& e
         }
     }
     cluster.jobs_changed_state(id);
+    count_job(cluster, cluster.job(id));  // it ends later
     set_clocks(cluster, cluster.job(id));
     retry_waiting_steps(cluster, now, id, effects);
     return {};

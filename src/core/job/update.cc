@@ -8,7 +8,9 @@
 #include "core/job/update_fields.h"
 #include "core/job/verbs.h"
 #include "core/limits/access.h"
+#include "core/limits/admission.h"
 #include "core/limits/allowance.h"
+#include "core/limits/usage.h"
 #include "core/permission.h"
 #include "core/place/place.h"
 #include "core/schedule/priority.h"
@@ -39,6 +41,17 @@ Result<void> check_access(const Cluster& cluster, const Caller& caller, const Jo
         if (partition) TRY(takes_terms(partition->config, asks));
     }
     return {};
+}
+
+// Account, QOS and wckey of the changed job must be allowed to its user, also if an operator
+// changes them. Compat: limits on the number of submitted jobs are not checked.
+Result<void> check_charge(const Cluster& cluster, const Job& before, const JobDraft& draft) {
+    const JobTerms &asked = *before.request, &asks = draft.request;
+    if (asks.wckey != asked.wckey) TRY(check_wckey(cluster, before.user, asks.wckey));
+    const bool moves = asks.account != asked.account || asks.qos != asked.qos ||
+                       draft.job.partition != before.partition;
+    if (!moves) return {};
+    return check_charge_in_any(cluster, before.user, asks, draft.job.partition);
 }
 
 Result<void> check_draft(Cluster& cluster, const JobDraft& draft) {
@@ -77,6 +90,7 @@ Result<JobDraft> checked_draft(Cluster& cluster, Time now, const UpdateJob& even
     TRY(validate(draft.job));
     TRY(validate(draft.request));
     TRY(check_access(cluster, event.caller, job, draft));
+    TRY(check_charge(cluster, job, draft));
     draft.job.request = cluster.shared(draft.request);
     draft.job.details = cluster.shared(PackedDetails(draft.request));
     const Shape &before = job.request->shape, &after = draft.job.request->shape;
@@ -101,6 +115,11 @@ Result<void> update_one(Cluster& cluster, Time now, const UpdateJob& event, JobI
     std::vector<JobId> alone = job_is_gone(cluster, *job);  // it may have a new name
     const bool counts = is_let_go || is_calculated(draft.job);
     if (draft.job.state == JobState::Pending && counts) calculate_priority(cluster, draft.job);
+    if (is_live(*job)) {  // what it used so far is charged as it was until now
+        Job before = *job;
+        count_usage(cluster, now, before);
+        draft.job.run.accounted = before.run.accounted;
+    }
     *cluster.edit_job(id) = std::move(draft.job);
     const Job& changed = cluster.job(id);
     job_is_here(cluster, changed);

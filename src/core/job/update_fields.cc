@@ -7,6 +7,7 @@
 #include "core/job/dependency.h"
 #include "core/job/resize.h"
 #include "core/job/verbs.h"
+#include "core/limits/admission.h"
 #include "core/limits/licenses.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
@@ -136,7 +137,8 @@ Result<void> set_reservation(JobDraft& draft) {
 bool changes_waiting(const Patch<JobTerms>& terms) {
     return terms.has(&JobTerms::partition) || terms.has(&JobTerms::begin) ||
            terms.has(&JobTerms::licenses) || terms.has(&JobTerms::reservation) ||
-           terms.has(&JobTerms::time_min) || terms.has(&JobTerms::deadline);
+           terms.has(&JobTerms::time_min) || terms.has(&JobTerms::deadline) ||
+           terms.has(&JobTerms::account) || terms.has(&JobTerms::qos);
 }
 
 Result<void> set_terms(JobDraft& draft, const Patch<JobTerms>& terms) {
@@ -144,11 +146,15 @@ Result<void> set_terms(JobDraft& draft, const Patch<JobTerms>& terms) {
     if (changes_waiting(terms)) TRY(only_pending(draft));
     if (terms.has(&T::nice)) TRY(set_nice(draft, terms.values.nice));
     terms.apply_to(draft.request);
-    if (terms.has(&T::qos)) {
-        draft.request.qos = qos_in_force(draft.cluster, terms.values.qos);
+    if (terms.has(&T::partition)) TRY(set_partition(draft));
+    if (terms.has(&T::account) || terms.has(&T::qos) || terms.has(&T::wckey)) {
+        ChargedTo charged =
+            charged_to(draft.cluster, draft.job.user, draft.request, draft.job.partition);
+        draft.request.account = std::move(charged.account);
+        draft.request.qos = std::move(charged.qos);
+        draft.request.wckey = std::move(charged.wckey);
         TRY(check_qos(draft.cluster, draft.request));
     }
-    if (terms.has(&T::partition)) TRY(set_partition(draft));
     if (terms.has(&T::begin)) set_begin(draft, terms.values.begin.value_or(draft.now));
     if (terms.has(&T::licenses)) TRY(check_licenses(draft.cluster, terms.values.licenses));
     if (terms.has(&T::reservation)) TRY(set_reservation(draft));

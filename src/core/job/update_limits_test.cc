@@ -92,15 +92,9 @@ TEST_F(UpdateLimits, StepsOfAJobAreBounded) {
     EXPECT_NE(create().find("running steps of a job: 4097 entries"), std::string::npos);
 }
 
-TEST_F(UpdateLimits, NodesAndQosHaveThem) {
+TEST_F(UpdateLimits, NodesHaveThem) {
     EXPECT_TRUE(parse_node_change({{"Reason", std::string(1024, 'r')}}));
     EXPECT_FALSE(parse_node_change({{"Reason", std::string(1025, 'r')}}));
-    const auto qos = [&](std::size_t size) {
-        const QosChange change{.description = std::string(size, 'd')};
-        return answer_to(UpdateQos{RequestId{1}, kRoot, {"normal"}, change}, world_.now());
-    };
-    EXPECT_EQ(qos(1024), "");
-    EXPECT_NE(qos(1025), "");
 }
 
 TEST_F(UpdateLimits, AReservationEndsBeforeTheEndOfTime) {

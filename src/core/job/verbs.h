@@ -27,6 +27,10 @@ void set_clocks(Cluster& cluster, const Job& job);
 // When its time limit plus OverTimeLimit of its partition or the cluster is over; it has started.
 Time end_by_limit(const Cluster& cluster, const Job& job);
 
+// used_minutes.cc
+void watch_used_minutes(Cluster& cluster, Time now);  // looks at jobs every minute, if necessary
+void on_used_minutes_timer(Cluster& cluster, Time now, Effects& effects);
+
 // finish.cc
 void on_job_ended(Cluster& cluster, Time now, const JobEnded& event, Effects& effects);
 void on_node_cleaned(Cluster& cluster, Time now, const NodeCleaned& event, Effects& effects);

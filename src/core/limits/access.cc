@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/limits/admission.h"
 #include "core/permission.h"
 #include "model/errors.h"
 
@@ -63,6 +64,7 @@ Result<void> may_use(const Cluster& cluster, const PartitionConfig& partition, c
         return denied(partition,
                       fmt::format("takes no jobs from host {} (AllocNodes)", demand.submit_host));
     }
+    TRY(check_charge(cluster, caller.user, demand, partition.name));
     return takes_terms(partition, demand);
 }
 

@@ -1,7 +1,8 @@
 // core/limits/limit_plan.h
 //
-// When limits of QOS will let a job start: jobs that hold resources give them back at their time
-// limits, and a job with an estimated start takes them for as long as it may run.
+// When limits of QOS and associations will let a job start: jobs that hold resources give them back
+// at their time limits, and a job with an estimated start takes them for as long as it may run.
+// What jobs may still use (TRESRunMins) counts in full until they end.
 #pragma once
 
 #include <map>

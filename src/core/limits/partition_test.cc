@@ -379,7 +379,7 @@ TEST(PartitionAccess, IsAskedAgainWhenTheOwnerChangesTheJob) {
         submit    b partition=paid account=grant
         pass
         expect    b running n1
-        update    b by=1000 Account=free refused=account         # and while it runs
+        update    b by=1000 Account=free refused=pending         # while it runs: not at all
     )");
 }
 

@@ -1,6 +1,6 @@
 // core/limits/qos.h
 //
-// Qualities of service: the table that sacctmgr changes, and its effect on submissions.
+// Qualities of service, and their effect on submissions.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace sluice {
 
-std::vector<Qos> first_qos();  // a new cluster's: `normal`
+Qos default_qos();  // `normal`, as a new cluster has it
 const Qos* find_qos(const Cluster& cluster, std::string_view name);
 
 // Where QOS are enforced, a job has one that exists. Elsewhere any name is accepted, as in Slurm.
 std::string qos_in_force(const Cluster& cluster, const std::string& named);
 Result<void> check_qos(const Cluster& cluster, const JobTerms& demand);
 
-void on_update_qos(Cluster& cluster, Time now, const UpdateQos& event, Effects& effects);
+// Takes over what accounting decided, and looks at all waiting jobs again.
+void on_policy_changed(Cluster& cluster, Time now, const PolicyChanged& event);
 
 }  // namespace sluice

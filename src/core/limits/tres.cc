@@ -43,9 +43,9 @@ std::string print_indexes(const std::vector<std::uint32_t>& indexes) {
     return text;
 }
 
-std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
-    if (weights.empty()) return tres.contains("cpu") ? tres.at("cpu") : 0;
-    double sum = 0;
+double exact_billing(const Tres& tres, std::string_view weights, BillingRule rule) {
+    if (weights.empty()) return tres.contains("cpu") ? static_cast<double>(tres.at("cpu")) : 0;
+    double sum = 0, most = 0;
     for (std::string_view entry : split(weights, ',')) {
         std::size_t equals = entry.find('=');
         if (equals == entry.npos) continue;
@@ -63,15 +63,28 @@ std::uint64_t billing_of(const Tres& tres, std::string_view weights) {
             if (thousands != std::string_view::npos)
                 unit = std::ldexp(1.0, 10 * (static_cast<int>(thousands) - 1));
         }
-        sum += weight * static_cast<double>(held->second) / unit;
+        const double part = weight * static_cast<double>(held->second) / unit;
+        const bool is_compared =
+            rule == BillingRule::MaxTres ||
+            (rule == BillingRule::MaxTresGres && !held->first.starts_with("gres/"));
+        if (is_compared)
+            most = std::max(most, part);
+        else
+            sum += part;
     }
-    return static_cast<std::uint64_t>(std::max(0.0, sum));
+    return std::max(0.0, sum + most);
+}
+
+std::uint64_t billing_of(const Tres& tres, std::string_view weights, BillingRule rule) {
+    return static_cast<std::uint64_t>(exact_billing(tres, weights, rule));
 }
 
 Tres tres_of(const Job& job, const Snapshot& snapshot) {
     Tres tres = tres_of(*job.run.allocation);
     const Partition* partition = first_partition(job, snapshot);
-    if (partition) tres["billing"] = billing_of(tres, partition->config.tres_billing_weights);
+    if (partition)
+        tres["billing"] = billing_of(tres, partition->config.tres_billing_weights,
+                                     snapshot.settings->priority.billing);
     return tres;
 }
 
@@ -169,7 +182,10 @@ Tres tres_wanted(const Job& job, const Partition* partition, const Settings& set
     tres["node"] = sizes.nodes;
     if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes))
         tres["mem"] = memory;
-    if (partition) tres["billing"] = billing_of(tres, partition->config.tres_billing_weights);
+    if (partition) {
+        tres["billing"] =
+            billing_of(tres, partition->config.tres_billing_weights, settings.priority.billing);
+    }
     return tres;
 }
 

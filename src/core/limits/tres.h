@@ -17,8 +17,10 @@ std::string print_indexes(const std::vector<std::uint32_t>& indexes);  // "0-1,4
 Tres tres_of(const Allocation& allocation);
 Tres tres_of(const Job& job,
              const Snapshot& snapshot);  // of a job with nodes; with billing of its partition
-// By TRESBillingWeights; without weights it is the CPUs.
-std::uint64_t billing_of(const Tres& tres, std::string_view weights);
+// By TRESBillingWeights; without weights it is the CPUs. Listings and limits count whole units,
+// past use the exact amount.
+std::uint64_t billing_of(const Tres& tres, std::string_view weights, BillingRule rule);
+double exact_billing(const Tres& tres, std::string_view weights, BillingRule rule);
 Tres tres_wanted(const Job& job, const Snapshot& snapshot);
 Tres tres_wanted(const Job& job, const Partition* partition, const Settings& settings);
 Tres cfg_tres(const Node& node);  // what slurm.conf says it has

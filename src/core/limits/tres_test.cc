@@ -35,11 +35,21 @@ TEST(TresWanted, SizesByGpuFollowTheGpus) {
 TEST(Billing, IsTheWeightedSumOfWhatIsHeld) {
     const Tres tres{
         {"cpu", 6}, {"mem", 3 * 1024}, {"node", 1}, {"gres/gpu", 2}, {"gres/gpu:a40", 2}};
-    EXPECT_EQ(billing_of(tres, ""), 6u);
-    EXPECT_EQ(billing_of(tres, "CPU=1.0,Mem=0.5G,GRES/gpu=2.0"), 6u + 1 + 4);
-    EXPECT_EQ(billing_of(tres, "Mem=0.01"), 30u);
-    EXPECT_EQ(billing_of(tres, "GRES/gpu:a40=1.5, GRES/gpu:h100=9"), 3u);
-    EXPECT_EQ(billing_of(tres, "License/x=5"), 0u);
+    EXPECT_EQ(billing_of(tres, "", BillingRule::Sum), 6u);
+    EXPECT_EQ(billing_of(tres, "CPU=1.0,Mem=0.5G,GRES/gpu=2.0", BillingRule::Sum), 6u + 1 + 4);
+    EXPECT_EQ(billing_of(tres, "Mem=0.01", BillingRule::Sum), 30u);
+    EXPECT_EQ(billing_of(tres, "GRES/gpu:a40=1.5, GRES/gpu:h100=9", BillingRule::Sum), 3u);
+    EXPECT_EQ(billing_of(tres, "License/x=5", BillingRule::Sum), 0u);
+    EXPECT_EQ(exact_billing(tres, "CPU=0.3,Mem=0.5G", BillingRule::Sum), 6 * 0.3 + 1.5);
+}
+
+TEST(Billing, MayBeTheLargestPart) {
+    const Tres tres{{"cpu", 6}, {"mem", 3 * 1024}, {"node", 1}, {"gres/gpu", 2}};
+    const char* weights = "CPU=1.0,Mem=0.5G,GRES/gpu=2.0";
+    EXPECT_EQ(billing_of(tres, weights, BillingRule::MaxTres), 6u);
+    EXPECT_EQ(billing_of(tres, "CPU=1.0,GRES/gpu=4.0", BillingRule::MaxTres), 8u);
+    EXPECT_EQ(billing_of(tres, weights, BillingRule::MaxTresGres), 6u + 4);
+    EXPECT_EQ(billing_of(tres, "", BillingRule::MaxTres), 6u);
 }
 
 }  // namespace

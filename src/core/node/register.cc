@@ -171,7 +171,6 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
     bool was_clock_set = false;
     {
         const Edit<Node> node = cluster.edit_node(event.node);
-        node_is_heard(cluster, *node, now);
         was_clock_set = event.clock_steps != node->clock_steps;
         node->clock_ahead += event.clock_steps - node->clock_steps;
         node->clock_steps = event.clock_steps;
@@ -183,12 +182,8 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
     if (was_clock_set) look_at_clock(cluster, now, event.node);
 }
 
-void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event, Effects&) {
-    {
-        const Edit<Node> node = cluster.edit_node(event.node);
-        node->connected = false;
-        node_is_heard(cluster, *node, now);
-    }
+void on_node_disconnected(Cluster& cluster, const NodeDisconnected& event) {
+    cluster.edit_node(event.node)->connected = false;
     watch_node(cluster, event.node);
 }
 

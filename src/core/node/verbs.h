@@ -13,13 +13,13 @@ void undrain(Node& node);                                                // stat
 // register.cc
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects);
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects& effects);
-void on_node_disconnected(Cluster& cluster, Time now, const NodeDisconnected& event,
-                          Effects& effects);
+void on_node_disconnected(Cluster& cluster, const NodeDisconnected& event);
 
 // clock.cc: a node whose clock differs from the controller's takes no jobs while it does.
 void look_at_clock(Cluster& cluster, Time now, NodeIndex index);
 
-// fail.cc: the node has been silent for too long, or was declared down.
+// fail.cc: the node has been silent for too long, or was declared down. Any message of a node shows
+// that it is there.
 void node_is_heard(const Cluster& cluster, Node& node, Time now);
 void watch_node(Cluster& cluster, NodeIndex index);
 void watch_nodes_anew(Cluster& cluster, Time now);

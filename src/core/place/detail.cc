@@ -44,8 +44,10 @@ struct Sockets {
     }
     bool is_free(std::uint32_t cpu) const { return !node.cpu_used[cpu] && !reserved[cpu]; }
     std::uint32_t count() const { return std::max(1u, kind.sockets); }
-    std::uint32_t socket_of(std::uint32_t cpu) const {
-        return std::min(cpu / std::max(1u, kind.cores_per_socket * kind.threads), count() - 1);
+    std::uint32_t size() const { return std::max(1u, kind.cores_per_socket * kind.threads); }
+    std::uint32_t socket_of(std::uint32_t cpu) const { return std::min(cpu / size(), count() - 1); }
+    std::uint32_t end_of(std::uint32_t socket) const {  // behind its last CPU
+        return socket + 1 == count() ? kind.cpus : std::min(kind.cpus, (socket + 1) * size());
     }
     bool is_on(const std::vector<bool>& cores, std::uint32_t cpu) const {
         const std::uint32_t core = cpu / kind.threads;
@@ -107,10 +109,10 @@ std::optional<std::vector<std::uint32_t>> pick_cpus(const Need& need, const Sock
     std::vector<bool> taken(kind.cpus);
     auto take = [&](std::uint32_t most, bool close) {
         for (std::uint32_t socket : order) {
-            for (std::uint32_t cpu = 0;
-                 cpu < kind.cpus && cpus.size() < sockets.wanted && here[socket] < most; ++cpu) {
-                if (sockets.socket_of(cpu) != socket || !sockets.is_free(cpu) || taken[cpu])
-                    continue;
+            const std::uint32_t end = sockets.end_of(socket);
+            for (std::uint32_t cpu = socket * sockets.size();
+                 cpu < end && cpus.size() < sockets.wanted && here[socket] < most; ++cpu) {
+                if (!sockets.is_free(cpu) || taken[cpu]) continue;
                 if (close && !sockets.is_on(close_cores, cpu)) continue;
                 cpus.push_back(cpu);
                 taken[cpu] = true;

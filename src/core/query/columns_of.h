@@ -4,6 +4,7 @@
 // built in `scratch` or point into the record.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/cluster.h"
 #include "core/limits/tres.h"
 #include "model/columns.h"
+#include "model/filter.h"
 #include "model/table.h"
 
 namespace sluice {
@@ -37,12 +39,25 @@ struct StepRow {
     const Step* step = nullptr;  // null: the batch script
 };
 
+// An association in listings of shares.
+struct ShareRow {
+    const FairShare* shares = nullptr;
+    const ShareLine* line = nullptr;
+    std::uint32_t depth = 0;
+    const std::map<std::string, double>* run_seconds = nullptr;  // TRES that running jobs may use
+};
+// Those that the filter names: users by `names`, accounts by `accounts`. Accounts are listed
+// whichever users are named.
+std::vector<ShareRow> select_shares(const FairShare& shares, const Filter& filter);
+// TRES-seconds by line, up to the limits of the jobs.
+std::vector<std::map<std::string, double>> run_seconds_by_line(const Snapshot& snapshot);
+
+const std::vector<ColumnSource<ShareRow>>& share_columns();
 const std::vector<ColumnSource<Job>>& job_columns();
 const std::vector<ColumnSource<Node>>& node_columns();
 const std::vector<ColumnSource<Partition>>& partition_columns();
 const std::vector<ColumnSource<StepRow>>& step_columns();
 const std::vector<ColumnSource<Reservation>>& reservation_columns();
-const std::vector<ColumnSource<Qos>>& qos_columns();
 
 inline std::int64_t unix_or_absent(const std::optional<Time>& time) {
     return time ? to_unix(*time) : kAbsent;

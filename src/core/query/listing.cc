@@ -8,6 +8,7 @@
 
 #include "core/query/columns_of.h"
 #include "core/query/match.h"
+#include "core/schedule/priority.h"
 #include "model/errors.h"
 #include "model/license.h"
 #include "model/sizes.h"
@@ -293,6 +294,21 @@ Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId
     return fill(snapshot, rows, kLicenseColumns, columns);
 }
 
+Result<Table> list_shares(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
+                          const Filter& filter) {
+    const FairShare& shares = *snapshot.priority_scale->shares;
+    std::vector<ShareRow> found = select_shares(shares, filter);
+    std::vector<std::map<std::string, double>> running;
+    const auto run_seconds = static_cast<ColumnId>(ShareColumn::TresRunSeconds);
+    if (std::find(columns.begin(), columns.end(), run_seconds) != columns.end()) {
+        running = run_seconds_by_line(snapshot);
+        for (ShareRow& row : found) row.run_seconds = &running[row.line - shares.lines.data()];
+    }
+    std::vector<const ShareRow*> rows;
+    for (const ShareRow& row : found) rows.push_back(&row);
+    return fill(snapshot, rows, share_columns(), columns);
+}
+
 // Reservations and QOS: all, or those that the filter names.
 template <typename Record>
 std::vector<const Record*> named_in(const Filter& filter, const std::vector<Record>& records) {
@@ -327,8 +343,8 @@ Result<Table> list_rows(const Snapshot& snapshot, TableKind kind,
             std::erase_if(rows, [&](const Reservation* each) { return !viewer.sees(*each); });
             return fill(snapshot, rows, reservation_columns(), columns);
         }
-        case TableKind::Qos:
-            return fill(snapshot, named_in(filter, *snapshot.qos), qos_columns(), columns);
+        case TableKind::Shares:
+            return list_shares(snapshot, columns, filter);
     }
     return Error{ErrorCode::NotSupported, "unknown kind of table"};
 }

@@ -181,7 +181,9 @@ TEST(Listing, ADamagedJobIsSaidToBeDamaged) {
     ASSERT_EQ(world.run("nodes n[1-2]\npass"), "");
     StoredState stored;
     stored.damaged = {{"job", "7", "noise"}, {"node", "n2", "noise"}, {"qos", "1", "noise"}};
-    stored.qos = {Qos{.id = 2, .name = "high"}};
+    Policy policy;
+    policy.qos = {Qos{.id = 2, .name = "high"}};
+    stored.policy = std::make_shared<const Policy>(std::move(policy));
     stored.next_job_id = 3;
     world.cluster().restore(stored, world.now());
     const auto list = [&](std::uint32_t id) {

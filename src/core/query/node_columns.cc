@@ -165,7 +165,8 @@ Tres partition_tres(const Partition& partition, View view) {
             if (name != "cpu" && name != "billing") tres[name] += count;
         }
     }
-    tres["billing"] = billing_of(tres, partition.config.tres_billing_weights);
+    tres["billing"] =
+        billing_of(tres, partition.config.tres_billing_weights, view.settings->priority.billing);
     return tres;
 }
 

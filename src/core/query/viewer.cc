@@ -1,17 +1,20 @@
 #include "core/query/viewer.h"
 
+#include <algorithm>
+
 #include "core/limits/reservations.h"
 
 namespace sluice {
 
-Viewer::Viewer(const Settings& settings, UserId user)
+Viewer::Viewer(const Settings& settings, UserId user, AdminLevel level)
     : private_(settings.private_data),
       user_(user),
       slurm_user_(settings.slurm_user),
-      role_(role_of(user, settings.slurm_user)) {}
+      role_(with_level(role_of(user, settings.slurm_user), level)) {}
 
 bool Viewer::sees_jobs_of(UserId owner) const {
-    return !private_.jobs || may(role_of(user_, slurm_user_, owner), Action::SeePrivateJob);
+    const Role role = std::max(role_, role_of(user_, slurm_user_, owner));
+    return !private_.jobs || may(role, Action::SeePrivateJob);
 }
 
 bool Viewer::sees(const Reservation& reservation) const {

@@ -11,7 +11,7 @@ namespace sluice {
 
 class Viewer {
 public:
-    Viewer(const Settings& settings, UserId user);
+    Viewer(const Settings& settings, UserId user, AdminLevel level = AdminLevel::None);
 
     bool sees_jobs_of(UserId owner) const;  // and their steps
     bool sees(const Reservation& reservation) const;

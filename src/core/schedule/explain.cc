@@ -283,7 +283,8 @@ Explanation explain(const Cluster& cluster, Time now, JobId id, const Viewer& vi
 }
 
 Answer explain_jobs(const Cluster& cluster, Time now, const ExplainJob& question) {
-    const Viewer viewer(cluster.settings(), question.caller.user);
+    const Viewer viewer(cluster.settings(), question.caller.user,
+                        cluster.associations().admin_level(question.caller.user));
     std::vector<JobId> jobs = find_jobs(cluster, question.job);
     std::erase_if(jobs, [&](JobId id) { return !viewer.sees_jobs_of(cluster.job(id).user); });
     if (jobs.empty()) return Error{ErrorCode::InvalidJobId, {}};

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "core/job/verbs.h"
+#include "core/limits/admission.h"
 #include "core/limits/allowance.h"
 #include "core/limits/licenses.h"
 #include "core/limits/memory.h"
@@ -152,7 +153,7 @@ std::string obstacle_text(const Question& question, const Partition& partition, 
 std::vector<Explanation::Holder> holders_under(const Question& question, const LimitCheck& check) {
     std::vector<Explanation::Holder> holders;
     for (const auto& [id, entry] : question.cluster.limits().jobs()) {
-        const std::uint64_t held = check.held_by(entry, question.job);
+        const std::uint64_t held = check.held_by(entry, question.job, question.now);
         if (held == 0) continue;
         holders.push_back(holder_of(question, question.cluster.job(JobId{id})));
         if (!check.tres.empty()) holders.back().amounts[check.tres] = held;
@@ -162,9 +163,11 @@ std::vector<Explanation::Holder> holders_under(const Question& question, const L
 
 Explanation::PartitionObstacle limit_obstacle(const Question& question, const Partition& partition,
                                               const LimitCheck& check) {
-    std::string text = fmt::format("QOS {} has {}", check.qos->name, check.text());
+    std::string text = fmt::format("{} has {}", check.holder.name(), check.text());
     if (check.used > 0) text += fmt::format(", {} in use", check.amount(check.used));
-    const bool endless = check.reason == Reason::QosMaxWall && question.job.time_limit.unlimited();
+    if (check.is_of_usage() && !question.cluster.settings().enforce_safe)
+        return {partition.config.name, check.reason, std::move(text), {}};
+    const bool endless = check.kind == LimitKind::Wall && question.job.time_limit.unlimited();
     text +=
         fmt::format(", this one asks for {}", endless ? "no limit" : check.amount(check.wanted));
     return {partition.config.name, check.reason, std::move(text), holders_under(question, check)};
@@ -235,8 +238,15 @@ std::vector<const Partition*> open_partitions(const Question& question, Explanat
             out.partitions.push_back({name, Reason::BadConstraints, to_string(need.error())});
         } else if (auto reason = partition_forbids(question.cluster, probe, *need)) {
             out.partitions.push_back({name, *reason, obstacle_text(question, *partition, *reason)});
+        } else if (needs_association(question.cluster) &&
+                   !question.cluster.associations().find(question.job.request->account,
+                                                         question.job.user, name)) {
+            out.partitions.push_back(
+                {name, Reason::InvalidAccount,
+                 fmt::format("its user has no association with account {} there",
+                             question.job.request->account)});
         } else if (std::vector<LimitCheck> reached =
-                       limits_reached(question.cluster, question.job, *partition);
+                       limits_reached(question.cluster, question.job, *partition, question.now);
                    !reached.empty()) {
             for (const LimitCheck& check : reached)
                 out.partitions.push_back(limit_obstacle(question, *partition, check));

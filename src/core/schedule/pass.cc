@@ -242,10 +242,11 @@ bool Pass::may_run(const Job& job) {
 }
 
 bool Pass::is_limited(Entry& entry, const Job& job, const Holding& held) {
-    Allowance allowed = allowance(cluster_, job, *entry.in->need.partition, held);
+    Allowance allowed = allowance(cluster_, job, *entry.in->need.partition, now_, held);
     entry.allowed = allowed.jobs;
     if (allowed.jobs > 0) return false;
     if (scheduler_.planner.find_booking(job.id)) return true;
+    if (allowed.changes_with_time) cluster_.add_timer({next_minute(now_), TimerKind::Plan, 0});
     Obstacle& obstacle = entry.job_class->obstacle;
     has_new_parked_ = has_new_parked_ || !obstacle.is_limit;
     obstacle = {.reason = allowed.reason, .is_limit = true};
@@ -259,6 +260,8 @@ bool Pass::may_book(const Entry& entry) const {
         return true;
     const BackfillSettings& backfill = cluster_.settings().backfill;
     if (!backfill.enabled) return false;
+    if (!may_reserve(cluster_, cluster_.job(entry.key.job), entry.in->need.partition->config))
+        return false;
     if (backfill.max_job_test > 0 && booked_ >= backfill.max_job_test) return false;
     if (backfill.max_job_part > 0 && booked_in_[entry.in->partition] >= backfill.max_job_part)
         return false;
@@ -450,7 +453,9 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     const bool only_new_jobs = wanted == WantedPass::NewJobs;
     cluster.refresh_layout();
     regroup_queue(cluster);
-    if (cluster.limits().take_has_more_room()) look_at_limited_again(cluster.waiting().queue());
+    const bool has_more_room = cluster.limits().take_has_more_room();
+    if (has_more_room || cluster.associations().limits_run_minutes())
+        look_at_limited_again(cluster.waiting().queue());
     resume_suspended_for_cpus(cluster, now, effects);
     std::vector<NodeIndex> touched = cluster.take_touched_nodes();
     Scheduler& scheduler = cluster.scheduler();

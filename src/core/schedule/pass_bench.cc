@@ -18,8 +18,45 @@ namespace {
 
 constexpr Caller kUser{UserId{1000}, GroupId{100}};
 
-std::shared_ptr<const Settings> settings_for(std::uint32_t nodes, bool with_ages) {
+constexpr std::uint32_t kAccounts = 500, kUsersPerAccount = 10, kQosCount = 50;
+
+// Which limits the policy has: of the whole cluster, or of each account, too.
+enum class Limits : std::uint8_t { NoPolicy, OfCluster, OfAccounts };
+
+Policy policy_for(Limits limits) {
+    Policy policy;
+    for (std::uint32_t i = 0; i < kQosCount; ++i) {
+        Qos qos{.id = policy.next_id++, .name = i == 0 ? "normal" : fmt::format("q{}", i)};
+        qos.of_all.running = 1'000'000;
+        policy.qos.push_back(std::move(qos));
+    }
+    Association root{.id = policy.next_id++, .account = "root"};
+    root.of_all.tres = {{"gres/gpu", 1'000'000}};
+    root.max_wall = Seconds{Minutes{100'000}};
+    const std::uint32_t root_id = root.id;
+    policy.associations.push_back(std::move(root));
+    for (std::uint32_t i = 0; i < kAccounts; ++i) {
+        Association account{
+            .id = policy.next_id++, .parent = root_id, .account = fmt::format("a{}", i)};
+        if (limits == Limits::OfAccounts) account.of_all.tres = {{"gres/gpu", 100'000}};
+        const Association added = policy.associations.emplace_back(std::move(account));
+        for (std::uint32_t user = 0; user < kUsersPerAccount; ++user) {
+            const UserId uid{1000 + i * kUsersPerAccount + user};
+            policy.associations.push_back({.id = policy.next_id++,
+                                           .parent = added.id,
+                                           .account = added.account,
+                                           .user = fmt::format("u{}", uid.value),
+                                           .uid = uid,
+                                           .is_default = true});
+        }
+    }
+    return policy;
+}
+
+std::shared_ptr<const Settings> settings_for(std::uint32_t nodes, bool with_ages, Limits limits) {
     auto settings = std::make_shared<Settings>();
+    settings->enforce_limits = settings->enforce_associations = settings->enforce_qos =
+        limits != Limits::NoPolicy;
     PartitionConfig partition{.name = "gpu"};
     partition.is_default = true;
     for (std::uint32_t i = 0; i < nodes; ++i) {
@@ -44,8 +81,11 @@ std::shared_ptr<const Settings> settings_for(std::uint32_t nodes, bool with_ages
 
 class Busy {
 public:
-    Busy(std::uint32_t nodes, std::uint32_t waiting, std::uint32_t shapes, bool with_ages = false)
-        : cluster(settings_for(nodes, with_ages), now) {
+    Busy(std::uint32_t nodes, std::uint32_t waiting, std::uint32_t shapes, bool with_ages = false,
+         Limits limits = Limits::NoPolicy)
+        : cluster(settings_for(nodes, with_ages, limits), now) {
+        if (limits != Limits::NoPolicy)
+            send(PolicyChanged{std::make_shared<const Policy>(policy_for(limits))});
         for (std::uint32_t i = 0; i < nodes; ++i)
             send(NodeRegistered{cluster.node(NodeIndex{i}).config.name, {}, {}});
         for (std::uint32_t i = 0; i < 2 * nodes; ++i)
@@ -67,7 +107,9 @@ public:
         demand->shape.mem_per_node = 16'000 * gpus;
         demand->shape.gres_per_node = {{"gpu", type, gpus}};
         demand->time_limit = TimeLimit{Minutes{minutes}};
-        send(SubmitJob{RequestId{1}, kUser, demand, {}, false});
+        Caller caller = kUser;
+        caller.user.value += next_user_++ % (kAccounts * kUsersPerAccount);
+        send(SubmitJob{RequestId{1}, caller, demand, {}, false});
         return std::get<Submitted>(std::get<Reply>(effects.back()).answer).job;
     }
 
@@ -87,12 +129,15 @@ public:
     Cluster cluster;
     Effects effects;
     std::vector<JobId> running;
+
+private:
+    std::uint32_t next_user_ = 0;
 };
 
 void FullPass(benchmark::State& state) {
-    Busy busy(static_cast<std::uint32_t>(state.range(0)),
-              static_cast<std::uint32_t>(state.range(1)),
-              static_cast<std::uint32_t>(state.range(2)));
+    Busy busy(
+        static_cast<std::uint32_t>(state.range(0)), static_cast<std::uint32_t>(state.range(1)),
+        static_cast<std::uint32_t>(state.range(2)), false, static_cast<Limits>(state.range(3)));
     for (auto _ : state) {
         busy.cluster.scheduler().is_planned = false;
         busy.cluster.want_pass();
@@ -214,11 +259,13 @@ void Memory(benchmark::State& state) {
 }
 
 // clang-format off
-BENCHMARK(FullPass)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMillisecond)
-    ->Args({1'000, 1'000, 1'000})->Args({1'000, 10'000, 100})->Args({1'000, 10'000, 1'000})->Args({1'000, 100'000, 1'000})
-    ->Args({5'000, 10'000, 1'000})->Args({5'000, 50'000, 1'000})
-    ->Args({10'000, 1'000, 1'000})->Args({10'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000})
-    ->Args({10'000, 100'000, 100});
+BENCHMARK(FullPass)->ArgNames({"nodes", "waiting", "shapes", "limits"})->Unit(benchmark::kMillisecond)
+    ->Args({1'000, 1'000, 1'000, 0})->Args({1'000, 10'000, 100, 0})->Args({1'000, 10'000, 1'000, 0})->Args({1'000, 100'000, 1'000, 0})
+    ->Args({5'000, 10'000, 1'000, 0})->Args({5'000, 50'000, 1'000, 0})
+    ->Args({10'000, 1'000, 1'000, 0})->Args({10'000, 10'000, 1'000, 0})->Args({10'000, 100'000, 1'000, 0})
+    ->Args({10'000, 100'000, 100, 0})
+    // 500 accounts, 5,000 users, 50 QOS
+    ->Args({1'000, 10'000, 1'000, 1})->Args({1'000, 10'000, 1'000, 2})->Args({10'000, 100'000, 1'000, 1});
 BENCHMARK(Submit)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)
     ->Args({1'000, 10'000, 1'000})->Args({10'000, 100'000, 1'000});
 BENCHMARK(End)->ArgNames({"nodes", "waiting", "shapes"})->Unit(benchmark::kMicrosecond)->Iterations(200)

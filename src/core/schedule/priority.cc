@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "core/limits/tres.h"
+#include "core/limits/usage.h"
 #include "core/schedule/scheduler.h"
 #include "core/schedule/waiting.h"
 
@@ -19,10 +20,6 @@ constexpr double kPriorityMax = 4294967294;
 
 Factor weigh(double raw, double weight) {
     return {raw, raw * weight};
-}
-
-bool has_flag(const PrioritySettings& settings, std::string_view flag) {
-    return std::find(settings.flags.begin(), settings.flags.end(), flag) != settings.flags.end();
 }
 
 double license_count(std::string_view licenses, std::string_view wanted) {
@@ -73,7 +70,7 @@ double highest_partition(const std::vector<PartitionScale>& partitions) {
 
 std::map<std::string, double, std::less<>> qos_factors(const Cluster& cluster) {
     double highest = 1;
-    if (!has_flag(cluster.settings().priority, "NO_NORMAL_QOS")) {
+    if (!cluster.settings().priority.has_flag("NO_NORMAL_QOS")) {
         for (const Qos& qos : cluster.qos()) highest = std::max<double>(highest, qos.priority);
     }
     std::map<std::string, double, std::less<>> factors;
@@ -82,16 +79,21 @@ std::map<std::string, double, std::less<>> qos_factors(const Cluster& cluster) {
 }
 
 void read_flags(PriorityScale& scale, const PrioritySettings& settings) {
-    scale.accrue_always = has_flag(settings, "ACCRUE_ALWAYS");
-    scale.calculate_running = has_flag(settings, "CALCULATE_RUNNING");
-    scale.incr_only = has_flag(settings, "INCR_ONLY");
-    scale.small_relative_to_time = has_flag(settings, "SMALL_RELATIVE_TO_TIME");
-    scale.raw_tres = has_flag(settings, "NO_NORMAL_TRES");
+    scale.accrue_always = settings.has_flag("ACCRUE_ALWAYS");
+    scale.calculate_running = settings.has_flag("CALCULATE_RUNNING");
+    scale.incr_only = settings.has_flag("INCR_ONLY");
+    scale.small_relative_to_time = settings.has_flag("SMALL_RELATIVE_TO_TIME");
+    scale.raw_tres = settings.has_flag("NO_NORMAL_TRES");
 }
 
 // Of jobs that have started, the time that they have waited.
 double age_factor(const PriorityScale& scale, const Job& job) {
     Time since = scale.accrue_always ? job.submit_time : job.eligible_time;
+    if (scale.accrues && job.state == JobState::Pending) {
+        auto counted = scale.accrues->find(job.id.value);
+        if (counted == scale.accrues->end()) return 0;
+        since = std::max(since, counted->second);
+    }
     Time until =
         job.state != JobState::Pending && job.run.start_time ? *job.run.start_time : scale.time;
     Seconds most = scale.weights().max_age;
@@ -155,12 +157,16 @@ void add_fixed(const PriorityScale& scale, const Job& job, std::string_view name
 class LastShare {
 public:
     explicit LastShare(const FairShare& shares) : shares_(shares) {}
-    const FairShare::Association& of(const Job& job) {
+    // Null: it has no association. Of a job that waits in several partitions that of the first.
+    const ShareLine* of(const Job& job) {
         const std::string& account = job.request->account;
-        if (!is_known_ || user_ != job.user || account_ != account) {
-            own_ = shares_.of(account, job.user);
+        const std::string_view partition =
+            std::string_view(job.partition).substr(0, job.partition.find(','));
+        if (!is_known_ || user_ != job.user || account_ != account || partition_ != partition) {
+            own_ = shares_.find(account, job.user, partition);
             user_ = job.user;
             account_ = account;
+            partition_ = partition;
             is_known_ = true;
         }
         return own_;
@@ -169,9 +175,9 @@ public:
 private:
     const FairShare& shares_;
     bool is_known_ = false;
-    std::string account_;
+    std::string account_, partition_;
     UserId user_;
-    FairShare::Association own_;
+    const ShareLine* own_ = nullptr;
 };
 
 void add_moving(const PriorityScale& scale, const Job& job, LastShare& shares_of,
@@ -179,13 +185,11 @@ void add_moving(const PriorityScale& scale, const Job& job, LastShare& shares_of
     const PrioritySettings& weights = scale.weights();
     if (weights.weight_age != 0) factors.age = weigh(age_factor(scale, job), weights.weight_age);
     bool shares = weights.weight_fairshare != 0 || weights.weight_assoc != 0;
-    if (shares && !scale.shares->associations.empty()) {
-        const FairShare::Association& own = shares_of.of(job);
-        factors.fair_share =
-            weigh(weights.weight_fairshare != 0 ? own.factor : 0, weights.weight_fairshare);
-        factors.assoc = weigh(weights.weight_assoc != 0 ? own.priority / scale.assoc_top : 0,
-                              weights.weight_assoc);
-    }
+    const ShareLine* own = shares && !scale.shares->empty() ? shares_of.of(job) : nullptr;
+    if (own && weights.weight_fairshare != 0)
+        factors.fair_share = weigh(own->factor, weights.weight_fairshare);
+    if (own && weights.weight_assoc != 0)
+        factors.assoc = weigh(own->association->priority / scale.assoc_top, weights.weight_assoc);
     factors.site = job.site_factor;
     factors.nice = job.request->nice;
 }
@@ -295,14 +299,13 @@ PriorityScale make_scale(const Cluster& cluster, Time now) {
     for (const Partition& partition : cluster.partitions()) {
         scale.partitions.push_back(partition_scale(cluster, partition));
     }
-    if (!has_flag(settings, "NO_NORMAL_PART")) {
+    if (!settings.has_flag("NO_NORMAL_PART")) {
         double highest = highest_partition(scale.partitions);
         for (PartitionScale& partition : scale.partitions) partition.factor /= highest;
     }
-    if (!has_flag(settings, "NO_NORMAL_ASSOC")) {
-        for (const auto& [key, own] : scale.shares->associations) {
-            scale.assoc_top = std::max(scale.assoc_top, own.priority);
-        }
+    if (!settings.has_flag("NO_NORMAL_ASSOC")) {
+        for (const ShareLine& line : scale.shares->lines)
+            scale.assoc_top = std::max<double>(scale.assoc_top, line.association->priority);
     }
     read_flags(scale, settings);
     return scale;
@@ -406,22 +409,33 @@ std::vector<NewPriority> renew_priorities(Cluster& cluster, unsigned states) {
 
 }  // namespace
 
+void renew_fair_share(Cluster& cluster) {
+    if (cluster.associations().empty() && cluster.fair_share()->empty()) return;
+    forget_unknown_usage(cluster);
+    cluster.set_fair_share(std::make_shared<const FairShare>(
+        fair_share_of(cluster.policy_ptr(), cluster.associations_ptr(), cluster.usage(),
+                      cluster.settings().priority)));
+}
+
 void reprioritize_all(Cluster& cluster, Time now, bool anew) {
+    renew_fair_share(cluster);
     PriorityScale next = anew ? make_scale(cluster, now) : cluster.priority_scale();
     next.time = now;
     next.shares = cluster.fair_share();
+    next.accrues = accrue_times(cluster, now, cluster.priority_scale().accrues.get());
     cluster.set_priority_scale(std::make_shared<const PriorityScale>(std::move(next)));
     unsigned states = 1u << static_cast<unsigned>(JobState::Pending);
     if (cluster.priority_scale().calculate_running)
         states |= 1u << static_cast<unsigned>(JobState::Running);
     follow_in_queue(cluster,
                     anew ? write_priorities(cluster, states) : renew_priorities(cluster, states));
+    if (!cluster.priorities_due()) watch_priorities(cluster, now);
 }
 
 void watch_priorities(Cluster& cluster, Time now) {
     const PrioritySettings& settings = cluster.settings().priority;
-    bool moves =
-        settings.weight_age != 0 || settings.weight_fairshare != 0 || settings.weight_assoc != 0;
+    bool moves = settings.weight_age != 0 || settings.weight_fairshare != 0 ||
+                 settings.weight_assoc != 0 || keeps_usage(cluster);
     cluster.set_priorities_due({});
     if (!settings.multifactor || !moves) return;
     const Time due = now + std::max(settings.calc_period, Seconds{1});
@@ -431,6 +445,7 @@ void watch_priorities(Cluster& cluster, Time now) {
 
 void on_priority_timer(Cluster& cluster, Time now, const Timer& timer) {
     if (timer.due != cluster.priorities_due()) return;  // the period was changed since
+    advance_usage(cluster, now);
     reprioritize_all(cluster, now, false);
     watch_priorities(cluster, now);
 }

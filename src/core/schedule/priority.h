@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/cluster.h"
+#include "core/schedule/accrual.h"
 #include "model/priority.h"
 
 namespace sluice {
@@ -27,8 +28,9 @@ struct PriorityScale {
     std::shared_ptr<const Settings> settings;
     std::shared_ptr<const std::vector<Partition>> cluster_partitions;
     std::shared_ptr<const FairShare> shares;
-    Time time;                   // of the last calculation: ages are as of then
-    double nodes = 1, cpus = 1;  // of the whole cluster
+    std::shared_ptr<const AccrueTimes> accrues;  // who gains by age; null: all jobs do
+    Time time;                                   // of the last calculation: ages are as of then
+    double nodes = 1, cpus = 1;                  // of the whole cluster
     std::vector<PartitionScale> partitions;
     std::map<std::string, double, std::less<>> qos;
     double assoc_top = 1;
@@ -58,6 +60,8 @@ void set_first_priority(const Cluster& cluster, Job& job);
 void calculate_priority(const Cluster& cluster, Job& job);
 // Sets the priority of a waiting job and moves it in the queues.
 void place_in_queue(Cluster& cluster, JobId id, std::uint32_t priority);
+// The factors of all associations: policy or usage have changed.
+void renew_fair_share(Cluster& cluster);
 // All waiting jobs: age and fair-share have changed or, `anew`, the configuration.
 void reprioritize_all(Cluster& cluster, Time now, bool anew);
 

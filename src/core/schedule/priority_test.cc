@@ -58,9 +58,13 @@ public:
         return std::get<Submitted>(answer).job;
     }
     void add_qos(std::string name, std::string priority) {
+        Policy policy = cluster.policy();
+        Qos& qos = policy.qos.emplace_back();
+        qos.id = static_cast<std::uint32_t>(policy.qos.size());
+        qos.name = std::move(name);
+        parse_qos_change({{"Priority", priority}}).value().apply_to(qos);
         Effects effects;
-        const QosChange change = parse_qos_change({{"Priority", priority}}).value();
-        apply(cluster, now, UpdateQos{RequestId{1}, kRoot, {name}, change, UpdateQos::Verb::Create},
+        apply(cluster, now, PolicyChanged{std::make_shared<const Policy>(std::move(policy))},
               effects);
     }
     Answer update(JobId id, std::string key, std::string value, Caller caller = kRoot) {
@@ -229,6 +233,24 @@ TEST(Priority, JobsThatMayNotRunYetDoNotAgeUnlessAllAccrue) {
     }
 }
 
+// Users 2, 3, ... of the account 1.
+Policy vision_with(const std::vector<UserId>& users) {
+    Policy policy;
+    Association account;
+    account.id = 1;
+    account.account = "vision";
+    policy.associations.push_back(account);
+    for (UserId user : users) {
+        Association association = account;
+        association.id = static_cast<std::uint32_t>(policy.associations.size()) + 1;
+        association.parent = 1;
+        association.user = std::to_string(user.value);
+        association.uid = user;
+        policy.associations.push_back(association);
+    }
+    return policy;
+}
+
 TEST(Priority, IncreasesOnlyWhereThatIsAskedFor) {
     Settings settings = small_site();
     settings.priority.weight_fairshare = 1000;
@@ -236,19 +258,16 @@ TEST(Priority, IncreasesOnlyWhereThatIsAskedFor) {
     Site site(settings);
     JobRequest demand = asks("short");
     demand.account = "vision";
-    auto shares = [&](double factor) {
-        FairShare table;
-        table.associations[{"vision", kUser.user}] = {.factor = factor, .priority = 0};
-        site.cluster.set_fair_share(std::make_shared<FairShare>(table));
-    };
+    site.cluster.set_policy(vision_with({kUser.user, UserId{77}}));
     JobId job = site.submit(demand, kUser);
     EXPECT_EQ(site.priority(job), 1u);
-    shares(0.5);
     site.wait(Seconds{300});
-    EXPECT_EQ(site.priority(job), 500u);
-    shares(0.25);
+    EXPECT_EQ(site.priority(job), 1000u);
+    for (std::uint32_t id : {1u, 2u})
+        site.cluster.usage().add_to_association(id, {{{"billing", 10.0}}, 10});
     site.wait(Seconds{300});
-    EXPECT_EQ(site.priority(job), 500u);
+    EXPECT_EQ(site.cluster.fair_share()->find("vision", kUser.user, "short")->factor, 0.5);
+    EXPECT_EQ(site.priority(job), 1000u);
 }
 
 TEST(Priority, OfSeveralPartitionsTheHighestCountsAndEachIsListed) {
@@ -402,7 +421,7 @@ TEST(Priority, RecalculationIsSeenButNotStored) {
     again.restore(stored, site.now);
     EXPECT_EQ(again.job(calculated).priority, site.priority(calculated));
     EXPECT_EQ(again.job(by_hand).priority, 50u);
-    EXPECT_TRUE(again.take_changes().empty());
+    EXPECT_TRUE(again.take_changes().jobs.empty());
 }
 
 TEST(Priority, ManyJobsAreReorderedAtOnce) {
@@ -410,23 +429,25 @@ TEST(Priority, ManyJobsAreReorderedAtOnce) {
     settings.priority.weight_fairshare = 10'000;
     settings.priority.weight_partition = 1000;
     Site site(settings);
-    FairShare shares;
+    std::vector<UserId> users;
+    for (std::uint32_t user = 0; user < 100; ++user) users.push_back(UserId{user});
+    site.cluster.set_policy(vision_with(users));
     for (std::uint32_t user = 0; user < 100; ++user) {
-        shares.associations[{"vision", UserId{user}}] = {.factor = (user * 37 % 100) / 100.0,
-                                                         .priority = 0};
+        const double used = user * 37 % 100 + 1;  // another for each
+        site.cluster.usage().add_to_association(user + 2, {{{"billing", used}}, used});
+        site.cluster.usage().add_to_association(1, {{{"billing", used}}, used});
     }
     for (std::uint32_t i = 0; i < 2000; ++i) {
         JobRequest demand = asks(i % 3 ? "short" : "short,long");
         demand.account = "vision";
         site.submit(demand, {UserId{i % 100}, GroupId{100}});
     }
-    site.cluster.set_fair_share(std::make_shared<FairShare>(shares));
     site.wait(Seconds{300});
     std::vector<std::uint32_t> order = site.order("short");
     EXPECT_EQ(order.size(), 2000u);
     EXPECT_EQ(site.order("long").size(), 667u);
     EXPECT_GT(site.priority(JobId{order.front()}), 10'000u);
-    EXPECT_EQ(site.priority(JobId{order.back()}), 500u);
+    EXPECT_EQ(site.priority(JobId{order.back()}), 600u);
 }
 
 TEST(Top, PutsTheNamedJobsFirstWithoutRaisingTheGroup) {

@@ -16,16 +16,18 @@ namespace {
 // Also records the class in the job; returns whether a pass is worthwhile.
 bool add_to_queue(Cluster& cluster, JobId id, const std::string& reservations) {
     Queue& queue = cluster.waiting().queue();
-    bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations);
+    bool is_of_interest = queue.add(cluster.job(id), cluster.priority(id), reservations,
+                                    limit_groups_of(cluster, cluster.job(id)));
     ClassIndex index = queue.find_class(id)->index;
     if (cluster.job(id).wait_class != index) cluster.edit_shown(id)->wait_class = index;
     return is_of_interest;
 }
 
-std::size_t hash_of(const Job& job, UserId user) {
+std::size_t hash_of(const Job& job, UserId user, const LimitGroups& groups) {
     Hash hash;
     hash.add_all(job.partition, job.time_limit, user.value, hash_of(job.request->shape),
                  job.request->qos, job.request->reservation);
+    for (std::uint32_t group : groups) hash.add_all(group);
     return hash.value();
 }
 
@@ -54,7 +56,8 @@ void regroup_queue(Cluster& cluster) {
     const QueueGrouping before = queue.grouping();
     const QueueGrouping wanted{
         before.by_user || cluster.depends_on_users() || limits_users(cluster),
-        before.by_account || limits_accounts(cluster)};
+        before.by_account || limits_accounts(cluster),
+        limits_associations(cluster) ? cluster.associations_version() : 0};
     if (wanted == before) return;
     std::vector<std::pair<JobId, std::string>> waiting;
     queue.for_each_class([&](JobClass& job_class) {
@@ -67,12 +70,14 @@ void regroup_queue(Cluster& cluster) {
     cluster.scheduler().is_planned = false;
 }
 
-ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
-    std::size_t key = hash_of(job, user_that_matters(job));
+ClassIndex Queue::index_of(const Job& job, const std::string& reservations,
+                           const LimitGroups& groups) {
+    std::size_t key = hash_of(job, user_that_matters(job), groups);
     auto [from, to] = by_key_.equal_range(key);
     for (auto entry = from; entry != to; ++entry) {
         const JobClass& known = *classes_[entry->second];
-        if (known.reservations == reservations && is_of(known, job)) return entry->second;
+        if (known.reservations == reservations && known.limit_groups == groups && is_of(known, job))
+            return entry->second;
     }
     // Empty classes are kept for a while: similar jobs often follow.
     constexpr std::size_t kEmptyMost = 1024;
@@ -100,13 +105,15 @@ ClassIndex Queue::index_of(const Job& job, const std::string& reservations) {
     added->time_limit = job.time_limit;
     added->user = user_that_matters(job);
     added->reservations = reservations;
+    added->limit_groups = groups;
     by_key_.emplace(key, index);
     ++empty_;
     return index;
 }
 
-bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reservations) {
-    ClassIndex index = index_of(job, reservations);
+bool Queue::add(const Job& job, std::uint32_t priority, const std::string& reservations,
+                const LimitGroups& groups) {
+    ClassIndex index = index_of(job, reservations, groups);
     JobClass& job_class = *classes_[index];
     if (job_class.waiting.empty()) --empty_;
     auto [place, is_new] = job_class.waiting.insert({priority, job.id});

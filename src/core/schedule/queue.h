@@ -29,6 +29,7 @@ struct QueueKey {
 };
 
 using ClassIndex = std::uint32_t;
+using LimitGroups = std::vector<std::uint32_t>;  // limit_groups_of()
 constexpr Seconds kPlanSoon{2};  // delay of a full pass for jobs without an estimated start
 constexpr std::uint32_t kBookingsPerClass = 64;  // later jobs of a class have no booking
 
@@ -38,15 +39,17 @@ struct Obstacle {
     std::string detail = {};
     bool no_start = false;       // until a full pass, which looks at all nodes, finds a start
     bool too_few_nodes = false;  // its partition has too few in service
-    bool is_limit = false;       // of a QOS: tried again when resources are given back
+    bool is_limit = false;  // of a QOS or association: tried again when resources are given back
     bool operator==(const Obstacle&) const = default;
 };
 
 // What distinguishes jobs besides what they ask for: the user where nodes belong to users
-// (--exclusive=user), user or account where limits are per user or account.
+// (--exclusive=user), user or account where limits are per user or account, the association where
+// associations have limits.
 struct QueueGrouping {
     bool by_user = false;
     bool by_account = false;
+    std::uint64_t associations = 0;  // the version of the associations; 0: they do not matter
     bool operator==(const QueueGrouping&) const = default;
 };
 
@@ -58,6 +61,7 @@ struct JobClass {
     TimeLimit time_limit;
     std::string reservations;  // that they may use, requested or magnetic: "a,b"
     UserId user;               // if it matters for placement or limits; else kNobody
+    LimitGroups limit_groups;  // of its partitions, if associations matter
     std::set<QueueKey> waiting;
     bool is_fresh = true;  // its first job has not been tried yet
     std::optional<QueueKey>
@@ -77,7 +81,8 @@ class Queue {
 public:
     // Adds a job to its class; returns whether it is the first of it or may be booked, so that a
     // pass is worthwhile.
-    bool add(const Job& job, std::uint32_t priority, const std::string& reservations = {});
+    bool add(const Job& job, std::uint32_t priority, const std::string& reservations = {},
+             const LimitGroups& groups = {});
     void remove(const QueueKey& key);                         // nothing if it is not in the queue
     void move(const QueueKey& from, std::uint32_t priority);  // nothing if it is not in the queue
     // All at once: of(key) is the new priority. Mostly their order is unchanged, and the nodes of
@@ -121,7 +126,7 @@ public:
 
 private:
     static void sort(JobClass& job_class);
-    ClassIndex index_of(const Job& job, const std::string& reservations);
+    ClassIndex index_of(const Job& job, const std::string& reservations, const LimitGroups& groups);
     UserId user_that_matters(const Job& job) const;
     bool is_of(const JobClass& job_class, const Job& job) const;
 

@@ -99,7 +99,7 @@ std::optional<Explanation::Change> WhatIf::try_now(const Draft& draft) {
         if (!need || partition_forbids(cluster, probe, *need) ||
             !unavailable_nodes(cluster, *need).empty())
             continue;
-        if (allowance(cluster, job, *partition).jobs == 0) continue;
+        if (allowance(cluster, job, *partition, question_.now).jobs == 0) continue;
         bool outside = draft.request->reservation.empty();
         for (const Spot& spot :
              spots_in(cluster, question_.now, *partition, reservations, outside)) {

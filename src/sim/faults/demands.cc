@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kLicense = "matlab";
 constexpr std::uint32_t kLicenses = 3;
 constexpr std::uint32_t kReservations = 3;  // r1, r2, r3
-constexpr UserId kUsers[] = {UserId{1000}, UserId{1001}};
+constexpr UserId kReservationUsers[] = {UserId{1000}, UserId{1001}};
 
 std::string random_dependency(Random& random, const std::vector<JobId>& known) {
     if (known.empty() || random.chance(0.2)) return "singleton";
@@ -121,7 +121,7 @@ ReservationChange random_reservation(Random& random, Time now, std::uint32_t nod
     if (is_new || random.chance(0.5)) change.duration = Seconds{random.between(60, 600)};
     if (is_new || random.chance(0.2)) {
         change.users = ListChange<UserId>{};
-        change.users->items = {kUsers[random.below(std::size(kUsers))]};
+        change.users->items = {kReservationUsers[random.below(std::size(kReservationUsers))]};
     }
     if (is_new || random.chance(0.3))
         change.node_count = static_cast<std::uint32_t>(random.between(1, std::max(1u, nodes / 3)));

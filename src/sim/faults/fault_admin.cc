@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/limits/qos.h"
 #include "core/limits/reservations.h"
 #include "model/node_keys.h"
 #include "model/partition_keys.h"
@@ -13,8 +14,16 @@
 
 namespace sluice {
 
+namespace {
+
+constexpr const char* kAccounts[] = {"vision", "nlp"};
+constexpr std::uint32_t kUserIds[] = {1000, 1001};
+
+}  // namespace
+
 void FaultWorld::administrate() {
     if (options_.by_qos && random_.chance(0.1)) return change_qos();
+    if (options_.by_qos && random_.chance(0.1)) return change_accounts(true);
     switch (random_.below(10)) {
         case 0:
         case 1:
@@ -36,14 +45,24 @@ void FaultWorld::administrate() {
 
 // Whose jobs may take whose place.
 void FaultWorld::add_qos() {
+    policy_.qos = {default_qos()};
     for (const char* name : {kUrgent, kPatient}) {
-        ask("qos add",
-            [name](RequestId request) {
-                return UpdateQos{request, kRoot, {name}, {}, UpdateQos::Verb::Create};
-            },
-            {});
+        Qos& qos = policy_.qos.emplace_back();
+        qos.id = static_cast<std::uint32_t>(policy_.qos.size());
+        qos.name = qos.description = name;
     }
     change_qos();
+}
+
+void FaultWorld::set_qos(std::string_view name, const KeyTexts& keys) {
+    for (Qos& qos : policy_.qos) {
+        if (qos.name == name) parse_qos_change(keys).value().apply_to(qos);
+    }
+}
+
+// The whole policy, as the accounting database has it.
+void FaultWorld::publish_policy() {
+    push({PolicyChanged{std::make_shared<const Policy>(policy_)}, {}});
 }
 
 void FaultWorld::change_qos() {
@@ -57,28 +76,46 @@ void FaultWorld::change_qos() {
         {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + random_.below(16), 1 + random_.below(4))},
         {"GrpJobs", std::to_string(2 + random_.below(6))},
         {"MaxJobsPerUser", random_.chance(0.5) ? "-1" : std::to_string(1 + random_.below(3))}};
-    const QosChange changes = parse_qos_change(keys).value();
-    const QosChange of_victims = parse_qos_change(victims_keys).value();
-    ask("qos modify",
-        [changes](RequestId request) {
-            return UpdateQos{request, kRoot, {kUrgent}, changes, UpdateQos::Verb::Update};
-        },
-        {});
-    ask("qos modify",
-        [of_victims](RequestId request) {
-            return UpdateQos{request, kRoot, {kPatient}, of_victims, UpdateQos::Verb::Update};
-        },
-        {});
+    set_qos(kUrgent, keys);
+    set_qos(kPatient, victims_keys);
+    publish_policy();
+}
+
+// The accounts of all users, with limits at random; users come and go.
+void FaultWorld::change_accounts(bool with_limits) {
+    policy_.associations = {{.id = 1, .account = "root"}};
+    const auto limit = [&](std::int64_t least, std::int64_t most) -> std::optional<std::uint32_t> {
+        if (!with_limits || random_.chance(0.5)) return {};
+        return static_cast<std::uint32_t>(random_.between(least, most));
+    };
+    std::uint32_t id = 2;
+    for (const char* name : kAccounts) {
+        Association account{.id = id++, .parent = 1, .account = name};
+        account.of_all.running = limit(2, 8);
+        if (auto cpus = limit(8, 24)) account.of_all.tres["cpu"] = *cpus;
+        if (auto minutes = limit(20, 200)) account.of_all.run_minutes["cpu"] = *minutes;
+        account.of_each.running = limit(1, 4);
+        const std::uint32_t above = account.id;
+        policy_.associations.push_back(std::move(account));
+        for (std::uint32_t user : kUserIds) {
+            if (with_limits && random_.chance(0.1)) continue;
+            Association member{.id = id++,
+                               .parent = above,
+                               .account = name,
+                               .user = std::to_string(user),
+                               .uid = UserId{user},
+                               .is_default = name == kAccounts[user % std::size(kAccounts)]};
+            member.of_each.running = limit(1, 4);
+            policy_.associations.push_back(std::move(member));
+        }
+    }
+    publish_policy();
 }
 
 // Some are too large for any limit.
 void FaultWorld::lift_limits() {
-    push({UpdateQos{RequestId{next_request_++},
-                    kRoot,
-                    {kPatient},
-                    parse_qos_change({{"GrpTRES", "cpu=-1,gres/gpu=-1"}}).value(),
-                    UpdateQos::Verb::Update},
-          {}});
+    set_qos(kPatient, {{"GrpTRES", "cpu=-1,gres/gpu=-1"}});
+    change_accounts(false);
 }
 
 void FaultWorld::change_reservation() {

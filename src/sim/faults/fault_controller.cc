@@ -50,7 +50,9 @@ struct Describe {
     std::string operator()(const UpdatePartition& e) const {
         return fmt::format("partition {}{}", e.partition, print_fields(e.change));
     }
-    std::string operator()(const UpdateQos& e) const { return "qos " + e.names.front(); }
+    std::string operator()(const PolicyChanged& e) const {
+        return fmt::format("policy of {} associations", e.policy->associations.size());
+    }
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }
     std::string operator()(const Reconfigure&) const { return "reconfigure"; }
     std::string operator()(const ChangeReservation& e) const {
@@ -103,6 +105,7 @@ void FaultWorld::start_controller() {
     cluster_->restore(rows_.load(), controller_now());
     check_invariants("restart");
     wake_for_timers();
+    if (options_.by_qos) publish_policy();  // it may have missed changes
 }
 
 void FaultWorld::push(Incoming incoming) {

@@ -12,7 +12,6 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kAskAgain{10};
-constexpr double kLostMessage = 0.05;
 constexpr double kKilled = 0.05;  // while it waits for its step
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kClientTimeout{20};
-constexpr double kLostMessage = 0.05;
 constexpr double kLostClient = 0.15;
 constexpr UserId kUsers[] = {UserId{1000}, UserId{1000}, UserId{1001}};
 

@@ -18,6 +18,7 @@
 
 #include "base/loop_clock.h"
 #include "core/cluster.h"
+#include "model/key_values.h"
 #include "sim/agenda.h"
 #include "sim/faults/machine.h"
 #include "sim/faults/rows.h"
@@ -26,6 +27,8 @@
 #include "sim/random.h"
 
 namespace sluice {
+
+constexpr double kLostMessage = 0.05;  // how often what a user is told gets lost
 
 struct FaultOptions {
     std::uint64_t seed = 1;
@@ -160,6 +163,9 @@ private:
     void change_reservation();
     void add_qos();
     void change_qos();
+    void set_qos(std::string_view name, const KeyTexts& keys);
+    void publish_policy();
+    void change_accounts(bool with_limits);
     void lift_limits();
     void change_node();
     void change_partition();
@@ -235,6 +241,7 @@ private:
 
     Rows rows_;                         // the disk: all that survives a crash
     std::unique_ptr<Cluster> cluster_;  // null while the controller is down
+    Policy policy_;                     // as the accounting database has it
     std::uint64_t incarnation_ = 0;
     std::vector<Incoming> inbox_;
     bool decision_planned_ = false;

@@ -14,6 +14,14 @@ void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
                         .blobs = {},
                         .node_names = std::make_shared<const NodeNames>(std::move(names))});
     CHECK(committed, committed.why);
+    for (const Fact& fact : changes.facts) {
+        if (const auto* run = std::get_if<AccountedJob>(&fact))
+            accounted_runs_.insert_or_assign({run->job.value, run->restarts}, *run);
+        if (const auto* step = std::get_if<AccountedStep>(&fact)) {
+            accounted_steps_.insert_or_assign({step->job.value, step->restarts, step->step.value},
+                                              *step);
+        }
+    }
     for (const auto& job : changes.jobs) jobs_.insert_or_assign(job->id.value, *job);
     for (JobId id : changes.forgotten) {
         if (auto job = jobs_.extract(id.value)) forgotten_.insert(std::move(job));
@@ -26,16 +34,14 @@ StoredState Rows::load() const {
     return *std::move(stored);
 }
 
-std::vector<StoredRun> Rows::ended_runs() const {
-    Result<std::vector<StoredRun>> runs = store_->ended_runs(~std::size_t{0});
-    CHECK(runs.has_value(), to_string(runs.error()));
-    return *std::move(runs);
+const AccountedJob* Rows::run(JobId job, std::uint32_t restarts) const {
+    const auto found = accounted_runs_.find({job.value, restarts});
+    return found == accounted_runs_.end() ? nullptr : &found->second;
 }
 
-std::vector<StoredStep> Rows::ended_steps(const Job& job) const {
-    Result<std::vector<StoredStep>> steps = store_->ended_steps(job.id, job.run.restarts);
-    CHECK(steps.has_value(), to_string(steps.error()));
-    return *std::move(steps);
+const AccountedStep* Rows::step(const RunId& step) const {
+    const auto found = accounted_steps_.find({step.job.value, step.restarts, step.step.value});
+    return found == accounted_steps_.end() ? nullptr : &found->second;
 }
 
 }  // namespace sluice

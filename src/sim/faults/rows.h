@@ -7,6 +7,8 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 #include "core/cluster.h"
 #include "store/store.h"
@@ -18,8 +20,9 @@ public:
     // `cluster` says what the nodes are called: indexes mean nothing after a restart.
     void commit(const ChangedRecords& changes, const Cluster& cluster);
     StoredState load() const;
-    std::vector<StoredRun> ended_runs() const;
-    std::vector<StoredStep> ended_steps(const Job& job) const;  // of its current run
+    // What accounting knows: the last fact of each run, and of each step.
+    const AccountedJob* run(JobId job, std::uint32_t restarts) const;
+    const AccountedStep* step(const RunId& step) const;
 
     const std::map<std::uint32_t, Job>& jobs() const { return jobs_; }
     // The last records of jobs that are past MinJobAge.
@@ -27,6 +30,9 @@ public:
 
 private:
     std::unique_ptr<Store> store_ = memory_store();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, AccountedJob> accounted_runs_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, AccountedStep>
+        accounted_steps_;
     std::map<std::uint32_t, Job> jobs_;
     std::map<std::uint32_t, Job> forgotten_;
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "core/limits/licenses.h"
 #include "core/limits/qos.h"
 #include "core/limits/reservations.h"
+#include "core/limits/usage.h"
 #include "core/query/columns_of.h"
 #include "core/schedule/waiting.h"
 #include "sim/faults/machine.h"
@@ -102,6 +104,57 @@ std::optional<std::string> licenses_broken(const Cluster& cluster, const Job& jo
     return {};
 }
 
+bool is_below(const AssociationTree& tree, const Association& one, std::uint32_t above) {
+    const std::vector<const Association*> path = tree.path(one.id);
+    return std::any_of(path.begin(), path.end(),
+                       [&](const Association* each) { return each->id == above; });
+}
+
+// Adds up what jobs of the association and those below it hold. A job whose QOS has the same limit
+// is not bound by this one, and may have started after the others: it is left out.
+std::uint64_t held_below(const Cluster& cluster, std::uint32_t association,
+                         const std::function<bool(const Qos&)>& replaces,
+                         const std::function<std::uint64_t(const Job&)>& amount) {
+    const AssociationTree& tree = cluster.associations();
+    std::uint64_t sum = 0;
+    cluster.jobs().for_each([&](const Job& job) {
+        const Association* own = holds_nodes(job) ? association_of(cluster, job) : nullptr;
+        if (!own || !is_below(tree, *own, association)) return;
+        if (!replaces(*find_qos(cluster, job.request->qos))) sum += amount(job);
+    });
+    return sum;
+}
+
+// The same for the associations of the job.
+std::optional<std::string> association_limits_broken(const Cluster& cluster, const Job& job) {
+    const AssociationTree& tree = cluster.associations();
+    const Association* own = association_of(cluster, job);
+    if (!own) return {};
+    const auto one = [](const Job&) { return std::uint64_t{1}; };
+    for (const Association* each : tree.path(own->id)) {
+        const std::uint32_t most_running = each->of_all.running.value_or(kNoLimit);
+        const std::uint64_t running = held_below(
+            cluster, each->id, [](const Qos& qos) { return qos.of_all.running.has_value(); }, one);
+        if (running > most_running)
+            return fmt::format("with {} jobs of {}, which may have {}", running, holder_name(*each),
+                               most_running);
+        const auto most_cpus = each->of_all.tres.find("cpu");
+        if (most_cpus == each->of_all.tres.end()) continue;
+        const std::uint64_t cpus = held_below(
+            cluster, each->id, [](const Qos& qos) { return qos.of_all.tres.contains("cpu"); },
+            [](const Job& other) { return other.run.allocation->cpus(); });
+        if (cpus > most_cpus->second)
+            return fmt::format("with {} CPUs of {}, which may have {}", cpus, holder_name(*each),
+                               most_cpus->second);
+    }
+    const std::uint32_t most_each = tree.terms(own->id).of_each.running.value_or(kNoLimit);
+    const std::uint64_t running = held_below(
+        cluster, own->id, [](const Qos& qos) { return qos.of_user.running.has_value(); }, one);
+    if (running <= most_each) return {};
+    return fmt::format("with {} jobs of {}, each of which may have {}", running, holder_name(*own),
+                       most_each);
+}
+
 // Counts all jobs that hold nodes, independently of the counters of the core.
 std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job) {
     const Qos* qos =
@@ -123,7 +176,7 @@ std::optional<std::string> limits_broken(const Cluster& cluster, const Job& job)
         return "with more jobs than its QOS may have";
     if (of_user.running > qos->of_user.running.value_or(kNoLimit))
         return "with more jobs than its user may have";
-    return {};
+    return association_limits_broken(cluster, job);
 }
 
 // The tasks that an array ever had; one of no number for a job that is no array.
@@ -138,30 +191,35 @@ std::vector<std::uint32_t> tasks_of(const Cluster& cluster, JobId id) {
     return tasks;
 }
 
-std::optional<std::string> runs_broken(const Job& job, const std::vector<const Run*>& rows) {
-    const std::size_t ended = job.run.restarts + (is_over(job) ? 1u : 0u);
-    if (rows.size() != ended)
-        return fmt::format("has {} rows of {} ended runs", rows.size(), ended);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i]->restarts != i) return fmt::format("has no row of run {}", i);
-        if (!rows[i]->end_time) return fmt::format("run {} has no end", i);
-        if (!counts_nodes_once(rows[i]->usage))
+// Accounting knows how each earlier run ended, and the current one as it is.
+std::optional<std::string> runs_broken(const Job& job, const Rows& rows) {
+    for (std::uint32_t i = 0; i <= job.run.restarts; ++i) {
+        const AccountedJob* run = rows.run(job.id, i);
+        if (!run) return fmt::format("has no fact of run {}", i);
+        const bool must_have_ended = i < job.run.restarts || is_over(job);
+        if (must_have_ended && !run->end) return fmt::format("run {} has no end", i);
+        if (must_have_ended && (run->state == ShownState::Running))
+            return fmt::format("run {} has ended and is accounted as running", i);
+        const AccountedStep* batch = rows.step({job.id, i, kBatchStep});
+        if (batch && !counts_nodes_once(batch->usage))
             return fmt::format("run {} counts a node twice in what it used", i);
+        if (i < job.run.restarts) continue;
+        if (run->start.has_value() != job.run.start_time.has_value() ||
+            run->end.has_value() != job.run.end_time.has_value())
+            return "is accounted with another start or end";
+        if (batch && batch->usage != job.run.usage) return "is accounted with another usage";
     }
-    if (is_over(job) && rows.back()->usage != job.run.usage)
-        return "its last run is another in its row";
     return {};
 }
 
-std::optional<std::string> steps_broken(const Job& job, const std::vector<StoredStep>& rows) {
+std::optional<std::string> steps_broken(const Job& job, const Rows& rows) {
     for (const auto& step : job.run.steps) {
+        const AccountedStep* row = rows.step({job.id, job.run.restarts, step->id});
+        if (!row) return fmt::format("step {} has no fact", step->id.value);
         if (step->state == StepState::Running) continue;
-        const auto row = std::find_if(rows.begin(), rows.end(), [&](const StoredStep& each) {
-            return each.step.id == step->id;
-        });
-        if (row == rows.end()) return fmt::format("step {} has no row", step->id.value);
-        if (row->step.usage != step->usage)
-            return fmt::format("step {} has used something else in its row", step->id.value);
+        if (!row->end) return fmt::format("step {} has no end for accounting", step->id.value);
+        if (row->usage != step->usage)
+            return fmt::format("step {} has used something else for accounting", step->id.value);
         if (!counts_nodes_once(step->usage))
             return fmt::format("step {} counts a node twice in what it used", step->id.value);
     }
@@ -313,17 +371,14 @@ std::optional<std::string> Rules::broken_step(const Cluster& cluster) const {
 }
 
 std::optional<std::string> Rules::broken_rows(const Rows& rows) const {
-    const std::vector<StoredRun> ended = rows.ended_runs();
-    std::map<std::uint32_t, std::vector<const Run*>> runs;
-    for (const StoredRun& run : ended) runs[run.job.id.value].push_back(&run.job.run);
     for (const auto& [id, job] : rows.jobs()) {
-        std::optional<std::string> broken = runs_broken(job, runs[id]);
-        if (!broken) broken = steps_broken(job, rows.ended_steps(job));
+        if (job.run.end_time && job.run.accounted > run_time(job, *job.run.end_time))
+            return fmt::format("job {} was charged for more than it ran", print_job_id(job));
+        std::optional<std::string> broken = runs_broken(job, rows);
+        if (!broken) broken = steps_broken(job, rows);
         if (broken) return fmt::format("job {} {}", print_job_id(job), *broken);
-        runs.erase(id);
     }
-    if (runs.empty()) return {};
-    return fmt::format("job {} is forgotten, and has rows of ended runs", runs.begin()->first);
+    return {};
 }
 
 }  // namespace sluice

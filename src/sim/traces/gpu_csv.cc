@@ -14,23 +14,24 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kKnown[] = {"submit", "duration", "gpus",  "account",   "user",
-                                       "limit",  "cpus",     "nodes", "partition", "qos"};
+constexpr std::string_view kCsvNames[] = {"submit", "duration", "gpus",  "account",   "user",
+                                          "limit",  "cpus",     "nodes", "partition", "qos"};
 
-struct Columns {
+struct CsvColumns {
     std::size_t submit, duration, gpus, account;
     std::size_t user, limit, cpus, nodes, partition, qos;  // may be absent
 };
 
-Result<Columns> columns_in(const Row& row) {
+Result<CsvColumns> csv_columns(const Row& row) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
         std::string name = to_lower(trim(row.cells[i]));
-        if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) {
-            return row.wrong(i, "header", "one of " + fmt::format("{}", fmt::join(kKnown, ", ")));
+        if (std::find(std::begin(kCsvNames), std::end(kCsvNames), name) == std::end(kCsvNames)) {
+            return row.wrong(i, "header",
+                             "one of " + fmt::format("{}", fmt::join(kCsvNames, ", ")));
         }
     }
     Header header(row);
-    Columns columns{};
+    CsvColumns columns{};
     columns.submit = TRY(header.required(row.path, "submit"));
     columns.duration = TRY(header.required(row.path, "duration"));
     columns.gpus = TRY(header.required(row.path, "gpus"));
@@ -58,7 +59,7 @@ Result<Seconds> seconds_in(const Row& row, std::size_t column, std::string_view 
     return Seconds{value};
 }
 
-Result<TraceJob> job_in(const Row& row, const Columns& columns) {
+Result<TraceJob> csv_job(const Row& row, const CsvColumns& columns) {
     TraceJob job;
     job.submit = Time{TRY(seconds_in(row, columns.submit, "submit"))};
     job.duration = TRY(seconds_in(row, columns.duration, "duration"));
@@ -79,7 +80,7 @@ Result<TraceJob> job_in(const Row& row, const Columns& columns) {
 
 Result<Trace> parse_gpu_csv(const std::string& path, std::string_view text) {
     Trace trace;
-    std::optional<Columns> columns;
+    std::optional<CsvColumns> columns;
     std::size_t number = 0, width = 0;
     for (std::string_view line : split(text, '\n')) {
         ++number;
@@ -87,7 +88,7 @@ Result<Trace> parse_gpu_csv(const std::string& path, std::string_view text) {
         if (line.empty()) continue;
         Row row{path, number, split(line, ',')};
         if (!columns) {
-            columns = TRY(columns_in(row));
+            columns = TRY(csv_columns(row));
             width = row.cells.size();
             continue;
         }
@@ -96,7 +97,7 @@ Result<Trace> parse_gpu_csv(const std::string& path, std::string_view text) {
                          fmt::format("{}:{}: {} columns: the header line has {}", path, number,
                                      row.cells.size(), width)};
         }
-        trace.jobs.push_back(TRY(job_in(row, *columns)));
+        trace.jobs.push_back(TRY(csv_job(row, *columns)));
         trace.jobs.back().name = fmt::format("{}", trace.jobs.size());
     }
     return trace;

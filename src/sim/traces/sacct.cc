@@ -21,7 +21,7 @@ struct Column {
     std::string_view name;
 };
 
-struct Columns {
+struct SacctColumns {
     std::size_t job, submit;
     std::size_t start, end, elapsed, limit;  // may be absent
     std::vector<Column> tres, cpus, nodes;   // those there are, the best first
@@ -37,9 +37,9 @@ std::vector<Column> those_in(const Header& header, std::initializer_list<std::st
     return found;
 }
 
-Result<Columns> columns_in(const Row& row) {
+Result<SacctColumns> sacct_columns(const Row& row) {
     Header header(row);
-    Columns columns{};
+    SacctColumns columns{};
     columns.job = TRY(header.required(row.path, "jobid"));
     columns.submit = TRY(header.required(row.path, "submit"));
     columns.start = header.find("start");
@@ -73,7 +73,7 @@ Result<std::optional<Time>> moment_in(const Row& row, std::size_t column, std::s
     return std::optional<Time>(*moment);
 }
 
-Result<std::optional<Seconds>> duration_in(const Row& row, const Columns& columns) {
+Result<std::optional<Seconds>> duration_in(const Row& row, const SacctColumns& columns) {
     auto start = TRY(moment_in(row, columns.start, "Start"));
     if (columns.start != Header::npos && !start) return std::optional<Seconds>();
     if (columns.elapsed == Header::npos) {
@@ -126,7 +126,7 @@ Result<void> read_tres(const Row& row, const Column& column, TraceJob& job) {
 }
 
 // False: no column says what the job had.
-Result<bool> read_resources(const Row& row, const Columns& columns, TraceJob& job) {
+Result<bool> read_resources(const Row& row, const SacctColumns& columns, TraceJob& job) {
     if (const Column* tres = first_filled(row, columns.tres)) {
         TRY(read_tres(row, *tres, job));
         return true;
@@ -140,7 +140,7 @@ Result<bool> read_resources(const Row& row, const Columns& columns, TraceJob& jo
     return true;
 }
 
-Result<std::optional<TraceJob>> job_in(const Row& row, const Columns& columns) {
+Result<std::optional<TraceJob>> sacct_job(const Row& row, const SacctColumns& columns) {
     TraceJob job;
     job.name = std::string(cell_in(row, columns.job));
     if (job.name.find('[') != job.name.npos) return std::optional<TraceJob>();  // tasks that wait
@@ -162,14 +162,14 @@ Result<std::optional<TraceJob>> job_in(const Row& row, const Columns& columns) {
 
 Result<Trace> parse_sacct(const std::string& path, std::string_view text) {
     Trace trace;
-    std::optional<Columns> columns;
+    std::optional<SacctColumns> columns;
     std::size_t number = 0, width = 0;
     for (std::string_view line : split(text, '\n')) {
         ++number;
         if (trim(line).empty()) continue;
         Row row{path, number, split(line, '|')};
         if (!columns) {
-            columns = TRY(columns_in(row));
+            columns = TRY(sacct_columns(row));
             width = row.cells.size();
             continue;
         }
@@ -179,7 +179,7 @@ Result<Trace> parse_sacct(const std::string& path, std::string_view text) {
                                      row.cells.size(), width)};
         }
         if (row.cells[columns->job].find('.') != std::string_view::npos) continue;  // a step
-        std::optional<TraceJob> job = TRY(job_in(row, *columns));
+        std::optional<TraceJob> job = TRY(sacct_job(row, *columns));
         if (job)
             trace.jobs.push_back(*std::move(job));
         else

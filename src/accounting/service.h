@@ -1,0 +1,92 @@
+// accounting/service.h
+//
+// The accounting database for several threads: slurmctld has one, or slurmdbd. Facts and changes
+// are written by one thread at a time; questions are answered on a connection of their own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accounting/accounting.h"
+#include "policy/apply.h"
+
+namespace sluice {
+
+// Who asks, and what the site hides (PrivateData).
+struct AccountingCaller {
+    UserId user;
+    std::string name;
+    bool is_root = false;  // root or SlurmUser
+};
+struct HiddenData {
+    bool jobs = false, users = false, accounts = false, usage = false, events = false;
+};
+
+struct ServiceOptions {
+    sql::Target target;
+    std::string cluster;  // of questions and changes that name none
+    HiddenData hidden = {};
+    // What a new database begins with, if it has associations; else it gives only its QOS.
+    std::shared_ptr<const Policy> first = nullptr;
+};
+
+class AccountingService {
+public:
+    // Makes the first policy of a new database.
+    static Result<std::unique_ptr<AccountingService>> open(ServiceOptions options, Time now);
+
+    // ---- facts. Returns the number of the last fact that the database has.
+    Result<std::uint64_t> deliver(const std::string& cluster,
+                                  const std::vector<NumberedFact>& facts);
+    Result<std::uint64_t> last_delivered(const std::string& cluster);
+    Result<void> keep_script(const std::string& hash, std::string_view bytes);
+    // The cluster has a record and associations from now on.
+    Result<void> register_cluster(const std::string& cluster, const std::string& host,
+                                  std::uint16_t port, Time now);
+
+    // ---- the policy
+    std::shared_ptr<const Policy> policy() const;
+    // `bytes`: a PolicyChange. `facts` is asked for while no other change can happen.
+    Result<void> change(std::string_view bytes, const AccountingCaller& actor,
+                        const std::function<PolicyFacts(const PolicyChange&)>& facts, Time now);
+
+    // ---- rows of the answer; `bytes`: an AccountingQuestion
+    Result<std::vector<std::string>> answer(std::string_view bytes, const AccountingCaller& viewer,
+                                            Time now);
+
+    std::vector<LiveJob> live_jobs(Time now);  // of all clusters; with no policy change meanwhile
+
+    Result<void> roll_up(Time now);  // of all clusters
+    Result<void> purge(const std::vector<PurgeRule>& rules, Time now,
+                       const std::string& archive_directory);
+    // Purge and LoadArchive, of an administrator.
+    Result<void> obey(const AccountingOrder& order, const AccountingCaller& viewer, Time now);
+    Result<void> check_is_administrator(const AccountingCaller& viewer) const;
+
+private:
+    AccountingService(ServiceOptions options, std::unique_ptr<Accounting> writer,
+                      std::unique_ptr<Accounting> reader);
+    Result<void> store_policy(Policy policy, const std::vector<Transaction>& why);
+    Result<std::vector<std::string>> job_rows(JobSelection selection,
+                                              const AccountingCaller& viewer, Time now);
+    Policy visible_policy(const AccountingCaller& viewer) const;
+    AdminLevel level_of(const AccountingCaller& viewer) const;
+    std::vector<std::string> cluster_names() const;
+
+    const ServiceOptions options_;
+    std::mutex writer_mutex_;
+    std::unique_ptr<Accounting> writer_;
+    std::mutex reader_mutex_;
+    std::unique_ptr<Accounting> reader_;
+    mutable std::mutex policy_mutex_;
+    std::shared_ptr<const Policy> policy_;
+};
+
+// The policy of one cluster: its associations and wckeys, and records that are not deleted.
+Policy policy_of_cluster(const Policy& policy, const std::string& cluster);
+
+}  // namespace sluice

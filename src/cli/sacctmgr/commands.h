@@ -1,0 +1,24 @@
+// cli/sacctmgr/commands.h
+//
+// Commands of sacctmgr that are about no single entity.
+#pragma once
+
+#include "cli/sacctmgr/sacctmgr.h"
+#include "cli/sacctmgr/words.h"
+#include "model/policy.h"
+
+namespace sluice {
+
+int dump_policy(AccountingCommand& command);  // dump CLUSTER [file=NAME]
+int load_policy(AccountingCommand& command);  // load [file=]NAME [clean] [cluster=NAME]
+// orders.cc
+int archive(AccountingCommand& command);          // archive dump|load
+int ping_accounting(AccountingCommand& command);  // is the database there?
+int reconfigure_accounting(AccountingCommand& command);
+int shut_accounting_down(AccountingCommand& command);
+
+// show ... --json
+int print_policy_json(AccountingCommand& command, SacctmgrEntity entity, const Policy& policy,
+                      const SacctmgrWords& words);
+
+}  // namespace sluice

@@ -1,0 +1,5 @@
+#include "cli/seff/seff.h"
+
+int main(int argc, char** argv) {
+    return sluice::run_tool("seff", argc, argv, sluice::run_seff);
+}

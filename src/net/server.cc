@@ -1,0 +1,87 @@
+// net/server.cc
+#include "net/server.h"
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+
+#include "base/log.h"
+#include "os/self.h"
+#include "os/socket.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t kFilesForOthers = 256;  // the store, the log, libraries
+constexpr auto kAcceptPause = std::chrono::milliseconds(50);
+
+std::size_t links_most() {
+    const std::size_t files = raise_file_limit(kFilesWanted);
+    return files > 2 * kFilesForOthers ? files - kFilesForOthers : kFilesForOthers;
+}
+
+}  // namespace
+
+Server::Server(Host& host, Authenticator& authenticator) : host_(host) {
+    const std::size_t most = links_most();
+    for (std::size_t i = 0; i < kIoThreads; ++i) {
+        workers_.push_back(std::make_unique<Worker>(host, authenticator, most / kIoThreads, i));
+    }
+}
+
+Server::~Server() {
+    stop();
+}
+
+Result<void> Server::listen(std::uint16_t port, const std::string& address) {
+    // The local one first: a client that finds the other open can rely on it.
+    Fd local = TRY(listen_local(host_.daemon(), port));
+    Fd tcp = TRY(listen_tcp(port, address));
+    for (Fd* fd : {&tcp, &local}) {
+        auto& listener = listeners_.emplace_back(home(), fd->release());
+        asio::co_spawn(home(), accept(listener), asio::detached);
+    }
+    return {};
+}
+
+void Server::start() {
+    for (auto& worker : workers_) worker->start();
+}
+
+asio::awaitable<void> Server::accept(asio::posix::stream_descriptor& listener) {
+    asio::steady_timer pause(home());
+    while (true) {
+        std::error_code error;
+        co_await listener.async_wait(asio::posix::descriptor_base::wait_read,
+                                     asio::redirect_error(asio::use_awaitable, error));
+        if (error) co_return;  // closed
+        Fd borrowed(listener.native_handle());
+        std::size_t count = 0;
+        while (Fd connection = accept_connection(borrowed)) {
+            // The first stays in this thread: a single command is served without a thread switch.
+            std::size_t place = count++ == 0 ? 0 : next_worker_++ % workers_.size();
+            workers_[place]->adopt(std::move(connection));
+        }
+        borrowed.release();
+        if (count > 0) continue;
+        // A connection is pending but no descriptor is free.
+        pause.expires_after(kAcceptPause);
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+    }
+}
+
+void Server::stop_listening() {
+    asio::post(home(), [this] {
+        for (auto& listener : listeners_) {
+            std::error_code ignored;
+            listener.close(ignored);
+        }
+    });
+}
+
+void Server::stop() {
+    for (auto& worker : workers_) worker->stop();
+}
+
+}  // namespace sluice
