@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "core/limits/qos.h"
 #include "core/place/place.h"
@@ -120,22 +121,28 @@ std::vector<Victim> victims_for(Cluster& cluster, const Job& job, const Partitio
     return found;
 }
 
-// Nodes in the order in which they are best taken: where the least work would be lost for one share
-// of the job. Looks at this moment only; whether it really fits is asked of the plan.
+// Nodes in the order in which they are best taken: where jobs of the lowest tier, and of these the
+// least work, would be lost for one share of the job. Looks at this moment only; whether it really
+// fits is asked of the plan.
 std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& need, PlanTime now,
                                       const std::vector<Victim>& victims) {
     constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-    std::unordered_map<std::uint32_t, std::vector<std::pair<std::int64_t, Amounts>>>
-        on_node;  // dearest first
+    constexpr std::uint32_t kNoTier = std::numeric_limits<std::uint32_t>::max();
+    struct Held {
+        std::uint32_t tier;
+        std::int64_t loss;
+        Amounts amounts;
+    };
+    std::unordered_map<std::uint32_t, std::vector<Held>> on_node;  // the most valuable first
     for (const Victim& victim : victims) {
         for (const NodeShare& share : victim.job->run.allocation->nodes) {
             Amounts held =
                 scheduler.layout.kind(share.node).amounts_of(share, victim.job->partition);
             if (victim.is_suspended) held = Amounts::cpus_only(held[Amounts::kCpus]);
-            on_node[share.node.value].emplace_back(victim.loss, held);
+            on_node[share.node.value].push_back({victim.tier, victim.loss, held});
         }
     }
-    std::vector<std::pair<std::int64_t, NodeIndex>> ranked;
+    std::vector<std::tuple<std::uint32_t, std::int64_t, NodeIndex>> ranked;
     for (NodeIndex node : need.partition->nodes) {
         if (!need.possible[scheduler.layout.kind_of[node.value]] ||
             scheduler.planner.plan().is_closed(node))
@@ -143,18 +150,22 @@ std::vector<NodeIndex> cheapest_first(const Scheduler& scheduler, const Need& ne
         Amounts wanted = amounts_for(need, scheduler.layout.kind(node), need.tasks_on_each());
         Amounts free = scheduler.planner.plan().window(node, now, 1).free;
         auto& here = on_node[node.value];
+        std::uint32_t tier = 0;
         std::int64_t loss = 0;
         while (!free.holds(wanted) && !here.empty()) {
-            loss += here.back().first + 1;
-            free += here.back().second;
+            tier = std::max(tier, here.back().tier);
+            loss += here.back().loss + 1;
+            free += here.back().amounts;
             here.pop_back();
         }
-        ranked.emplace_back(free.holds(wanted) ? loss : kNever, node);
+        const bool fits = free.holds(wanted);
+        ranked.emplace_back(fits ? tier : kNoTier, fits ? loss : kNever, node);
     }
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+        return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
+    });
     std::vector<NodeIndex> nodes;
-    for (const auto& [loss, node] : ranked) nodes.push_back(node);
+    for (const auto& each : ranked) nodes.push_back(std::get<2>(each));
     return nodes;
 }
 
