@@ -351,6 +351,23 @@ TEST(ConfigEffects, PreemptParameters) {
               "");
 }
 
+TEST(ConfigEffects, reclaim_limits) {
+    const std::string lines =
+        "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+        "AccountingStorageEnforce=limits\n"
+        "PartitionName=low Nodes=n[1-2] PriorityTier=1\n"
+        "PartitionName=high Nodes=n[1-2] PriorityTier=2\n";
+    const std::string jobs =
+        "account lab GrpJobs=1\nmember 1000 account=lab default\n"
+        "submit first user=1000 partition=low mem=1\npass\n"
+        "submit second user=1000 partition=high mem=1\npass\n"
+        "expect second pending AssocGrpJobsLimit\n";
+    EXPECT_EQ(cluster_with(lines).run(jobs + "expect first running"), "");
+    EXPECT_EQ(cluster_with(lines + "PreemptParameters=reclaim_limits\n")
+                  .run(jobs + "expect first completing"),
+              "");
+}
+
 TEST(ConfigEffects, kill_invalid_depend) {
     const std::string_view jobs =
         "submit a mem=1\npass\nsubmit b depend=afterok:a mem=1\nend a code=1\npass\n";

@@ -238,6 +238,7 @@ constexpr KeyHelp kSchedulerHelp[] = {
 constexpr KeyHelp kPreemptHelp[] = {
     {"send_user_signal", "A preempted job also gets the signal of its --signal option."},
     {"youngest_first",   "Of several jobs that could be preempted, the one that started last is chosen."},
+    {"reclaim_limits",   "Jobs are also preempted for a job that waits for a limit of a QOS or association against which they count. Slurm does not know this word."},
 };
 
 constexpr KeyHelp kGresHelp[] = {

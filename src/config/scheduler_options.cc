@@ -136,6 +136,7 @@ constexpr Entry kPreemptEntries[] = {
     {"send_user_signal",    Set, flag<&O::preempt_send_user_signal>, true},
     {"strict_order",        Natural},
     {"youngest_first",      Set, flag<&O::preempt_youngest_first>, true},
+    {"reclaim_limits",      Set, flag<&O::preempt_reclaim_limits>, true},
     {"min_exempt_priority", None},
     {"reclaim_licenses",    None},
     {"suspend_grace_time",  None},

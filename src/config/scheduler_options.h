@@ -29,6 +29,7 @@ struct SchedulerOptions {
     Seconds requeue_delay{1};
     bool preempt_youngest_first = false;
     bool preempt_send_user_signal = false;
+    bool preempt_reclaim_limits = false;
 
     bool operator==(const SchedulerOptions&) const = default;
 };

@@ -12,7 +12,7 @@ TEST(SchedulerOptions, NumbersAndFlagsReachTheirMembers) {
     Result<SchedulerOptions> options = parse_scheduler_options(
         "bf_window=60,bf_max_job_test=7, BF_Interval=5,kill_invalid_depend,max_switch_wait=10,"
         "bf_continue,defer,nohold_on_prolog_fail,disable_job_shrink,permit_job_expansion",
-        "youngest_first,send_user_signal");
+        "youngest_first,send_user_signal,reclaim_limits");
     ASSERT_TRUE(options);
     EXPECT_EQ(options->window, Seconds{3600});
     EXPECT_EQ(options->max_job_test, 7u);
@@ -22,7 +22,7 @@ TEST(SchedulerOptions, NumbersAndFlagsReachTheirMembers) {
     EXPECT_TRUE(options->disable_job_shrink && options->permit_job_expansion);
     EXPECT_EQ(options->max_switch_wait, Seconds{10});
     EXPECT_TRUE(options->preempt_youngest_first);
-    EXPECT_TRUE(options->preempt_send_user_signal);
+    EXPECT_TRUE(options->preempt_send_user_signal && options->preempt_reclaim_limits);
 }
 
 TEST(SchedulerOptions, TheOldNamesOfPreemptionStillCount) {

@@ -63,6 +63,7 @@ struct PreemptSettings {
     Seconds exempt_time{0};  // PreemptExemptTime: not preempted for so long after the start
     bool youngest_first = false;
     bool send_user_signal = false;
+    bool reclaim_limits = false;       // also for a job that waits for a limit they count against
     Seconds time_slice{30};            // SchedulerTimeSlice
     bool within = false;               // jobs of the same QOS may preempt each other, in any QOS
     bool only_lower_priority = false;  // PreemptMode=...,PRIORITY

@@ -21,7 +21,7 @@
 //             [preempt=partition|qos] [mode=CANCEL|REQUEUE|SUSPEND,GANG] [exempt=MIN] [slice=MIN]
 //             [licenses=matlab:2] [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
 //             [enforceqos] [limits] [associations] [safe] [wckeys] [batchstart=MIN] [overrun=MIN]
-//             [resume=MIN] [gpumem=MB] [userbookings=N]
+//             [resume=MIN] [gpumem=MB] [userbookings=N] [reclaim]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN]
 //             [mintime=MIN] [array=..] [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..]
 //             [feature=..] [partition=..] [norequeue] [interactive] [srun] [salloc] [user=UID]

@@ -139,6 +139,7 @@ std::string Scenario::change_settings(const Words& options) {
     const PreemptWords words = parse_preempt_words(option(options, "mode"));
     if (options.contains("mode")) settings_.preempt.mode = words.mode;
     settings_.preempt.gang = words.gang;
+    settings_.preempt.reclaim_limits = options.contains("reclaim");
     settings_.preempt.time_slice = Minutes{as_number(option(options, "slice", "1"))};
     if (options.contains("return"))
         settings_.return_to_service = static_cast<std::uint16_t>(as_number(options.at("return")));

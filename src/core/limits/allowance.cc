@@ -94,17 +94,17 @@ Allowance allowance(const Cluster& cluster, const Job& job, const Partition& par
 }
 
 std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job,
-                                  const Partition& partition, Time now) {
+                                  const Partition& partition, Time now, const Holding& held) {
     if (!cluster.settings().enforce_limits) return {};
-    JobLimits limits(cluster, job, partition, now);
+    JobLimits limits(cluster, job, partition, now, held);
     limits.add_of_job();
     limits.add_of_groups();
     return limits.found();
 }
 
 std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job,
-                                       const Partition& partition, Time now) {
-    std::vector<LimitCheck> reached = limits_on(cluster, job, partition, now);
+                                       const Partition& partition, Time now, const Holding& held) {
+    std::vector<LimitCheck> reached = limits_on(cluster, job, partition, now, held);
     std::erase_if(reached, [](const LimitCheck& check) { return !check.is_broken(); });
     return reached;
 }

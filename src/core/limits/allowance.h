@@ -32,9 +32,10 @@ Allowance allowance(const Cluster& cluster, const Job& job, const Partition& par
                     const Holding& held = {});
 // All limits that apply to it there; and those of them that keep it from starting.
 std::vector<LimitCheck> limits_on(const Cluster& cluster, const Job& job,
-                                  const Partition& partition, Time now);
+                                  const Partition& partition, Time now, const Holding& held = {});
 std::vector<LimitCheck> limits_reached(const Cluster& cluster, const Job& job,
-                                       const Partition& partition, Time now);
+                                       const Partition& partition, Time now,
+                                       const Holding& held = {});
 
 // Whether it may be submitted: by number of jobs, and with DenyOnLimit by what it could have if it
 // were alone.

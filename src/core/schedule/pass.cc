@@ -402,9 +402,8 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
-            bool may_preempt =
-                outcome == Outcome::Blocked && entry.booked == 0 && !is_attracted(entry);
-            if (may_preempt && preempt_for(entry, id)) outcome = Outcome::Started;
+            if (may_preempt_for(entry, outcome) && preempt_for(entry, id))
+                outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
                 entry.stays = true;  // an array has more of them
             } else if (outcome == Outcome::Limited) {

@@ -90,6 +90,8 @@ private:
     std::vector<bool> planned_nodes() const;
     std::vector<bool> behind_tier() const;
     void publish(bool with_estimates);
+    // preempt.cc: whether to try that for a job that could not start.
+    bool may_preempt_for(const Entry& entry, Outcome outcome) const;
     // preempt.cc: preempts other jobs if it may and if that is enough to start the job.
     bool preempt_for(Entry& entry, JobId id);  // whether it has started
     // share.cc: starts it on CPUs that other jobs hold, where all of them share.

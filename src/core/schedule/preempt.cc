@@ -3,7 +3,8 @@
 // Preemption. All jobs that may be preempted are hidden from the plan; if the job then fits, those
 // it can do without are put back, the most valuable first. The rest are preempted. So no job is
 // preempted in vain, and no more of them than needed. The job is booked until they have ended
-// (Pass::may_book), so that no other job takes the resources.
+// (Pass::may_book), so that no other job takes the resources. With reclaim_limits the same is done
+// for limits: a job that counts against a limit that the other one waits for is not put back.
 #include "core/job/preempt.h"
 
 #include <algorithm>
@@ -190,17 +191,92 @@ Holding held_there(const Need& need, const Choice& choice) {
     return {std::move(held), nodes_in(choice)};
 }
 
+// The limits that keep a job from starting, and what victims give back of them when they end.
+class LimitRoom {
+public:
+    LimitRoom(const Cluster& cluster, std::shared_ptr<const Job> job, const Partition& partition,
+              Time now, const Holding& held)
+        : book_(&cluster.limits()), job_(std::move(job)), now_(now) {
+        for (LimitCheck& check : limits_reached(cluster, *job_, partition, now, held))
+            reached_.push_back({std::move(check), 0});
+    }
+
+    void leaves(const Victim& victim) { count(victim, true); }
+    void stays(const Victim& victim) { count(victim, false); }
+    bool is_enough() const {
+        return std::all_of(reached_.begin(), reached_.end(), [](const Reached& each) {
+            LimitCheck check = each.check;
+            check.used -= std::min(check.used, each.given_back);
+            return !check.is_broken();
+        });
+    }
+
+private:
+    struct Reached {
+        LimitCheck check;
+        std::uint64_t given_back;
+    };
+    void count(const Victim& victim, bool leaves) {
+        const LimitBook::Entry* held = victim.is_suspended ? nullptr : book_->find(victim.job->id);
+        if (!held) return;
+        for (Reached& each : reached_) {
+            const std::uint64_t amount = each.check.held_by(*held, *job_, now_);
+            each.given_back = leaves ? each.given_back + amount : each.given_back - amount;
+        }
+    }
+
+    const LimitBook* book_;
+    std::shared_ptr<const Job> job_;
+    Time now_;
+    std::vector<Reached> reached_;
+};
+
+bool may_give_enough(LimitRoom room, const std::vector<Victim>& victims) {
+    for (const Victim& victim : victims) room.leaves(victim);
+    return room.is_enough();
+}
+
+bool are_suspended(const std::vector<Victim>& victims) {
+    return std::all_of(victims.begin(), victims.end(),
+                       [](const Victim& victim) { return victim.is_suspended; });
+}
+
+// Puts the victims that the job can do without back into the plan, the most valuable first.
+template <typename CanStart>
+void put_back(const Cluster& cluster, Planner& planner, Time now, std::vector<Victim>& victims,
+              LimitRoom room, CanStart can_start) {
+    for (const Victim& victim : victims) room.leaves(victim);
+    std::erase_if(victims, [&](const Victim& victim) {
+        planner.show_job(cluster, *victim.job, now);
+        room.stays(victim);
+        if (can_start(room)) return true;
+        planner.hide_job(cluster, *victim.job, victim.hide(), now);
+        room.leaves(victim);
+        return false;
+    });
+}
+
 }  // namespace
+
+bool Pass::may_preempt_for(const Entry& entry, Outcome outcome) const {
+    const PreemptSettings& preempt = cluster_.settings().preempt;
+    if (preempt.by == PreemptSettings::By::Nothing || entry.booked > 0 || is_attracted(entry))
+        return false;
+    return outcome == Outcome::Blocked || (outcome == Outcome::Limited && preempt.reclaim_limits);
+}
 
 bool Pass::preempt_for(Entry& entry, JobId id) {
     if (cluster_.settings().preempt.by == PreemptSettings::By::Nothing) return false;
-    if (scheduler_.is_being_made_room_for(cluster_, id) ||
-        preemption_searches_++ >= kVictimSearches)
+    if (scheduler_.is_being_made_room_for(cluster_, id) || preemption_searches_ >= kVictimSearches)
         return false;
     std::shared_ptr<const Job> job = cluster_.find_job(id);
     const Partition& partition = *entry.in->need.partition;
     std::vector<Victim> victims = victims_for(cluster_, *job, partition, now_);
-    if (victims.empty()) return false;
+    LimitRoom room(cluster_, job, partition, now_, {});
+    const bool helps = !victims.empty() && may_give_enough(room, victims);
+    // Jobs that wait for limits are many, and most of them cannot preempt: these are not counted.
+    if (helps || entry.allowed > 0) ++preemption_searches_;
+    if (!helps) return false;
 
     Planner& planner = scheduler_.planner;
     planner.open_reservation(cluster_, entry.reservation, now_);
@@ -217,14 +293,16 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
             {search.need, among, search.from, search.length, search.options, true});
     };
     Choice choice = find_on(nodes);
-    if (!choice.empty() && is_limited(entry, *job, held_there(search.need, choice))) choice.clear();
+    const Holding held = held_there(search.need, choice);
+    if (!choice.empty() && is_limited(entry, *job, held)) {
+        room = LimitRoom(cluster_, job, partition, now_, held);
+        const bool reclaims = cluster_.settings().preempt.reclaim_limits;
+        if (!reclaims || !may_give_enough(room, victims)) choice.clear();
+    }
     const std::vector<NodeIndex> chosen = nodes_in(choice);
-    std::erase_if(victims, [&](const Victim& victim) {
-        planner.show_job(cluster_, *victim.job, now_);
-        if (choice.empty()) return true;
-        if (!find_on(chosen).empty()) return true;
-        planner.hide_job(cluster_, *victim.job, victim.hide(), now_);
-        return false;
+    const bool is_possible = !choice.empty();
+    put_back(cluster_, planner, now_, victims, room, [&](const LimitRoom& left) {
+        return !is_possible || (left.is_enough() && !find_on(chosen).empty());
     });
     if (!victims.empty() && depends_on_detail(search.need)) {
         Choice wanted = find_on(chosen);
@@ -234,9 +312,7 @@ bool Pass::preempt_for(Entry& entry, JobId id) {
         }
     }
     // Victims are suspended at the moment of the start, so only once no other victim is left.
-    bool starts =
-        !victims.empty() && std::all_of(victims.begin(), victims.end(),
-                                        [](const Victim& victim) { return victim.is_suspended; });
+    bool starts = !victims.empty() && are_suspended(victims);
     if (starts) choice = find_on(chosen);
     starts = starts && !choice.empty();
     if (starts) {

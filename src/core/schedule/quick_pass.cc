@@ -50,7 +50,10 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
         if (waits_as_before(entry, here)) continue;
         do {
             entry.key = *entry.job_class->waiting.begin();
-            if (is_limited(entry, cluster_.job(entry.key.job))) break;
+            if (!is_limited(entry, cluster_.job(entry.key.job))) continue;  // tried below
+            if (entry.is_fresh && may_preempt_for(entry, Outcome::Limited))
+                preempt_for(entry, entry.key.job);
+            break;
         } while (try_quickly(entry, here, wide_searches) && !entry.job_class->waiting.empty());
         if (entry.job_class->waiting.empty()) continue;
         if (entry.allowed == 0) {
