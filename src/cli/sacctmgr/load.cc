@@ -156,6 +156,8 @@ Result<void> Loader::read_record(const FileLine& line) {
     TRY(take(step));
     step.verb = PolicyVerb::Modify;  // of what existed before
     step.wckeys.clear();
+    // A line without a partition is not about the associations with one.
+    if (is_user && step.partitions.empty()) step.partitions.emplace_back();
     return take(std::move(step));
 }
 
