@@ -357,3 +357,31 @@ def test_gpu_usage_shows_labs_and_users(labs):
     assert (by_lab["cvmlp-lab"], by_lab["kira-lab"], by_lab["rail-lab"]) == (16, 4, 0)
     by_user = used(labs, "-u")
     assert by_user[ANN] == 16
+
+
+# ---- sluice
+
+def test_sluice_lab_makes_changes_and_removes_a_lab(labs):
+    lines = labs.run("sluice", "lab", "add", "tiny-lab", "--gpus", "2", "--users", "lp").stdout.splitlines()
+    jobs = submit(labs, "lp", "--gres=gpu:1", count=2)
+    wait_running(labs, jobs)
+    [third] = submit(labs, "lp", "--gres=gpu:1")
+    wait_queue(labs, [third], "PENDING", "short", "AssocGrpGRES")
+    labs.run("sluice", "lab", "set", "tiny-lab", "--gpus", "3")
+    wait_running(labs, [third])
+    listed = labs.run("sluice", "lab", "list").stdout
+    assert re.search(r"^tiny-lab +3 +3 +0 lp$", listed, re.M), listed
+    assert listed.splitlines()[-1].split() == ["total", str(ALL_GPUS + 3), "3", "0", "the", "cluster", "has",
+                                               str(ALL_GPUS), "GPUs"]
+    busy = labs.run("sluice", "lab", "remove", "tiny-lab", check=False)
+    assert busy.returncode == 1 and "Job(s) active" in busy.stderr
+    labs.cancel_all()
+    labs.run("sluice", "lab", "remove", "tiny-lab")
+    assert "Invalid account" in refused(labs, "lp")
+    for line in lines:  # the commands that were printed do the same
+        labs.run(*line.split())
+    wait_running(labs, submit(labs, "lp", "--gres=gpu:1"))
+    denied = labs.run("sluice", "lab", "set", "tiny-lab", "--gpus", "9", user="lp", check=False)
+    assert denied.returncode == 1 and "denied" in denied.stderr
+    labs.cancel_all()
+    labs.run("sluice", "lab", "remove", "tiny-lab")

@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "cli/common/ask_accounting.h"
+#include "cli/common/gpu_count.h"
 #include "cli/common/listing.h"
-#include "cli/gpu_usage/count.h"
 #include "surface/arguments.h"
 #include "surface/json.h"
 #include "surface/report_text.h"

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "cli/common/ask_policy.h"
-#include "cli/sacctmgr/link.h"
+#include "cli/common/change_policy.h"
 #include "cli/sacctmgr/summary.h"
 #include "model/errors.h"
 #include "os/user.h"

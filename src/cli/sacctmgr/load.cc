@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "cli/common/ask_policy.h"
+#include "cli/common/change_policy.h"
 #include "cli/sacctmgr/change.h"
 #include "cli/sacctmgr/commands.h"
-#include "cli/sacctmgr/link.h"
 #include "model/errors.h"
 #include "os/files.h"
 

@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "cli/common/ask_policy.h"
+#include "cli/common/change_policy.h"
 #include "cli/common/listing.h"
 #include "cli/sacctmgr/change.h"
 #include "cli/sacctmgr/commands.h"
 #include "cli/sacctmgr/help.h"
-#include "cli/sacctmgr/link.h"
 #include "cli/sacctmgr/show.h"
 #include "model/errors.h"
 #include "surface/arguments.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/sacctmgr/link.h"
+#include "cli/common/change_policy.h"
 #include "model/accounting_order.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"

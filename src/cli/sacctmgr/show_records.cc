@@ -6,8 +6,8 @@
 #include <set>
 
 #include "cli/common/ask_accounting.h"
+#include "cli/common/change_policy.h"
 #include "cli/common/listing.h"
-#include "cli/sacctmgr/link.h"
 #include "cli/sacctmgr/show.h"
 #include "cli/sacctmgr/table.h"
 #include "model/accounted_fields.h"

@@ -1,5 +1,7 @@
 #include "cli/sluice/sluice.h"
 
+#include "cli/sluice/lab.h"
+
 namespace sluice {
 
 namespace {
@@ -9,13 +11,19 @@ constexpr std::string_view kRelease = "0.1.0";
 constexpr std::string_view kHelp =
     R"(Usage: sluice COMMAND
 
+  lab add NAME --gpus N [--users a,b,...]   a new lab: an account with a cap on GPUs, and its members
+  lab set NAME [--gpus N] [--users +c,-a]   change the cap; add and remove members
+  lab remove NAME                           remove a lab
+  lab list                                  labs, caps, GPUs in use, members
   version   print Sluice's own version (the other tools print the Slurm release they behave as)
   help      print this text
+
+lab prints the sacctmgr commands that do the same; with --dry-run it only prints them.
 )";
 
 }  // namespace
 
-int run_sluice(const Invocation& invocation, Client&, Streams& streams) {
+int run_sluice(const Invocation& invocation, Client& client, Streams& streams) {
     const std::string command = invocation.args.empty() ? "help" : invocation.args[0];
     if (command == "version") {
         streams.out(fmt::format("sluice {}\n", kRelease));
@@ -29,6 +37,9 @@ int run_sluice(const Invocation& invocation, Client&, Streams& streams) {
         streams.out(kHelp);
         return 0;
     }
+    const std::vector<std::string> words(
+        invocation.args.begin() + (invocation.args.empty() ? 0 : 1), invocation.args.end());
+    if (command == "lab") return run_lab(invocation, words, client, streams);
     print_error(streams, invocation,
                 fmt::format("unknown command: {} (sluice help lists them)", command));
     return 1;

@@ -1,5 +1,5 @@
-// See link.h.
-#include "cli/sacctmgr/link.h"
+// See change_policy.h.
+#include "cli/common/change_policy.h"
 
 #include "policy/change_fields.h"
 #include "protocol/field_codec.h"

@@ -1,10 +1,9 @@
-// cli/sacctmgr/link.h
+// cli/common/change_policy.h
 //
-// Changes of the policy, and what they would do.
+// Changes of accounting's policy: sacctmgr and sluice send the same typed steps.
 #pragma once
 
 #include "cli/client/client.h"
-#include "model/policy.h"
 #include "policy/apply.h"
 
 namespace sluice {

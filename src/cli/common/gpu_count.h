@@ -1,4 +1,4 @@
-// cli/gpu_usage/count.h
+// cli/common/gpu_count.h
 //
 // GPUs counted from the listings of nodes and jobs, and the caps of labs from the policy.
 #pragma once
@@ -16,6 +16,10 @@
 #include "model/policy.h"
 
 namespace sluice {
+
+constexpr std::string_view kGpuTres = "gres/gpu";
+// Jobs with this account, QOS or partition use what the owners leave.
+constexpr std::string_view kOvercap = "overcap";
 
 // By type; GPUs without a type are under "gpu".
 using GpuCounts = std::map<std::string, std::uint64_t>;

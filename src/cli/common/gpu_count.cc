@@ -1,5 +1,5 @@
-// See count.h.
-#include "cli/gpu_usage/count.h"
+// See gpu_count.h.
+#include "cli/common/gpu_count.h"
 
 #include <algorithm>
 
@@ -13,10 +13,6 @@
 namespace sluice {
 
 namespace {
-
-constexpr std::string_view kGpu = "gres/gpu";
-// Jobs with this account, QOS or partition use what the owners leave.
-constexpr std::string_view kOvercap = "overcap";
 
 // "gpu:a40:2(IDX:0-1),nic:1" without what is in parentheses.
 std::string without_details(std::string_view text) {
@@ -49,11 +45,12 @@ GpuCounts gpus_in_tres(std::string_view text, std::uint64_t times) {
     if (!tres) return counts;
     std::uint64_t total = 0, typed = 0;
     for (const auto& [name, count] : *tres) {
-        if (name == kGpu) total = count;
-        if (!name.starts_with(kGpu) || name.size() <= kGpu.size() || name[kGpu.size()] != ':') {
+        if (name == kGpuTres) total = count;
+        if (!name.starts_with(kGpuTres) || name.size() <= kGpuTres.size() ||
+            name[kGpuTres.size()] != ':') {
             continue;
         }
-        counts[name.substr(kGpu.size() + 1)] += count * times;
+        counts[name.substr(kGpuTres.size() + 1)] += count * times;
         typed += count;
     }
     if (total > typed) counts["gpu"] += (total - typed) * times;
@@ -144,7 +141,7 @@ void add_labs(const Policy& policy, const std::string& cluster, GpuFacts& facts)
             continue;
         }
         if (each.parent == 0 || equals_ignoring_case(each.account, kOvercap)) continue;
-        auto cap = each.of_all.tres.find(std::string(kGpu));
+        auto cap = each.of_all.tres.find(std::string(kGpuTres));
         caps[each.account];
         if (cap != each.of_all.tres.end()) caps[each.account] = cap->second;
     }
