@@ -20,8 +20,10 @@
 #include "core/question.h"
 #include "model/errors.h"
 #include "model/partition_fields.h"
+#include "model/statistics_fields.h"
 #include "os/socket.h"
 #include "os/user.h"
+#include "protocol/field_codec.h"
 #include "protocol/frame.h"
 
 namespace sluice {
@@ -105,7 +107,11 @@ asio::awaitable<void> ClientSession::run() {
             break;
         }
         turn_.end();
-        if (is_within_rate(*request)) co_await handle(*request);
+        if (is_within_rate(*request)) {
+            timer_ = services_.statistics.requests.start(type_of(*request), caller_.user);
+            co_await handle(*request);
+            timer_.stop();
+        }
         charge_.reset();
     }
     link_->set_admission(nullptr);
@@ -280,6 +286,7 @@ asio::awaitable<void> ClientSession::ask(Incoming incoming, RequestId id, std::s
     incoming.request = id;
     incoming.asker = shared_from_this();
     incoming.charge = std::move(charge_);
+    incoming.timer = std::move(timer_);
     if (!co_await push(services_, std::move(incoming))) {
         fill(id, refusal(ErrorCode::ShuttingDown, ""));
     }
@@ -307,6 +314,7 @@ void ClientSession::all_told() {
 }
 
 void ClientSession::answer_at_once(Bytes reply) {
+    timer_.stop();
     {
         const std::lock_guard guard(mutex_);
         take_place(RequestId{}, std::move(reply));
@@ -404,6 +412,10 @@ asio::awaitable<Bytes> ClientSession::query(const wire::Request& request) {
         case wire::Request::kAskPolicy:
         case wire::Request::kAccountingOrder:
             co_return co_await accounting(request);
+        case wire::Request::kShowStatistics:
+            co_return co_await statistics();
+        case wire::Request::kResetStatistics:
+            co_return reset_statistics();
         case wire::Request::kShutdown: {
             const auto allowed = permit(services_.role(caller_.user), Action::Shutdown);
             co_return allowed ? done_reply() : framed(error_reply(allowed.error()));
@@ -456,6 +468,22 @@ asio::awaitable<Bytes> ClientSession::batch_script(JobId id) {
 asio::awaitable<Bytes> ClientSession::accounting(const wire::Request& request) {
     const auto work = [&] { return accounting_reply(services_, caller_.user, request); };
     co_return framed_reply(co_await run_on(services_.accounting_pool, work));
+}
+
+asio::awaitable<Bytes> ClientSession::statistics() {
+    const auto read = [&] { return statistics_of(services_, wall_clock()); };
+    const Statistics found = co_await run_on(services_.reader_pool, read);
+    wire::Reply reply;
+    field_codec::put_fields(found, *reply.mutable_statistics());
+    co_return framed_reply(reply);
+}
+
+Bytes ClientSession::reset_statistics() {
+    const auto allowed = permit(services_.role(caller_.user), Action::ResetStatistics);
+    if (!allowed) return framed(error_reply(allowed.error()));
+    services_.statistics.reset(wall_clock());
+    log_info("audit: uid {}: reset statistics", caller_.user.value);
+    return done_reply();
 }
 
 asio::awaitable<void> ClientSession::reconfigure() {

@@ -51,6 +51,8 @@ private:
     std::string config_text() const;  // `scontrol show config`
     asio::awaitable<Bytes> batch_script(JobId job);
     asio::awaitable<Bytes> accounting(const wire::Request& request);
+    asio::awaitable<Bytes> statistics();
+    Bytes reset_statistics();
     asio::awaitable<void> reconfigure();
     asio::awaitable<void> room_for_one_more();
     asio::awaitable<void> all_answered();
@@ -70,6 +72,7 @@ private:
     Listings& listings_;
     Turns::Turn turn_;                                // while it sends a long listing
     std::shared_ptr<const InFlight::Charge> charge_;  // of the current request
+    RequestCounts::Timer timer_;                      // of the current request
     asio::steady_timer answered_;  // cancelled when slots were removed: wakes wait_until()
 
     mutable std::mutex mutex_;  // for all below, and for the link's idle time

@@ -165,7 +165,8 @@ Result<void> Controller::recover(const StartOptions& options) {
     committer_ = std::make_unique<Committer>(
         *store_, published_, fleet_, mailer_,
         Writership{epoch, options.on_fenced, [this] { accountant_->wake(); }});
-    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse);
+    loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse,
+                                   services_.statistics);
     accountant_->start();
     return {};
 }

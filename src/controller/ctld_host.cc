@@ -40,7 +40,7 @@ Result<void> CtldHost::admit(const wire::Hello& hello, const Identity& peer,
 asio::awaitable<void> CtldHost::serve(std::shared_ptr<Link> link, Identity peer,
                                       wire::Channel channel, std::size_t thread) {
     if (channel == wire::CHANNEL_AGENT) {
-        co_await services_.fleet->serve(link);
+        co_await services_.fleet->serve(link, peer.user);
         co_return;
     }
     const auto session = std::make_shared<ClientSession>(

@@ -86,7 +86,7 @@ Result<std::shared_ptr<const std::string>> BlobCache::get(const std::string& has
 Fleet::Fleet(asio::any_io_executor home, Services& services)
     : home_(std::move(home)), services_(services), blobs_(services.store) {}
 
-asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link) {
+asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link, UserId user) {
     const auto message = co_await link->read();
     link->expect_until(std::nullopt);
     if (!message) co_return;
@@ -100,8 +100,9 @@ asio::awaitable<void> Fleet::serve(std::shared_ptr<Link> link) {
         log_error("{}: bad registration: {}", link->peer(), to_string(event.error()));
         co_return;
     }
-    auto node = std::make_shared<NodeLink>(link, event->node);
+    auto node = std::make_shared<NodeLink>(link, event->node, user);
     Incoming incoming;
+    incoming.timer = services_.statistics.requests.start(type_of(*report), user);
     incoming.event = std::move(*event);
     if (report->sequence() != 0) incoming.ack = Ack{node, report->sequence()};
     co_await asio::co_spawn(home_, claim(node, std::move(incoming)), asio::use_awaitable);
@@ -151,6 +152,7 @@ asio::awaitable<void> Fleet::hear(const Node& node) {
             co_return;
         }
         Incoming incoming;
+        incoming.timer = services_.statistics.requests.start(type_of(*report), node->user);
         incoming.event = std::move(*event);
         if (report->sequence() != 0) incoming.ack = Ack{node, report->sequence()};
         if (!co_await push(services_, std::move(incoming))) co_return;
@@ -160,12 +162,17 @@ asio::awaitable<void> Fleet::hear(const Node& node) {
 // All orders pass through the thread that reads from the store, also those that need nothing from
 // there: so they stay in order, and no connection waits for the disk.
 void Fleet::deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) {
+    const std::size_t messages = orders.size() + acks.size();
+    waiting_messages_ += messages;
+    ++waiting_batches_;
     asio::post(services_.blob_pool,
-               [this, orders = std::move(orders), acks = std::move(acks)]() mutable {
-                   asio::post(home_, [this, ready = with_blobs(std::move(orders)),
+               [this, messages, orders = std::move(orders), acks = std::move(acks)]() mutable {
+                   asio::post(home_, [this, messages, ready = with_blobs(std::move(orders)),
                                       acks = std::move(acks)]() mutable {
                        for (const ReadyOrder& each : ready) carry_out(each);
                        acknowledge(std::move(acks));
+                       waiting_messages_ -= messages;
+                       --waiting_batches_;
                    });
                });
 }

@@ -8,6 +8,7 @@
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
+#include <atomic>
 #include <list>
 #include <memory>
 #include <optional>
@@ -25,11 +26,15 @@ namespace sluice {
 // One node's connection.
 class NodeLink {
 public:
-    NodeLink(std::shared_ptr<Link> link, std::string node)
-        : link(std::move(link)), node(std::move(node)), answered(this->link->executor()) {}
+    NodeLink(std::shared_ptr<Link> link, std::string node, UserId user)
+        : link(std::move(link)),
+          node(std::move(node)),
+          user(user),
+          answered(this->link->executor()) {}
 
     const std::shared_ptr<Link> link;
     const std::string node;
+    const UserId user;  // of its slurmd
     // Used by the fleet: whether it may get orders, and its index in the core.
     bool welcome = false;
     NodeIndex index;
@@ -63,12 +68,18 @@ public:
     Fleet(asio::any_io_executor home, Services& services);
 
     // The session of a node, on the link's executor, until it ends.
-    asio::awaitable<void> serve(std::shared_ptr<Link> link);
+    asio::awaitable<void> serve(std::shared_ptr<Link> link, UserId user);
     void deliver(std::vector<NodeOrder> orders, std::vector<Ack> acks) override;
     // Tells every node to read its slurm.conf again.
     void reconfigure();
     // Tells every slurmd to end; running jobs continue.
     asio::awaitable<void> shut_down();
+    // Messages that are not passed to a connection yet, and the batches they came in. Any thread
+    // may ask.
+    struct Waiting {
+        std::size_t messages = 0, batches = 0;
+    };
+    Waiting waiting() const { return {waiting_messages_, waiting_batches_}; }
 
 private:
     using Node = std::shared_ptr<NodeLink>;
@@ -99,6 +110,7 @@ private:
     Services& services_;
     BlobCache blobs_;  // used by blob_pool only
     std::unordered_map<std::string, Node> nodes_;
+    std::atomic<std::size_t> waiting_messages_{0}, waiting_batches_{0};
     std::uint64_t reconfigured_ = 0;                       // number of reconfigurations
     std::unordered_map<std::string, std::uint64_t> told_;  // the last one each node was told of
 };

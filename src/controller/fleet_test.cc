@@ -56,7 +56,7 @@ protected:
         node_.reset(pair[0]);
         auto link = std::make_shared<Link>(
             Link::Socket(io_, asio::generic::stream_protocol(AF_UNIX, 0), pair[1]), scratch_, "n1");
-        asio::co_spawn(io_, fleet_.serve(link), asio::detached);
+        asio::co_spawn(io_, fleet_.serve(link, UserId{0}), asio::detached);
         thread_ = std::thread([this] { io_.run(); });
         wire::AgentReport report;
         report.mutable_register_()->set_node("n1");

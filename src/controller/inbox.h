@@ -11,6 +11,7 @@
 
 #include "base/queue.h"
 #include "controller/in_flight.h"
+#include "controller/request_counts.h"
 #include "controller/undecided.h"
 #include "core/effect.h"
 #include "core/event.h"
@@ -56,6 +57,7 @@ struct Incoming {
     std::shared_ptr<const Undecided::Mark> mark;     // of a request that may be repeated
     std::shared_ptr<const InFlight::Charge> charge;  // for its bytes, until it is decided
     std::function<void()> then = {};  // called by the shell once the event is decided and written
+    RequestCounts::Timer timer = {};  // of the message, until it is decided
 };
 
 using Inbox = Queue<Incoming>;

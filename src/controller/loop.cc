@@ -51,11 +51,12 @@ const Answer* answer_to(RequestId request, const Effects& effects, std::size_t f
 }  // namespace
 
 Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
-           const IoPulse& io_pulse)
+           const IoPulse& io_pulse, StatisticsBook& statistics)
     : cluster_(std::move(cluster)),
       inbox_(inbox),
       committer_(committer),
       io_pulse_(io_pulse),
+      statistics_(statistics),
       node_names_(names_of(*cluster_)),
       clock_(kWaitMost),
       thread_([this] { run(); }) {}
@@ -148,17 +149,28 @@ Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
     new_bytes_ = 0;
     if (turn.step != Seconds{0}) apply(*cluster_, time, ClockStepped{turn.step}, effects);
     if (turn.blocked != Seconds{0}) apply(*cluster_, time, StoodStill{turn.blocked}, effects);
-    for (Incoming& incoming : batch) decide_one(incoming, time, effects, decided);
+    for (Incoming& incoming : batch) {
+        decide_one(incoming, time, effects, decided);
+        incoming.timer.stop();
+    }
     const auto due = next_tick();
     if (tick_gate_.may_tick(due && *due <= time, batch.size(), inbox_.size()))
         apply(*cluster_, time, Tick{}, effects);
-    schedule(*cluster_, time, effects);
+    run_pass(time, effects);
     decided.batch.changes = cluster_->take_changes();
     decided.batch.node_names = node_names_;
     decided.snapshot = cluster_->take_snapshot(time);
     pack(std::move(effects), decided);
     hand_out_questions(time, decided);
     return decided;
+}
+
+void Loop::run_pass(Time now, Effects& effects) {
+    const auto begin = std::chrono::steady_clock::now();
+    const PassReport report = schedule(*cluster_, now, effects);
+    const auto end = std::chrono::steady_clock::now();
+    statistics_.add(now, cluster_->take_tally(), report,
+                    std::chrono::duration_cast<std::chrono::microseconds>(end - begin));
 }
 
 void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& decided) {

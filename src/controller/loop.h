@@ -13,6 +13,7 @@
 #include "controller/committer.h"
 #include "controller/inbox.h"
 #include "controller/io_pulse.h"
+#include "controller/statistics.h"
 #include "controller/tick_gate.h"
 #include "core/cluster.h"
 
@@ -21,7 +22,7 @@ namespace sluice {
 class Loop {
 public:
     Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
-         const IoPulse& io_pulse);
+         const IoPulse& io_pulse, StatisticsBook& statistics);
     ~Loop();
 
     // Decides what is left in the (closed) inbox, then ends.
@@ -35,6 +36,7 @@ private:
     Decided decide(std::vector<Incoming> batch, const LoopClock::Turn& turn);
     void decide_one(Incoming& incoming, Time now, Effects& effects, Decided& decided);
     std::optional<Error> no_room(const Incoming& incoming);
+    void run_pass(Time now, Effects& effects);
     void pack(Effects effects, Decided& decided);
     void pack_answer(Reply reply, Decided& decided);
     const std::string& name_of(NodeIndex node) const;
@@ -45,6 +47,7 @@ private:
     Inbox& inbox_;
     Committer& committer_;
     const IoPulse& io_pulse_;
+    StatisticsBook& statistics_;
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
     std::shared_ptr<const NodeNames> node_names_;  // by index
     LoopClock clock_;

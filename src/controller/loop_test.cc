@@ -84,7 +84,8 @@ protected:
         auto settings = std::make_shared<const Settings>(*settings_from(test_config(), UserId{64}));
         auto cluster = std::make_unique<Cluster>(settings, Time{Seconds{1000}});
         published_.snapshot.set(cluster->take_snapshot(Time{Seconds{1000}}));
-        loop_ = std::make_unique<Loop>(std::move(cluster), inbox_, committer_, io_pulse_);
+        loop_ =
+            std::make_unique<Loop>(std::move(cluster), inbox_, committer_, io_pulse_, statistics_);
     }
     ~Threads() override {
         committer_.give_up_soon();
@@ -118,6 +119,7 @@ protected:
 
     Undecided undecided_;
     IoPulse io_pulse_;
+    StatisticsBook statistics_{Time{Seconds{1000}}};
     FlakyStore store_;
     PublishedState published_;
     NoFleet fleet_;

@@ -23,6 +23,7 @@
 #include "controller/peer_hosts.h"
 #include "controller/published.h"
 #include "controller/rate_limit.h"
+#include "controller/statistics.h"
 #include "controller/turns.h"
 #include "core/permission.h"
 #include "net/run_on.h"
@@ -66,6 +67,7 @@ struct Services {
     PeerHosts peer_hosts;  // used by slow_pool only
     RateLimiter rate_limiter;
     InFlight in_flight{kInFlightMost};
+    StatisticsBook statistics{wall_clock()};
     Fleet* fleet = nullptr;
     AccountingService* accounting = nullptr;  // null: slurmdbd answers
     Accountant* accountant = nullptr;

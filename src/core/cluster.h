@@ -33,6 +33,7 @@
 #include "core/priority_table.h"
 #include "core/schedule/fair_share.h"
 #include "core/settings.h"
+#include "core/tally.h"
 #include "model/stored.h"
 
 namespace sluice {
@@ -312,6 +313,10 @@ public:
     void want_reboot(NodeIndex node) { wanted_reboots_.insert(node); }
     void want_no_reboot(NodeIndex node) { wanted_reboots_.erase(node); }
 
+    // Jobs since the last take_tally().
+    JobTally& tally() { return tally_; }
+    JobTally take_tally() { return std::exchange(tally_, {}); }
+
     ChangedRecords take_changes();
     // A snapshot, when something readers can see has changed since the last one.
     std::shared_ptr<const Snapshot> take_snapshot(Time now);
@@ -359,6 +364,7 @@ private:
     std::set<std::uint32_t> changed_jobs_;
     std::vector<JobId> forgotten_jobs_;
     FactBook facts_;
+    JobTally tally_;
     std::uint64_t delivered_facts_ = 0;
     std::set<std::uint32_t> changed_nodes_;
     bool visible_change_ = true;
@@ -389,7 +395,7 @@ void apply(Cluster& cluster, Time now, const Event& event, Effects& effects);
 // core/clock_step.cc
 void on_clock_stepped(Cluster& cluster, Time now, const ClockStepped& event, Effects& effects);
 // Starts what can start, after a batch of events. Bounded by what changed.
-void schedule(Cluster& cluster, Time now, Effects& effects);
+PassReport schedule(Cluster& cluster, Time now, Effects& effects);
 // Checks what must hold after every event; the text says what does not.
 std::optional<std::string> broken_invariant(const Cluster& cluster);
 

@@ -54,6 +54,7 @@ constexpr Permission kPermissions[] = {
     {Action::SeePrivateReservation, "see private reservation","-     -     -     y     y     y"},
     {Action::SeeDamagedRecords,     "see damaged records",    "-     -     -     y     y     y",
         ErrorCode::AccessDenied, "only root and SlurmUser may see damaged records"},
+    {Action::ResetStatistics,       "reset statistics",       "-     -     -     y     y     y"},
     {Action::UpdateNode,            "update node",            "-     -     -     -     y     y"},
     {Action::RebootNodes,           "reboot nodes",           "-     -     -     -     y     y"},
     {Action::UpdatePartition,       "change partition",       "-     -     -     -     y     y"},

@@ -49,6 +49,7 @@ enum class Action : std::uint8_t {
     SeePrivatePartitions,
     SeePrivateReservation,
     SeeDamagedRecords,  // scontrol show damaged
+    ResetStatistics,    // sdiag -r
     // the cluster
     UpdateNode,
     RebootNodes,

@@ -233,13 +233,16 @@ TEST_P(StoreContract, NumbersFactsOnceAndKeepsThemUntilTheyAreDelivered) {
     using Numbers = std::vector<std::uint64_t>;
     EXPECT_EQ(numbers_of(store_->facts(0, 10).value()), (Numbers{1, 2, 3}));
     EXPECT_EQ(numbers_of(store_->facts(1, 1).value()), Numbers{2});
+    EXPECT_EQ(store_->fact_count().value(), 3u);
     Batch done;
     done.changes.delivered = 2;
     ASSERT_TRUE(commit(done));
     EXPECT_EQ(numbers_of(store_->facts(0, 10).value()), Numbers{3});
+    EXPECT_EQ(store_->fact_count().value(), 1u);
     done.changes.delivered = 3;
     ASSERT_TRUE(commit(done));
     EXPECT_TRUE(store_->facts(0, 10)->empty());
+    EXPECT_EQ(store_->fact_count().value(), 0u);
     ASSERT_TRUE(commit(batch));
     EXPECT_EQ(numbers_of(store_->facts(0, 10).value()), (Numbers{4, 5, 6})) << "none is used twice";
 }

@@ -105,6 +105,11 @@ public:
         return found;
     }
 
+    Result<std::uint64_t> fact_count() override {
+        const std::lock_guard guard(mutex_);
+        return facts_.size();
+    }
+
     Result<std::string> blob(std::string_view hash) override {
         const std::lock_guard guard(mutex_);
         const auto found = blobs_.find(hash);

@@ -33,7 +33,7 @@ struct Writer {
 // Used by any thread, one at a time.
 struct Reader {
     Database database;
-    Statement get_blob, has_blob, free_pages, get_facts;
+    Statement get_blob, has_blob, free_pages, get_facts, count_facts;
 };
 
 Result<Writer> open_writer(const std::string& directory) {
@@ -72,6 +72,10 @@ Result<Reader> open_reader(const std::string& directory) {
         "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"));
     reader.get_facts = TRY(reader.database.prepare(
         "SELECT number, kind, data FROM facts WHERE number > ? ORDER BY number LIMIT ?"));
+    // Their numbers have no gaps: to count the rows would take long where there are many.
+    reader.count_facts =
+        TRY(reader.database.prepare("SELECT COALESCE((SELECT max(number) FROM facts) - (SELECT "
+                                    "min(number) FROM facts) + 1, 0)"));
     return reader;
 }
 
@@ -137,6 +141,16 @@ public:
         Result<std::vector<NumberedFact>> facts = read_facts(query);
         query.reset();
         return facts;
+    }
+
+    Result<std::uint64_t> fact_count() override {
+        const std::lock_guard guard(reader_mutex_);
+        Statement& query = reader_.count_facts;
+        const Result<bool> found = query.step();
+        const std::uint64_t count = found && *found ? query.number(0) : 0;
+        query.reset();
+        if (!found) return found.error();
+        return count;
     }
 
     Result<std::string> blob(std::string_view hash) override {

@@ -77,6 +77,7 @@ public:
     // The facts that are not delivered yet, with numbers above `after`, in their order. A number is
     // never used again. ChangedRecords::delivered deletes them. Any thread may ask.
     virtual Result<std::vector<NumberedFact>> facts(std::uint64_t after, std::size_t most) = 0;
+    virtual Result<std::uint64_t> fact_count() { return 0; }  // of these, all
 
     virtual Result<std::string> blob(std::string_view hash) = 0;
     virtual Result<bool> has_blob(std::string_view hash) = 0;

@@ -121,6 +121,7 @@ void end_pending(Cluster& cluster, Time now, JobId id, JobState state, std::opti
         job->run.start_time = now;
         job->run.end_time = now;
     }
+    count_end(cluster.job(id), cluster.tally());
     cluster.jobs_changed_state(id);
     cluster.want_pass();  // others may have waited behind it
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});

@@ -171,6 +171,7 @@ void finish_run(Cluster& cluster, Time now, JobId id, Effects& effects) {
         requeue_now(cluster, now, id, job.run.kill_reason == KillReason::RequeueHold, effects);
         return;
     }
+    count_end(job, cluster.tally());
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     answer_waiters(cluster, id, WaitFor::Ended, effects);
     // Clients that still wait for an allocation are told that there will be none.
@@ -311,6 +312,7 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
         const bool hold = cluster.job(id).run.kill_reason == KillReason::RequeueHold;
         return requeue_now(cluster, now, id, hold, effects);
     }
+    count_end(cluster.job(id), cluster.tally());
     cluster.jobs_changed_state(id);
     cluster.add_timer({now + cluster.settings().min_job_age, TimerKind::Forget, id.value});
     tell_of_end(cluster, now, id, effects);

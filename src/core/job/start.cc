@@ -54,6 +54,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
         job->time_limit = limit_before_deadline(*job, now);
         job->run.licenses_held = choose_licenses(cluster, *job, now);
     }
+    ++cluster.tally().started;
     const Job& job = cluster.job(id);
     hold_licenses(cluster, job);
     if (job.array_job) cluster.arrays().task_started(*job.array_job);

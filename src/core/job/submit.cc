@@ -267,6 +267,7 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
     bool immediate = event.demand->immediate;
     const Job& added = cluster.add_job(*std::move(job));
     job_is_here(cluster, added);
+    cluster.tally().submitted += count_of_jobs(added);
     watch_deadline(cluster, added);
     if (added.dependency.empty())
         enqueue(cluster, added, now);

@@ -116,7 +116,8 @@ Pass::Pass(Cluster& cluster, Time now, Effects& effects)
       first_blocked_(cluster.partitions().size()),
       heads_(cluster.partitions().size()),
       stopped_(cluster.partitions().size()),
-      booked_in_(cluster.partitions().size()) {}
+      booked_in_(cluster.partitions().size()),
+      report_{.queue = cluster.waiting().queue().size()} {}
 
 // One entry for each reservation that its jobs may start in now; also one outside if they ask for
 // no reservation.
@@ -204,6 +205,7 @@ bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<Tim
     if (!allocation ||
         is_limited(entry, cluster_.job(id), {tres_of(*allocation), nodes_in(choice)}))
         return false;
+    if (overtakes(entry)) ++cluster_.tally().backfilled;
     suspend_for_allocation(cluster_, now_, *allocation, effects_);
     std::string partition = cluster_.partitions()[entry.in->partition].config.name;
     std::string reservation = entry.reservation ? entry.reservation->name : "";
@@ -212,6 +214,12 @@ bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<Tim
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     scheduler_.making_room.erase(id.value);
     return true;
+}
+
+// Whether a job of a higher priority waits for nodes of the same partition.
+bool Pass::overtakes(const Entry& entry) const {
+    const std::optional<JobId>& first = first_blocked_[entry.in->partition];
+    return first && !entry.reservation && !waits_in_vain(*first);
 }
 
 void Pass::park_here(JobId id, Reason reason, std::string detail) {
@@ -402,6 +410,8 @@ void Pass::run_full(const std::vector<NodeIndex>& touched) {
         if (goes_on && entry.job_class->waiting.contains(entry.key)) {
             JobId id = entry.key.job;
             Outcome outcome = try_start(entry, id);
+            ++report_.depth;
+            if (outcome == Outcome::Started || outcome == Outcome::Blocked) ++report_.tried;
             if (may_preempt_for(entry, outcome) && preempt_for(entry, id))
                 outcome = Outcome::Started;
             if (outcome == Outcome::Started) {
@@ -446,9 +456,18 @@ static void look_at_limited_again(Queue& queue) {
     });
 }
 
-void schedule(Cluster& cluster, Time now, Effects& effects) {
+PassReport Pass::report() const {
+    const std::uint32_t bookings_most = cluster_.settings().backfill.max_job_test;
+    PassReport report = report_;
+    report.kind = is_full_ ? PassReport::Kind::Full : PassReport::Kind::Quick;
+    report.bookings = booked_;
+    report.hit_max_job_test = bookings_most > 0 && booked_ >= bookings_most;
+    return report;
+}
+
+PassReport schedule(Cluster& cluster, Time now, Effects& effects) {
     const WantedPass wanted = cluster.take_wanted_pass();
-    if (wanted == WantedPass::None) return;
+    if (wanted == WantedPass::None) return {};
     const bool only_new_jobs = wanted == WantedPass::NewJobs;
     cluster.refresh_layout();
     regroup_queue(cluster);
@@ -463,7 +482,7 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
         scheduler.is_planned = false;
         scheduler.planner.lose_track();
         cluster.publish_plan(nullptr);
-        return;
+        return {.kind = PassReport::Kind::Quick};
     }
     Seconds rest{
         scheduler.plan_steps <= kCheapSteps ? 0 : 1 + scheduler.plan_steps / kStepsPerSecondOfRest};
@@ -471,12 +490,16 @@ void schedule(Cluster& cluster, Time now, Effects& effects) {
     Pass pass(cluster, now, effects);
     bool is_due = now >= scheduler.planned_at + rest;
     bool full = !scheduler.is_planned || (is_due && !(only_new_jobs && pass.new_ones_come_last()));
-    if (full) return pass.run_full(touched);
+    if (full) {
+        pass.run_full(touched);
+        return pass.report();
+    }
     bool enough = pass.run_quick(touched);
-    if (!is_due)
-        cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
-    else if (!enough)
-        Pass(cluster, now, effects).run_full({});
+    if (!is_due) cluster.add_timer({scheduler.planned_at + rest, TimerKind::Plan, 0});
+    if (!is_due || enough) return pass.report();
+    Pass again(cluster, now, effects);
+    again.run_full({});
+    return again.report();
 }
 
 }  // namespace sluice

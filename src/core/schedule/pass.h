@@ -21,6 +21,7 @@ public:
     // Looks at touched nodes and new jobs only; bookings of the last full plan stand. Returns false
     // if a full pass is needed because a job has no start at all.
     bool run_quick(const std::vector<NodeIndex>& touched);
+    PassReport report() const;  // of the run
 
 private:
     // A class in one of its partitions, and how far down its jobs we are.
@@ -64,6 +65,7 @@ private:
     bool start(Entry& entry, JobId id, const Choice& choice,
                std::optional<TimeLimit> shortened = {});
     bool start_shortened(Entry& entry, JobId id);
+    bool overtakes(const Entry& entry) const;
     void note_blocked(Entry& entry, JobId id);
     void add_entries(JobClass& job_class, JobClass::InPartition& in, std::vector<Entry>& found);
     // blocked.cc: what squeue shows after ReqNodeNotAvail when reservations block the job; empty:
@@ -118,6 +120,7 @@ private:
     std::uint64_t steps_for_more_ = 0;  // second and later bookings of classes
     int preemption_searches_ = 0;
     int share_searches_ = 0;
+    PassReport report_;  // what is counted of it while it runs
 };
 
 PlanTime length_of(const JobClass& job_class);

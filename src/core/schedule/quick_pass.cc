@@ -50,6 +50,7 @@ bool Pass::run_quick(const std::vector<NodeIndex>& touched) {
         if (waits_as_before(entry, here)) continue;
         do {
             entry.key = *entry.job_class->waiting.begin();
+            ++report_.depth;
             if (!is_limited(entry, cluster_.job(entry.key.job))) continue;  // tried below
             if (entry.is_fresh && may_preempt_for(entry, Outcome::Limited))
                 preempt_for(entry, entry.key.job);
@@ -138,6 +139,7 @@ bool Pass::try_quickly(Entry& entry, const std::vector<NodeIndex>& touched, int&
                   .length = search.length,
                   .options = search.options,
                   .detail = search.detail};
+    ++report_.tried;
     auto own = planner.find_booking(job->id);
     if (own) planner.hide(*own);
     Choice choice = finder_.at_once(narrow);
