@@ -25,6 +25,7 @@
 #include "cli/sacct/options.h"
 #include "cli/scancel/options.h"
 #include "cli/scontrol/scontrol.h"
+#include "cli/sdiag/options.h"
 #include "cli/seff/seff.h"
 #include "cli/sinfo/options.h"
 #include "cli/sprio/options.h"
@@ -89,6 +90,7 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "scancel") return cancel_option_help();
     if (tool == "squeue") return squeue_option_help();
     if (tool == "sinfo") return sinfo_option_help();
+    if (tool == "sdiag") return sdiag_option_help();
     if (tool == "sprio") return sprio_option_help();
     if (tool == "sshare") return sshare_option_help();
     if (tool == "scontrol") return control_option_help();

@@ -39,8 +39,7 @@ def test_steps_have_their_nodes_tasks_and_ends(accounted):
     accounted.wait_end(job)
     wait_rows(accounted, [[f"{job}.batch", "1", "1"], [f"{job}.0", "2", "2"], [f"{job}.1", "1", "1"]],
               "-j", f"{job}.batch,{job}.0,{job}.1", fields="JobID,NNodes,NTasks")
-    assert [line for line in rows(accounted, "-j", job) if line[0] == f"{job}.1"] == [
-        [f"{job}.1", "FAILED", "4:0"]]
+    wait_rows(accounted, [[f"{job}.1", "FAILED", "4:0"]], "-j", f"{job}.1")
 
 
 def test_requeued_runs_are_kept(accounted):
@@ -63,6 +62,7 @@ def test_every_run_and_step_has_what_it_used(make_cluster):
     cluster.run("scontrol", "requeue", job)
     assert cluster.wait_end(job, timeout=60)["JobState"] == "COMPLETED"
     wait_rows(cluster, [[job, "0"], [job, "1"]], "-X", "-D", "-j", job, fields="JobID,Restarts")
+    wait_rows(cluster, [[job, "COMPLETED"]], "-X", "-j", job, fields="JobID,State")
     used = rows(cluster, "-j", job, "--noconvert", fields="JobID,CPUTimeRAW,TotalCPU,MaxRSS,MaxRSSNode")
     assert [line[0] for line in used] == [job, f"{job}.batch", f"{job}.0"]
     for line in used[1:]:

@@ -61,8 +61,10 @@ def test_what_is_wrong_is_said_and_changes_nothing(cluster):
              " Unknown option: frob=1\n Use keyword 'where' to modify condition\n"),
             ("add qos bad grptresmins=cpu=x", "sacctmgr: error: Invalid value for GrpTRESMins (cpu=x)\n"),
             ("add qos bad flags=frob",
-             "sacctmgr: error: Unknown QOS flag used in: 'frob'. Valid QOS flags are 'DenyOnLimit,PartitionMaxNodes,"
-             "PartitionMinNodes,OverPartQOS,PartitionTimeLimit,RequiresReservation'\n"),
+             "sacctmgr: error: Unknown QOS flag used in:\nsacctmgr: error:   'frob'\n"
+             "sacctmgr: error:  Valid QOS flags are\nsacctmgr: error:   'DenyOnLimit,EnforceUsageThreshold,"
+             "PartitionMinNodes,PartitionMaxNodes,PartitionTimeLimit,RequiresReservation,OverPartQOS,NoReserve,NoDecay,"
+             "UsageFactorSafe'\n"),
             ("add qos bad max=4", " Unknown option: max=4\n Use keyword 'where' to modify condition\n"),
             ("add qos bad grptres=frob=4", "sacctmgr: error: GrpTRES=frob=4: no TRES known by type frob\n"),
             ("add qos bad grptres=cpu=abc", "sacctmgr: error: Invalid value for GrpTRES (cpu=abc)\n"),

@@ -3,7 +3,6 @@
 // sacctmgr dump: the associations of a cluster as a file that sacctmgr load reads.
 #include "base/text.h"
 #include "cli/common/ask_policy.h"
-#include "cli/common/change_policy.h"
 #include "cli/sacctmgr/commands.h"
 #include "cli/sacctmgr/policy_line.h"
 #include "model/errors.h"

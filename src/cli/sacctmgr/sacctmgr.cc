@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "cli/common/ask_policy.h"
-#include "cli/common/change_policy.h"
 #include "cli/common/listing.h"
 #include "cli/sacctmgr/change.h"
 #include "cli/sacctmgr/commands.h"

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "cli/common/ask_accounting.h"
-#include "cli/common/change_policy.h"
 #include "cli/common/listing.h"
 #include "cli/sacctmgr/show.h"
 #include "cli/sacctmgr/table.h"

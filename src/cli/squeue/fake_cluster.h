@@ -10,14 +10,17 @@
 
 #include "base/text.h"
 #include "cli/client/client.h"
+#include "cli/sdiag/fake_statistics.h"
 #include "cli/squeue/fake_row.h"
 #include "cli/squeue/fake_shares.h"
 #include "model/columns.h"
 #include "model/errors.h"
 #include "model/filter.h"
 #include "model/job.h"
+#include "model/statistics_fields.h"
 #include "model/table.h"
 #include "protocol/convert.h"
+#include "protocol/field_codec.h"
 
 namespace sluice {
 
@@ -63,6 +66,8 @@ public:
             Result<wire::Listing> listing = list(request.list());
             if (!listing) return listing.error();
             *reply.mutable_listing() = std::move(*listing);
+        } else if (request.has_show_statistics()) {
+            field_codec::put_fields(fake_statistics(), *reply.mutable_statistics());
         } else if (request.has_ping()) {
             reply.mutable_pong()->set_hostname("vm");
         } else if (request.has_show_config()) {

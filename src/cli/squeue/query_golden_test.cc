@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cli/scontrol/scontrol.h"
+#include "cli/sdiag/sdiag.h"
 #include "cli/sinfo/sinfo.h"
 #include "cli/sprio/sprio.h"
 #include "cli/squeue/fake_cluster.h"
@@ -76,6 +77,8 @@ std::string run_line(const std::string& line) {
         code = run_sprio(invocation, cluster, streams);
     } else if (invocation.tool == "sshare") {
         code = run_sshare(invocation, cluster, streams);
+    } else if (invocation.tool == "sdiag") {
+        code = run_sdiag(invocation, cluster, streams);
     } else {
         code = run_scontrol_at(now, invocation, cluster, streams);
     }
@@ -132,7 +135,8 @@ TEST_P(QueryGolden, PrintsWhatIsRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden,
-                         testing::Values("squeue", "sinfo", "scontrol", "sprio", "sshare"));
+                         testing::Values("squeue", "sinfo", "scontrol", "sprio", "sshare",
+                                         "sdiag"));
 
 TEST(Squeue, AsksOnlyForTheColumnsOfItsFormatAndSort) {
     FakeCluster cluster;
