@@ -45,4 +45,4 @@ tidy:
 	tools/tidy.py build-plain
 
 clean:
-	rm -rf build build-debug build-tsan build-plain
+	rm -rf build build-debug build-tsan build-sanitized build-plain

@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 const std::string kKey = "0123456789abcdef0123456789abcdef";
-const Time kNow = from_unix(1'700'000'000);
+const Time kTokenTime = from_unix(1'700'000'000);
 const std::string kDigest(32, 'd');
 const Identity kAlice{UserId{1000}, GroupId{100}};
 
@@ -27,73 +27,78 @@ protected:
 };
 
 TEST_F(Token, SaysWhoItWasMintedFor) {
-    EXPECT_EQ(verifier_.verify(mint_.mint(kAlice, kDigest, kNow), kDigest, kNow).value(), kAlice);
+    EXPECT_EQ(
+        verifier_.verify(mint_.mint(kAlice, kDigest, kTokenTime), kDigest, kTokenTime).value(),
+        kAlice);
 }
 
 TEST_F(Token, IsGoodOnlyForWhatItCovers) {
-    const std::string token = mint_.mint(kAlice, kDigest, kNow);
-    EXPECT_EQ(verifier_.verify(token, std::string(32, 'e'), kNow).error().code,
+    const std::string token = mint_.mint(kAlice, kDigest, kTokenTime);
+    EXPECT_EQ(verifier_.verify(token, std::string(32, 'e'), kTokenTime).error().code,
               ErrorCode::AuthenticationFailed);
-    EXPECT_FALSE(verifier_.verify(token, "", kNow));
-    EXPECT_TRUE(verifier_.verify(token, kDigest, kNow)) << "refusals use nothing up";
+    EXPECT_FALSE(verifier_.verify(token, "", kTokenTime));
+    EXPECT_TRUE(verifier_.verify(token, kDigest, kTokenTime)) << "refusals use nothing up";
 }
 
 TEST_F(Token, IsGoodOnce) {
-    const std::string token = mint_.mint(kAlice, kDigest, kNow);
-    ASSERT_TRUE(verifier_.verify(token, kDigest, kNow));
-    EXPECT_EQ(verifier_.verify(token, kDigest, kNow).error().code, ErrorCode::CredentialReplayed);
-    EXPECT_EQ(verifier_.verify(token, kDigest, kNow + kTokenLifetime).error().code,
+    const std::string token = mint_.mint(kAlice, kDigest, kTokenTime);
+    ASSERT_TRUE(verifier_.verify(token, kDigest, kTokenTime));
+    EXPECT_EQ(verifier_.verify(token, kDigest, kTokenTime).error().code,
+              ErrorCode::CredentialReplayed);
+    EXPECT_EQ(verifier_.verify(token, kDigest, kTokenTime + kTokenLifetime).error().code,
               ErrorCode::CredentialReplayed);
 }
 
 TEST_F(Token, Expires) {
-    const std::string token = mint_.mint(kAlice, kDigest, kNow, Seconds{10});
-    const auto refused = verifier_.verify(token, kDigest, kNow + Seconds{11});
+    const std::string token = mint_.mint(kAlice, kDigest, kTokenTime, Seconds{10});
+    const auto refused = verifier_.verify(token, kDigest, kTokenTime + Seconds{11});
     EXPECT_EQ(refused.error().code, ErrorCode::CredentialExpired);
     EXPECT_NE(refused.error().detail.find("1700000010"), std::string::npos);
     EXPECT_NE(refused.error().detail.find("1700000011"), std::string::npos);
 }
 
 TEST_F(Token, FromTheFutureNamesBothClocks) {
-    const auto refused =
-        verifier_.verify(mint_.mint(kAlice, kDigest, kNow + Seconds{61}), kDigest, kNow);
+    const auto refused = verifier_.verify(mint_.mint(kAlice, kDigest, kTokenTime + Seconds{61}),
+                                          kDigest, kTokenTime);
     EXPECT_EQ(refused.error().code, ErrorCode::ClockSkew);
     EXPECT_NE(refused.error().detail.find("1700000061"), std::string::npos);
     EXPECT_NE(refused.error().detail.find("1700000000"), std::string::npos);
-    EXPECT_TRUE(verifier_.verify(mint_.mint(kAlice, kDigest, kNow + Seconds{60}), kDigest, kNow));
+    EXPECT_TRUE(verifier_.verify(mint_.mint(kAlice, kDigest, kTokenTime + Seconds{60}), kDigest,
+                                 kTokenTime));
 }
 
 TEST_F(Token, NoByteOfItCanBeChanged) {
-    const std::string token = mint_.mint(kAlice, kDigest, kNow);
+    const std::string token = mint_.mint(kAlice, kDigest, kTokenTime);
     for (std::size_t at = 0; at < token.size(); ++at) {
         std::string altered = token;
         altered[at] = static_cast<char>(altered[at] ^ 1);
-        EXPECT_FALSE(verifier_.verify(altered, kDigest, kNow)) << at;
+        EXPECT_FALSE(verifier_.verify(altered, kDigest, kTokenTime)) << at;
     }
-    EXPECT_TRUE(verifier_.verify(token, kDigest, kNow)) << "refusals use nothing up";
+    EXPECT_TRUE(verifier_.verify(token, kDigest, kTokenTime)) << "refusals use nothing up";
 }
 
 TEST_F(Token, OfAnotherKeyIsRefused) {
     const TokenMint other(std::string(32, 'x'), "login1");
-    EXPECT_EQ(verifier_.verify(other.mint(kAlice, kDigest, kNow), kDigest, kNow).error().code,
-              ErrorCode::AuthenticationFailed);
+    EXPECT_EQ(
+        verifier_.verify(other.mint(kAlice, kDigest, kTokenTime), kDigest, kTokenTime).error().code,
+        ErrorCode::AuthenticationFailed);
 }
 
 TEST_F(Token, NoiseIsRefused) {
-    EXPECT_FALSE(verifier_.verify("", kDigest, kNow));
-    EXPECT_FALSE(verifier_.verify("noise", kDigest, kNow));
-    EXPECT_FALSE(verifier_.verify(std::string(1 << 20, '\x0a'), kDigest, kNow));
+    EXPECT_FALSE(verifier_.verify("", kDigest, kTokenTime));
+    EXPECT_FALSE(verifier_.verify("noise", kDigest, kTokenTime));
+    EXPECT_FALSE(verifier_.verify(std::string(1 << 20, '\x0a'), kDigest, kTokenTime));
 }
 
 TEST(ReplayCache, IsBoundedAndForgetsOnlyWhatHasExpired) {
     using enum ReplayCache::Verdict;
     ReplayCache cache(2);
-    EXPECT_EQ(cache.use("a", kNow + Seconds{10}, kNow), Fresh);
-    EXPECT_EQ(cache.use("b", kNow + Seconds{20}, kNow), Fresh);
-    EXPECT_EQ(cache.use("c", kNow + Seconds{20}, kNow), Full);
-    EXPECT_EQ(cache.use("a", kNow + Seconds{10}, kNow), Seen);
-    EXPECT_EQ(cache.use("c", kNow + Seconds{20}, kNow + Seconds{11}), Fresh);
-    EXPECT_EQ(cache.use("b", kNow + Seconds{20}, kNow + Seconds{20}), Seen);
+    EXPECT_EQ(cache.use("a", kTokenTime + Seconds{10}, kTokenTime), Fresh);
+    EXPECT_EQ(cache.use("b", kTokenTime + Seconds{20}, kTokenTime), Fresh);
+    EXPECT_EQ(cache.use("c", kTokenTime + Seconds{20}, kTokenTime), Full);
+    EXPECT_EQ(cache.use("a", kTokenTime + Seconds{10}, kTokenTime), Seen);
+    EXPECT_EQ(cache.use("c", kTokenTime + Seconds{20}, kTokenTime + Seconds{11}), Fresh);
+    EXPECT_EQ(cache.use("b", kTokenTime + Seconds{20}, kTokenTime + Seconds{20}), Seen);
 }
 
 class TokenKey : public testing::Test {

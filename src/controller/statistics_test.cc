@@ -69,7 +69,7 @@ TEST(RequestTypes, HaveSlurmsNameWhereSlurmHasTheMessage) {
     request.mutable_update()->set_entity(wire::Update::PARTITION);
     request.mutable_update()->set_verb(wire::Update::DELETE);
     EXPECT_EQ(type_of(request).name, "REQUEST_DELETE_PARTITION");
-    request.mutable_update()->set_entity(wire::Update::QOS);
+    request.mutable_update()->set_entity(wire::Update::NODE);
     EXPECT_EQ(type_of(request).name, "UPDATE");
     request.mutable_explain();
     EXPECT_EQ(type_of(request).name, "EXPLAIN_JOB");

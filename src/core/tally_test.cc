@@ -44,8 +44,8 @@ TEST(Tally, CountsAJobOnceHoweverItEnds) {
         at      1
         clean   long n1
         down    n2
-        expect  long TIMEOUT
-        expect  lost NODE_FAIL
+        expect  long timeout
+        expect  lost node_fail
     )"),
         (JobTally{.submitted = 5, .started = 5, .completed = 3, .cancelled = 1, .failed = 1}));
 }

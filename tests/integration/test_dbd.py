@@ -74,20 +74,22 @@ def test_a_change_has_its_effect_when_sacctmgr_returns(make_cluster):
         cluster.submit("true", "-A", name)
 
 
-def test_old_rows_go_to_a_file_and_come_back(make_cluster):
+def test_old_rows_leave_the_database_and_young_ones_stay(make_cluster):
     cluster = make_cluster(dbd="")
     cluster.wait_end(cluster.submit("true"))
     wait_for(lambda: len(ended(cluster)) == 1, what="the job in sacct")
     archive = cluster.dir / "archive"
     archive.mkdir()
-    wrong = cluster.run("sacctmgr", "-i", "archive", "dump", "PurgeJobAfter=x", check=False)
-    assert (wrong.returncode, wrong.stderr) == (1, "sacctmgr: error: Invalid value: PurgeJobAfter=x\n")
-    wait_for(lambda: cluster.run("sacctmgr", "-i", "archive", "dump", f"Directory={archive}", "Jobs",
-                                 "PurgeJobAfter=0hours").returncode == 0 and ended(cluster) == [],
-             what="the job to leave the database")
-    [file] = archive.iterdir()
-    cluster.run("sacctmgr", "archive", "load", f"File={file}")
-    assert len(ended(cluster)) == 1
+    order = ("sacctmgr", "-i", "archive", "dump", f"Directory={archive}", "Jobs")
+    for words, problem in (((*order, "PurgeJobAfter=x"), "Invalid value: PurgeJobAfter=x"),
+                           (order, "no Purge...After= is given"),
+                           (("sacctmgr", "archive", "load", "File=/nonexistent"), "/nonexistent")):
+        wrong = cluster.run(*words, check=False)
+        assert wrong.returncode == 1 and problem in wrong.stderr
+    refused = cluster.run(*order, "PurgeJobAfter=1hour", user=USER, check=False)
+    assert refused.returncode == 1 and "only administrators" in refused.stderr
+    cluster.run(*order, "PurgeJobAfter=1hour")
+    assert len(ended(cluster)) == 1 and not list(archive.iterdir())
 
 
 def test_the_backup_is_asked_when_the_first_host_does_not_answer(make_cluster):

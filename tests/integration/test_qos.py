@@ -64,7 +64,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(cluster):
              "sacctmgr: error: Unknown QOS flag used in:\nsacctmgr: error:   'frob'\n"
              "sacctmgr: error:  Valid QOS flags are\nsacctmgr: error:   'DenyOnLimit,EnforceUsageThreshold,"
              "PartitionMinNodes,PartitionMaxNodes,PartitionTimeLimit,RequiresReservation,OverPartQOS,NoReserve,NoDecay,"
-             "UsageFactorSafe'\n"),
+             "Relative,UsageFactorSafe'\n"),
             ("add qos bad max=4", " Unknown option: max=4\n Use keyword 'where' to modify condition\n"),
             ("add qos bad grptres=frob=4", "sacctmgr: error: GrpTRES=frob=4: no TRES known by type frob\n"),
             ("add qos bad grptres=cpu=abc", "sacctmgr: error: Invalid value for GrpTRES (cpu=abc)\n"),

@@ -160,16 +160,17 @@ TEST(SacctmgrLine, IsReadAsTheSameStep) {
         .verb = PolicyVerb::Delete, .entity = PolicyEntity::User, .names = {"ann", "bob"}};
     remove.accounts = {"lab", "overcap"};
     for (const PolicyStep& step : {add, modify, remove}) {
+        const std::string line = sacctmgr_line(step);
         std::vector<std::string> words;
-        for (std::string_view word : split(sacctmgr_line(step), ' ')) words.emplace_back(word);
+        for (std::string_view word : split(line, ' ')) words.emplace_back(word);
         ASSERT_EQ(words[0] + words[1], "sacctmgr-i");
         words.erase(words.begin(), words.begin() + 4);
         const bool is_user = step.entity == PolicyEntity::User;
         Result<SacctmgrWords> read = read_change_words(
             is_user ? SacctmgrEntity::User : SacctmgrEntity::Account, step.verb, words);
-        ASSERT_TRUE(read) << sacctmgr_line(step);
+        ASSERT_TRUE(read) << line;
         read->step.entity = step.entity;
-        EXPECT_EQ(read->step, step) << sacctmgr_line(step);
+        EXPECT_EQ(read->step, step) << line;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "cli/squeue/fake_cluster.h"
 #include "model/policy_fields.h"
 #include "policy/apply.h"
@@ -39,7 +40,8 @@ public:
     }
     void change(PolicyStep step) {
         const PolicyActor root{.name = "root", .uid = UserId{0}, .is_root = true};
-        CHECK(apply_change(policy, {{std::move(step)}}, root, {.gres = {"gpu"}}, Time{}));
+        const PolicyFacts facts{.gres = {"gpu"}};
+        CHECK(apply_change(policy, {{std::move(step)}}, root, facts, Time{}).has_value());
     }
 
     Policy policy = first_policy("oracle", Time{});
