@@ -385,3 +385,8 @@ def test_sluice_lab_makes_changes_and_removes_a_lab(labs):
     assert denied.returncode == 1 and "denied" in denied.stderr
     labs.cancel_all()
     labs.run("sluice", "lab", "remove", "tiny-lab")
+
+
+def test_sluice_import_finds_nothing_to_refuse_in_the_example(labs):
+    report = labs.run("sluice", "import", "conf", EXAMPLE / "slurm.conf").stdout.splitlines()
+    assert re.fullmatch(r"\d+ used, 0 used in part, 0 without effect, 0 refused", report[-1]), report

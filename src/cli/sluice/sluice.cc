@@ -1,5 +1,6 @@
 #include "cli/sluice/sluice.h"
 
+#include "cli/sluice/import.h"
 #include "cli/sluice/lab.h"
 
 namespace sluice {
@@ -15,6 +16,8 @@ constexpr std::string_view kHelp =
   lab set NAME [--gpus N] [--users +c,-a]   change the cap; add and remove members
   lab remove NAME                           remove a lab
   lab list                                  labs, caps, GPUs in use, members
+  import conf FILE                          what becomes of each key of a slurm.conf of Slurm
+  import dump [-i] FILE                     load a file of sacctmgr dump
   version   print Sluice's own version (the other tools print the Slurm release they behave as)
   help      print this text
 
@@ -40,6 +43,7 @@ int run_sluice(const Invocation& invocation, Client& client, Streams& streams) {
     const std::vector<std::string> words(
         invocation.args.begin() + (invocation.args.empty() ? 0 : 1), invocation.args.end());
     if (command == "lab") return run_lab(invocation, words, client, streams);
+    if (command == "import") return run_import(invocation, words, client, streams);
     print_error(streams, invocation,
                 fmt::format("unknown command: {} (sluice help lists them)", command));
     return 1;
