@@ -69,10 +69,12 @@ Result<std::unique_ptr<AccountingService>> AccountingService::open(ServiceOption
     std::unique_ptr<AccountingService> service(
         new AccountingService(std::move(options), std::move(writer), std::move(reader)));
     Policy policy = TRY(service->writer_->policy());
-    if (policy.version == 0) {
-        policy = policy_of_new_database(service->options_, now);
-        TRY(service->writer_->set_policy(policy, 0, {}));
-    }
+    const std::uint64_t stored = policy.version;
+    if (stored == 0) policy = policy_of_new_database(service->options_, now);
+    Tres tracked;
+    for (const std::string& name : service->options_.tracked_tres) tracked[name] = 0;
+    if (add_tres(policy, tracked) || stored == 0)
+        TRY(service->writer_->set_policy(policy, stored, {}));
     service->policy_ = std::make_shared<const Policy>(std::move(policy));
     return service;
 }

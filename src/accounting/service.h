@@ -30,6 +30,7 @@ struct ServiceOptions {
     sql::Target target;
     std::string cluster;  // of questions and changes that name none
     HiddenData hidden = {};
+    std::vector<std::string> tracked_tres = {};  // resources that limits may name
     // What a new database begins with, if it has associations; else it gives only its QOS.
     std::shared_ptr<const Policy> first = nullptr;
 };

@@ -114,16 +114,6 @@ PrioritySettings priority_from(const Config& config) {
     return priority;
 }
 
-void take_resources(const Config& config, Settings& settings) {
-    for (std::string_view name : split(config.gres_types, ',')) {
-        if (trim(name).empty()) continue;
-        settings.gres_types.emplace_back(trim(name));
-        settings.tracked_tres.push_back("gres/" + settings.gres_types.back());
-    }
-    for (std::string_view name : split(config.accounting_tres, ','))
-        if (!trim(name).empty()) settings.tracked_tres.push_back(to_lower(trim(name)));
-}
-
 }  // namespace
 
 std::optional<std::string_view> find_parameter(std::string_view list, std::string_view name) {
@@ -138,6 +128,15 @@ std::optional<std::string_view> find_parameter(std::string_view list, std::strin
     return std::nullopt;
 }
 
+std::vector<std::string> tracked_tres(const Config& config) {
+    std::vector<std::string> names;
+    for (std::string_view name : split(config.gres_types, ','))
+        if (!trim(name).empty()) names.push_back("gres/" + std::string(trim(name)));
+    for (std::string_view name : split(config.accounting_tres, ','))
+        if (!trim(name).empty()) names.push_back(to_lower(trim(name)));
+    return names;
+}
+
 Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     Settings settings;
     settings.cluster_name = config.cluster_name;
@@ -150,7 +149,9 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_id = config.max_job_id;
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
-    take_resources(config, settings);
+    for (std::string_view name : split(config.gres_types, ','))
+        if (!trim(name).empty()) settings.gres_types.emplace_back(trim(name));
+    settings.tracked_tres = tracked_tres(config);
     take_select(config, settings);
     settings.task_sampling =
         TRY(parse_task_sampling(config.job_acct_gather_frequency)).value_or(kSamplingDefault);

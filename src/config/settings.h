@@ -9,6 +9,9 @@
 
 namespace sluice {
 
+// Resources that limits may name, whether or not a node has them: "gres/gpu".
+std::vector<std::string> tracked_tres(const Config& config);
+
 // `slurm_user` is SlurmUser's number: looking it up is the caller's business.
 Result<Settings> settings_from(const Config& config, UserId slurm_user);
 

@@ -127,6 +127,7 @@ Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
         ServiceOptions options{.target = {.path = config.state_save_location + "/accounting.db"},
                                .cluster = config.cluster_name,
                                .hidden = hidden_data(config),
+                               .tracked_tres = tracked_tres(config),
                                .first = std::move(stored)};
         accounting_ = TRY(AccountingService::open(std::move(options), wall_clock()));
         TRY(accounting_->register_cluster(config.cluster_name, host_name(), config.slurmctld_port,

@@ -81,7 +81,9 @@ void Cluster::apply_settings(std::shared_ptr<const Settings> settings, Time now)
 }
 
 void Cluster::build_nodes(Time now) {
-    for (std::uint32_t i = 0; i < node_count(); ++i) edit_node(NodeIndex{i})->removed = true;
+    std::vector<bool> were_removed(node_count());
+    for (std::uint32_t i = 0; i < node_count(); ++i)
+        were_removed[i] = std::exchange(edit_node(NodeIndex{i})->removed, true);
     for (const NodeConfig& config : settings_->nodes) {
         auto known = node_index_.find(config.name);
         if (known == node_index_.end()) {
@@ -94,6 +96,7 @@ void Cluster::build_nodes(Time now) {
         } else {
             const Edit<Node> node = edit_node(known->second);
             node->removed = false;
+            if (were_removed[known->second.value]) node_is_heard(*this, *node, now);
             configure_node(*node, config, *settings_, now);
         }
     }

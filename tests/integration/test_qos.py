@@ -72,7 +72,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(cluster):
             ("add qos bad maxwall=abc", "sacctmgr: error: Bad MaxWall time format: MaxWall=abc\n"),
             ("add qos bad maxjobspu=-7", "sacctmgr: error: Invalid value for MaxJobsPU (-7)\n"),
             ("add qos bad preempt=nosuch",
-             "sacctmgr: error: You gave a bad qos 'nosuch'. Valid QOS's are normal,high\n"),
+             " You gave a bad qos 'nosuch'. Valid QOS's are normal,high\n"),
             ("add qos", " Need name of qos to add.\n"),
             ("modify qos high set preemptmode=suspend",
              " PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf\n"),

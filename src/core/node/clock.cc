@@ -22,9 +22,13 @@ bool clock_differs(const Node& node) {
     return node.clock_ahead > kDifferenceMost || node.clock_ahead < -kDifferenceMost;
 }
 
+bool has_clock_reason(const Node& node) {
+    return node.reason.starts_with(kClockReason);
+}
+
 void look_at_clock(Cluster& cluster, Time now, NodeIndex index) {
     const Edit<Node> node = cluster.edit_node(index);
-    const bool is_ours = node->reason.starts_with(kClockReason);
+    const bool is_ours = has_clock_reason(*node);
     if (clock_differs(*node) && (is_ours || node->reason.empty())) {
         const bool ahead = node->clock_ahead > Seconds{0};
         std::string reason = fmt::format("{}: {} s {}", kClockReason,

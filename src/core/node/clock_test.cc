@@ -51,6 +51,17 @@ TEST(NodeClock, JobsThatRunThereGoOn) {
     EXPECT_EQ(world.run("shows n1 state=ALLOCATED reason="), "");
 }
 
+// With ReturnToService=1 only a node that did not respond returns by itself.
+TEST(NodeClock, ANodeThatWasSilentMeanwhileReturns) {
+    Scenario world;
+    ASSERT_EQ(world.run("nodes n1\n pass"), "");
+    register_with(world, Seconds{100});
+    ASSERT_EQ(world.run("lost n1\n at 6"), "");
+    EXPECT_EQ(world.cluster().node(NodeIndex{0}).reason, "Not responding");
+    register_with(world, Seconds{0});
+    EXPECT_EQ(world.run("shows n1 state=IDLE reason="), "");
+}
+
 TEST(NodeClock, TheReasonOfAnAdministratorStays) {
     Scenario world;
     ASSERT_EQ(world.run("nodes n1\n pass\n node n1 State=DRAIN Reason=fan"), "");

@@ -102,7 +102,8 @@ void node_timed_out(Cluster& cluster, Time now, NodeIndex index, Effects& effect
         const Edit<Node> node = cluster.edit_node(index);
         node->down = true;
         node->connected = false;
-        if (node->reason.empty())
+        // A clock that differed is measured again when the node registers.
+        if (node->reason.empty() || has_clock_reason(*node))
             set_reason(*node, "Not responding", cluster.settings().slurm_user, now);
     }
     cluster.mark_stored(index);

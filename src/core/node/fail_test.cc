@@ -19,6 +19,35 @@ TEST(NodeTimeout, ASilentNodeIsToldToRegisterAgain) {
     EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).connected);
 }
 
+// "lost" stops the heartbeats of n1 at 0; five minutes later it would be given up.
+TEST(NodeTimeout, AnyMessageShowsThatTheNodeIsThere) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n1\nsubmit a\npass\nexpect a running n1\nlost n1\nat 4"), "");
+    Effects effects;
+    const RunId run{scenario.job("a"), 0, kBatchStep};
+    apply(scenario.cluster(), scenario.now(), LaunchReported{NodeIndex{0}, run, {}}, effects);
+    EXPECT_EQ(scenario.run("at 6\nexpect a running n1"), "");
+    EXPECT_EQ(scenario.run("at 10"), "");
+    EXPECT_TRUE(scenario.cluster().node(NodeIndex{0}).down);
+}
+
+TEST(NodeTimeout, ANodeThatIsAddedAgainHasTimeToRegister) {
+    Scenario scenario;
+    ASSERT_EQ(scenario.run("nodes n[1-2]\npass\nlost n2\nat 1"), "");
+    const auto both = std::make_shared<const Settings>(scenario.cluster().settings());
+    auto one = std::make_shared<Settings>(*both);
+    one->nodes.pop_back();
+    for (PartitionConfig& partition : one->partitions) partition.nodes = {"n1"};
+    Effects effects;
+    apply(scenario.cluster(), scenario.now(), Reconfigure{RequestId{0}, {}, one}, effects);
+    ASSERT_EQ(scenario.run("at 4"), "");
+    apply(scenario.cluster(), scenario.now(), Reconfigure{RequestId{0}, {}, both}, effects);
+    ASSERT_EQ(scenario.run("at 6"), "");
+    EXPECT_FALSE(scenario.cluster().node(NodeIndex{1}).down);
+    ASSERT_EQ(scenario.run("at 10"), "");
+    EXPECT_TRUE(scenario.cluster().node(NodeIndex{1}).down);
+}
+
 TEST(KillFailed, DrainsTheNodeAndEndsNothingByItself) {
     Scenario scenario;
     ASSERT_EQ(scenario.run("nodes n[1-2]\nsubmit a\npass\nexpect a running n1"), "");

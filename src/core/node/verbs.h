@@ -17,6 +17,7 @@ void on_node_disconnected(Cluster& cluster, const NodeDisconnected& event);
 
 // clock.cc: a node whose clock differs from the controller's takes no jobs while it does.
 void look_at_clock(Cluster& cluster, Time now, NodeIndex index);
+bool has_clock_reason(const Node& node);
 
 // fail.cc: the node has been silent for too long, or was declared down. Any message of a node shows
 // that it is there.
