@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "model/columns.h"
+#include "model/table.h"
 
 namespace sluice {
 

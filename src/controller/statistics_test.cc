@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/columns.h"
+#include "model/table.h"
 
 namespace sluice {
 namespace {

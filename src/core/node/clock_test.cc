@@ -54,7 +54,7 @@ TEST(NodeClock, JobsThatRunThereGoOn) {
 // With ReturnToService=1 only a node that did not respond returns by itself.
 TEST(NodeClock, ANodeThatWasSilentMeanwhileReturns) {
     Scenario world;
-    ASSERT_EQ(world.run("nodes n1\n pass"), "");
+    ASSERT_EQ(world.run("settings return=1\n nodes n1\n pass"), "");
     register_with(world, Seconds{100});
     ASSERT_EQ(world.run("lost n1\n at 6"), "");
     EXPECT_EQ(world.cluster().node(NodeIndex{0}).reason, "Not responding");
