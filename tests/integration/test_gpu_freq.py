@@ -64,6 +64,8 @@ SET = "gpu0 memory={} graphics={}"
     ("low", 877, 135), ("medium", 877, 1005), ("high,memory=high", 877, 1380), ("highm1", 877, 1372),
     ("900", 877, 1005), ("memory=low", 405, 607), ("graphics=1400,memory=1", 405, 607)])
 def test_a_step_has_the_nearest_possible_clocks(clocked, nvml, demand, memory, graphics):
+    # The job of the last srun gives its GPU back a moment after srun has ended.
+    clocked.wait_for(lambda: not clocked.run("squeue", "-h").stdout, what="GPU 0 to be free")
     nvml.calls()
     done = clocked.run("srun", "--gres=gpu:1", f"--gpu-freq={demand},verbose", "true")
     assert f"GpuFreq=memory_freq:{memory},graphics_freq:{graphics} (GPU 0)\n" in done.stderr
