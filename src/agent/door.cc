@@ -269,7 +269,7 @@ void Door::on_local(Visitor& visitor) {
 
 // sstat waits for one answer; the visitor stays as long as others may.
 void Door::on_usage_asked(const std::shared_ptr<Visitor>& visitor, const wire::AskUsage& question) {
-    jobs_.ask_usage(question, visitor->identity, [this, visitor](Result<wire::StepUsages> usages) {
+    jobs_.ask_usage(question, visitor->identity, [visitor](Result<wire::StepUsages> usages) {
         if (visitor->gone) return;
         wire::StepOutput output;
         if (usages) {
