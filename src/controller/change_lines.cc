@@ -21,6 +21,7 @@ constexpr KillLine kKillLines[] = {
     {KillReason::RequeueHold, "Requeuing {}, held"},
     {KillReason::NodeFail, "Killing {} on failed node"},
     {KillReason::Preempted, "preempted {} has been killed to reclaim resources"},
+    {KillReason::NodeFailRequeue, "Requeuing {} due to failure of its node"},
     {KillReason::PreemptedRequeue, "preempted {} has been requeued to reclaim resources"},
 };
 

@@ -100,6 +100,8 @@ void add_run(const Cluster& cluster, const Job& job, const Partition* partition,
     fact.tres_requested = tres_wanted(job, partition, cluster.settings());
     fact.cpus_requested = static_cast<std::uint32_t>(fact.tres_requested["cpu"]);
     fact.nodes_requested = static_cast<std::uint32_t>(fact.tres_requested["node"]);
+    if (run.start_time) fact.flags = run.overtook ? kStartedByBackfill : kStartedByMain;
+    if (run.launched) fact.flags |= kStartReceived;
     if (!run.allocation) return;
     fact.tres_allocated = tres_of(*run.allocation);
     if (partition) {

@@ -77,6 +77,28 @@ TEST_F(Ended, TheBatchScriptIsAStepOfItsOwn) {
     EXPECT_EQ(steps.back().exit.code, 3);
 }
 
+TEST_F(Ended, ARunWhoseNodeIsLostFailedWithItsNode) {
+    run("nodes n[1-2]\nsubmit a\npass\nexpect a running n1");
+    (void)changes();
+    run("lost n1\nat 6\nexpect a running n2");
+    const auto runs = facts<AccountedJob>();
+    ASSERT_GE(runs.size(), 2u);
+    EXPECT_EQ(runs[0].state, ShownState::NodeFail);
+    EXPECT_EQ(runs[0].restarts, 0u);
+    EXPECT_TRUE(runs[0].end);
+    EXPECT_EQ(runs.back().restarts, 1u);
+}
+
+TEST_F(Ended, ARunTellsWhetherItOvertookAnotherJob) {
+    run("nodes n1 cpus=4\nsubmit a cpus=2 time=60\npass\nsubmit big cpus=4 time=60\npass\n"
+        "submit small cpus=1 time=10\npass\nexpect small running n1\nexpect big pending");
+    std::map<std::uint32_t, std::uint32_t> flags;
+    for (const AccountedJob& each : facts<AccountedJob>()) flags[each.job.value] = each.flags;
+    EXPECT_EQ(flags.at(1) & (kStartedByMain | kStartedByBackfill), kStartedByMain);
+    EXPECT_EQ(flags.at(2), 0u);
+    EXPECT_EQ(flags.at(3) & (kStartedByMain | kStartedByBackfill), kStartedByBackfill);
+}
+
 TEST_F(Ended, AJobThatNeverStartedIsToldToo) {
     run("nodes n1\nsubmit a hold\ncancel a");
     const AccountedJob ended = only_run();

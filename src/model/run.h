@@ -108,6 +108,7 @@ enum class KillReason : std::uint8_t {
     NodeFail,
     Preempted,
     PreemptedRequeue,
+    NodeFailRequeue,  // its node was lost, and it may run again
 };
 
 // All that starts again with a requeue. A job that waits for its first start has an empty run; one
@@ -128,6 +129,7 @@ struct Run {
     std::string reservation;                       // the one it runs or ran in
     std::string licenses_held;  // "matlab:2": taken at the start, kept after the end
     bool launched = false;      // the head node has confirmed the batch script's start
+    bool overtook = false;      // it started ahead of a job with a higher priority
 
     std::optional<KillReason> kill_reason;
     std::optional<UserId> killed_by;

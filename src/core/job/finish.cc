@@ -42,15 +42,14 @@ JobState state_after(KillReason reason) {
         case KillReason::Requeue:
         case KillReason::RequeueHold:
         case KillReason::PreemptedRequeue:
+        case KillReason::NodeFailRequeue:
             return JobState::Running;  // until the nodes are clean
     }
     return JobState::Failed;
 }
 
 bool will_run_again(const Job& job) {
-    return job.run.kill_reason == KillReason::Requeue ||
-           job.run.kill_reason == KillReason::RequeueHold ||
-           job.run.kill_reason == KillReason::PreemptedRequeue;
+    return job.run.kill_reason && state_after(*job.run.kill_reason) == JobState::Running;
 }
 
 // The final state of a job that ended by itself.
@@ -113,6 +112,7 @@ std::string reason_line(const Cluster& cluster, const Job& job, Time now, NodeIn
             cause = " DUE TO PREEMPTION";
             break;
         case KillReason::NodeFail:
+        case KillReason::NodeFailRequeue:
             cause = " DUE TO NODE FAILURE";
             break;
         case KillReason::Requeue:
@@ -303,6 +303,8 @@ void give_up_unplaced(Cluster& cluster, Time now, JobId id, Effects& effects) {
         count_usage(cluster, now, *job);
         const bool was_running = job->state == JobState::Running;
         is_requeued = was_running && (may_be_requeued(*job) || will_run_again(*job));
+        if (is_requeued && !job->run.kill_reason)
+            job->run.kill_reason = KillReason::NodeFailRequeue;
         if (was_running && !is_requeued) {
             move_to(*job, JobState::NodeFail);
             job->reason = Reason::NodeDown;

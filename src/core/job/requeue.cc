@@ -15,8 +15,9 @@ namespace {
 // How the run of a requeued job ends.
 ShownState ending_of_run(const Job& job) {
     if (is_finished(job.state)) return static_cast<ShownState>(job.state);
-    const bool made_room = job.run.kill_reason == KillReason::PreemptedRequeue;
-    return made_room ? ShownState::Preempted : ShownState::Requeued;
+    if (job.run.kill_reason == KillReason::PreemptedRequeue) return ShownState::Preempted;
+    const bool is_lost = job.run.kill_reason == KillReason::NodeFailRequeue;
+    return is_lost ? ShownState::NodeFail : ShownState::Requeued;
 }
 
 // The run is kept for accounting, and a new one replaces it.

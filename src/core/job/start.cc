@@ -30,9 +30,7 @@ void set_clocks(Cluster& cluster, const Job& job) {
     set_mail_clocks(cluster, job);
 }
 
-void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
-               const std::string& partition, const std::string& reservation, Effects& effects,
-               std::optional<TimeLimit> shortened) {
+void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& effects) {
     if (const Job& record = cluster.job(id); is_array_record(record)) {
         id = split_task(cluster, id, record.array_tasks.first());
     } else {
@@ -43,14 +41,15 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
         move_to(*job, JobState::Running);
         job->reason = Reason::None;
         job->reason_detail.clear();
-        job->partition = partition;
-        job->run.reservation = reservation;
+        job->partition = terms.partition;
+        job->run.reservation = terms.reservation;
         job->run.start_time = now;
         job->run.end_time.reset();
         job->last_sched_eval = now;
         job->run.launched = false;
-        job->run.allocation = std::make_shared<Allocation>(std::move(allocation));
-        if (shortened) job->time_limit = *shortened;
+        job->run.overtook = terms.overtakes;
+        job->run.allocation = std::make_shared<Allocation>(std::move(terms.allocation));
+        if (terms.shortened) job->time_limit = *terms.shortened;
         job->time_limit = limit_before_deadline(*job, now);
         job->run.licenses_held = choose_licenses(cluster, *job, now);
     }
@@ -62,7 +61,7 @@ void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
     for (const NodeShare& share : held->nodes) take_share(cluster, job, share, now);
     set_clocks(cluster, job);
     const Reservation* reserved =
-        reservation.empty() ? nullptr : find_reservation(cluster, reservation);
+        terms.reservation.empty() ? nullptr : find_reservation(cluster, terms.reservation);
     if (reserved && reserved->has(kResvReplace)) look_after_reservations(cluster, now);
     cluster.jobs_changed_state(id);
 

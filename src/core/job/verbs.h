@@ -16,11 +16,15 @@ void on_submit(Cluster& cluster, Time now, const SubmitJob& event, Effects& effe
 // sbatch --test-only: when and where it would start, or why it would be refused.
 Answer test_submission(const Cluster& cluster, Time now, const SubmitJob& question);
 
+struct StartTerms {
+    Allocation allocation;
+    std::string partition, reservation;
+    std::optional<TimeLimit> shortened = {};  // its time limit from now on (--time-min)
+    bool overtakes = false;                   // a job with a higher priority
+};
 // start.cc: takes the allocation, sets the timers and launches the job. For an array record a task
-// is split off first. `shortened`: its time limit from now on (--time-min).
-void start_job(Cluster& cluster, Time now, JobId id, Allocation allocation,
-               const std::string& partition, const std::string& reservation, Effects& effects,
-               std::optional<TimeLimit> shortened = {});
+// is split off first.
+void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& effects);
 
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);

@@ -38,7 +38,8 @@ void fail_jobs_on(Cluster& cluster, Time now, NodeIndex index, Effects& effects)
         }
         if (is_live(job)) {
             end_running(cluster, now, id,
-                        may_be_requeued(job) ? KillReason::Requeue : KillReason::NodeFail, effects);
+                        may_be_requeued(job) ? KillReason::NodeFailRequeue : KillReason::NodeFail,
+                        effects);
         }
         // A connected node was told to end it, and takes no new jobs before it has. Another node
         // will be told when it registers, as an srun may have launched a step there meanwhile.

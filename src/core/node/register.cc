@@ -103,7 +103,8 @@ void complete_job_options(Cluster& cluster, Time now, const Job& job, const Node
     } else {
         // It ran, and the node does not know it: the node was rebooted.
         end_running(cluster, now, job.id,
-                    job.request->requeue ? KillReason::Requeue : KillReason::NodeFail, effects);
+                    job.request->requeue ? KillReason::NodeFailRequeue : KillReason::NodeFail,
+                    effects);
     }
 }
 

@@ -205,12 +205,14 @@ bool Pass::start(Entry& entry, JobId id, const Choice& choice, std::optional<Tim
     if (!allocation ||
         is_limited(entry, cluster_.job(id), {tres_of(*allocation), nodes_in(choice)}))
         return false;
-    if (overtakes(entry)) ++cluster_.tally().backfilled;
     suspend_for_allocation(cluster_, now_, *allocation, effects_);
-    std::string partition = cluster_.partitions()[entry.in->partition].config.name;
-    std::string reservation = entry.reservation ? entry.reservation->name : "";
-    start_job(cluster_, now_, id, *std::move(allocation), partition, reservation, effects_,
-              shortened);
+    StartTerms terms{.allocation = *std::move(allocation),
+                     .partition = cluster_.partitions()[entry.in->partition].config.name,
+                     .reservation = entry.reservation ? entry.reservation->name : "",
+                     .shortened = shortened,
+                     .overtakes = overtakes(entry)};
+    if (terms.overtakes) ++cluster_.tally().backfilled;
+    start_job(cluster_, now_, id, std::move(terms), effects_);
     for (const Chosen& chosen : choice) scheduler_.planner.refresh(cluster_, chosen.node, now_);
     scheduler_.making_room.erase(id.value);
     return true;
