@@ -49,6 +49,15 @@ Policy policy_of_new_database(const ServiceOptions& options, Time now) {
     return policy;
 }
 
+Result<void> give_qos(Policy& policy, const QosDefinitions& all, Time now) {
+    TRY(define_qos(policy, all, {}, now));
+    for (Association& each : policy.associations) {
+        if (each.parent != 0 || !each.qos) continue;
+        for (const auto& [name, values] : all) each.qos->push_back(name);
+    }
+    return {};
+}
+
 bool is_coordinator(const Policy& policy, const std::string& user) {
     return std::any_of(policy.accounts.begin(), policy.accounts.end(), [&](const Account& each) {
         return std::find(each.coordinators.begin(), each.coordinators.end(), user) !=
@@ -73,8 +82,9 @@ Result<std::unique_ptr<AccountingService>> AccountingService::open(ServiceOption
     if (stored == 0) policy = policy_of_new_database(service->options_, now);
     Tres tracked;
     for (const std::string& name : service->options_.tracked_tres) tracked[name] = 0;
-    if (add_tres(policy, tracked) || stored == 0)
-        TRY(service->writer_->set_policy(policy, stored, {}));
+    const bool is_new = add_tres(policy, tracked) || stored == 0;
+    if (stored == 0) TRY(give_qos(policy, service->options_.qos, now));
+    if (is_new) TRY(service->writer_->set_policy(policy, stored, {}));
     service->policy_ = std::make_shared<const Policy>(std::move(policy));
     return service;
 }

@@ -31,6 +31,7 @@ struct ServiceOptions {
     std::string cluster;  // of questions and changes that name none
     HiddenData hidden = {};
     std::vector<std::string> tracked_tres = {};  // resources that limits may name
+    QosDefinitions qos = {};                     // of a new database; all accounts may use them
     // What a new database begins with, if it has associations; else it gives only its QOS.
     std::shared_ptr<const Policy> first = nullptr;
 };

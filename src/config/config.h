@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "model/node.h"
 #include "model/partition.h"
+#include "model/qos.h"
 #include "model/used.h"
 
 namespace sluice {
@@ -102,6 +103,7 @@ struct Config {
     std::string accounting_type;     // accounting_storage/slurmdbd; else slurmctld does it itself
     std::string accounting_host = "localhost", accounting_backup_host;  // of slurmdbd
     std::uint16_t accounting_port = 6819;
+    QosDefinitions qos;                  // QOS lines, for a new accounting database
     std::string accounting_tres;         // AccountingStorageTRES: "gres/gpu,gres/gpu:a40"
     std::string accounting_store_flags;  // job_comment, job_env, job_extra, job_script
     std::string preempt_type;            // preempt/partition_prio, preempt/qos; empty: none

@@ -56,11 +56,12 @@ inline Line place_of(const Line& line) {
     return Line{line.file, line.number, {}};
 }
 
-// Each takes one line whose first key is NodeName, NodeSet, DownNodes, PartitionName.
+// Each takes one line whose first key is NodeName, NodeSet, DownNodes, PartitionName, QOS.
 Result<void> take_node_line(Draft& draft, const Line& line);
 Result<void> take_node_set_line(Draft& draft, const Line& line);
 Result<void> take_down_line(Draft& draft, const Line& line);
 Result<void> take_partition_line(Draft& draft, const Line& line);
+Result<void> take_qos_line(Draft& draft, const Line& line);
 
 // Once the whole file was read.
 Result<void> finish_nodes(Draft& draft);

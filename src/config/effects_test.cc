@@ -308,6 +308,21 @@ TEST(ConfigEffects, PriorityWeightQOS) {
     }
 }
 
+TEST(ConfigEffects, QOS) {
+    const Config config =
+        small_with("QOS=Short Priority=100 MaxWall=1-0 MaxTRES=gres/gpu=4\nQOS=long Preempt=short");
+    ASSERT_EQ(config.qos.size(), 2u);
+    EXPECT_EQ(config.qos[0].first, "short");
+    Qos qos;
+    config.qos[0].second.apply_to(qos);
+    EXPECT_EQ(qos.priority, 100u);
+    EXPECT_EQ(qos.max_wall, Seconds{24 * 3600});
+    EXPECT_EQ(qos.max_per_job.at("gres/gpu"), 4u);
+    EXPECT_NE(error_with("QOS=a Frob=1").find("QOS=a"), std::string::npos);
+    EXPECT_NE(error_with("QOS=a MaxWall=x").find("QOS=a"), std::string::npos);
+    EXPECT_NE(error_with("QOS=a\nQOS=A").find("given twice"), std::string::npos);
+}
+
 TEST(ConfigEffects, AccountingStorageTRES) {
     const Config config = small_with("GresTypes=gpu\nAccountingStorageTRES=gres/GPU:a40,license/x");
     const std::vector<std::string> all = {"gres/gpu", "gres/gpu:a40", "license/x"};

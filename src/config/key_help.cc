@@ -76,7 +76,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"PriorityWeightPartition",   "Weight of the PriorityJobFactor of the partition."},
     {"PriorityWeightQOS",         "Weight of the priority of the QOS."},
     {"PriorityWeightTRES",        "Weights of resources that a job asks for: cpu=N,mem=N,node=N,billing=N,gres/NAME=N,license/NAME=N."},
-    {"PrivateData",               "What users other than root and SlurmUser do not see. jobs: jobs and steps of others. nodes, partitions: any of them. reservations: those that the user cannot use. accounts, users, usage, events: accepted, nothing shows them yet."},
+    {"PrivateData",               "What users other than root and SlurmUser do not see. jobs: jobs and steps of others. nodes, partitions: any of them. reservations: those that the user cannot use. accounts, users: records of others in sacctmgr. usage: reports of sreport; sshare shows it. events: events of nodes. These four count if slurmctld has the accounting database; else slurmdbd.conf has them."},
     {"ProctrackType",             "How slurmd finds the processes of a job. proctrack/cgroup: by cgroups, if slurmd runs as root. proctrack/linuxproc, proctrack/pgid: by their ancestry."},
     {"Prolog",                    "Program that slurmd runs as root on a node of a job before anything of the job runs there. If it fails the node is drained, and the job is requeued and held (SchedulerParameters=nohold_on_prolog_fail: not held); a job that cannot be requeued fails."},
     {"PrologEpilogTimeout",       "Sets PrologTimeout and EpilogTimeout. 65534: no limit."},
@@ -133,6 +133,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"NodeName",                  "Begins a line about nodes. NodeName=DEFAULT sets the defaults of the lines after it."},
     {"NodeSet",                   "Begins a line that names a set of nodes."},
     {"PartitionName",             "Begins a line about a partition. PartitionName=DEFAULT sets the defaults of the lines after it."},
+    {"QOS",                       "Begins a line that defines a QOS with the keys of sacctmgr add qos: QOS=short Priority=100 MaxWall=1-0. All accounts may use it. It counts when slurmctld makes a new accounting database; later sacctmgr changes QOS. Not in Slurm."},
 };
 
 constexpr KeyHelp kNodeHelp[] = {

@@ -268,6 +268,7 @@ constexpr Key<Config> kKeys[] = {
     {"NodeName",                      Text,           "",                   set_elsewhere},
     {"NodeSet",                       Text,           "",                   set_elsewhere},
     {"PartitionName",                 Text,           "",                   set_elsewhere},
+    {"QOS",                           Text,           "",                   set_elsewhere},
     // What old files may still say.
     {"AccountingStorageUser",         Removed},
     {"AcctGatherInfinibandType",      Removed},

@@ -26,10 +26,9 @@ struct LineKind {
     Result<void> (*take)(Draft&, const Line&);
 };
 constexpr LineKind kLineKinds[] = {
-    {"NodeName", take_node_line},
-    {"PartitionName", take_partition_line},
-    {"NodeSet", take_node_set_line},
-    {"DownNodes", take_down_line},
+    {"NodeName", take_node_line},    {"PartitionName", take_partition_line},
+    {"NodeSet", take_node_set_line}, {"DownNodes", take_down_line},
+    {"QOS", take_qos_line},
 };
 
 Error refuse(const Config& config, std::string_view what) {

@@ -123,11 +123,14 @@ Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
     std::unique_ptr<AccountingPeer> peer;
     if (config.accounting_type == "accounting_storage/slurmdbd") {
         peer = std::make_unique<DbdPeer>(live, *authenticator_);
+        if (!config.qos.empty())
+            log_error("QOS lines have no effect: slurmdbd has the accounting database");
     } else {
         ServiceOptions options{.target = {.path = config.state_save_location + "/accounting.db"},
                                .cluster = config.cluster_name,
                                .hidden = hidden_data(config),
                                .tracked_tres = tracked_tres(config),
+                               .qos = config.qos,
                                .first = std::move(stored)};
         accounting_ = TRY(AccountingService::open(std::move(options), wall_clock()));
         TRY(accounting_->register_cluster(config.cluster_name, host_name(), config.slurmctld_port,

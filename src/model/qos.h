@@ -123,4 +123,6 @@ constexpr std::string_view kDefaultQos = "normal";
 std::string print_qos_flags(std::uint32_t flags);             // "DenyOnLimit,OverPartQOS"
 std::optional<QosFlag> find_qos_flag(std::string_view name);  // any case
 
+using QosDefinitions = std::vector<std::pair<std::string, QosChange>>;  // by name
+
 }  // namespace sluice

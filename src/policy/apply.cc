@@ -85,6 +85,23 @@ Policy first_policy(const std::string& cluster, Time now) {
     return policy;
 }
 
+Result<void> define_qos(Policy& policy, const QosDefinitions& all, const PolicyFacts& facts,
+                        Time now) {
+    PolicyChange change;
+    for (const PolicyVerb verb : {PolicyVerb::Add, PolicyVerb::Modify}) {
+        for (const auto& [name, values] : all) {
+            PolicyStep& step = change.steps.emplace_back();
+            step.verb = verb;
+            step.entity = PolicyEntity::Qos;
+            step.names = {name};
+            if (verb == PolicyVerb::Modify) step.qos = values;
+        }
+    }
+    const PolicyActor root{.name = std::string(kRootUser), .uid = {}, .is_root = true};
+    TRY(apply_change(policy, change, root, facts, now));
+    return {};
+}
+
 bool add_tres(Policy& policy, const Tres& seen) {
     constexpr std::uint32_t kFirstOwn = 1001;  // Compat: below are those that every cluster has
     bool is_new = false;

@@ -68,6 +68,10 @@ Result<PolicyOutcome> apply_change(Policy& policy, const PolicyChange& change,
 // Numbers the names that the policy does not know yet; returns whether there were some.
 bool add_tres(Policy& policy, const Tres& seen);
 
+// Adds QOS that may name each other.
+Result<void> define_qos(Policy& policy, const QosDefinitions& all, const PolicyFacts& facts,
+                        Time now);
+
 // A new database: the cluster, the account and user root, and the QOS normal.
 Policy first_policy(const std::string& cluster, Time now);
 

@@ -51,13 +51,13 @@ World::Progress progress_line() {
     };
 }
 
-Result<QosTable> qos_in(const std::string& path) {
-    if (path.empty()) return QosTable{};
+Result<QosDefinitions> qos_in(const std::string& path) {
+    if (path.empty()) return QosDefinitions{};
     const std::string text = TRY(read_text(path));
     return parse_qos_table(path, text);
 }
 
-Result<Outcome> simulate(Settings settings, const Trace& trace, const QosTable& qos) {
+Result<Outcome> simulate(Settings settings, const Trace& trace, const QosDefinitions& qos) {
     World::Progress progress = progress_line();
     World world(std::move(settings), trace, progress);
     TRY(world.set_qos(qos));
@@ -72,7 +72,7 @@ Result<int> run(const SimOptions& options) {
             ? plain_settings(options.nodes, std::max(options.cpus, 1u), options.gpus)
             : TRY(settings_in(options.confs.front()));
     Trace trace = TRY(read_trace(options.trace, options.format));
-    const QosTable qos = TRY(qos_in(options.qos_file));
+    const QosDefinitions qos = TRY(qos_in(options.qos_file));
     Outcome outcome = TRY(simulate(std::move(settings), trace, qos));
     Summary summary = summary_of(trace, outcome);
     if (!options.csv_file.empty())
@@ -89,7 +89,7 @@ Result<int> compare(const SimOptions& options) {
     Trace trace = TRY(read_trace(options.trace, options.format));
     std::vector<Settings> settings;
     for (const std::string& conf : options.confs) settings.push_back(TRY(settings_in(conf)));
-    const QosTable qos = TRY(qos_in(options.qos_file));
+    const QosDefinitions qos = TRY(qos_in(options.qos_file));
     std::vector<Named> summaries;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         Outcome outcome = TRY(simulate(std::move(settings[i]), trace, qos));

@@ -63,7 +63,7 @@ World::World(Settings settings, const Trace& trace, Progress progress)
             if (gres.name == "gpu") outcome_.gpus += gres.count;
         }
     }
-    QosTable named;
+    QosDefinitions named;
     for (const TraceJob& job : trace.jobs) {
         if (!job.qos.empty() && (named.empty() || named.back().first != job.qos))
             named.push_back({job.qos, {}});
@@ -72,26 +72,12 @@ World::World(Settings settings, const Trace& trace, Progress progress)
     effects_.clear();
 }
 
-Result<void> World::set_qos(const QosTable& table) {
+Result<void> World::set_qos(const QosDefinitions& table) {
     const Time now = trace_.jobs.front().submit;
     Policy policy = cluster_.policy();
-    const PolicyActor root{.name = "root", .uid = {}, .is_root = true};
     PolicyFacts facts{.gres = cluster_.settings().gres_types};
     facts.can_suspend = cluster_.settings().preempt.gang;
-    PolicyChange all;
-    for (const auto& [name, changes] : table) {  // first: they name each other
-        PolicyStep& step = all.steps.emplace_back();
-        step.entity = PolicyEntity::Qos;
-        step.names.push_back(name);
-    }
-    for (const auto& [name, changes] : table) {
-        PolicyStep& step = all.steps.emplace_back();
-        step.verb = PolicyVerb::Modify;
-        step.entity = PolicyEntity::Qos;
-        step.names.push_back(name);
-        step.qos = changes;
-    }
-    TRY(apply_change(policy, all, root, facts, now));
+    TRY(define_qos(policy, table, facts, now));
     apply(cluster_, now, PolicyChanged{std::make_shared<const Policy>(std::move(policy))},
           effects_);
     return {};

@@ -46,9 +46,8 @@ Settings for_simulation(Settings settings);
 Settings plain_settings(std::uint32_t nodes, std::uint32_t cpus, std::uint32_t gpus);
 
 // Names, and what sacctmgr would be told of them.
-using QosTable = std::vector<std::pair<std::string, QosChange>>;
 // What `sacctmgr -P show qos` prints.
-Result<QosTable> parse_qos_table(const std::string& path, std::string_view text);
+Result<QosDefinitions> parse_qos_table(const std::string& path, std::string_view text);
 
 class World {
 public:
@@ -57,7 +56,7 @@ public:
     World(Settings settings, const Trace& trace, Progress progress = {});
 
     // Before run(): QOS beside `normal` and those that the trace names.
-    Result<void> set_qos(const QosTable& table);
+    Result<void> set_qos(const QosDefinitions& table);
 
     // Until every job has ended, or nothing can happen any more.
     Outcome run();

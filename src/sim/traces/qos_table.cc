@@ -47,8 +47,8 @@ Result<QosChange> change_in(const Row& row, const std::vector<std::string>& head
 
 }  // namespace
 
-Result<QosTable> parse_qos_table(const std::string& path, std::string_view text) {
-    QosTable table;
+Result<QosDefinitions> parse_qos_table(const std::string& path, std::string_view text) {
+    QosDefinitions table;
     std::vector<std::string> header;
     std::size_t number = 0, name = 0;
     for (std::string_view line : split(text, '\n')) {
