@@ -151,3 +151,33 @@ def test_scripts_are_kept_where_the_site_asks_for_them(make_cluster):
     cluster.wait_end(other)
     wait_rows(cluster, [[other, "COMPLETED"]], "-X", "-j", other, fields="JobID,State")
     assert "NONE" in cluster.run("sacct", "-j", other, "-B").stdout
+
+
+def test_qos_lines_fill_a_new_database(make_cluster):
+    cluster = make_cluster(extra="AccountingStorageEnforce=qos,limits\nQOS=short Priority=100 MaxWall=10\n"
+                                 "QOS=long Preempt=short MaxTRESPerUser=cpu=1")
+    shown = cluster.run("sacctmgr", "-nP", "show", "qos", "format=name,priority,maxwall,preempt,maxtrespu").stdout
+    assert shown == "normal|0|||\nshort|100|00:10:00||\nlong|0||short|cpu=1\n"
+    job = cluster.submit("true", "--qos=short", "-t5")
+    cluster.wait_end(job)
+    too_long = cluster.submit("true", "--qos=short", "-t20")
+    wait_for(lambda: cluster.run("squeue", "-h", "-j", too_long, "-o", "%r").stdout.strip() ==
+             "QOSMaxWallDurationPerJobLimit", what="the limit of the QOS")
+    cluster.run("scancel", too_long)
+    cluster.run("sacctmgr", "-i", "modify", "qos", "short", "set", "priority=7")
+    cluster.kill("slurmctld")
+    cluster.start_controller()
+    assert "short|7|" in cluster.run("sacctmgr", "-nP", "show", "qos", "format=name,priority,maxwall").stdout
+
+
+def test_a_run_that_lost_its_node_is_a_node_failure(make_cluster):
+    cluster = make_cluster(extra="SlurmdTimeout=5\nSchedulerParameters=requeue_delay=1")
+    job = cluster.submit("sleep 600", "--requeue")
+    cluster.wait_state(job, "RUNNING")
+    node = cluster.job(job)["NodeList"]
+    cluster.kill(node)
+    wait_for(lambda: cluster.job(job)["Restarts"] == "1" and cluster.state(job) == "RUNNING", timeout=60,
+             what="the job to run on the other node")
+    wait_rows(cluster, [[job, "NODE_FAIL"], [job, "RUNNING"]], "-X", "-D", "-j", job, fields="JobID,State")
+    cluster.run("scancel", job)
+    cluster.start_node(node)  # which ends what it still runs

@@ -60,12 +60,16 @@ def clocked(nvml):
 SET = "gpu0 memory={} graphics={}"
 
 
+def wait_for_gpus(cluster):
+    """The job of an srun gives its GPU back a moment after srun has ended."""
+    cluster.wait_for(lambda: not cluster.run("squeue", "-h").stdout, what="GPU 0 to be free")
+
+
 @pytest.mark.parametrize("demand, memory, graphics", [
     ("low", 877, 135), ("medium", 877, 1005), ("high,memory=high", 877, 1380), ("highm1", 877, 1372),
     ("900", 877, 1005), ("memory=low", 405, 607), ("graphics=1400,memory=1", 405, 607)])
 def test_a_step_has_the_nearest_possible_clocks(clocked, nvml, demand, memory, graphics):
-    # The job of the last srun gives its GPU back a moment after srun has ended.
-    clocked.wait_for(lambda: not clocked.run("squeue", "-h").stdout, what="GPU 0 to be free")
+    wait_for_gpus(clocked)
     nvml.calls()
     done = clocked.run("srun", "--gres=gpu:1", f"--gpu-freq={demand},verbose", "true")
     assert f"GpuFreq=memory_freq:{memory},graphics_freq:{graphics} (GPU 0)\n" in done.stderr
@@ -76,12 +80,14 @@ def test_who_does_not_ask_gets_nothing_done(clocked, nvml):
     nvml.calls()
     assert clocked.run("srun", "--gres=gpu:1", "true").stderr == ""
     assert clocked.run("srun", "--gpu-freq=low", "true").stderr == ""  # it has no GPUs
+    wait_for_gpus(clocked)
     assert clocked.run("srun", "--gres=gpu:1", "--gpu-freq=verbose", "true").stderr == (
         "GpuFreq=memory_freq:877,graphics_freq:1005 (GPU 0)\n")
     assert not [line for line in nvml.calls() if "memory=" in line]
 
 
 def test_a_batch_job_and_its_steps(clocked, nvml):
+    wait_for_gpus(clocked)
     nvml.calls()
     record, output = clocked.run_job("echo $SLURM_GPU_FREQ; srun true; srun --gpu-freq=high true", "--gres=gpu:2",
                                      "--gpu-freq=low,memory=high")
@@ -96,6 +102,7 @@ def test_a_batch_job_and_its_steps(clocked, nvml):
 
 
 def test_salloc_and_the_environment_hand_it_on(clocked, nvml):
+    wait_for_gpus(clocked)
     nvml.calls()
     clocked.run("salloc", "--gres=gpu:1", "srun", "true", env={"SALLOC_GPU_FREQ": "low"})
     assert nvml.calls() == [SET.format(877, 135), "gpu0 reset"]
