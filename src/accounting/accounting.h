@@ -1,6 +1,6 @@
 // accounting/accounting.h
 //
-// The accounting database: what was used, by which user, and the policy that says who may use what.
+// The accounting database: what was used, by which user, and the policy: which users may use what.
 // The same code runs in slurmctld (StateSaveLocation/accounting.db) and in slurmdbd. One thread
 // writes; each reader has its own Accounting on the same target.
 #pragma once
@@ -47,8 +47,8 @@ public:
                                                                    std::optional<Time> end) = 0;
 
     // ---- policy. set_policy writes what is different from the last one, with the transactions
-    // that say who changed what, in one transaction of the database. It fails with Busy if another
-    // writer has changed it since `based_on`.
+    // that say which user changed what, in one transaction of the database. It fails with Busy if
+    // another writer has changed it since `based_on`.
     virtual Result<Policy> policy() = 0;
     virtual Result<void> set_policy(const Policy& policy, std::uint64_t based_on,
                                     const std::vector<Transaction>& why) = 0;

@@ -21,7 +21,7 @@ constexpr Time at(int hour, int minute = 0) {
     return kMidnight + Minutes(hour * 60 + minute);
 }
 
-// A name that is dangerous for whoever forgets to quote, or to bind.
+// A name that breaks a statement in which it is neither quoted nor bound.
 inline const std::string kOddName = "o'b\"r;--%_\\ \xc3\xa9\xe2\x82\xac\xf0\x9f\x9a\x80`$1?";
 
 class TemporaryDirectory {

@@ -1,8 +1,9 @@
 // policy/apply.h
 //
-// Applies changes to accounting's policy: which records exist, who may change them, and what must
-// hold between them. Pure: slurmctld or slurmdbd runs it to change the policy, sacctmgr runs it on
-// a copy to show what would change. An error's detail is what sacctmgr prints, line by line.
+// Applies changes to accounting's policy: which records exist, which users may change them, and
+// what must hold between them. Pure: slurmctld or slurmdbd runs it to change the policy, sacctmgr
+// runs it on a copy to show what would change. An error's detail is what sacctmgr prints, line by
+// line.
 #pragma once
 
 #include <cstdint>

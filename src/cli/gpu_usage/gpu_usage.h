@@ -1,6 +1,6 @@
 // cli/gpu_usage/gpu_usage.h
 //
-// Shows who uses the GPUs of the cluster: by type, by user, or by lab (account).
+// Shows which users use the GPUs of the cluster: by type, by user, or by lab (account).
 #pragma once
 
 #include <vector>

@@ -434,7 +434,7 @@ bool is_complete(Reader& reader, const std::vector<std::string>& operands) {
         return false;
     }
     complete_limits(options.selection);
-    // Compat: a job that is named is shown to everybody who may see it.
+    // Compat: a job that is named is shown to all users that may see it.
     const bool own_only = !options.all_users && options.selection.users.empty() &&
                           options.selection.jobs.empty() && getuid() != 0;
     if (options.all_users) options.selection.users.clear();

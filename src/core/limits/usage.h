@@ -17,7 +17,7 @@ bool keeps_usage(const Cluster& cluster);
 Seconds run_time(const Job& job, Time now);
 
 // Counts the run up to now, or to its end. To be called when it ends, and before what it holds or
-// whom it is charged to changes. `job` is being edited.
+// the account that it is charged to changes. `job` is being edited.
 void count_usage(Cluster& cluster, Time now, Job& job);
 
 // Each PriorityCalcPeriod: usage decays, or is reset, and that of running jobs is added.

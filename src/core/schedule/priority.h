@@ -28,7 +28,7 @@ struct PriorityScale {
     std::shared_ptr<const Settings> settings;
     std::shared_ptr<const std::vector<Partition>> cluster_partitions;
     std::shared_ptr<const FairShare> shares;
-    std::shared_ptr<const AccrueTimes> accrues;  // who gains by age; null: all jobs do
+    std::shared_ptr<const AccrueTimes> accrues;  // which jobs gain by age; null: all
     Time time;                                   // of the last calculation: ages are as of then
     double nodes = 1, cpus = 1;                  // of the whole cluster
     std::vector<PartitionScale> partitions;
