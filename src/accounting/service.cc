@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"
+#include "os/user.h"
 #include "policy/change_fields.h"
 #include "protocol/field_codec.h"
 
@@ -153,16 +154,16 @@ Result<void> AccountingService::register_cluster(const std::string& cluster,
     return store_policy(std::move(policy), {});
 }
 
-Result<void> AccountingService::change(std::string_view bytes, const AccountingCaller& actor,
-                                       const std::function<PolicyFacts(const PolicyChange&)>& facts,
-                                       Time now) {
+Result<void> AccountingService::change(
+    std::string_view bytes, const AccountingCaller& actor,
+    const std::function<Result<PolicyFacts>(const PolicyChange&)>& facts, Time now) {
     PolicyChange change;
     TRY(field_codec::get_fields(bytes, change));
     const std::lock_guard guard(writer_mutex_);
     Policy policy = *this->policy();
     const PolicyOutcome outcome = TRY(apply_change(
         policy, change, {.name = actor.name, .uid = actor.user, .is_root = actor.is_root},
-        facts(change), now));
+        TRY(facts(change)), now));
     if (outcome.is_empty()) return {};
     TRY(store_policy(std::move(policy), outcome.transactions));
     for (const Transaction& each : outcome.transactions)
@@ -262,21 +263,21 @@ Result<std::vector<std::string>> AccountingService::answer(std::string_view byte
     return Error{ErrorCode::NotSupported, "a question that this version does not know"};
 }
 
-std::vector<LiveJob> AccountingService::live_jobs(Time now) {
+Result<std::vector<LiveJob>> AccountingService::live_jobs(Time now) {
     JobSelection selection;
     selection.clusters = {"*"};
     selection.only_live = true;
     selection.no_steps = true;
     std::vector<LiveJob> jobs;
     const std::lock_guard guard(reader_mutex_);
-    (void)reader_->jobs(selection, now, [&](const AccountedRun& run) -> Result<void> {
+    TRY(reader_->jobs(selection, now, [&](const AccountedRun& run) -> Result<void> {
         jobs.push_back({.id = run.job.job.value,
                         .cluster = run.cluster,
                         .association = run.job.association,
                         .qos = run.job.qos,
                         .wckey = run.job.wckey});
         return {};
-    });
+    }));
     return jobs;
 }
 
@@ -322,6 +323,16 @@ Result<void> AccountingService::obey(const AccountingOrder& order, const Account
     const std::lock_guard guard(writer_mutex_);
     TRY(writer_->load_archive(order.path));
     return {};
+}
+
+std::map<std::string, UserId> uids_in(const PolicyChange& change) {
+    std::map<std::string, UserId> uids;
+    for (const PolicyStep& step : change.steps) {
+        if (step.entity != PolicyEntity::User && step.entity != PolicyEntity::Coordinator) continue;
+        for (const std::string& name : step.names)
+            if (const std::optional<User> user = find_user(name)) uids[name] = UserId{user->uid};
+    }
+    return uids;
 }
 
 Policy policy_of_cluster(const Policy& policy, const std::string& cluster) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -54,13 +55,15 @@ public:
     std::shared_ptr<const Policy> policy() const;
     // `bytes`: a PolicyChange. `facts` is asked for while no other change can happen.
     Result<void> change(std::string_view bytes, const AccountingCaller& actor,
-                        const std::function<PolicyFacts(const PolicyChange&)>& facts, Time now);
+                        const std::function<Result<PolicyFacts>(const PolicyChange&)>& facts,
+                        Time now);
 
     // ---- rows of the answer; `bytes`: an AccountingQuestion
     Result<std::vector<std::string>> answer(std::string_view bytes, const AccountingCaller& viewer,
                                             Time now);
 
-    std::vector<LiveJob> live_jobs(Time now);  // of all clusters; with no policy change meanwhile
+    Result<std::vector<LiveJob>> live_jobs(
+        Time now);  // of all clusters; with no policy change meanwhile
 
     Result<void> roll_up(Time now);  // of all clusters
     Result<void> purge(const std::vector<PurgeRule>& rules, Time now,
@@ -87,6 +90,9 @@ private:
     mutable std::mutex policy_mutex_;
     std::shared_ptr<const Policy> policy_;
 };
+
+// Of the users that the change names, as far as this host knows them.
+std::map<std::string, UserId> uids_in(const PolicyChange& change);
 
 // The policy of one cluster: its associations and wckeys, and records that are not deleted.
 Policy policy_of_cluster(const Policy& policy, const std::string& cluster);

@@ -33,13 +33,7 @@ PolicyFacts facts_for(const Services& services, const PolicyChange& change) {
                               .qos = job.request->qos,
                               .wckey = job.request->wckey});
     });
-    for (const PolicyStep& step : change.steps) {
-        if (step.entity != PolicyEntity::User && step.entity != PolicyEntity::Coordinator) continue;
-        for (const std::string& name : step.names) {
-            if (const std::optional<User> user = find_user(name))
-                facts.uids[name] = UserId{user->uid};
-        }
-    }
+    facts.uids = uids_in(change);
     facts.gres = snapshot->settings->gres_types;
     facts.can_suspend = snapshot->settings->preempt.gang;
     for (const Partition& partition : *snapshot->partitions) {

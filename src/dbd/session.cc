@@ -65,16 +65,10 @@ Result<wire::Reply> policy_after(DbdServices& services, const wire::AskPolicy& m
 }
 
 // The jobs that have not ended, as the clusters have told.
-PolicyFacts facts_for(DbdServices& services, const PolicyChange& change, Time now) {
+Result<PolicyFacts> facts_for(DbdServices& services, const PolicyChange& change, Time now) {
     PolicyFacts facts;
-    facts.jobs = services.accounting.live_jobs(now);
-    for (const PolicyStep& step : change.steps) {
-        if (step.entity != PolicyEntity::User && step.entity != PolicyEntity::Coordinator) continue;
-        for (const std::string& name : step.names) {
-            if (const std::optional<User> user = find_user(name))
-                facts.uids[name] = UserId{user->uid};
-        }
-    }
+    facts.jobs = TRY(services.accounting.live_jobs(now));
+    facts.uids = uids_in(change);
     for (const TresKind& kind : services.accounting.policy()->tres) {
         if (kind.name.starts_with("gres/")) facts.gres.push_back(kind.name.substr(5));
     }

@@ -61,6 +61,16 @@ std::vector<OptionSpelling> spellings_of(const Options& options) {
     return all;
 }
 
+// The same for tools that have no lists of fields, letters and states.
+template <typename Options>
+std::vector<OptionSpelling> spellings_without_lists(const Options& options) {
+    std::vector<OptionSpelling> all = spellings_of(options);
+    std::erase_if(all, [](const OptionSpelling& each) {
+        return each.id >= kHelpFormat && each.id <= kHelpState;
+    });
+    return all;
+}
+
 // The same as --help and the manual page list them.
 template <typename Options>
 std::vector<OptionHelp> help_of(const Options& options) {

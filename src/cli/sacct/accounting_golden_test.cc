@@ -3,12 +3,8 @@
 // where the exit code is not 0. BLESS=1 rewrites them from what the tools print now.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "base/text.h"
+#include "cli/common/transcripts.h"
 #include "cli/gpu_usage/gpu_usage.h"
 #include "cli/sacct/fake_accounting.h"
 #include "cli/sacct/sacct.h"
@@ -64,40 +60,12 @@ std::string run_line(const std::string& line) {
     return streams.said + (code == 0 ? "" : fmt::format("[exit {}]\n", code));
 }
 
-std::string replay(const std::string& transcript) {
-    std::string result;
-    std::istringstream lines(transcript);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("# ")) result += line + "\n";
-        if (line.starts_with("$ ")) result += line + "\n" + run_line(line.substr(2));
-    }
-    return result;
-}
-
-class AccountingGolden : public testing::TestWithParam<const char*> {
-protected:
-    void SetUp() override {
-        setenv("TZ", "UTC", 1);
-        tzset();
-    }
-};
+class AccountingGolden : public testing::TestWithParam<const char*> {};
 
 TEST_P(AccountingGolden, PrintsWhatIsRecorded) {
-    int files = 0;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(GOLDEN_DIR "/") + GetParam())) {
-        if (entry.path().extension() != ".golden") continue;
-        ++files;
-        std::ifstream file(entry.path());
-        const std::string expected{std::istreambuf_iterator<char>(file), {}};
-        const std::string actual = replay(expected);
-        if (std::getenv("BLESS")) {
-            std::ofstream(entry.path()) << actual;
-        } else {
-            EXPECT_EQ(expected, actual) << entry.path();
-        }
-    }
-    EXPECT_GT(files, 0);
+    check_transcripts(GetParam(), [](const std::string& transcript) {
+        return replay_commands(transcript, run_line);
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Tools, AccountingGolden, testing::Values("sacct", "sreport", "gpu_usage"));

@@ -58,13 +58,9 @@ const Row kOptions[] = {
 };
 // clang-format on
 
-// Of the endings that listing tools share, there are no lists of states and letters. Compat: -h is
-// --help.
+// Compat: -h is --help.
 std::vector<OptionSpelling> all_spellings() {
-    std::vector<OptionSpelling> all = spellings_of(kOptions);
-    std::erase_if(all, [](const OptionSpelling& each) {
-        return each.id >= kHelpFormat && each.id <= kHelpState;
-    });
+    std::vector<OptionSpelling> all = spellings_without_lists(kOptions);
     for (OptionSpelling& each : all) {
         if (each.id == kHelp) each.letter = 'h';
     }

@@ -120,15 +120,6 @@ std::vector<std::string> join_optional_values(const std::vector<std::string>& ar
     return joined;
 }
 
-// Of the endings that listing tools share, sprio has no lists of fields and states.
-std::vector<OptionSpelling> all_spellings() {
-    std::vector<OptionSpelling> all = spellings_of(kOptions);
-    std::erase_if(all, [](const OptionSpelling& each) {
-        return each.id >= kHelpFormat && each.id <= kHelpState;
-    });
-    return all;
-}
-
 bool use(Reader& reader, const Row& row, const std::string& value) {
     Outcome wrong = row.set(reader, value);
     if (wrong) print_error(reader.streams, reader.invocation, *wrong);
@@ -166,8 +157,9 @@ std::optional<SprioOptions> parse_sprio_options(const Invocation& invocation, St
     SprioOptions options;
     Reader reader{options, invocation, streams};
     if (!read_environment(reader)) return {};
-    Result<Arguments> given = parse_arguments(join_optional_values(invocation.args),
-                                              all_spellings(), OptionsEnd::Nowhere);
+    Result<Arguments> given =
+        parse_arguments(join_optional_values(invocation.args), spellings_without_lists(kOptions),
+                        OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error());
         return {};

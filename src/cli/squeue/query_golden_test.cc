@@ -3,11 +3,7 @@
 // the exit code is not 0. BLESS=1 rewrites them from what the tools print now.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "cli/common/transcripts.h"
 #include "cli/scontrol/scontrol.h"
 #include "cli/sdiag/sdiag.h"
 #include "cli/sinfo/sinfo.h"
@@ -94,44 +90,12 @@ std::string run_line(const std::string& line) {
     return streams.said;
 }
 
-std::string replay(const std::string& transcript) {
-    std::string result;
-    std::istringstream lines(transcript);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("# ")) result += line + "\n";
-        if (line.starts_with("$ ")) result += line + "\n" + run_line(line.substr(2));
-    }
-    return result;
-}
-
-std::string content_of(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-class QueryGolden : public testing::TestWithParam<const char*> {
-protected:
-    void SetUp() override {
-        setenv("TZ", "UTC", 1);
-        tzset();
-    }
-};
+class QueryGolden : public testing::TestWithParam<const char*> {};
 
 TEST_P(QueryGolden, PrintsWhatIsRecorded) {
-    int files = 0;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(GOLDEN_DIR "/") + GetParam())) {
-        if (entry.path().extension() != ".golden") continue;
-        ++files;
-        const std::string expected = content_of(entry.path());
-        const std::string actual = replay(expected);
-        if (std::getenv("BLESS")) {
-            std::ofstream(entry.path()) << actual;
-        } else {
-            EXPECT_EQ(expected, actual) << entry.path();
-        }
-    }
-    EXPECT_GT(files, 0);
+    check_transcripts(GetParam(), [](const std::string& transcript) {
+        return replay_commands(transcript, run_line);
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Tools, QueryGolden,

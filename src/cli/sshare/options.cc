@@ -84,15 +84,6 @@ bool is_json(const Row& row) {
     return row.set == set_json<false> || row.set == set_json<true>;
 }
 
-// Of the endings that listing tools share, there are no lists of states and letters.
-std::vector<OptionSpelling> all_spellings() {
-    std::vector<OptionSpelling> all = spellings_of(kOptions);
-    std::erase_if(all, [](const OptionSpelling& each) {
-        return each.id >= kHelpFormat && each.id <= kHelpState;
-    });
-    return all;
-}
-
 // Compat: four to a line.
 std::string field_list() {
     std::string out;
@@ -152,7 +143,7 @@ std::optional<SshareOptions> parse_sshare_options(const Invocation& invocation, 
         if (value && !value->empty() && !use(row, std::string(*value))) return {};
     }
     Result<Arguments> given =
-        parse_arguments(invocation.args, all_spellings(), OptionsEnd::Nowhere);
+        parse_arguments(invocation.args, spellings_without_lists(kOptions), OptionsEnd::Nowhere);
     if (!given) {
         print_usage_error(streams, invocation, given.error());
         return {};

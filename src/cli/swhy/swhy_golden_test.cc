@@ -3,12 +3,8 @@
 // another one. BLESS=1 rewrites what the tool prints.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "base/text.h"
+#include "cli/common/transcripts.h"
 #include "cli/squeue/fake_cluster.h"
 #include "cli/swhy/swhy.h"
 #include "testkit/scenario.h"
@@ -67,21 +63,7 @@ std::string replay(const std::string& transcript) {
 }
 
 TEST(SwhyGolden, PrintsWhatIsRecorded) {
-    setenv("TZ", "UTC", 1);
-    tzset();
-    int files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(GOLDEN_DIR "/swhy")) {
-        ++files;
-        std::ifstream file(entry.path());
-        const std::string expected{std::istreambuf_iterator<char>(file), {}};
-        const std::string actual = replay(expected);
-        if (std::getenv("BLESS")) {
-            std::ofstream(entry.path()) << actual;
-        } else {
-            EXPECT_EQ(expected, actual) << entry.path();
-        }
-    }
-    EXPECT_GT(files, 0);
+    check_transcripts("swhy", replay);
 }
 
 }  // namespace
