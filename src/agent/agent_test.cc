@@ -8,9 +8,9 @@
 #include "agent/job_directories.h"
 #include "agent/launch_check.h"
 #include "agent/options.h"
-#include "agent/outbox.h"
 #include "agent/run_key.h"
 #include "model/errors.h"
+#include "node/outbox.h"
 #include "os/files.h"
 
 namespace sluice {
@@ -23,7 +23,7 @@ wire::AgentReport report_for(std::uint32_t job) {
 }
 
 TEST(Outbox, KeepsReportsUntilTheyAreOnDisk) {
-    Outbox outbox;
+    Outbox<wire::AgentReport> outbox;
     EXPECT_EQ(outbox.add(report_for(1)).sequence(), 1u);
     outbox.add(report_for(2));
     outbox.add(report_for(3));

@@ -10,10 +10,10 @@
 #include <random>
 #include <string>
 
-#include "agent/outbox.h"
 #include "agent/site.h"
 #include "agent/slow_work.h"
 #include "auth/authenticator.h"
+#include "node/outbox.h"
 #include "os/socket.h"
 #include "os/stream.h"
 #include "protocol/frame.h"
@@ -42,7 +42,7 @@ public:
     void report(wire::AgentReport report);                // kept until acknowledged
     void send_once(const wire::AgentReport& report);      // lost with the connection
     bool registered() const { return registered_; }
-    const Outbox& outbox() const { return outbox_; }
+    const Outbox<wire::AgentReport>& outbox() const { return outbox_; }
 
 private:
     void connect();
@@ -64,7 +64,7 @@ private:
     std::shared_ptr<Authenticator> authenticator_;
     SlowWork& slow_work_;
     Handlers handlers_;
-    Outbox outbox_;
+    Outbox<wire::AgentReport> outbox_;
     std::unique_ptr<Stream> stream_;
     std::unique_ptr<Stream> previous_;  // no longer read; open until there is a new one
     std::size_t connections_ = 0;       // changes with each, and when one is given up

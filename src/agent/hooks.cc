@@ -73,7 +73,8 @@ std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJ
 
 }  // namespace
 
-void learn(HookJob& job, const wire::StepOrder& order, const wire::JobAllocation& facts) {
+HookJob hook_job(const wire::StepOrder& order, const wire::JobAllocation& facts) {
+    HookJob job;
     job.key = key_of(order.run()).job;
     job.user = order.user();
     job.group = order.group();
@@ -82,6 +83,7 @@ void learn(HookJob& job, const wire::StepOrder& order, const wire::JobAllocation
         if (devices.name() != "gpu") continue;
         job.gpus.insert(devices.indexes().begin(), devices.indexes().end());
     }
+    return job;
 }
 
 // NUL after each: a number is a GPU.

@@ -6,32 +6,22 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "agent/run_key.h"
 #include "agent/site.h"
+#include "node/values.h"
 #include "order.pb.h"
 #include "os/event_loop.h"
 
 namespace sluice {
 
-struct HookJob {
-    JobKey key;
-    uid_t user = 0;
-    gid_t group = 0;
-    std::set<std::uint32_t> gpus = {};  // of its runs here, as the node numbers them
-    std::vector<std::string> variables =
-        {};  // more variables of the controller: "SLURM_JOB_PARTITION=gpu"
-};
-
-// Another run of the job comes here. `facts` are the controller's, not what srun says of its job:
-// the programs are the administrator's, and that is the user's word.
-void learn(HookJob& job, const wire::StepOrder& order, const wire::JobAllocation& facts);
+// What the programs are told of a run's job. `facts` are the controller's, not what srun says of
+// its job: the programs are the administrator's, and that is the user's word.
+HookJob hook_job(const wire::StepOrder& order, const wire::JobAllocation& facts);
 
 // What was learned, for a slurmd that is started again before the epilog runs.
 std::string print_learned(const HookJob& job);

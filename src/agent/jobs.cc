@@ -11,6 +11,7 @@
 #include "agent/launch_check.h"
 #include "base/log.h"
 #include "model/errors.h"
+#include "node/describe.h"
 #include "os/error.h"
 #include "os/files.h"
 #include "protocol/convert.h"
@@ -19,10 +20,17 @@ namespace sluice {
 
 namespace {
 
-constexpr Seconds kRememberedFor{600};  // longer than a credential is valid
+NodeTime time_now() {
+    return {.steady = std::chrono::steady_clock::now().time_since_epoch(),
+            .wall = from_unix(std::time(nullptr))};
+}
 
-KnownUsers::Moment steady_now() {
-    return KnownUsers::Moment::clock::now();
+NodeSettings settings_of(const Config& config) {
+    return {.has_prolog = !config.prolog.empty(),
+            .has_epilog = !config.epilog.empty(),
+            .kill_wait = config.kill_wait,
+            .unkillable_step_timeout = config.unkillable_step_timeout,
+            .group_update_time = config.group_update_time};
 }
 
 std::string key_path(const Site& site) {
@@ -53,16 +61,36 @@ Result<void> Jobs::trust(const std::string& public_key) {
     return write_file_atomically(key_path(*site_), public_key, {.durable = true});
 }
 
-Jobs::JobHere* Jobs::find(const JobKey& key) {
-    auto found = jobs_.find(key);
-    return found == jobs_.end() ? nullptr : &found->second;
+// What effects cause is decided after the other effects of the same decision.
+void Jobs::handle(NodeEvent event) {
+    events_.push_back(std::move(event));
+    if (is_deciding_) return;
+    is_deciding_ = true;
+    node_.settings = settings_of(site_->config);
+    while (!events_.empty()) {
+        NodeEffects effects;
+        apply(node_, time_now(), events_.front(), effects);
+        events_.pop_front();
+        for (const NodeEffect& effect : effects) {
+            if (log_enabled(LogLevel::Debug)) log_debug("{}", describe(effect));
+            std::visit([this](const auto& it) { perform(it); }, effect);
+        }
+    }
+    is_deciding_ = false;
+    set_timer();
 }
 
-Jobs::Run* Jobs::find(const RunKey& key) {
-    JobHere* job = find(key.job);
-    if (!job) return nullptr;
-    auto found = job->runs.find(key.step);
-    return found == job->runs.end() ? nullptr : &found->second;
+void Jobs::set_timer() {
+    const std::optional<Moment> next = next_timer(node_);
+    if (next == timer_time_) return;
+    loop_.cancel(timer_);
+    timer_time_ = next;
+    if (!next) return;
+    const Moment wait = std::max(*next - time_now().steady, Moment{0});
+    timer_ = loop_.after(std::chrono::ceil<std::chrono::milliseconds>(wait), [this] {
+        timer_time_.reset();
+        handle(NodeTimerDue{});
+    });
 }
 
 // ---- launching
@@ -113,227 +141,61 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     const std::uint64_t job_memory =
         batch ? order.share().memory() : job_memory_in(credential, site_->node.name);
     *order.mutable_confinement() = confinement_of(*site_, order.share(), job_memory, batch);
-    set_known_user(order);
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());
     return order;
 }
 
-void Jobs::set_known_user(wire::StepOrder& order) const {
-    const auto* user = known_users_.find(order.user(), order.group(),
-                                         site_->config.group_update_time, steady_now());
-    if (user) *order.mutable_known_user() = *user;
-}
-
 void Jobs::launch_batch(const wire::LaunchBatch& launch) {
-    RunKey key{{JobId{launch.job().job()}, launch.job().restarts()}, kBatchStep};
-    if (Run* run = find(key)) {
-        if (!run->started) return;  // it will be reported when it has
-        return report_launched(key);
+    const RunKey run = batch_of({JobId{launch.job().job()}, launch.job().restarts()});
+    BatchOrdered event{.job = {.key = run.job}};
+    if (!wants_batch(node_, run.job)) return handle(event);
+    Result<wire::LaunchCredential> credential = check(launch.credential(), run);
+    if (!credential) {
+        event.refused = credential.error();
+        return handle(event);
     }
-    if (unacknowledged_.contains(key)) return;  // its end is on the way already
-    const JobHere* here = find(key.job);
-    if (here && (here->ending || here->closing || here->batch_end)) return;
-    Result<wire::LaunchCredential> credential = check(launch.credential(), key);
-    if (!credential) return report_launch_failure(key, credential.error());
-    log_info("launch batch job {} for UID:{} GID:{}", key.job.job.value, credential->user(),
+    log_info("launch batch job {} for UID:{} GID:{}", run.job.job.value, credential->user(),
              credential->group());
     wire::StepOrder order = make_order(*credential);
     *order.mutable_batch() = launch;
     order.mutable_batch()->clear_credential();
-    start(std::move(order), launch.job(), std::make_shared<Fd>(),
-          [this, key](const Error& error) { report_launch_failure(key, error); });
+    event.job = hook_job(order, launch.job());
+    launches_[run] = {std::move(order), {}};
+    handle(event);
 }
 
 void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
+    const auto refuse = [&](const Error& error) {
+        caller.refuse(std::move(caller.connection), error);
+    };
     wire::SignedCredential signed_credential;
     wire::LaunchCredential claimed;
     if (!signed_credential.ParseFromString(launch.credential()) ||
         !claimed.ParseFromString(signed_credential.payload())) {
-        return caller.refuse(std::move(caller.connection),
-                             {ErrorCode::CredentialInvalid, "this is no launch credential"});
+        return refuse({ErrorCode::CredentialInvalid, "this is no launch credential"});
     }
-    const RunKey key = key_of(claimed.run());
+    const RunKey run = key_of(claimed.run());
     // Refusals that need no signature come first: they do not use the credential up.
-    Result<void> may_launch = check_launch(launch, claimed, site_->node.name);
+    Result<void> may_start = check_launch(launch, claimed, site_->node.name);
     if (caller.identity.user.value != claimed.user() && caller.identity.user.value != 0) {
-        may_launch =
+        may_start =
             Error{ErrorCode::AccessDenied, fmt::format("the step belongs to uid {}, you are uid {}",
                                                        claimed.user(), caller.identity.user.value)};
     }
-    if (!may_launch) return caller.refuse(std::move(caller.connection), may_launch.error());
-    Result<wire::LaunchCredential> credential = check(launch.credential(), key);
-    if (!credential) return caller.refuse(std::move(caller.connection), credential.error());
-    if (never_start_.contains(key)) {
-        return caller.refuse(
-            std::move(caller.connection),
-            {ErrorCode::LaunchFailed,
-             fmt::format("step {} was cancelled before it started", print_run(key))});
-    }
-    const JobHere* here = find(key.job);
-    if (is_over(key.job, credential->issued()) ||
-        (here && (here->ending || here->closing || here->batch_end))) {
-        return caller.refuse(std::move(caller.connection),
-                             {ErrorCode::LaunchFailed,
-                              fmt::format("job {} has ended on this node", key.job.job.value)});
-    }
-    if (find(key) || unacknowledged_.contains(key)) {
-        return caller.refuse(
-            std::move(caller.connection),
-            {ErrorCode::LaunchFailed, fmt::format("step {} was launched before", print_run(key))});
-    }
-    log_info("launch task StepId={} request from UID:{} GID:{}", print_run(key),
+    if (!may_start) return refuse(may_start.error());
+    Result<wire::LaunchCredential> credential = check(launch.credential(), run);
+    if (!credential) return refuse(credential.error());
+    may_start = may_launch(node_, run, from_unix(credential->issued()));
+    if (!may_start) return refuse(may_start.error());
+    log_info("launch task StepId={} request from UID:{} GID:{}", print_run(run),
              caller.identity.user.value, caller.identity.group.value);
     wire::StepOrder order = make_order(*credential);
     *order.mutable_tasks() = launch;
     order.mutable_tasks()->clear_credential();
-    auto connection = std::make_shared<Fd>(std::move(caller.connection));
-    start(std::move(order), credential->job(), connection,
-          [this, key, connection, refuse = std::move(caller.refuse)](const Error& error) {
-              wire::StepEnd end;
-              end.mutable_exit()->set_code(1);
-              if (is_fault_of_node(error.code)) report_launched(key, &error);
-              report_step_ended(key, end);
-              refuse(std::move(*connection), error);
-          });
-}
-
-// Known from here on, so that a repeated order does nothing.
-void Jobs::start(wire::StepOrder order, const wire::JobAllocation& facts, std::shared_ptr<Fd> srun,
-                 Refuse refuse) {
-    RunKey key = key_of(order.run());
-    JobHere& job = jobs_[key.job];
-    learn(job.who, order, facts);
-    job.runs[key.step] = Run{};
-    auto kept = std::make_shared<wire::StepOrder>(std::move(order));
-    auto go_on = [this, key, kept, srun, refuse](bool ready) {
-        JobHere* here = find(key.job);
-        if (!here) return;
-        Run* run = find(key);
-        bool cancelled = run && run->cancelled;
-        if (!ready || here->ending || cancelled) {
-            refuse(!ready ? Error{ErrorCode::PrologFailed, ""}
-                          : Error{ErrorCode::LaunchFailed,
-                                  cancelled ? "the step was cancelled before it started"
-                                            : "the job was ended before it started"});
-            drop(key);
-            return close_if_clean(key.job);
-        }
-        spawn_step(*kept, srun, refuse);
-    };
-    with_prolog(key.job, [this, kept, go_on](bool ready) {
-        if (!ready) return go_on(false);
-        with_user(*kept, [go_on] { go_on(true); });
-    });
-    // The controller gives a step up that its nodes have not got in time, and a prolog may take
-    // long.
-    if (Run* run = find(key); run && !run->line && key.step != kBatchStep) report_launched(key);
-}
-
-void Jobs::spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse) {
-    RunKey key = key_of(order.run());
-    Result<void> made = directories_.make(site_->spool, key.job.job);
-    if (made && !site_->config.epilog.empty()) {
-        made = write_file_atomically(epilog_path(site_->spool, key.job),
-                                     print_learned(find(key.job)->who), {.mode = 0600});
-    }
-    if (!made) {
-        refuse({ErrorCode::NodeUnable, made.error().detail});
-        drop(key);
-        return close_if_clean(key.job);
-    }
-    order.set_place(make_place());
-    order.set_mark(mark_path(site_->spool, key, order.place()));
-    Result<std::unique_ptr<StepLine>> line =
-        StepLine::start(loop_, site_->stepd_path, order, Fd(dup(srun->get())), handlers_for(key));
-    if (!line) {
-        refuse(line.error());
-        drop(key);
-        return close_if_clean(key.job);
-    }
-    srun->reset();
-    find(key)->line = std::move(*line);
-    find(key)->place = order.place();
-}
-
-void Jobs::with_prolog(const JobKey& key, std::function<void(bool)> next) {
-    JobHere& job = *find(key);
-    if (job.prolog == JobHere::Prolog::Done || site_->config.prolog.empty()) {
-        job.prolog = JobHere::Prolog::Done;
-        return next(true);
-    }
-    job.after_prolog.push_back(std::move(next));
-    if (job.prolog == JobHere::Prolog::Running) return;
-    job.prolog = JobHere::Prolog::Running;
-    hooks_.run(*site_, true, job.who, [this, key](int status) {
-        JobHere* here = find(key);
-        if (!here) return;
-        if (status != 0) log_error("prolog of job {} failed", key.job.value);
-        here->prolog = status == 0 ? JobHere::Prolog::Done : JobHere::Prolog::Wanted;
-        std::vector<std::function<void(bool)>> waiting;
-        waiting.swap(here->after_prolog);
-        for (auto& each : waiting) each(status == 0);
-    });
-}
-
-// One run looks up the user, other runs of that user wait for the result: many tasks of an array
-// need one look-up.
-void Jobs::with_user(wire::StepOrder& order, std::function<void()> next) {
-    if (order.has_known_user()) return next();
-    auto [question, is_first] =
-        questions_.try_emplace({order.user(), order.group()}, Question{key_of(order.run()), {}});
-    if (is_first) return next();
-    question->second.waiting.push_back([this, &order, next = std::move(next)] {
-        set_known_user(order);
-        next();
-    });
-}
-
-// If there was no answer, each may ask for itself.
-void Jobs::user_was_asked_for(const RunKey& asker) {
-    const auto question =
-        std::find_if(questions_.begin(), questions_.end(),
-                     [&](const auto& entry) { return entry.second.asker == asker; });
-    if (question == questions_.end()) return;
-    loop_.later([waiting = std::move(question->second.waiting)] {
-        for (const auto& each : waiting) each();
-    });
-    questions_.erase(question);
-}
-
-// A run that never was: the job stays only if something else of it is here.
-void Jobs::drop(const RunKey& key) {
-    user_was_asked_for(key);
-    JobHere* job = find(key.job);
-    if (!job) return;
-    job->runs.erase(key.step);
-    if (job->runs.empty() && !job->ending && !job->batch_end) jobs_.erase(key.job);
-}
-
-void Jobs::note_over(const JobKey& key) {
-    const auto time = steady_now();
-    while (!ends_.empty() && ends_.front().second + kRememberedFor < time) {
-        auto known = over_.find(ends_.front().first);
-        if (known != over_.end() && known->second.moment == ends_.front().second)
-            over_.erase(known);
-        ends_.pop_front();
-    }
-    over_[key] = {time, std::time(nullptr)};
-    ends_.emplace_back(key, time);
-}
-
-bool Jobs::is_over(const JobKey& key, std::int64_t issued) const {
-    auto end = over_.find(key);
-    return end != over_.end() && issued <= end->second.time;
-}
-
-void Jobs::forget_cancelled_steps(const JobKey& key) {
-    std::erase_if(never_start_, [&](const RunKey& step) { return step.job == key; });
-}
-
-StepLine::Handlers Jobs::handlers_for(const RunKey& key) {
-    return {[this, key](const wire::StepReport& report) { on_report(key, report); },
-            [this, key] { on_gone(key); }};
+    const HookJob job = hook_job(order, credential->job());
+    launches_[run] = {std::move(order), std::move(caller)};
+    handle(StepBrought{run, job});
 }
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // agent/jobs.h
 //
-// What runs on this node: every step's supervisor, job by job. Launches once, passes signals on,
-// and reports a job's end only when nothing of it is left here.
+// The runs of this node. node/ decides; this turns messages into its events and performs its
+// effects: it has the supervisors, the spool, the programs around a job and the timers.
 #pragma once
 
 #include <deque>
@@ -9,18 +9,17 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "agent/hooks.h"
 #include "agent/job_directories.h"
-#include "agent/known_users.h"
 #include "agent/run_key.h"
 #include "agent/site.h"
 #include "agent/step_line.h"
 #include "auth/identity.h"
 #include "auth/launch_credential.h"
+#include "node/apply.h"
 #include "os/event_loop.h"
 
 namespace sluice {
@@ -28,7 +27,6 @@ namespace sluice {
 class Jobs {
 public:
     using Report = std::function<void(wire::AgentReport)>;
-    using Refuse = std::function<void(const Error&)>;
 
     Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Report report);
 
@@ -57,63 +55,50 @@ public:
     std::vector<wire::RunId> known() const;
 
 private:
-    struct Run {
-        std::shared_ptr<StepLine> line;  // none while the prolog runs
-        std::string place;               // in the mark's name
-        bool started = false;
-        bool cancelled = false;               // while it had no line yet: it must not start
-        std::optional<wire::StepEnd> so_far;  // its supervisor is killing what is left
-        EventLoop::TimerId kill_timer = 0;    // then it counts as unkillable
-        KnownUsers::Moment kill_time;
+    // An order whose run has not been started yet.
+    struct Launch {
+        wire::StepOrder order;
+        Caller caller = {};  // of a step
     };
-    struct JobHere {
-        HookJob who;
-        std::map<StepId, Run> runs;
-        std::optional<wire::StepEnd> batch_end;
-        bool ending = false;   // told to terminate
-        bool closing = false;  // the epilog runs
-        enum class Prolog { Wanted, Running, Done } prolog = Prolog::Wanted;
-        std::vector<std::function<void(bool)>> after_prolog;
+    // From its start until the controller knows the end of its run.
+    struct Supervisor {
+        std::shared_ptr<StepLine> line;  // none: it is gone
+        std::string place;               // in the mark's name
     };
 
     Result<wire::LaunchCredential> check(const std::string& credential, const RunKey& key);
     wire::StepOrder make_order(const wire::LaunchCredential& credential) const;
-    void set_known_user(wire::StepOrder& order) const;
-    void start(wire::StepOrder order, const wire::JobAllocation& facts, std::shared_ptr<Fd> srun,
-               Refuse refuse);
-    void spawn_step(wire::StepOrder& order, std::shared_ptr<Fd> srun, const Refuse& refuse);
-    void with_prolog(const JobKey& key, std::function<void(bool)> next);
-    void with_user(wire::StepOrder& order, std::function<void()> next);
-    void user_was_asked_for(const RunKey& asker);
-    void drop(const RunKey& key);
-    void forget_cancelled_steps(const JobKey& key);
-    void note_over(const JobKey& key);
-    // Whether a credential of that time is from before the job's end here: it may have got the node
-    // back.
-    bool is_over(const JobKey& key, std::int64_t issued) const;
+
+    FoundRun find_run(const Mark& mark);
+    void handle(NodeEvent event);
+    void set_timer();
+    // perform.cc
+    void perform(const SpawnStep& effect);
+    void perform(const RefuseLaunch& effect);
+    void perform(const RunProlog& effect);
+    void perform(const RunEpilog& effect);
+    void perform(const PassSignal& effect);
+    void perform(const EndRun& effect);
+    void perform(const ReleaseRun& effect);
+    void perform(const KillLeftovers& effect);
+    void perform(const GiveUpRun& effect);
+    void perform(const RemoveDirectory& effect);
+    void perform(const ReportLaunch& effect);
+    void perform(const ReportJobEnd& effect);
+    void perform(const ReportStepEnd& effect);
+    void perform(const ReportCleaned& effect);
+    void perform(const ReportKillFailed& effect);
+    Result<void> spawn_supervisor(const SpawnStep& effect, Launch& launch);
+
     StepLine::Handlers handlers_for(const RunKey& key);
     void on_report(const RunKey& key, const wire::StepReport& report);
-    void on_end(const RunKey& key, const wire::StepEnd& end);
     void on_gone(const RunKey& key);
-    CgroupPlace cgroup_of(const RunKey& key) const;
     void clear_leftovers(const RunKey& key);
-    void clear_rest(const RunKey& key);
-    // UnkillableStepTimeout after SIGKILL, which comes when the grace time is over.
-    void watch_kill(const RunKey& key, Seconds grace);
-    void give_up(const RunKey& key);
-    wire::StepEnd end_without_report(const Run& run) const;
-    void close_if_clean(const JobKey& key);
-    void report_end(const JobKey& key, bool epilog_failed);
-    void order_end(const JobKey& key, Seconds grace, const std::string& reason_line);
-    void report_launched(const RunKey& key, const Error* error = nullptr);  // or that it was not
-    void report_launch_failure(const RunKey& key, const Error& error);
-    void report_job_ended(const RunKey& key, const wire::StepEnd& end, bool epilog_failed = false);
-    void report_step_ended(const RunKey& key, const wire::StepEnd& end);
-    void report_refused_step(const RunKey& key, const wire::StepEnd& end);
+    CgroupPlace cgroup_of(const RunKey& key) const;
+    StepLine* line_to(const RunKey& key);  // nullptr: there is none
+    std::optional<RunEnd> end_in_mark(const RunKey& key, const std::string& place) const;
     void on_usage(const wire::UsageSoFar& usage);
     void answer_usage(std::uint64_t number);
-    JobHere* find(const JobKey& key);
-    Run* find(const RunKey& key);
 
     EventLoop& loop_;
     std::shared_ptr<const Site> site_;
@@ -121,25 +106,16 @@ private:
     Report report_;
     std::unique_ptr<CredentialVerifier> verifier_;
     std::string public_key_;
-    std::map<JobKey, JobHere> jobs_;
-    std::set<RunKey> unacknowledged_;  // ended, and the controller may not know yet
-    // What is left of runs that ended, until the controller knows: the supervisor, if it has not
-    // gone, and the mark.
-    struct Rest {
-        std::shared_ptr<StepLine> line;
-        std::string place;
-    };
-    std::map<RunKey, Rest> rests_;
-    // Steps that were ended before their srun came: it may still come. Kept as long as the job.
-    std::set<RunKey> never_start_;
-    KnownUsers known_users_;
-    // Users and groups that the supervisor of a run looks up, and the runs that wait for the
-    // result.
-    struct Question {
-        RunKey asker;
-        std::vector<std::function<void()>> waiting;
-    };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Question> questions_;
+    NodeState node_;
+    std::deque<NodeEvent> events_;  // what effects have caused, until it is decided
+    bool is_deciding_ = false;
+    EventLoop::TimerId timer_ = 0;
+    std::optional<Moment> timer_time_;
+    std::map<RunKey, Launch> launches_;
+    std::map<RunKey, Supervisor> supervisors_;
+    // As the last supervisor that asked the system found them. slurmd never asks itself: the answer
+    // may take long.
+    std::map<UserKey, wire::UserRecord> users_;
     // Questions of sstat that supervisors have not answered yet, by number.
     struct UsageQuestion {
         std::size_t open = 0;  // supervisors that were asked and have not answered
@@ -150,13 +126,6 @@ private:
     std::map<std::uint64_t, UsageQuestion> usage_questions_;
     std::uint64_t next_question_ = 1;
     JobDirectories directories_;
-    // Jobs that are gone from here, and when: an srun with a credential for one may still come.
-    struct End {
-        KnownUsers::Moment moment;
-        std::int64_t time;  // of the wall clock, as credentials have it
-    };
-    std::map<JobKey, End> over_;
-    std::deque<std::pair<JobKey, KnownUsers::Moment>> ends_;
 };
 
 }  // namespace sluice

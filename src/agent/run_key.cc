@@ -8,10 +8,6 @@
 
 namespace sluice {
 
-std::string print_run(const RunKey& key) {
-    return fmt::format("{}.{}", key.job.job.value, print_step(key.step));
-}
-
 std::string job_directory(std::string_view spool, JobId job) {
     return fmt::format("{}/job{:05}", spool, job.value);
 }

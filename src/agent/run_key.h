@@ -1,31 +1,16 @@
 // agent/run_key.h
 //
-// One step of one run of one job: what a slurmstepd looks after. A requeued job runs again under
-// the same id.
+// Runs (node/run_key.h) in messages, and their files in the spool.
 #pragma once
 
-#include <compare>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "model/job_id.h"
+#include "node/run_key.h"
 #include "wire.pb.h"
 
 namespace sluice {
-
-struct JobKey {
-    JobId job;
-    std::uint32_t restarts = 0;
-    auto operator<=>(const JobKey&) const = default;
-};
-
-struct RunKey {
-    JobKey job;
-    StepId step = kBatchStep;
-    auto operator<=>(const RunKey&) const = default;
-};
 
 inline RunKey key_of(const wire::RunId& run) {
     return {{JobId{run.job()}, run.restarts()}, StepId{run.step()}};
@@ -38,8 +23,6 @@ inline wire::RunId to_run_id(const RunKey& key) {
     run.set_step(key.step.value);
     return run;
 }
-
-std::string print_run(const RunKey& key);  // "12.batch", "12.0"
 
 // Compat: the job's directory in the spool is "job00012".
 std::string job_directory(std::string_view spool, JobId job);

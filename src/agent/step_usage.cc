@@ -17,16 +17,17 @@ void Jobs::ask_usage(const wire::AskUsage& question, const Identity& asker, Usag
     UsageQuestion open;
     wire::StepCommand command;
     command.set_ask_usage(number);
-    for (auto& [key, job] : jobs_) {
+    for (const auto& [key, job] : node_.jobs) {
         if (key.job.value != question.job()) continue;
-        const bool may_ask = asker.user.value == job.who.user || asker.user.value == 0 ||
+        const bool may_ask = asker.user.value == job.hook.user || asker.user.value == 0 ||
                              asker.user.value == site_->slurm_user;
         if (!may_ask) return answer(Error{ErrorCode::AccessDenied, ""});
-        for (auto& [step, run] : job.runs) {
+        for (const auto& [step, run] : job.runs) {
             const bool is_meant =
                 std::count(question.steps().begin(), question.steps().end(), step.value) > 0;
-            if (!is_meant || !run.line) continue;
-            run.line->send(command);
+            StepLine* line = is_meant ? line_to({key, step}) : nullptr;
+            if (!line) continue;
+            line->send(command);
             ++open.open;
         }
     }

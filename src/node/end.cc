@@ -1,0 +1,82 @@
+// The end of a run, and of its job on this node: that is reported when nothing of it is left here
+// and the Epilog has run.
+#include "model/errors.h"
+#include "node/handlers.h"
+
+namespace sluice {
+
+void on_supervisor_ended(const Deciding& on, const SupervisorEnded& event) {
+    const RunKey& run = event.run;
+    if (!on.state.find(run)) return;
+    JobHere* job = on.state.find(run.job);
+    job->runs.erase(run.step);
+    on.state.unreleased.insert(run);
+    if (run.step == kBatchStep) {
+        job->batch_end = event.end;
+        // The script is over, and with it the job: steps it left behind have to go.
+        end_runs(on, run.job, on.state.settings.kill_wait, "");
+    } else {
+        // The end of a step does not say why it could not be started, and the node may be the
+        // cause.
+        const std::optional<Error>& error = event.end.launch_error;
+        if (error && is_fault_of_node(error->code)) on.add(ReportLaunch{run, error});
+        report_step_end(on, run, event.end);
+    }
+    on_user_asked(on, run);
+    close_if_clean(on, run.job);
+}
+
+void end_runs(const Deciding& on, const JobKey& job, Seconds grace,
+              const std::string& reason_line) {
+    for (const auto& [step, run] : on.state.find(job)->runs) {
+        if (!run.is_supervised) continue;
+        on.add(EndRun{{job, step}, grace, reason_line});
+        watch_kill(on, {job, step}, grace);
+    }
+}
+
+namespace {
+
+void report_end(const Deciding& on, const JobKey& key, bool epilog_failed) {
+    const std::optional<RunEnd> batch_end = on.state.find(key)->batch_end;
+    on.state.jobs.erase(key);
+    on.state.recent_ends.add(key, on.now);
+    std::erase_if(on.state.never_start, [&](const RunKey& step) { return step.job == key; });
+    if (batch_end)
+        report_job_end(on, batch_of(key), *batch_end, epilog_failed);
+    else
+        on.add(ReportCleaned{key, epilog_failed});
+}
+
+}  // namespace
+
+void close_if_clean(const Deciding& on, const JobKey& key) {
+    JobHere* job = on.state.find(key);
+    if (!job || !job->runs.empty() || job->is_closing) return;
+    if (!job->batch_end && !job->is_ending) return;  // between two steps
+    job->is_closing = true;
+    if (on.state.settings.has_epilog)
+        on.add(RunEpilog{job->hook});
+    else
+        report_end(on, key, false);
+}
+
+void on_epilog_ended(const Deciding& on, const EpilogEnded& event) {
+    const JobHere* job = on.state.find(event.job);
+    if (job && job->is_closing) report_end(on, event.job, !event.ok);
+}
+
+void report_job_end(const Deciding& on, const RunKey& run, const RunEnd& end, bool epilog_failed) {
+    constexpr ExitStatus kNotLaunched{.code = 0, .signal = 53};  // Compat: shown as "0:53"
+    ReportJobEnd report{run, end, epilog_failed};
+    if (end.launch_error) report.end.exit = kNotLaunched;
+    on.state.unacknowledged.insert(run);
+    on.add(std::move(report));
+}
+
+void report_step_end(const Deciding& on, const RunKey& run, const RunEnd& end) {
+    on.state.unacknowledged.insert(run);
+    on.add(ReportStepEnd{run, end});
+}
+
+}  // namespace sluice

@@ -1,0 +1,155 @@
+// How a run starts: once, after the job's Prolog, with the record of its user.
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "model/errors.h"
+#include "node/handlers.h"
+
+namespace sluice {
+
+namespace {
+
+UserKey user_of(const HookJob& job) {
+    return {job.user, job.group};
+}
+
+// Another run of the job comes here.
+void learn(HookJob& known, const HookJob& news) {
+    known.key = news.key;
+    known.user = news.user;
+    known.group = news.group;
+    known.variables = news.variables;
+    known.gpus.insert(news.gpus.begin(), news.gpus.end());
+}
+
+// A run that never was: the job stays only if something else of it is here.
+void drop(const Deciding& on, const RunKey& run) {
+    JobHere* job = on.state.find(run.job);
+    job->runs.erase(run.step);
+    if (job->runs.empty() && !job->takes_no_more()) on.state.jobs.erase(run.job);
+    on_user_asked(on, run);
+}
+
+void go_on_after_prolog(const Deciding& on, const RunKey& run) {
+    if (!must_wait_for_user(on, run, user_of(on.state.find(run.job)->hook))) start(on, run);
+}
+
+// Known from here on, so that a repeated order does nothing.
+void begin(const Deciding& on, const RunKey& run, const HookJob& news) {
+    JobHere& job = on.state.jobs[run.job];
+    learn(job.hook, news);
+    job.runs[run.step] = {};
+    if (job.prolog == JobHere::Prolog::Wanted && on.state.settings.has_prolog) {
+        job.prolog = JobHere::Prolog::Running;
+        on.add(RunProlog{job.hook});
+    }
+    if (job.prolog == JobHere::Prolog::Running) return;
+    job.prolog = JobHere::Prolog::Done;
+    go_on_after_prolog(on, run);
+}
+
+// One that had begun here ends as any does, after its Epilog.
+void fail_batch(const Deciding& on, const JobKey& job, const Error& error) {
+    const RunEnd end{.exit = {}, .launch_error = error};
+    if (JobHere* here = on.state.find(job))
+        here->batch_end = end;
+    else
+        report_job_end(on, batch_of(job), end, false);
+}
+
+std::optional<Error> obstacle(const JobHere& job, const RunHere& run) {
+    if (run.is_cancelled)
+        return Error{ErrorCode::LaunchFailed, "the step was cancelled before it started"};
+    if (job.takes_no_more())
+        return Error{ErrorCode::LaunchFailed, "the job was ended before it started"};
+    return {};
+}
+
+}  // namespace
+
+bool wants_batch(const NodeState& state, const JobKey& job) {
+    const JobHere* here = state.find(job);
+    const RunKey run = batch_of(job);
+    return !state.find(run) && !state.unacknowledged.contains(run) &&
+           !(here && here->takes_no_more());
+}
+
+Result<void> may_launch(const NodeState& state, const RunKey& run, Time issued) {
+    const auto refused = [](std::string why) { return Error{ErrorCode::LaunchFailed, why}; };
+    if (state.never_start.contains(run)) {
+        return refused(fmt::format("step {} was cancelled before it started", print_run(run)));
+    }
+    const JobHere* here = state.find(run.job);
+    if (state.recent_ends.is_after(run.job, issued) || (here && here->takes_no_more())) {
+        return refused(fmt::format("job {} has ended on this node", run.job.job.value));
+    }
+    if (state.find(run) || state.unacknowledged.contains(run)) {
+        return refused(fmt::format("step {} was launched before", print_run(run)));
+    }
+    return {};
+}
+
+void on_batch_ordered(const Deciding& on, const BatchOrdered& event) {
+    const RunKey run = batch_of(event.job.key);
+    if (!wants_batch(on.state, run.job)) {
+        const RunHere* here = on.state.find(run);
+        // One that has not started will be reported when it has.
+        if (here && here->is_started) on.add(ReportLaunch{run});
+        return;
+    }
+    if (!event.refused) return begin(on, run, event.job);
+    on.add(RefuseLaunch{run, *event.refused});
+    fail_batch(on, run.job, *event.refused);
+    close_if_clean(on, run.job);
+}
+
+void on_step_brought(const Deciding& on, const StepBrought& event) {
+    CHECK(!on.state.find(event.run));
+    begin(on, event.run, event.job);
+    // The controller gives a step up that its nodes have not got in time, and a Prolog may take
+    // long.
+    const RunHere* run = on.state.find(event.run);
+    if (run && !run->is_supervised) on.add(ReportLaunch{event.run});
+}
+
+void on_prolog_ended(const Deciding& on, const PrologEnded& event) {
+    JobHere* job = on.state.find(event.job);
+    if (!job || job->prolog != JobHere::Prolog::Running) return;
+    job->prolog = event.ok ? JobHere::Prolog::Done : JobHere::Prolog::Wanted;
+    std::vector<StepId> waiting;
+    for (const auto& [step, run] : job->runs) waiting.push_back(step);
+    for (const StepId step : waiting) {
+        const RunKey run{event.job, step};
+        if (event.ok)
+            go_on_after_prolog(on, run);
+        else
+            refuse(on, run, {ErrorCode::PrologFailed, ""});
+    }
+}
+
+void start(const Deciding& on, const RunKey& run) {
+    JobHere* job = on.state.find(run.job);
+    RunHere* here = on.state.find(run);
+    if (!here) return;
+    if (const std::optional<Error> error = obstacle(*job, *here)) return refuse(on, run, *error);
+    here->is_supervised = true;
+    on.add(SpawnStep{run, job->hook, knows_user(on, user_of(job->hook))});
+}
+
+void on_spawn_failed(const Deciding& on, const SpawnFailed& event) {
+    if (on.state.find(event.run)) refuse(on, event.run, event.error);
+}
+
+void refuse(const Deciding& on, const RunKey& run, const Error& error) {
+    on.add(RefuseLaunch{run, error});
+    if (run.step == kBatchStep) {
+        fail_batch(on, run.job, error);
+    } else {
+        if (is_fault_of_node(error.code)) on.add(ReportLaunch{run, error});
+        report_step_end(on, run, {.exit = {.code = 1}});
+    }
+    drop(on, run);
+    close_if_clean(on, run.job);
+}
+
+}  // namespace sluice
