@@ -26,6 +26,7 @@
 #include "cli/scancel/options.h"
 #include "cli/scontrol/scontrol.h"
 #include "cli/sdiag/options.h"
+#include "cli/sdata/sdata.h"
 #include "cli/seff/seff.h"
 #include "cli/sinfo/options.h"
 #include "cli/sprio/options.h"
@@ -95,6 +96,7 @@ std::vector<OptionHelp> options_of(std::string_view tool) {
     if (tool == "sshare") return sshare_option_help();
     if (tool == "scontrol") return control_option_help();
     if (tool == "sstat") return sstat_option_help();
+    if (tool == "sdata") return sdata_option_help();
     if (tool == "seff") return seff_option_help();
     if (tool == "sacct") return sacct_option_help();
     if (tool == "sreport") return sreport_option_help();
