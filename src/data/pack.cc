@@ -44,7 +44,7 @@ Result<std::vector<SourceFile>> files_below(const std::string& source, unsigned 
 }
 
 // The directory is new, or an earlier call with the same plan has begun it.
-Result<void> begin(const std::string& target, const Plan& plan) {
+Result<void> begin(const std::string& target, const PackPlan& plan) {
     const std::string mark = fmt::format("{}/{}", target, kPlanName);
     const std::string text = fmt::format("{:08x} {}\n", plan.fingerprint, plan.shards.size());
     if (access(manifest_path(target).c_str(), F_OK) == 0)
@@ -79,7 +79,7 @@ Result<void> read_source(const std::string& source, const SourceFile& file, std:
     return {};
 }
 
-Result<Shard> pack_shard(const PackRequest& request, const Plan& plan, const ShardPlan& shard,
+Result<Shard> pack_shard(const PackRequest& request, const PackPlan& plan, const ShardPlan& shard,
                          Progress& progress) {
     ShardWriter writer = TRY(ShardWriter::create(request.target, shard.name));
     std::string bytes;
@@ -96,7 +96,7 @@ Result<Shard> pack_shard(const PackRequest& request, const Plan& plan, const Sha
 }
 
 // What an earlier call has completed; nothing if it is not there or damaged.
-std::optional<Shard> kept_shard(const PackRequest& request, const Plan& plan,
+std::optional<Shard> kept_shard(const PackRequest& request, const PackPlan& plan,
                                 const ShardPlan& shard, Progress& progress) {
     Result<Shard> kept = scan_complete_shard(request.target, shard.name, plan.format);
     if (!kept || kept->records != shard.files.size()) return {};
@@ -111,7 +111,7 @@ std::optional<Shard> kept_shard(const PackRequest& request, const Plan& plan,
 }  // namespace
 
 Result<Manifest> pack(const PackRequest& request, Progress& progress) {
-    const Plan plan =
+    const PackPlan plan =
         TRY(make_plan(TRY(files_below(request.source, request.threads)), request.options));
     TRY(begin(request.target, plan));
     progress.records_total = plan.records;

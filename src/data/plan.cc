@@ -86,7 +86,7 @@ std::string_view sample_key(std::string_view path) {
     return path.substr(0, path.find('.', name == path.size() ? name : name + 1));
 }
 
-Result<Plan> make_plan(std::vector<SourceFile> files, const PackOptions& options) {
+Result<PackPlan> make_plan(std::vector<SourceFile> files, const PackOptions& options) {
     if (files.empty()) return Error{{}, "there are no files in it"};
     for (const SourceFile& file : files) {
         if (file.size > kFileMost)
@@ -97,7 +97,7 @@ Result<Plan> make_plan(std::vector<SourceFile> files, const PackOptions& options
         const auto key = sample_key(a.path), other = sample_key(b.path);
         return key != other ? key < other : a.path < b.path;
     });
-    Plan plan{.format = options.format};
+    PackPlan plan{.format = options.format};
     plan.fingerprint = fingerprint_of(files, options);
     set_labels(files, plan.classes);
     std::vector<Sample> samples = samples_of(files, options.format);

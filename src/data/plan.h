@@ -31,7 +31,7 @@ struct ShardPlan {
     std::vector<SourceFile> files;
 };
 
-struct Plan {
+struct PackPlan {
     Format format = Format::TfRecord;
     std::vector<std::string> classes;
     std::vector<ShardPlan> shards;
@@ -42,7 +42,7 @@ struct Plan {
 
 // The class of a file is the name of its directory; files directly in the source have none. Files
 // of one sample of a WebDataset (a.jpg, a.json) stay together.
-Result<Plan> make_plan(std::vector<SourceFile> files, const PackOptions& options);
+Result<PackPlan> make_plan(std::vector<SourceFile> files, const PackOptions& options);
 
 // Of a WebDataset: the path without the extensions.
 std::string_view sample_key(std::string_view path);

@@ -97,10 +97,11 @@ Result<void> scan_records(const std::string& directory, const Shard& shard, Form
                           const std::vector<Record>& records, Progress& progress,
                           const EachFile& each) {
     const ShardFile file = TRY(ShardFile::open_file(directory + "/" + shard.name));
-    if (TRY(file.size()) != shard.bytes)
-        return Error{{},
-                     fmt::format("{}: it has {} bytes instead of {}", shard.name, TRY(file.size()),
-                                 shard.bytes)};
+    const std::uint64_t size = TRY(file.size());
+    if (size != shard.bytes) {
+        return Error{
+            {}, fmt::format("{}: it has {} bytes instead of {}", shard.name, size, shard.bytes)};
+    }
     TRY(check_layout(shard, format, records));
     std::uint32_t crc = 0;
     std::string bytes, holder;
