@@ -88,7 +88,7 @@ function(sluice_room room)
     if(benches AND SLUICE_TESTS)
         find_package(benchmark REQUIRED)
         add_executable(${room}_bench EXCLUDE_FROM_ALL ${benches})
-        target_link_libraries(${room}_bench PRIVATE ${room} benchmark::benchmark)
+        target_link_libraries(${room}_bench PRIVATE ${room} benchmark::benchmark GTest::gtest)
     endif()
 endfunction()
 

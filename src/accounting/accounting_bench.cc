@@ -1,16 +1,16 @@
 // accounting/accounting_bench.cc
 //
 // What questions cost with a million finished jobs of 500 users in a year. Run with another number
-// of jobs: ACCOUNTING_BENCH_JOBS=10000. The database is made once and kept in a temporary file.
+// of jobs: ACCOUNTING_BENCH_JOBS=10000; with a server: ACCOUNTING_BENCH_ENGINE=PostgreSQL or
+// MariaDB. The database is made once, in a private directory.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 #include "accounting/accounting.h"
 #include "base/check.h"
+#include "sql/testing.h"
 
 namespace sluice {
 namespace {
@@ -59,43 +59,39 @@ AccountedStep step(const AccountedJob& job) {
     return step;
 }
 
-// The database, removed at the end.
-class Filled {
-public:
-    Filled() : path_(fmt::format("/tmp/sluice-accounting-bench-{}.db", getpid())) {
-        accounting_ =
-            open_accounting({.path = path_, .timeout = std::chrono::seconds(600)}).value();
-        std::vector<NumberedFact> facts;
-        std::uint64_t sequence = 0;
-        facts.push_back({++sequence, AccountedEvent{.start = kStart,
-                                                    .tres = {{"cpu", 64'000},
-                                                             {"mem", 512'000'000},
-                                                             {"node", 1000},
-                                                             {"gres/gpu", 8000}}}});
-        for (std::uint32_t i = 0; i < job_count(); ++i) {
-            const AccountedJob made = job(i);
-            facts.push_back({++sequence, made});
-            facts.push_back({++sequence, step(made)});
-            if (facts.size() < 20'000 && i + 1 < job_count()) continue;
-            CHECK(accounting_->apply("c", facts).has_value());
-            facts.clear();
-        }
-        CHECK(accounting_->roll_up("c", kStart + kYear).has_value());
+sql::Target target() {
+    const char* text = std::getenv("ACCOUNTING_BENCH_ENGINE");
+    for (const sql::Engine engine : {sql::Engine::Postgresql, sql::Engine::Mariadb}) {
+        if (text && text == sql::engine_name(engine))
+            return sql::testing_sql::PrivateServer::of(engine).target();
     }
-    ~Filled() {
-        accounting_ = nullptr;
-        for (const char* suffix : {"", "-wal", "-shm"}) std::remove((path_ + suffix).c_str());
-    }
-    Accounting& accounting() { return *accounting_; }
+    return sql::testing_sql::PrivateServer::of(sql::Engine::Sqlite).target();
+}
 
-private:
-    std::string path_;
-    std::unique_ptr<Accounting> accounting_;
-};
+std::unique_ptr<Accounting> fill() {
+    sql::Target where = target();
+    where.timeout = std::chrono::seconds(600);
+    std::unique_ptr<Accounting> accounting = open_accounting(where).value();
+    std::uint64_t sequence = 0;
+    const AccountedEvent size{
+        .start = kStart,
+        .tres = {{"cpu", 64'000}, {"mem", 512'000'000}, {"node", 1000}, {"gres/gpu", 8000}}};
+    std::vector<NumberedFact> facts(1, {++sequence, size});
+    for (std::uint32_t i = 0; i < job_count(); ++i) {
+        const AccountedJob made = job(i);
+        facts.push_back({++sequence, made});
+        facts.push_back({++sequence, step(made)});
+        if (facts.size() < 20'000 && i + 1 < job_count()) continue;
+        CHECK(accounting->apply("c", facts).has_value());
+        facts.clear();
+    }
+    CHECK(accounting->roll_up("c", kStart + kYear).has_value());
+    return accounting;
+}
 
 Accounting& filled() {
-    static Filled database;
-    return database.accounting();
+    static const std::unique_ptr<Accounting> accounting = fill();
+    return *accounting;
 }
 
 void count_jobs(benchmark::State& state, const JobSelection& selection) {
@@ -115,7 +111,7 @@ void count_jobs(benchmark::State& state, const JobSelection& selection) {
 }
 
 // sacct -X of one user and day, in the middle of the year.
-void BM_UserAndDay(benchmark::State& state) {
+void user_and_day(benchmark::State& state) {
     const Time day = kStart + Seconds(86400 * 180);
     count_jobs(state, {.clusters = {"c"},
                        .users = {UserId{1007}},
@@ -123,32 +119,32 @@ void BM_UserAndDay(benchmark::State& state) {
                        .end = day + Seconds(86400),
                        .no_steps = true});
 }
-BENCHMARK(BM_UserAndDay)->Unit(benchmark::kMillisecond);
+BENCHMARK(user_and_day)->Unit(benchmark::kMillisecond);
 
 // sacct -a of one day: all users, with steps.
-void BM_AllUsersAndDay(benchmark::State& state) {
+void all_users_and_day(benchmark::State& state) {
     const Time day = kStart + Seconds(86400 * 180);
     count_jobs(state, {.clusters = {"c"}, .start = day, .end = day + Seconds(86400)});
 }
-BENCHMARK(BM_AllUsersAndDay)->Unit(benchmark::kMillisecond);
+BENCHMARK(all_users_and_day)->Unit(benchmark::kMillisecond);
 
 // sacct -j of one job.
-void BM_OneJob(benchmark::State& state) {
+void one_job(benchmark::State& state) {
     count_jobs(state, {.clusters = {"c"}, .jobs = {std::to_string(job_count() / 2)}});
 }
-BENCHMARK(BM_OneJob)->Unit(benchmark::kMillisecond);
+BENCHMARK(one_job)->Unit(benchmark::kMillisecond);
 
 // sreport cluster Utilization of a month: by hour, the most rows that it can ask for.
-void BM_ClusterUsageOfAMonth(benchmark::State& state) {
+void cluster_usage_of_a_month(benchmark::State& state) {
     Accounting& accounting = filled();
     const UsageQuestion question{"c", RollupPeriod::Hour, kStart + Seconds(86400 * 151),
                                  kStart + Seconds(86400 * 181)};
     for (auto _ : state) CHECK(accounting.cluster_usage(question).has_value());
 }
-BENCHMARK(BM_ClusterUsageOfAMonth)->Unit(benchmark::kMillisecond);
+BENCHMARK(cluster_usage_of_a_month)->Unit(benchmark::kMillisecond);
 
 // One more hour, with a job that ended in it.
-void BM_HourlyRollUp(benchmark::State& state) {
+void hourly_roll_up(benchmark::State& state) {
     Accounting& accounting = filled();
     static Time now = kStart + kYear;
     static std::uint64_t sequence = accounting.last_applied("c").value();
@@ -164,10 +160,10 @@ void BM_HourlyRollUp(benchmark::State& state) {
         CHECK(accounting.roll_up("c", now).has_value());
     }
 }
-BENCHMARK(BM_HourlyRollUp)->Unit(benchmark::kMillisecond)->Iterations(100);
+BENCHMARK(hourly_roll_up)->Unit(benchmark::kMillisecond)->Iterations(100);
 
 // An end that is reported a day late: 25 hours are computed again.
-void BM_LateFact(benchmark::State& state) {
+void late_fact(benchmark::State& state) {
     Accounting& accounting = filled();
     std::uint64_t sequence = accounting.last_applied("c").value();
     bool is_longer = false;
@@ -182,7 +178,7 @@ void BM_LateFact(benchmark::State& state) {
         CHECK(accounting.roll_up("c", now).has_value());
     }
 }
-BENCHMARK(BM_LateFact)->Unit(benchmark::kMillisecond)->Iterations(10);
+BENCHMARK(late_fact)->Unit(benchmark::kMillisecond)->Iterations(10);
 
 }  // namespace
 }  // namespace sluice
