@@ -354,6 +354,33 @@ TEST_F(JobsHere, ARunIsKnownUntilTheControllerHasItsEnd) {
     }
 }
 
+// What an earlier slurmd has left in the spool: a supervisor that is gone, with its end or without.
+TEST_F(JobsHere, EndsInTheSpoolAreReportedAndTheirMarksStayUntilTheyAreKnown) {
+    const RunKey with_end{{JobId{12}}, StepId{0}}, without_end{{JobId{12}}, StepId{1}};
+    wire::StepEnd end;
+    end.mutable_exit()->set_code(3);
+    end.mutable_usage()->set_rss_max_kb(77);
+    end.set_srun_lost(true);
+    ASSERT_TRUE(make_directories(job_directory(directory_, JobId{12})));
+    const std::string marks[] = {mark_path(directory_, with_end, "0123456789abcdef"),
+                                 mark_path(directory_, without_end, "0123456789abcdee")};
+    ASSERT_TRUE(write_file_atomically(marks[0], end.SerializeAsString()));
+    ASSERT_TRUE(write_file_atomically(marks[1], ""));
+    jobs_->recover();
+    ASSERT_EQ(reports_.size(), 2u);
+    EXPECT_EQ(reports_[0].step_ended().exit().code(), 3u);
+    EXPECT_EQ(reports_[0].step_ended().usage().rss_max_kb(), 77u);
+    EXPECT_TRUE(reports_[0].step_ended().srun_lost());
+    EXPECT_EQ(reports_[1].step_ended().exit().signal(), 9u);
+    EXPECT_EQ(jobs_->known().size(), 2u);
+    for (const int i : {0, 1}) {
+        EXPECT_TRUE(std::filesystem::exists(marks[i]));
+        jobs_->on_acknowledged(reports_[i]);
+        EXPECT_FALSE(std::filesystem::exists(marks[i]));
+    }
+    EXPECT_TRUE(jobs_->known().empty());
+}
+
 TEST_F(JobsHere, AHookThatTakesTooLongIsKilled) {
     site_->config.prolog = directory_ + "/prolog";
     ASSERT_TRUE(write_file_atomically(site_->config.prolog, "#!/bin/sh\n(exec sleep 1000)\n",

@@ -20,6 +20,7 @@
 #include "controller/mailer.h"
 #include "controller/published.h"
 #include "core/effect.h"
+#include "turn/decider.h"
 
 namespace sluice {
 
@@ -33,16 +34,6 @@ struct DueQuestion {
     std::shared_ptr<Asker> asker;
     RequestId request;
     OpenQuestion question;
-};
-
-// An order with the node's name: indexes are valid only inside the core.
-struct NodeWelcome {
-    NodeIndex index;
-    std::optional<Error> error;
-};
-struct NodeOrder {
-    std::string node;
-    std::variant<NodeWelcome, LaunchBatch, SignalJob, TerminateJob, RebootNode> order;
 };
 
 // One batch of decisions.

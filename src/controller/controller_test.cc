@@ -8,8 +8,8 @@
 #include "controller/known_users.h"
 #include "controller/options.h"
 #include "controller/testing.h"
-#include "controller/tick_gate.h"
 #include "model/errors.h"
+#include "turn/tick_gate.h"
 
 namespace sluice {
 namespace {

@@ -16,21 +16,10 @@ constexpr std::size_t kBatchMost = 4096;   // events decided before a commit
 constexpr std::size_t kRecordSize = 4096;  // of a job without its script, roughly
 // Short, so that a changed clock or a stopped process is noticed.
 constexpr Seconds kWaitMost{1};
-// After the controller was blocked, until the messages that arrived meanwhile are read: no timer
-// fires before.
-constexpr Seconds kCatchUp{2};
 constexpr Seconds kToldFrom{5};    // shorter times are not logged
 constexpr int kRestAfterCopy = 9;  // times the duration of a copy for questions: a tenth of time
 constexpr auto kCompanyMost =
     std::chrono::milliseconds(3);  // that a report without a waiting client waits for more reports
-
-std::shared_ptr<const NodeNames> names_of(const Cluster& cluster) {
-    auto names = std::make_shared<NodeNames>();
-    for (std::uint32_t index = 0; index < cluster.node_count(); ++index) {
-        names->push_back(cluster.node(NodeIndex{index}).config.name);
-    }
-    return names;
-}
 
 bool are_all_reports(const std::vector<Incoming>& batch) {
     return std::all_of(batch.begin(), batch.end(), [](const Incoming& incoming) {
@@ -39,25 +28,15 @@ bool are_all_reports(const std::vector<Incoming>& batch) {
     });
 }
 
-// The answer to this request among the effects from `first` on, if any.
-const Answer* answer_to(RequestId request, const Effects& effects, std::size_t first) {
-    for (std::size_t i = first; i < effects.size(); ++i) {
-        const Reply* reply = std::get_if<Reply>(&effects[i]);
-        if (reply && reply->request == request) return &reply->answer;
-    }
-    return nullptr;
-}
-
 }  // namespace
 
 Loop::Loop(std::unique_ptr<Cluster> cluster, Inbox& inbox, Committer& committer,
            const IoPulse& io_pulse, StatisticsBook& statistics)
-    : cluster_(std::move(cluster)),
+    : decider_(std::move(cluster)),
       inbox_(inbox),
       committer_(committer),
       io_pulse_(io_pulse),
       statistics_(statistics),
-      node_names_(names_of(*cluster_)),
       clock_(kWaitMost),
       thread_([this] { run(); }) {}
 
@@ -98,7 +77,7 @@ LoopClock::Turn Loop::next_turn() {
 std::vector<Incoming> Loop::wait() {
     const auto wall = std::chrono::system_clock::now();
     auto most = std::chrono::duration_cast<std::chrono::nanoseconds>(kWaitMost);
-    if (const auto due = next_tick()) {
+    if (const auto due = decider_.next_tick()) {
         most = std::clamp(std::chrono::nanoseconds(*due - wall), std::chrono::nanoseconds(0), most);
     }
     auto until = std::chrono::steady_clock::now() + most;
@@ -111,69 +90,62 @@ std::vector<Incoming> Loop::wait() {
 // Batches reports, since every commit costs a flush of the disk.
 void Loop::wait_for_company(std::vector<Incoming>& batch) {
     const auto until = std::chrono::steady_clock::now() + kCompanyMost;
-    while (batch.size() < kBatchMost && are_all_reports(batch) && !cluster_->is_end_awaited()) {
+    while (batch.size() < kBatchMost && are_all_reports(batch) &&
+           !decider_.cluster().is_end_awaited()) {
         std::vector<Incoming> more = inbox_.take_until(kBatchMost - batch.size(), until);
         if (more.empty()) return;
         std::move(more.begin(), more.end(), std::back_inserter(batch));
     }
 }
 
-std::optional<Time> Loop::next_tick() const {
-    const auto due = cluster_->next_timer();
-    return due ? std::optional(std::max(*due, timers_from_)) : std::nullopt;
-}
-
 // Other threads answer them, from a copy of the current cluster.
-void Loop::hand_out_questions(Time now, Decided& decided) {
+void Loop::hand_out_questions(Decided& decided) {
     const auto begin = std::chrono::steady_clock::now();
     if (questions_.empty() || begin < copies_from_) return;
-    const std::shared_ptr<const Cluster> copy = cluster_->copy_for_questions();
+    const std::shared_ptr<const Cluster> copy = decider_.cluster().copy_for_questions();
     const auto end = std::chrono::steady_clock::now();
     copies_from_ = end + kRestAfterCopy * (end - begin);
     for (Incoming& question : questions_) {
         const auto found = askers_.find(question.request);
         if (found == askers_.end()) continue;  // the client has gone
-        decided.questions.push_back(
-            {std::move(found->second), question.request,
-             OpenQuestion{std::move(question.event), copy, now, std::move(question.charge)}});
+        decided.questions.push_back({std::move(found->second), question.request,
+                                     OpenQuestion{std::move(question.event), copy, decider_.time(),
+                                                  std::move(question.charge)}});
         askers_.erase(found);
     }
     questions_.clear();
 }
 
 Decided Loop::decide(std::vector<Incoming> batch, const LoopClock::Turn& turn) {
-    const Time time = turn.now;
-    timers_from_ = turn.blocked == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
     Decided decided;
-    Effects effects;
     new_bytes_ = 0;
-    if (turn.step != Seconds{0}) apply(*cluster_, time, ClockStepped{turn.step}, effects);
-    if (turn.blocked != Seconds{0}) apply(*cluster_, time, StoodStill{turn.blocked}, effects);
+    decider_.begin(turn);
     for (Incoming& incoming : batch) {
-        decide_one(incoming, time, effects, decided);
+        decide_one(incoming, decided);
         incoming.timer.stop();
     }
-    const auto due = next_tick();
-    if (tick_gate_.may_tick(due && *due <= time, batch.size(), inbox_.size()))
-        apply(*cluster_, time, Tick{}, effects);
-    run_pass(time, effects);
-    decided.batch.changes = cluster_->take_changes();
-    decided.batch.node_names = node_names_;
-    decided.snapshot = cluster_->take_snapshot(time);
-    pack(std::move(effects), decided);
-    hand_out_questions(time, decided);
+    decider_.tick(batch.size(), inbox_.size());
+    run_pass();
+    Decisions decisions = decider_.finish();
+    decided.batch.changes = std::move(decisions.changes);
+    decided.batch.node_names = std::move(decisions.node_names);
+    decided.snapshot = decider_.cluster().take_snapshot(turn.now);
+    decided.orders = std::move(decisions.orders);
+    decided.mails = std::move(decisions.mails);
+    for (Reply& reply : decisions.replies) pack_answer(std::move(reply), decided);
+    hand_out_questions(decided);
     return decided;
 }
 
-void Loop::run_pass(Time now, Effects& effects) {
+void Loop::run_pass() {
     const auto begin = std::chrono::steady_clock::now();
-    const PassReport report = schedule(*cluster_, now, effects);
+    const PassReport report = decider_.pass();
     const auto end = std::chrono::steady_clock::now();
-    statistics_.add(now, cluster_->take_tally(), report,
+    statistics_.add(decider_.time(), decider_.cluster().take_tally(), report,
                     std::chrono::duration_cast<std::chrono::microseconds>(end - begin));
 }
 
-void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& decided) {
+void Loop::decide_one(Incoming& incoming, Decided& decided) {
     if (const auto* dropped = std::get_if<RequestDropped>(&incoming.event)) {
         askers_.erase(dropped->request);
     } else if (incoming.asker) {
@@ -183,14 +155,9 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
         questions_.push_back(std::move(incoming));
         return;
     }
-    const std::size_t first = effects.size();
-    if (auto error = no_room(incoming)) {
-        effects.push_back(Reply{incoming.request, std::move(*error)});
-    } else {
-        apply(*cluster_, time, incoming.event, effects);
-    }
-    if (std::holds_alternative<Reconfigure>(incoming.event)) node_names_ = names_of(*cluster_);
-    const Answer* answer = answer_to(incoming.request, effects, first);
+    std::optional<Error> refusal = no_room(incoming);
+    const Answer* answer = refusal ? decider_.refuse(incoming.request, std::move(*refusal))
+                                   : decider_.decide(incoming.event, incoming.request);
     if (auto line = answer ? audit_line(incoming.event, *answer) : std::nullopt)
         decided.audit_lines.push_back(*std::move(line));
     // The script of a refused submission is not stored.
@@ -209,7 +176,7 @@ void Loop::decide_one(Incoming& incoming, Time time, Effects& effects, Decided& 
 std::optional<Error> Loop::no_room(const Incoming& incoming) {
     const auto* submission = std::get_if<SubmitJob>(&incoming.event);
     if (!submission) return std::nullopt;
-    if (cluster_->find_submission(submission->idempotency_key)) return std::nullopt;
+    if (decider_.cluster().find_submission(submission->idempotency_key)) return std::nullopt;
     std::size_t bytes = kRecordSize;
     for (const Blob& blob : incoming.blobs) bytes += blob.bytes.size();
     const auto room = committer_.room_for(new_bytes_ + bytes);
@@ -226,43 +193,11 @@ std::optional<Error> Loop::no_room(const Incoming& incoming) {
     return std::nullopt;
 }
 
-// Welcomes come first: a node takes no orders before its registration is answered. An older order
-// that follows the welcome is one that the registration repeats anyway.
-void Loop::pack(Effects effects, Decided& decided) {
-    for (Effect& effect : effects) {
-        auto* answered = std::get_if<NodeAnswered>(&effect);
-        if (!answered) continue;
-        const auto index = cluster_->find_node(answered->node);
-        decided.orders.push_back(
-            {std::move(answered->node),
-             NodeWelcome{index.value_or(NodeIndex{}), std::move(answered->error)}});
-    }
-    for (Effect& effect : effects) {
-        if (auto* reply = std::get_if<Reply>(&effect)) {
-            pack_answer(std::move(*reply), decided);
-        } else if (auto* launch = std::get_if<LaunchBatch>(&effect)) {
-            decided.orders.push_back({name_of(launch->node), std::move(*launch)});
-        } else if (auto* signal = std::get_if<SignalJob>(&effect)) {
-            decided.orders.push_back({name_of(signal->node), *signal});
-        } else if (auto* terminate = std::get_if<TerminateJob>(&effect)) {
-            decided.orders.push_back({name_of(terminate->node), std::move(*terminate)});
-        } else if (auto* reboot = std::get_if<RebootNode>(&effect)) {
-            decided.orders.push_back({name_of(reboot->node), *reboot});
-        } else if (auto* mail = std::get_if<SendMail>(&effect)) {
-            decided.mails.push_back(std::move(*mail));
-        }
-    }
-}
-
 void Loop::pack_answer(Reply reply, Decided& decided) {
     const auto found = askers_.find(reply.request);
     if (found == askers_.end()) return;  // the client has gone
     decided.answers.push_back({std::move(found->second), reply.request, std::move(reply.answer)});
     askers_.erase(found);
-}
-
-const std::string& Loop::name_of(NodeIndex node) const {
-    return node_names_->at(node.value);
 }
 
 }  // namespace sluice

@@ -14,8 +14,7 @@
 #include "controller/inbox.h"
 #include "controller/io_pulse.h"
 #include "controller/statistics.h"
-#include "controller/tick_gate.h"
-#include "core/cluster.h"
+#include "turn/decider.h"
 
 namespace sluice {
 
@@ -34,25 +33,19 @@ private:
     std::vector<Incoming> wait();
     void wait_for_company(std::vector<Incoming>& batch);
     Decided decide(std::vector<Incoming> batch, const LoopClock::Turn& turn);
-    void decide_one(Incoming& incoming, Time now, Effects& effects, Decided& decided);
+    void decide_one(Incoming& incoming, Decided& decided);
     std::optional<Error> no_room(const Incoming& incoming);
-    void run_pass(Time now, Effects& effects);
-    void pack(Effects effects, Decided& decided);
+    void run_pass();
     void pack_answer(Reply reply, Decided& decided);
-    const std::string& name_of(NodeIndex node) const;
-    std::optional<Time> next_tick() const;
-    void hand_out_questions(Time now, Decided& decided);
+    void hand_out_questions(Decided& decided);
 
-    std::unique_ptr<Cluster> cluster_;
+    Decider decider_;
     Inbox& inbox_;
     Committer& committer_;
     const IoPulse& io_pulse_;
     StatisticsBook& statistics_;
     std::unordered_map<RequestId, std::shared_ptr<Asker>> askers_;
-    std::shared_ptr<const NodeNames> node_names_;  // by index
     LoopClock clock_;
-    Time timers_from_{};  // no timer fires earlier
-    TickGate tick_gate_;
     std::vector<Incoming> questions_;                      // for which no copy was made yet
     std::chrono::steady_clock::time_point copies_from_{};  // no copy is made earlier
     std::size_t new_bytes_ = 0;                            // of the submissions in this batch

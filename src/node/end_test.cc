@@ -103,6 +103,15 @@ TEST_F(End, AnSrunThatComesAfterTheEndOfTheJobIsRefusedUnlessTheJobGotTheNodeBac
     EXPECT_TRUE(may_launch(state_, step, end));  // such a credential is no longer valid
 }
 
+TEST_F(End, AStepIsRefusedWhileTheControllerDoesNotKnowTheEndOfItsJob) {
+    launch_batch(12);
+    ended(run(12));
+    pass(Seconds{10});
+    EXPECT_EQ(launch_step(12, 0), "job 12 has ended on this node");  // its credential is new
+    job_end_stored(12);
+    EXPECT_EQ(launch_step(12, 0), "spawn 12.0 of 1000:100\n");  // the job got the node back
+}
+
 TEST_F(End, TheDirectoryStaysForARequeuedRunAndForAMark) {
     launch_batch(12);
     ended(run(12));

@@ -79,8 +79,11 @@ Result<void> may_launch(const NodeState& state, const RunKey& run, Time issued) 
     if (state.never_start.contains(run)) {
         return refused(fmt::format("step {} was cancelled before it started", print_run(run)));
     }
+    // A controller that does not know the end yet signs credentials for the job.
+    const bool end_is_unknown = state.unacknowledged.contains(batch_of(run.job));
     const JobHere* here = state.find(run.job);
-    if (state.recent_ends.is_after(run.job, issued) || (here && here->takes_no_more())) {
+    if (end_is_unknown || state.recent_ends.is_after(run.job, issued) ||
+        (here && here->takes_no_more())) {
         return refused(fmt::format("job {} has ended on this node", run.job.job.value));
     }
     if (state.find(run) || state.unacknowledged.contains(run)) {

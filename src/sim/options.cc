@@ -180,8 +180,7 @@ Result<void> set_operand(SimOptions& options, const std::string& word) {
         options.format = options.generate.format = TRY(parse_trace_format(word));
         return {};
     }
-    bool wants_trace = options.command == SimCommand::Run || options.command == SimCommand::Compare;
-    if (!wants_trace || !options.trace.empty())
+    if (options.command == SimCommand::Generate || !options.trace.empty())
         return refuse(fmt::format("{}: one word too many", word));
     options.trace = word;
     return {};
@@ -193,6 +192,11 @@ Result<void> check(const SimOptions& options) {
     if (compare && options.confs.size() < 2) return refuse("compare: --conf is needed twice");
     if (run && options.confs.size() > 1)
         return refuse("run: one --conf is enough (see ssim compare)");
+    const bool has_seeds = options.seed_first != 1 || options.seed_last != 20;
+    if (options.command == SimCommand::Faults && !options.trace.empty() &&
+        (has_seeds || options.nodes > 0 || options.jobs > 0)) {
+        return refuse("faults: the trace has its own --seeds, --nodes and --jobs");
+    }
     bool plain = options.nodes > 0 || options.cpus > 0 || options.gpus > 0;
     if (run && options.confs.empty() && options.nodes == 0)
         return refuse("run: --conf or --nodes is needed");
@@ -245,7 +249,7 @@ std::string sim_help() {
         "Usage: ssim run      --conf slurm.conf | --nodes N [--cpus N] [--gpus N]  [OPTION] TRACE\n"
         "       ssim compare  --conf A --conf B [OPTION] TRACE\n"
         "       ssim generate swf|csv [OPTION]\n"
-        "       ssim faults   [OPTION]\n\n"
+        "       ssim faults   [OPTION] [TRACE]\n\n"
         "Runs the scheduler in virtual time: on a recorded or generated trace of jobs, or with\n"
         "random faults to check that no job is lost.\n\n";
     for (const SimOption& option : kOptions) {

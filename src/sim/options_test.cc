@@ -19,6 +19,7 @@ TEST(SimOptions, AreTakenInBothSpellings) {
     EXPECT_EQ(options.trace, "t.swf");
     EXPECT_EQ(parse_sim_options({"faults", "--seeds=3..9"}).value().seed_last, 9u);
     EXPECT_EQ(parse_sim_options({"faults", "--seeds", "5"}).value().seed_last, 5u);
+    EXPECT_EQ(parse_sim_options({"faults", "a.trace"}).value().trace, "a.trace");
     EXPECT_EQ(parse_sim_options({"generate", "csv", "--load=1.5"}).value().generate.load, 1.5);
 }
 
@@ -38,6 +39,11 @@ TEST(SimOptions, MistakesAreNamed) {
     EXPECT_EQ(error_of({"faults", "--seeds=9..3"}),
               "--seeds=9..3: a range such as 1..100 is expected");
     EXPECT_EQ(error_of({"run", "--nodes=1", "a", "b"}), "b: one word too many");
+    EXPECT_EQ(error_of({"generate", "swf", "b"}), "b: one word too many");
+    for (const char* option : {"--seeds=3", "--nodes=3", "--jobs=3"}) {
+        EXPECT_EQ(error_of({"faults", option, "a.trace"}),
+                  "faults: the trace has its own --seeds, --nodes and --jobs");
+    }
 }
 
 }  // namespace

@@ -113,12 +113,13 @@ Result<int> write_trace(const SimOptions& options) {
     return 0;
 }
 
-int faults(const SimOptions& options) {
+Result<int> faults(const SimOptions& options) {
     FaultRuns runs{.first = options.seed_first, .last = options.seed_last};
     if (options.nodes > 0) runs.nodes = options.nodes;
     if (options.jobs > 0) runs.jobs = options.jobs;
     runs.print_events = options.print_events;
-    return run_faults(runs, stdout);
+    if (options.trace.empty()) return run_faults(runs, stdout);
+    return replay_faults(options.trace, options.print_events, stdout);
 }
 
 Result<int> perform(const SimOptions& options) {

@@ -13,7 +13,7 @@ constexpr std::uint32_t kLicenses = 3;
 constexpr std::uint32_t kReservations = 3;  // r1, r2, r3
 constexpr UserId kReservationUsers[] = {UserId{1000}, UserId{1001}};
 
-std::string random_dependency(Random& random, const std::vector<JobId>& known) {
+std::string random_dependency(Dice& random, const std::vector<JobId>& known) {
     if (known.empty() || random.chance(0.2)) return "singleton";
     constexpr const char* kKinds[] = {"afterok", "afterany",  "afternotok",
                                       "after",   "aftercorr", "aftercorr"};
@@ -28,7 +28,7 @@ std::string random_dependency(Random& random, const std::vector<JobId>& known) {
 
 }  // namespace
 
-void widen(Random& random, Settings& settings) {
+void widen(Dice& random, Settings& settings) {
     PartitionConfig half = settings.partitions.front();
     half.name = "half";
     half.is_default = false;
@@ -49,7 +49,7 @@ void widen(Random& random, Settings& settings) {
     if (random.chance(0.2)) settings.backfill.max_job_test = 3;
 }
 
-Settings changed(Random& random, Settings settings) {
+Settings changed(Dice& random, Settings settings) {
     if (random.chance(0.5) && settings.nodes.size() > 2) {
         std::string gone = settings.nodes[random.below(settings.nodes.size())].name;
         std::erase_if(settings.nodes, [&](const NodeConfig& node) { return node.name == gone; });
@@ -69,7 +69,7 @@ Settings changed(Random& random, Settings settings) {
     return settings;
 }
 
-std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& request,
+std::shared_ptr<const JobRequest> widened(Dice& random, const JobRequest& request,
                                           const std::vector<JobId>& known) {
     auto wide = std::make_shared<JobRequest>(request);
     wide->name = fmt::format("name{}", random.below(4));
@@ -93,7 +93,7 @@ std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& requ
     return wide;
 }
 
-StepDemand random_step(Random& random, JobId job) {
+StepDemand random_step(Dice& random, JobId job) {
     StepDemand demand;
     demand.job = job;
     demand.name = "step";
@@ -107,7 +107,7 @@ StepDemand random_step(Random& random, JobId job) {
     return demand;
 }
 
-ReservationChange random_reservation(Random& random, Time now, std::uint32_t nodes) {
+ReservationChange random_reservation(Dice& random, Time now, std::uint32_t nodes) {
     ReservationChange change;
     change.name = fmt::format("r{}", random.between(1, kReservations));
     if (random.chance(0.2)) {

@@ -22,9 +22,9 @@ constexpr std::uint32_t kUserIds[] = {1000, 1001};
 }  // namespace
 
 void FaultWorld::administrate() {
-    if (options_.by_qos && random_.chance(0.1)) return change_qos();
-    if (options_.by_qos && random_.chance(0.1)) return change_accounts(true);
-    switch (random_.below(10)) {
+    if (options_.by_qos && dice("admin").chance(0.1)) return change_qos();
+    if (options_.by_qos && dice("admin").chance(0.1)) return change_accounts(true);
+    switch (dice("admin").below(10)) {
         case 0:
         case 1:
         case 2:
@@ -39,7 +39,7 @@ void FaultWorld::administrate() {
             return change_partition();
         default:
             return reconfigure(
-                std::make_shared<const Settings>(changed(random_, *first_settings_)));
+                std::make_shared<const Settings>(changed(dice("admin"), *first_settings_)));
     }
 }
 
@@ -66,16 +66,19 @@ void FaultWorld::publish_policy() {
 }
 
 void FaultWorld::change_qos() {
-    const KeyTexts keys = {{"Preempt", random_.chance(0.8) ? kPatient : ""},
-                           {"PreemptMode", random_.chance(0.5) ? "CLUSTER" : "WITHIN,REQUEUE"},
-                           {"Priority", std::to_string(random_.below(100))}};
+    const KeyTexts keys = {
+        {"Preempt", dice("admin").chance(0.8) ? kPatient : ""},
+        {"PreemptMode", dice("admin").chance(0.5) ? "CLUSTER" : "WITHIN,REQUEUE"},
+        {"Priority", std::to_string(dice("admin").below(100))}};
     const KeyTexts victims_keys = {
-        {"GraceTime", std::to_string(random_.below(20))},
-        {"PreemptMode", random_.chance(0.5) ? "CANCEL" : "REQUEUE"},
-        {"PreemptExemptTime", random_.chance(0.5) ? "-1" : "0:30"},
-        {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + random_.below(16), 1 + random_.below(4))},
-        {"GrpJobs", std::to_string(2 + random_.below(6))},
-        {"MaxJobsPerUser", random_.chance(0.5) ? "-1" : std::to_string(1 + random_.below(3))}};
+        {"GraceTime", std::to_string(dice("admin").below(20))},
+        {"PreemptMode", dice("admin").chance(0.5) ? "CANCEL" : "REQUEUE"},
+        {"PreemptExemptTime", dice("admin").chance(0.5) ? "-1" : "0:30"},
+        {"GrpTRES", fmt::format("cpu={},gres/gpu={}", 4 + dice("admin").below(16),
+                                1 + dice("admin").below(4))},
+        {"GrpJobs", std::to_string(2 + dice("admin").below(6))},
+        {"MaxJobsPerUser",
+         dice("admin").chance(0.5) ? "-1" : std::to_string(1 + dice("admin").below(3))}};
     set_qos(kUrgent, keys);
     set_qos(kPatient, victims_keys);
     publish_policy();
@@ -85,8 +88,8 @@ void FaultWorld::change_qos() {
 void FaultWorld::change_accounts(bool with_limits) {
     policy_.associations = {{.id = 1, .account = "root"}};
     const auto limit = [&](std::int64_t least, std::int64_t most) -> std::optional<std::uint32_t> {
-        if (!with_limits || random_.chance(0.5)) return {};
-        return static_cast<std::uint32_t>(random_.between(least, most));
+        if (!with_limits || dice("admin").chance(0.5)) return {};
+        return static_cast<std::uint32_t>(dice("admin").between(least, most));
     };
     std::uint32_t id = 2;
     for (const char* name : kAccounts) {
@@ -98,7 +101,7 @@ void FaultWorld::change_accounts(bool with_limits) {
         const std::uint32_t above = account.id;
         policy_.associations.push_back(std::move(account));
         for (std::uint32_t user : kUserIds) {
-            if (with_limits && random_.chance(0.1)) continue;
+            if (with_limits && dice("admin").chance(0.1)) continue;
             Association member{.id = id++,
                                .parent = above,
                                .account = name,
@@ -119,7 +122,7 @@ void FaultWorld::lift_limits() {
 }
 
 void FaultWorld::change_reservation() {
-    ReservationChange change = random_reservation(random_, controller_now(), options_.nodes);
+    ReservationChange change = random_reservation(dice("admin"), controller_now(), options_.nodes);
     constexpr const char* kVerbs[] = {"create", "update", "delete"};
     ask(fmt::format("reservation {}", kVerbs[static_cast<int>(change.verb)]),
         [change](RequestId request) {
@@ -129,16 +132,16 @@ void FaultWorld::change_reservation() {
 }
 
 void FaultWorld::change_node() {
-    std::string node = first_settings_->nodes[random_.below(options_.nodes)].name;
-    if (random_.chance(0.3)) {
+    std::string node = first_settings_->nodes[dice("admin").below(options_.nodes)].name;
+    if (dice("admin").chance(0.3)) {
         RebootNodes event{.request = {},
                           .caller = kRoot,
                           .nodes = {node},
-                          .asap = random_.chance(0.5),
+                          .asap = dice("admin").chance(0.5),
                           .next = {},
                           .reason = {}};
-        if (random_.chance(0.3))
-            event.next = random_.chance(0.7) ? AfterReboot::Resume : AfterReboot::Down;
+        if (dice("admin").chance(0.3))
+            event.next = dice("admin").chance(0.7) ? AfterReboot::Resume : AfterReboot::Down;
         ask("reboot",
             [event](RequestId request) {
                 RebootNodes order = event;
@@ -150,9 +153,9 @@ void FaultWorld::change_node() {
     }
     constexpr const char* kStates[] = {"DRAIN", "DRAIN", "RESUME",        "RESUME", "UNDRAIN",
                                        "DOWN",  "FAIL",  "CANCEL_REBOOT", "IDLE"};
-    std::string state = kStates[random_.below(std::size(kStates))];
+    std::string state = kStates[dice("admin").below(std::size(kStates))];
     KeyTexts keys{{"State", state}, {"Reason", "test"}};
-    if (random_.chance(0.2)) keys = {{"Weight", std::to_string(random_.between(1, 3))}};
+    if (dice("admin").chance(0.2)) keys = {{"Weight", std::to_string(dice("admin").between(1, 3))}};
     ask("node " + keys.front().second,
         [node, change = parse_node_change(keys).value()](RequestId request) {
             return UpdateNode{request, kRoot, {node}, change};
@@ -162,20 +165,20 @@ void FaultWorld::change_node() {
 
 void FaultWorld::change_partition() {
     const auto& partitions = first_settings_->partitions;
-    std::string name = partitions[random_.below(partitions.size())].name;
+    std::string name = partitions[dice("admin").below(partitions.size())].name;
     auto number = [&](std::int64_t low, std::int64_t high) {
-        return std::to_string(random_.between(low, high));
+        return std::to_string(dice("admin").between(low, high));
     };
     KeyTexts changes;
-    switch (random_.below(5)) {
+    switch (dice("admin").below(5)) {
         case 0:
-            changes = {{"State", random_.chance(0.5) ? "DOWN" : "DRAIN"}};
+            changes = {{"State", dice("admin").chance(0.5) ? "DOWN" : "DRAIN"}};
             break;
         case 1:
-            changes = {{"MaxTime", random_.chance(0.5) ? "UNLIMITED" : number(2, 5)}};
+            changes = {{"MaxTime", dice("admin").chance(0.5) ? "UNLIMITED" : number(2, 5)}};
             break;
         case 2:
-            changes = {{"MaxNodes", random_.chance(0.5) ? "UNLIMITED" : number(1, 3)}};
+            changes = {{"MaxNodes", dice("admin").chance(0.5) ? "UNLIMITED" : number(1, 3)}};
             break;
         case 3:
             changes = {{"PriorityTier", number(1, 3)}};

@@ -17,22 +17,22 @@ JobRef ref_to(JobId job) {
 }  // namespace
 
 std::optional<JobRef> FaultWorld::random_job() {
-    const Client& client = clients_[random_.below(clients_.size())];
+    const Client& client = clients_[dice("commands").below(clients_.size())];
     if (!client.job) return {};
     JobRef ref = ref_to(*client.job);
-    bool one_task = options_.wide && client.request->array && random_.chance(0.4);
-    if (one_task) ref.tasks = TaskSet::parse(std::to_string(random_.below(5))).value();
+    bool one_task = options_.wide && client.request->array && dice("commands").chance(0.4);
+    if (one_task) ref.tasks = TaskSet::parse(std::to_string(dice("commands").below(5))).value();
     return ref;
 }
 
 void FaultWorld::command() {
     std::optional<JobRef> ref = random_job();
     if (!ref) return;
-    if (options_.wide && random_.chance(0.15) && !busy_.empty()) {
-        const JobKey& job = busy_[random_.below(busy_.size())];
-        return cancel_step({job, StepId{static_cast<std::uint32_t>(random_.below(3))}});
+    if (options_.wide && dice("commands").chance(0.15) && !busy_.empty()) {
+        const JobKey& job = busy_[dice("commands").below(busy_.size())];
+        return cancel_step({job, StepId{static_cast<std::uint32_t>(dice("commands").below(3))}});
     }
-    if (options_.wide && random_.chance(0.4)) return update_somebody(*ref);
+    if (options_.wide && dice("commands").chance(0.4)) return update_somebody(*ref);
     control_somebody(*ref);
 }
 
@@ -42,14 +42,14 @@ void FaultWorld::control_somebody(const JobRef& ref) {
                                   JobVerb::Suspend,  JobVerb::Resume,  JobVerb::RequeueHold,
                                   JobVerb::UserHold, JobVerb::Top};
     constexpr std::size_t kFew = 5;
-    if (random_.chance(options_.wide ? 0.2 : 0.4)) {
+    if (dice("commands").chance(options_.wide ? 0.2 : 0.4)) {
         CancelJobs cancel{
             .request = request, .caller = options_.wide ? kRoot : kUser, .filter = {}};
-        if (options_.wide && random_.chance(0.2)) cancel.signal = 10;
+        if (options_.wide && dice("commands").chance(0.2)) cancel.signal = 10;
         cancel.filter.jobs.push_back(ref);
         return push({std::move(cancel), {}});
     }
-    JobVerb verb = kVerbs[random_.below(options_.wide ? std::size(kVerbs) : kFew)];
+    JobVerb verb = kVerbs[dice("commands").below(options_.wide ? std::size(kVerbs) : kFew)];
     if (options_.wide) {
         ask(fmt::format("control {}", static_cast<int>(verb)),
             [verb, ref](RequestId id) {
@@ -63,17 +63,17 @@ void FaultWorld::control_somebody(const JobRef& ref) {
 
 void FaultWorld::update_somebody(const JobRef& ref) {
     auto number = [&](std::int64_t low, std::int64_t high) {
-        return std::to_string(random_.between(low, high));
+        return std::to_string(dice("commands").between(low, high));
     };
     std::pair<std::string, std::string> change;
-    switch (random_.below(11)) {
+    switch (dice("commands").below(11)) {
         case 0:
             change = {"TimeLimit", number(1, 6)};
             break;
         case 1:
-            change = {"Partition", random_.chance(0.5)   ? "urgent"
-                                   : random_.chance(0.5) ? "all"
-                                                         : "half,all"};
+            change = {"Partition", dice("commands").chance(0.5)   ? "urgent"
+                                   : dice("commands").chance(0.5) ? "all"
+                                                                  : "half,all"};
             break;
         case 2:
             change = {"ArrayTaskThrottle", number(0, 3)};
@@ -82,7 +82,7 @@ void FaultWorld::update_somebody(const JobRef& ref) {
             change = {"Nice", number(0, 200)};
             break;
         case 4:
-            change = {"Licenses", random_.chance(0.5) ? "" : "matlab:" + number(1, 2)};
+            change = {"Licenses", dice("commands").chance(0.5) ? "" : "matlab:" + number(1, 2)};
             break;
         case 5:
             change = {"NumTasks", number(1, 4)};
@@ -94,11 +94,11 @@ void FaultWorld::update_somebody(const JobRef& ref) {
             change = {"Priority", number(0, 2000)};
             break;
         case 8:
-            change = {"ReservationName", random_.chance(0.5) ? "" : "r" + number(1, 3)};
+            change = {"ReservationName", dice("commands").chance(0.5) ? "" : "r" + number(1, 3)};
             break;
         case 9: {
             std::optional<JobRef> other = random_job();
-            change = {"Dependency", other && random_.chance(0.7)
+            change = {"Dependency", other && dice("commands").chance(0.7)
                                         ? fmt::format("afterany:{}", other->job.value)
                                         : ""};
             break;

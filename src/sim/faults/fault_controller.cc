@@ -1,7 +1,8 @@
 // sim/faults/fault_controller.cc
 //
-// The controller's loop as in src/controller: decide a batch, write it down, do it, while the next
-// one is decided already. A crash loses all that is not written, and the effects that are not done.
+// The controller: decides batches with the code of slurmctld (turn/), commits them to the rows, and
+// carries them out, while the next one is decided already. A crash loses all that is not written,
+// and the effects that are not done.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,6 @@ namespace sluice {
 namespace {
 
 constexpr Seconds kWaitMost{10};  // the clock may be set meanwhile
-constexpr Seconds kCatchUp{2};    // as in the controller
 constexpr Seconds kAnswers{40};   // a node that was heard so lately is there
 constexpr Seconds kLate{10};      // small steps of the clock are followed
 
@@ -26,7 +26,7 @@ std::string described(const RunId& run) {
 }
 
 // What the event log says of an event; others are told apart by their number.
-struct Describe {
+struct DescribeEvent {
     std::string operator()(const SubmitJob& e) const {
         return fmt::format("submit {} {}", e.idempotency_key, e.demand->dependency);
     }
@@ -97,12 +97,13 @@ void FaultWorld::start_controller() {
     clock_.turn(controller_now(), now_.time_since_epoch());
     seen_offset_ = clock_offset_;
     stalled_until_ = now_;
-    timers_from_ = Time{};
     decision_planned_ = false;
     log("the controller starts");
-    cluster_ = std::make_unique<Cluster>(settings_, controller_now());
     if (auto broken = rules_.broken_rows(rows_)) fail(*broken);
-    cluster_->restore(rows_.load(), controller_now());
+    auto cluster = std::make_unique<Cluster>(settings_, controller_now());
+    cluster->restore(rows_.load(), controller_now());
+    decider_ = std::make_unique<Decider>(std::move(cluster));
+    cluster_ = &decider_->cluster();
     check_invariants("restart");
     wake_for_timers();
     if (options_.by_qos) publish_policy();  // it may have missed changes
@@ -113,7 +114,7 @@ void FaultWorld::push(Incoming incoming) {
     inbox_.push_back(std::move(incoming));
     if (decision_planned_) return;
     decision_planned_ = true;
-    in_turn(Seconds{random_.between(0, 1)}, [this] { decide(); });
+    in_turn(Seconds{dice("controller").between(0, 1)}, [this] { decide(); });
 }
 
 // What the controller does then; after a stall, if there is one.
@@ -127,8 +128,8 @@ void FaultWorld::in_turn(Seconds delay, std::function<void()> what) {
 
 void FaultWorld::wake_for_timers() {
     Seconds wait = kWaitMost;
-    if (auto due = cluster_->next_timer())
-        wait = std::clamp(std::max(*due, timers_from_) - controller_now(), Seconds{0}, kWaitMost);
+    if (const auto due = decider_->next_tick())
+        wait = std::clamp(*due - controller_now(), Seconds{0}, kWaitMost);
     in_turn(wait, [this] {
         decide();
         if (cluster_) wake_for_timers();
@@ -149,14 +150,13 @@ void FaultWorld::check_lost_nodes(const std::vector<bool>& were_down) {
 void FaultWorld::check_time_limits(const Decided& decided) {
     cluster_->jobs().for_each([&](const Job& job) {
         if (is_live(job))
-            starts_.try_emplace(JobKey{job.id.value, job.run.restarts},
-                                RunStart{now_, steps_unseen_});
+            starts_.try_emplace(JobKey{job.id, job.run.restarts}, RunStart{now_, steps_unseen_});
     });
-    for (const Effect& effect : decided.effects) {
-        const auto* order = std::get_if<TerminateJob>(&effect);
+    for (const NodeOrder& each : decided.decisions.orders) {
+        const auto* order = std::get_if<TerminateJob>(&each.order);
         if (!order || order->reason_line.find("TIME LIMIT") == std::string::npos) continue;
         const Job& job = cluster_->job(order->run.job);
-        auto start = starts_.find(JobKey{job.id.value, order->run.restarts});
+        auto start = starts_.find(JobKey{job.id, order->run.restarts});
         if (start == starts_.end() || start->second.steps_unseen != steps_unseen_) continue;
         if (!job.run.reservation.empty() || job.time_limit.unlimited()) continue;  // that has ended
         if (now_ + kLate < start->second.time + job.time_limit.length())
@@ -175,79 +175,80 @@ void FaultWorld::check_invariants(std::string_view after) {
 void FaultWorld::decide() {
     decision_planned_ = false;
     const LoopClock::Turn turn = clock_.turn(controller_now(), now_.time_since_epoch());
-    const Time time = turn.now;
-    timers_from_ = turn.blocked == Seconds{0} ? timers_from_ + turn.step : time + kCatchUp;
     Decided decided{.step = turn.step};
     seen_offset_ = clock_offset_;
-    auto apply_one = [&](const Event& event) {
-        std::string what = std::visit(Describe{}, event);
-        log(what);
-        apply(*cluster_, time, event, decided.effects);
-        check_invariants(what);
-    };
-    if (turn.step != Seconds{0}) apply_one(ClockStepped{turn.step});
-    if (turn.blocked != Seconds{0}) apply_one(StoodStill{turn.blocked});
+    decider_->begin(turn);
+    check_invariants("clock");
     std::vector<Incoming> batch = std::move(inbox_);
     inbox_.clear();
     for (Incoming& incoming : batch) {
         note_heard(incoming.event);
-        if (!address(incoming.event)) continue;
+        if (!address(incoming.event)) {  // not in slurm.conf: the controller hangs up
+            if (incoming.wire && !incoming.wire->broken)
+                lose_wire(incoming.wire->node, incoming.wire, true);
+            continue;
+        }
         if (auto* node = std::get_if<NodeRegistered>(&incoming.event))
             node->clock_ahead = -clock_offset_;
-        apply_one(incoming.event);
+        const std::string what = std::visit(DescribeEvent{}, incoming.event);
+        log(what);
+        decider_->decide(incoming.event);
+        check_invariants(what);
         if (incoming.sequence != 0)
             decided.acks.push_back({Tick{}, incoming.wire, incoming.sequence});
     }
+    tick(batch.size());
+    if (auto broken = stranger_.ask(*cluster_, turn.now)) fail(*broken);
+    run_pass(turn.now);
+    decided.decisions = decider_->finish();
+    check_time_limits(decided);
+    writing_.push_back(std::move(decided));
+    const Seconds length{dice("disk").between(0, calm_ ? 1 : commit_most_)};
+    if (length > Seconds{1}) happened("slow commit");
+    in_turn(length, [this] { commit(); });
+    maybe_crash(crash_chance_, "crash before commit");
+}
+
+void FaultWorld::tick(std::size_t decided) {
     std::vector<bool> were_down(cluster_->node_count());
     for (std::uint32_t i = 0; i < were_down.size(); ++i)
         were_down[i] = cluster_->node(NodeIndex{i}).down || cluster_->node(NodeIndex{i}).reboot;
-    auto due = cluster_->next_timer();
-    if (due && std::max(*due, timers_from_) <= time) apply_one(Tick{});
+    if (!decider_->tick(decided, inbox_.size())) return;
+    log("tick");
+    check_invariants("tick");
     check_lost_nodes(were_down);
-    if (auto broken = stranger_.ask(*cluster_, time)) fail(*broken);
+}
+
+void FaultWorld::run_pass(Time time) {
     if (options_.wide) rules_.note_queue(*cluster_);
-    schedule(*cluster_, time, decided.effects);
+    decider_->pass();
     check_invariants("pass");
-    if (options_.wide) {
-        if (auto broken = rules_.broken_by_start(*cluster_, time)) fail(*broken);
-        const bool timers_wait = time < timers_from_;  // those of begin times among them
-        if (auto broken = rules_.broken_queue(*cluster_, time); broken && !timers_wait)
-            fail(*broken);
-    }
-    check_time_limits(decided);
-    decided.changes = cluster_->take_changes();
-    writing_.push_back(std::move(decided));
-    in_turn(Seconds{random_.between(0, calm_ ? 1 : commit_most_)}, [this] { commit(); });
-    maybe_crash(crash_chance_);
+    if (!options_.wide) return;
+    if (auto broken = rules_.broken_by_start(*cluster_, time)) fail(*broken);
+    const auto due = decider_->next_tick();
+    const bool timers_wait =
+        due && cluster_->next_timer() < due;  // those of begin times among them
+    if (auto broken = rules_.broken_queue(*cluster_, time); broken && !timers_wait) fail(*broken);
 }
 
 void FaultWorld::commit() {
     Decided decided = std::move(writing_.front());
     writing_.pop_front();
-    rows_.commit(decided.changes, *cluster_);
-    maybe_crash(crash_chance_);
+    rows_.commit(decided.decisions.changes, decided.decisions.node_names);
+    maybe_crash(crash_chance_, "crash after commit");
     if (cluster_) release(std::move(decided));
 }
 
 void FaultWorld::release(Decided decided) {
-    for (const Effect& effect : decided.effects) {
-        const auto* answered = std::get_if<NodeAnswered>(&effect);
-        if (!answered) continue;
-        std::size_t node = machine_named(answered->node);
-        if (!controller_ends_[node]) continue;
-        controller_ends_[node]->welcome = true;
-        down(node, [this, node, refused = answered->error.has_value()] {
-            if (refused)
-                hang_up(node);
-            else
-                machines_[node]->on_welcome();
-        });
-        if (answered->error) controller_ends_[node]->welcome = false;
-    }
-    for (const Effect& effect : decided.effects) {
-        maybe_crash(crash_chance_ / 4);
+    for (const Reply& reply : decided.decisions.replies) {
+        maybe_crash(crash_chance_ / 4, "crash between replies");
         if (!cluster_) return;  // the rest is not done
-        carry_out(effect);
+        answer(reply);
+    }
+    for (const NodeOrder& order : decided.decisions.orders) {
+        maybe_crash(crash_chance_ / 4, "crash between orders");
+        if (!cluster_) return;
+        carry_out(order);
     }
     for (const Incoming& ack : decided.acks) {
         for (std::size_t node = 0; node < machines_.size(); ++node) {
@@ -260,7 +261,7 @@ void FaultWorld::release(Decided decided) {
 void FaultWorld::answer(const Reply& reply) {
     auto asked = asked_.find(reply.request.value);
     if (asked == asked_.end()) return;
-    if (!calm_ && random_.chance(0.05)) {
+    if (!calm_ && dice("answers").chance(0.05)) {
         asked->second.lost = true;
         return;
     }
@@ -271,36 +272,43 @@ void FaultWorld::answer(const Reply& reply) {
         refused = !results->empty() && results->front().error;
     ++result_.answers[question.what + (refused ? " refused" : "")];
     if (!question.on_answer) return;
-    later(delay(), [question, answer = reply.answer] { question.on_answer(answer); });
+    later(delay(dice("answers")), [this, question, answer = reply.answer, time = now_] {
+        answer_time_ = time;
+        question.on_answer(answer);
+    });
 }
 
-void FaultWorld::carry_out(const Effect& effect) {
-    if (const auto* reply = std::get_if<Reply>(&effect)) {
-        answer(*reply);
-    } else if (const auto* launch = std::get_if<LaunchBatch>(&effect)) {
-        JobKey job{launch->job->id.value, launch->job->run.restarts};
-        int copies = !calm_ && random_.chance(0.05) ? 2 : 1;
-        std::size_t node = machine_of(launch->node);
+void FaultWorld::welcome(std::size_t node, const NodeWelcome& answer) {
+    if (!controller_ends_[node]) return;
+    controller_ends_[node]->welcome = true;
+    down(node, [this, node, refused = answer.error.has_value()] {
+        if (refused)
+            hang_up(node);
+        else
+            machines_[node]->on_welcome();
+    });
+    if (answer.error) controller_ends_[node]->welcome = false;
+}
+
+void FaultWorld::carry_out(const NodeOrder& order) {
+    const std::size_t node = machine_named(order.node);
+    if (const auto* answer = std::get_if<NodeWelcome>(&order.order)) {
+        welcome(node, *answer);
+    } else if (const auto* launch = std::get_if<LaunchBatch>(&order.order)) {
+        const JobKey job{launch->job->id, launch->job->run.restarts};
+        const int copies = !calm_ && network_of(node).chance(0.05) ? 2 : 1;
+        if (copies > 1) happened("order repeated");
         for (int i = 0; i < copies; ++i)
-            down(node, [this, node, job] { machines_[node]->on_launch(job); });
-    } else if (const auto* signal = std::get_if<SignalJob>(&effect)) {
-        std::size_t node = machine_of(signal->node);
-        down(node, [this, node, order = *signal] {
-            if (order.signal == SIGSTOP) machines_[node]->on_stop(key_of(order.run).job);
-            if (order.signal == SIGCONT) machines_[node]->on_continue(key_of(order.run).job);
-        });
-    } else if (const auto* terminate = std::get_if<TerminateJob>(&effect)) {
-        Seconds kill_delay{random_.between(0, terminate->grace.count())};
-        std::size_t node = machine_of(terminate->node);
-        down(node, [this, node, order = *terminate, kill_delay] {
-            RunKey run = key_of(order.run);
-            if (order.only_step)
-                machines_[node]->on_terminate_step(run, kill_delay);
-            else
-                machines_[node]->on_terminate(run.job, kill_delay);
-        });
-    } else if (const auto* reboot = std::get_if<RebootNode>(&effect)) {
-        std::size_t node = machine_of(reboot->node);
+            down(node, [this, node, job] { machines_[node]->on_launch(hook_job(job)); });
+    } else if (const auto* signal = std::get_if<SignalJob>(&order.order)) {
+        down(node, [this, node, it = *signal] { machines_[node]->on_signal(it); });
+    } else if (const auto* terminate = std::get_if<TerminateJob>(&order.order)) {
+        EndOrdered end{.run = key_of(terminate->run),
+                       .grace = terminate->grace,
+                       .only_step = terminate->only_step};
+        if (terminate->for_epilog) end.job = hook_job(end.run.job);
+        down(node, [this, node, end] { machines_[node]->on_terminate(end); });
+    } else if (const auto* reboot = std::get_if<RebootNode>(&order.order)) {
         down(node, [this, node, issued = reboot->issued] { machines_[node]->on_reboot(issued); });
     }
 }

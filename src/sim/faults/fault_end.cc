@@ -17,7 +17,7 @@ bool FaultWorld::is_settled() {
         if (!is_finished(job.state) || is_completing(job)) return false;
     }
     for (const auto& machine : machines_) {
-        if (!machine->runs_nothing() || !machine->registered()) return false;
+        if (!machine->is_clean() || !machine->registered()) return false;
     }
     for (std::uint32_t i = 0; i < cluster_->node_count(); ++i) {
         if (!may_take_jobs(cluster_->node(NodeIndex{i}))) return false;
@@ -46,8 +46,8 @@ void FaultWorld::check_the_end() {
             fail(fmt::format("job {} is lost", clients_[i].job->value));
     }
     for (const auto& machine : machines_) {
-        if (!machine->runs_nothing())
-            fail(fmt::format("node {} still runs something", machine->node().value));
+        if (!machine->is_clean())
+            fail(fmt::format("node {} is not clean: {}", machine->node().value, machine->rest()));
         if (!cluster_) return fail("the controller is down");
         const std::string& name = first_settings_->nodes[machine->node().value].name;
         const Node& node = cluster_->node(*cluster_->find_node(name));
@@ -66,7 +66,7 @@ void FaultWorld::check_job(const Job& job) {
                                 job.reason_detail, job.partition));
     }
     if (job.state != JobState::Completed || job.request->kind != JobKind::Batch) return;
-    auto run = finished_.find({{job.id.value, job.run.restarts}, kBatchStep});
+    auto run = finished_.find(batch_of({job.id, job.run.restarts}));
     if (run == finished_.end() || run->second.failed()) {
         fail(fmt::format("job {} is completed, but did not run to its end", job.id.value));
     }
@@ -93,11 +93,11 @@ void FaultWorld::check_machines() {
     for (const auto& machine : machines_) {
         for (const RunKey& run : machine->running()) {
             if (given_up(*machine, run) || is_news(*machine, run)) continue;
-            auto job = cluster_->find_job(JobId{run.job.job});
+            auto job = cluster_->find_job(run.job.job);
             const Node& node = cluster_->node(
                 *cluster_->find_node(first_settings_->nodes[machine->node().value].name));
-            bool here = std::find(node.jobs.begin(), node.jobs.end(), JobId{run.job.job}) !=
-                        node.jobs.end();
+            bool here =
+                std::find(node.jobs.begin(), node.jobs.end(), run.job.job) != node.jobs.end();
             if (!here || job->run.restarts != run.job.restarts)
                 fail(fmt::format("{} runs on node {}, which nobody knows", to_string(run),
                                  machine->node().value));
@@ -112,7 +112,7 @@ void FaultWorld::check_steps() {
     cluster_->jobs().for_each([&](const Job& job) {
         if (!is_live(job) || job.state == JobState::Suspended) return;
         for (const auto& step : job.run.steps) {
-            RunKey run{{job.id.value, job.run.restarts}, step->id};
+            RunKey run{{job.id, job.run.restarts}, step->id};
             if (step->state != StepState::Running) continue;
             bool somewhere = std::any_of(machines_.begin(), machines_.end(),
                                          [&](const auto& machine) { return machine->runs(run); });

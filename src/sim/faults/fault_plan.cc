@@ -20,38 +20,45 @@ constexpr std::int64_t kStallMost = 600;
 // Every world has its own mixture: of each kind none, few or many.
 void FaultWorld::plan_faults() {
     Seconds span = calm_from_ - now_;
-    auto plan = [&](auto fault) {
-        std::size_t count =
-            random_.chance(0.4) ? 0 : random_.below(std::max(kEachMost, machines_.size()));
+    Dice& random = dice("faults");
+    const auto plan = [&](const char* kind, auto fault) {
+        const std::size_t count =
+            random.chance(0.4) ? 0 : random.below(std::max(kEachMost, machines_.size()));
         for (std::size_t i = 0; i < count; ++i) {
-            later(Seconds{random_.between(0, span.count())}, [this, fault] {
+            Dice& own = dice(fmt::format("{} {}", kind, i));  // stays in its map
+            const std::size_t node = own.below(machines_.size());
+            later(Seconds{own.between(0, span.count())}, [this, fault, &own, node] {
                 ++result_.faults;
-                fault(random_.below(machines_.size()));
+                fault(own, node);
             });
         }
     };
-    plan([this](std::size_t) { crash(); });
-    plan([this](std::size_t) { step_clock(); });
-    plan([this](std::size_t) { stall(); });
-    for (int i = 0; i < 3; ++i) {
-        plan([this](std::size_t node) {
+    plan("crash", [this](Dice& own, std::size_t) { crash(own); });
+    plan("clock", [this](Dice& own, std::size_t) { step_clock(own); });
+    plan("stall", [this](Dice& own, std::size_t) { stall(own); });
+    for (const char* kind : {"cut", "second cut", "third cut"}) {
+        plan(kind, [this](Dice& own, std::size_t node) {
             log(fmt::format("the connection of node {} breaks", node));
-            cut(node, random_.chance(0.7));
+            cut(node, own.chance(0.7));
         });
     }
-    plan([this](std::size_t node) { restart_slurmd(node); });
-    plan([this](std::size_t node) { cut_power(node); });
-    plan([this](std::size_t node) { isolate(node); });
-    plan([this](std::size_t node) { freeze(node); });
-    if (random_.chance(0.5)) crash_chance_ = 0.002;
-    if (random_.chance(0.3)) commit_most_ = kSlowDisk;
+    plan("restart", [this](Dice& own, std::size_t node) { restart_slurmd(own, node); });
+    plan("power", [this](Dice& own, std::size_t node) { cut_power(own, node); });
+    plan("isolation", [this](Dice& own, std::size_t node) { isolate(own, node); });
+    plan("freeze", [this](Dice& own, std::size_t node) { freeze(own, node); });
+    plan("supervisor", [this](Dice&, std::size_t node) { machines_[node]->kill_supervisor(); });
+    if (random.chance(0.5)) crash_chance_ = 0.002;
+    if (random.chance(0.3)) commit_most_ = kSlowDisk;
+    if (random.chance(0.5)) slurmd_end_chance_ = 0.005;
 }
 
-void FaultWorld::maybe_crash(double probability) {
-    if (!calm_ && cluster_ && random_.chance(probability)) crash();
+void FaultWorld::maybe_crash(double probability, std::string_view when) {
+    if (calm_ || !cluster_ || !dice("controller").chance(probability)) return;
+    happened(when);
+    crash(dice("controller"));
 }
 
-void FaultWorld::crash() {
+void FaultWorld::crash(Dice& dice) {
     if (!cluster_) return;
     ++result_.crashes;
     log(fmt::format("the controller crashes with {} batches unwritten", writing_.size()));
@@ -62,57 +69,61 @@ void FaultWorld::crash() {
     } else {
         steps_unseen_ += unseen;
     }
-    cluster_.reset();
+    cluster_ = nullptr;
+    decider_.reset();
     inbox_.clear();
     writing_.clear();
     for (std::size_t node = 0; node < machines_.size(); ++node) {
         cut(node, false);
         controller_ends_[node].reset();
     }
-    later(Seconds{random_.between(0, 60)}, [this] {
+    later(Seconds{dice.between(0, 60)}, [this] {
         if (!cluster_) start_controller();
     });
 }
 
-void FaultWorld::restart_slurmd(std::size_t node) {
+void FaultWorld::restart_slurmd(Dice& dice, std::size_t node) {
     if (!machines_[node]->is_up()) return;
     log(fmt::format("slurmd of node {} restarts", node));
     machines_[node]->stop_slurmd();
     cut(node, true);
-    later(Seconds{random_.between(0, 90)}, [this, node] { machines_[node]->start_slurmd(); });
+    later(Seconds{dice.between(0, 90)}, [this, node, boots = boots_[node]] {
+        if (boots == boots_[node]) machines_[node]->start_slurmd();
+    });
 }
 
-void FaultWorld::cut_power(std::size_t node) {
+void FaultWorld::cut_power(Dice& dice, std::size_t node) {
     if (!machines_[node]->is_up()) return;
-    bool disk_is_kept = random_.chance(0.5);
+    bool disk_is_kept = dice.chance(0.5);
     log(fmt::format("node {} loses power{}", node, disk_is_kept ? "" : " and its disk"));
-    restart_machine(node, disk_is_kept, Seconds{180});
+    restart_machine(dice, node, disk_is_kept, Seconds{180});
 }
 
-void FaultWorld::restart_machine(std::size_t node, bool disk_is_kept, Seconds most) {
+void FaultWorld::restart_machine(Dice& dice, std::size_t node, bool disk_is_kept, Seconds most) {
+    ++boots_[node];
     machines_[node]->power_off();
-    cut(node, random_.chance(0.5));
-    later(Seconds{random_.between(5, most.count())},
+    cut(node, dice.chance(0.5));
+    later(Seconds{dice.between(5, most.count())},
           [this, node, disk_is_kept] { machines_[node]->power_on(disk_is_kept); });
 }
 
-void FaultWorld::isolate(std::size_t node) {
+void FaultWorld::isolate(Dice& dice, std::size_t node) {
     log(fmt::format("node {} cannot be reached", node));
-    cut(node, random_.chance(0.5));
-    reachable_from_[node] = now_ + Seconds{random_.between(5, 200)};
+    cut(node, dice.chance(0.5));
+    reachable_from_[node] = now_ + Seconds{dice.between(5, 200)};
 }
 
 // Both ends keep the connection, but nothing comes through for a while.
-void FaultWorld::freeze(std::size_t node) {
+void FaultWorld::freeze(Dice& dice, std::size_t node) {
     if (!node_ends_[node]) return;
     log(fmt::format("the connection of node {} hangs", node));
-    node_ends_[node]->held_until = now_ + Seconds{random_.between(5, 150)};
+    node_ends_[node]->held_until = now_ + Seconds{dice.between(5, 150)};
 }
 
-void FaultWorld::step_clock() {
-    const std::int64_t most = random_.chance(0.5) ? 60 : kClockStepMost;
-    set_clock(Seconds{random_.between(-most, most)});
-    later(Seconds{random_.between(1, kCorrectedWithin)}, [this] {
+void FaultWorld::step_clock(Dice& dice) {
+    const std::int64_t most = dice.chance(0.5) ? 60 : kClockStepMost;
+    set_clock(Seconds{dice.between(-most, most)});
+    later(Seconds{dice.between(1, kCorrectedWithin)}, [this] {
         if (!calm_) set_clock(Seconds{0});
     });
 }
@@ -129,9 +140,9 @@ void FaultWorld::set_clock(Seconds offset) {
 
 // Nothing is decided for a while: the process is stopped, or waits for its disk. What is said to
 // it meanwhile waits.
-void FaultWorld::stall() {
+void FaultWorld::stall(Dice& dice) {
     if (!cluster_) return;
-    const Seconds length{random_.between(5, kStallMost)};
+    const Seconds length{dice.between(5, kStallMost)};
     log(fmt::format("the controller stands still for {} s", length.count()));
     stalled_until_ = std::max(stalled_until_, now_ + length);
 }

@@ -16,17 +16,22 @@ constexpr double kKilled = 0.05;  // while it waits for its step
 
 }  // namespace
 
+Dice& FaultWorld::dice_of_sruns(const JobKey& job) {
+    return dice("sruns " + to_string(batch_of(job)));
+}
+
 void FaultWorld::plan_sruns(const JobKey& job, Srun::Home home, std::size_t place, Seconds span) {
-    std::size_t count = random_.chance(0.5) ? 0 : 1 + random_.below(4);
+    Dice& random = dice_of_sruns(job);
+    std::size_t count = random.chance(0.5) ? 0 : 1 + random.below(4);
     for (std::size_t i = 0; i < count; ++i) {
         auto srun = std::make_shared<Srun>(Srun{.job = job, .home = home, .place = place});
-        if (random_.chance(0.1)) srun->home = Srun::Home::Elsewhere;
+        if (random.chance(0.1)) srun->home = Srun::Home::Elsewhere;
         srun->key = fmt::format("srun{}", next_srun_++);
-        srun->demand = random_step(random_, JobId{job.job});
+        srun->demand = random_step(random, job.job);
         srun->demand.key = srun->key;
-        later(Seconds{random_.between(0, span.count())}, [this, srun] { create_step(srun); });
-        if (random_.chance(kKilled))
-            later(Seconds{random_.between(0, span.count())}, [this, srun] { give_up(srun); });
+        later(Seconds{random.between(0, span.count())}, [this, srun] { create_step(srun); });
+        if (random.chance(kKilled))
+            later(Seconds{random.between(0, span.count())}, [this, srun] { give_up(srun); });
     }
     if (count > 0) busy_.push_back(job);
 }
@@ -64,19 +69,22 @@ void FaultWorld::on_step_answer(const SrunPtr& srun, const Answer& answer) {
         srun->gone = true;
         return;
     }
-    srun->step = RunKey{{granted->job->id.value, granted->job->run.restarts}, granted->step->id};
+    srun->step = RunKey{{granted->job->id, granted->job->run.restarts}, granted->step->id};
     Hostlist names = Hostlist::parse(granted->step->node_names).value();
     for (const std::string& name : names.names()) srun->nodes.push_back(machine_named(name));
     ++result_.steps;
-    later(delay(), [this, srun] { launch(srun); });
+    srun->issued = answer_time_;
+    later(delay(dice_of_sruns(srun->job)), [this, srun] { launch(srun); });
 }
 
 // One node after the other; if a node refuses the step, it ends on the others.
 void FaultWorld::launch(const SrunPtr& srun) {
     if (!lives(*srun) && srun->home == Srun::Home::Script) return;  // its job goes with it
     for (std::size_t node : srun->nodes) {
-        bool refused = !machines_[node]->is_up() || (!calm_ && random_.chance(0.02));
-        if (!refused && machines_[node]->launch_step(*srun->step)) continue;
+        bool refused =
+            !machines_[node]->is_up() || (!calm_ && dice_of_sruns(srun->job).chance(0.02));
+        const HookJob job = hook_job(srun->step->job);
+        if (!refused && machines_[node]->launch_step(*srun->step, job, srun->issued)) continue;
         log(fmt::format("srun cannot launch {} on node {}", to_string(*srun->step), node));
         for (std::size_t started : srun->nodes) {
             if (machines_[started]->is_up()) machines_[started]->kill_step(*srun->step);
@@ -95,7 +103,7 @@ void FaultWorld::give_up(const SrunPtr& srun) {
 void FaultWorld::cancel_step(RunKey step) {
     CancelJobs cancel{.request = {}, .caller = {UserId{0}, GroupId{0}}, .filter = {}};
     cancel.filter.jobs.push_back(
-        {.job = JobId{step.job.job}, .tasks = {}, .het_component = {}, .step = step.step});
+        {.job = step.job.job, .tasks = {}, .het_component = {}, .step = step.step});
     auto done = std::make_shared<bool>(false);
     ask(
         "cancel step",

@@ -21,10 +21,10 @@ constexpr UserId kUsers[] = {UserId{1000}, UserId{1000}, UserId{1001}};
 RequestId FaultWorld::ask(std::string what, std::function<Event(RequestId)> event,
                           std::function<void(const Answer&)> on_answer, double lost) {
     RequestId request{next_request_++};
-    bool is_lost = !calm_ && random_.chance(lost);
+    bool is_lost = !calm_ && dice("requests").chance(lost);
     asked_[request.value] = {std::move(what), incarnation_, std::move(on_answer), is_lost};
     if (is_lost) return request;
-    later(delay(), [this, request, me = incarnation_, event = std::move(event)] {
+    later(delay(dice("requests")), [this, request, me = incarnation_, event = std::move(event)] {
         if (me == incarnation_) push({event(request), {}});
     });
     return request;
@@ -44,24 +44,29 @@ void FaultWorld::hang_up_on(RequestId request) {
     if (is_noticed) push({RequestDropped{request}, {}});
 }
 
+Dice& FaultWorld::dice_of(std::size_t client) {
+    return dice(fmt::format("client {}", client));
+}
+
 void FaultWorld::plan_users() {
     Seconds span = calm_from_ - now_;
     for (std::uint32_t i = 0; i < options_.jobs; ++i) {
-        clients_.push_back({random_request(random_, options_.nodes, options_.with_preemption),
+        Dice& random = dice_of(i);
+        clients_.push_back({random_request(random, options_.nodes, options_.with_preemption),
                             false,
                             {},
                             kUsers[0]});
-        later(Seconds{random_.between(0, span.count())}, [this, i] { submit(i); });
+        later(Seconds{random.between(0, span.count())}, [this, i] { submit(i); });
     }
     for (std::uint32_t i = 0; i < options_.jobs / 4; ++i) {
-        later(Seconds{random_.between(0, span.count())}, [this] { command(); });
+        later(Seconds{dice("commands").between(0, span.count())}, [this] { command(); });
     }
     if (!options_.wide) return;
     for (std::uint32_t i = 0; i < options_.jobs / 2; ++i) {
-        later(Seconds{random_.between(0, span.count())}, [this] { command(); });
+        later(Seconds{dice("commands").between(0, span.count())}, [this] { command(); });
     }
     for (std::uint32_t i = 0; i < options_.jobs / 3; ++i) {
-        later(Seconds{random_.between(0, span.count())}, [this] { administrate(); });
+        later(Seconds{dice("admin").between(0, span.count())}, [this] { administrate(); });
     }
 }
 
@@ -74,8 +79,9 @@ void FaultWorld::submit(std::size_t index) {
         for (const Client& other : clients_) {
             if (other.job) known.push_back(*other.job);
         }
-        client.user = kUsers[random_.below(std::size(kUsers))];
-        client.request = widened(random_, *client.request, known);
+        Dice& random = dice_of(index);
+        client.user = kUsers[random.below(std::size(kUsers))];
+        client.request = widened(random, *client.request, known);
     }
     client.asked = true;
     const std::uint32_t attempt = ++client.tries;
@@ -104,8 +110,9 @@ void FaultWorld::on_answer(std::size_t index, const Answer& answer) {
         }
         client.job = accepted->job;
         if (!is_first || client.request->kind == JobKind::Batch) return;
-        if (!calm_ && random_.chance(kLostClient))
-            later(Seconds{random_.between(0, 200)}, [this, index] { lose_client(index); });
+        Dice& random = dice_of(index);
+        if (!calm_ && random.chance(kLostClient))
+            later(Seconds{random.between(0, 200)}, [this, index] { lose_client(index); });
         await_allocation(index);
     } else if (client.job) {
         fail(fmt::format("submission {} was accepted as job {}, then refused", index,
@@ -147,7 +154,7 @@ void FaultWorld::on_allocation(std::size_t index, const Job& job) {
         client.gone = true;
         return;
     }
-    client.has = JobKey{job.id.value, job.run.restarts};
+    client.has = JobKey{job.id, job.run.restarts};
     Seconds duration = script_of({*client.has, kBatchStep}).duration;
     plan_sruns(*client.has, Srun::Home::Client, index, duration);
     later(duration, [this, index] { give_back(index); });

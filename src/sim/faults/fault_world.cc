@@ -17,24 +17,32 @@ constexpr Seconds kPatience{6 * 3600};  // then all must have settled
 
 FaultWorld::FaultWorld(FaultOptions options)
     : options_(std::move(options)),
-      random_(options_.seed),
       now_(kStart),
       calm_from_(kStart + kFaultyTime),
       clock_(Seconds{0}),
       stranger_(options_.seed) {
-    Settings settings = random_settings(random_, options_.nodes, options_.with_preemption);
+    Dice& random = dice("settings");
+    Settings settings = random_settings(random, options_.nodes, options_.with_preemption);
     if (options_.by_qos) settings.preempt.by = PreemptSettings::By::Qos;
     settings.enforce_limits = settings.enforce_qos = options_.by_qos;
-    if (options_.wide) widen(random_, settings);
+    if (options_.wide) widen(random, settings);
+    const NodeSettings node_settings{.has_prolog = random.chance(0.5),
+                                     .has_epilog = random.chance(0.5),
+                                     .kill_wait = settings.kill_wait,
+                                     .unkillable_step_timeout = Seconds{60},
+                                     .group_update_time = Seconds{random.between(0, 300)}};
+    settings.has_epilog = node_settings.has_epilog;
     first_settings_ = settings_ = std::make_shared<const Settings>(std::move(settings));
     result_.hash = 0xcbf29ce484222325;
     node_ends_.resize(options_.nodes);
     controller_ends_.resize(options_.nodes);
     reachable_from_.resize(options_.nodes, kStart);
     said_.resize(options_.nodes, kStart);
+    boots_.resize(options_.nodes);
     for (std::uint32_t i = 0; i < options_.nodes; ++i) {
-        machines_.push_back(
-            std::make_unique<Machine>(static_cast<MachineHost&>(*this), NodeIndex{i}));
+        machines_.push_back(std::make_unique<Machine>(static_cast<MachineHost&>(*this),
+                                                      NodeIndex{i}, dice(fmt::format("node {}", i)),
+                                                      node_settings));
     }
 }
 
@@ -61,7 +69,53 @@ FaultResult FaultWorld::run() {
     }
     if (!result_.failure) check_the_end();
     result_.strangers_refused = stranger_.refusals();
+    note_trace();
     return result_;
+}
+
+void FaultWorld::note_trace() {
+    result_.trace = {.seed = options_.seed,
+                     .nodes = options_.nodes,
+                     .jobs = options_.jobs,
+                     .with_preemption = options_.with_preemption,
+                     .by_qos = options_.by_qos,
+                     .wide = options_.wide,
+                     .rolls = {}};
+    for (const auto& [name, dice] : dice_) {
+        if (!dice.rolls().empty()) result_.trace.rolls[name] = dice.rolls();
+    }
+}
+
+Dice& FaultWorld::dice(std::string_view stream) {
+    const auto found = dice_.find(stream);
+    if (found != dice_.end()) return found->second;
+    const auto add = [&](auto source) -> Dice& {
+        return dice_.emplace(std::string(stream), Dice(std::move(source))).first->second;
+    };
+    if (options_.trace) {
+        const auto rolls = options_.trace->rolls.find(stream);
+        return add(rolls == options_.trace->rolls.end() ? std::vector<std::uint64_t>{}
+                                                        : rolls->second);
+    }
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : stream) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return add(options_.seed ^ hash);
+}
+
+Dice& FaultWorld::network_of(std::size_t node) {
+    return dice(fmt::format("network {}", node));
+}
+
+HookJob FaultWorld::hook_job(const JobKey& job) const {
+    return {.key = job, .user = 1000 + job.job.value % 2, .group = 100};
+}
+
+void FaultWorld::happened(std::string_view what) {
+    const auto known = result_.happened.find(what);
+    if (known != result_.happened.end())
+        ++known->second;
+    else
+        result_.happened.emplace(what, 1);
 }
 
 void FaultWorld::later(Seconds delay, std::function<void()> what) {
@@ -113,8 +167,8 @@ void FaultWorld::on_started(NodeIndex node, const RunKey& run) {
         for (const RunKey& other : machine->running()) {
             if (other.job.job != run.job.job || other.job == run.job || given_up(*machine, other))
                 continue;
-            fail(fmt::format("job {} starts on node {} while it still runs on node {}", run.job.job,
-                             node.value, machine->node().value));
+            fail(fmt::format("job {} starts on node {} while it still runs on node {}",
+                             run.job.job.value, node.value, machine->node().value));
         }
     }
 }
@@ -125,13 +179,28 @@ void FaultWorld::on_finished(NodeIndex node, const RunKey& run, ExitStatus exit)
 }
 
 void FaultWorld::on_swept_away(NodeIndex, const RunKey& run) {
-    if (run.step == kBatchStep) executions_[run].swept_away = true;
+    const auto execution = executions_.find(run);
+    if (execution != executions_.end()) execution->second.swept_away = true;
+}
+
+// srun hears of it, and ends the step on its other nodes.
+void FaultWorld::on_refused(NodeIndex, const RunKey& step) {
+    later(Seconds{0}, [this, step] { cancel_step(step); });
+}
+
+bool FaultWorld::slurmd_ends(NodeIndex node) {
+    Dice& dice = network_of(node.value);
+    if (calm_ || slurmd_end_chance_ == 0 || !dice.chance(slurmd_end_chance_)) return false;
+    happened("slurmd ended between two effects");
+    restart_slurmd(dice, node.value);
+    return true;
 }
 
 // RebootProgram does not always do what it should.
 void FaultWorld::reboot(NodeIndex node) {
-    if (!calm_ && random_.chance(0.2)) return;
-    restart_machine(node.value, true, Seconds{random_.chance(0.8) ? 40 : 120});
+    Dice& dice = network_of(node.value);
+    if (!calm_ && dice.chance(0.2)) return;
+    restart_machine(dice, node.value, true, Seconds{dice.chance(0.8) ? 40 : 120});
 }
 
 }  // namespace sluice

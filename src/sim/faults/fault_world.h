@@ -16,15 +16,13 @@
 #include <string>
 #include <vector>
 
-#include "base/loop_clock.h"
-#include "core/cluster.h"
 #include "model/key_values.h"
 #include "sim/agenda.h"
 #include "sim/faults/machine.h"
 #include "sim/faults/rows.h"
 #include "sim/faults/rules.h"
 #include "sim/faults/stranger.h"
-#include "sim/random.h"
+#include "turn/decider.h"
 
 namespace sluice {
 
@@ -37,6 +35,8 @@ struct FaultOptions {
     bool with_preemption = true;  // and with jobs that share CPUs
     bool by_qos = false;          // preemption, instead of by partition
     bool wide = true;  // with steps, interactive jobs, reservations, dependencies, all of scontrol
+    std::shared_ptr<const FaultTrace> trace =
+        {};  // replayed, instead of rolls that follow from the seed
     std::function<void(const std::string&)> on_event;  // --events: prints each event
 };
 
@@ -47,7 +47,13 @@ struct FaultResult {
     std::size_t strangers_refused = 0;  // requests about the jobs of others
     std::map<std::string, std::size_t>
         answers;  // of users and administrators: how many of each kind
+    std::map<std::string, std::size_t, std::less<>> happened;  // on the machines, of each kind
+    FaultTrace trace;                                          // how to replay it
 };
+
+// The rolls of a world that failed, as a file (faults.cc), and the world of such a file.
+Result<void> write_fault_trace(const std::string& path, const FaultResult& result);
+Result<FaultOptions> read_fault_trace(const std::string& path);
 
 class FaultWorld : private MachineHost {
 public:
@@ -57,6 +63,7 @@ public:
 private:
     // A connection between a node and the controller. What is on it when it breaks is lost.
     struct Wire {
+        std::size_t node = 0;
         bool broken = false;
         bool welcome = false;     // the controller has answered the registration
         Time last_up, last_down;  // what was sent later does not arrive earlier
@@ -70,8 +77,7 @@ private:
         std::uint64_t sequence = 0;
     };
     struct Decided {
-        ChangedRecords changes = {};
-        Effects effects = {};
+        Decisions decisions = {};
         std::vector<Incoming> acks = {};  // their events are empty
         Seconds step{0};                  // of the clock, which it made good
     };
@@ -100,6 +106,7 @@ private:
         Home home = Home::Script;
         std::size_t place = 0;  // the head node, or the client
         RequestId request;      // while it asks for its step
+        Time issued = {};       // of its credential
         std::string key;        // the same when it asks again
         StepDemand demand;
         bool gone = false;
@@ -116,9 +123,12 @@ private:
         bool swept_away = false;
     };
 
-    // fault_world.cc: time, failures
-    void fail(std::string what);
+    // fault_world.cc: time, dice, failures
+    Dice& dice(std::string_view stream);
+    Dice& network_of(std::size_t node);
+    HookJob hook_job(const JobKey& job) const;
     void log(std::string what);
+    void note_trace();
 
     // fault_end.cc: has all settled, and is it as it should be?
     bool is_settled();
@@ -131,6 +141,7 @@ private:
 
     // fault_users.cc: submissions, interactive jobs
     void plan_users();
+    Dice& dice_of(std::size_t client);
     RequestId ask(std::string what, std::function<Event(RequestId)> event,
                   std::function<void(const Answer&)> on_answer, double lost = 0);
     void hang_up_on(RequestId request);  // the asker has gone
@@ -143,6 +154,7 @@ private:
     void lose_client(std::size_t client);
 
     // fault_steps.cc: sruns
+    Dice& dice_of_sruns(const JobKey& job);
     void plan_sruns(const JobKey& job, Srun::Home home, std::size_t place, Seconds span);
     bool lives(const Srun& srun) const;
     void create_step(const SrunPtr& srun);
@@ -174,37 +186,40 @@ private:
 
     // fault_plan.cc: what goes wrong
     void plan_faults();
-    void crash();
-    void maybe_crash(double probability);
-    void restart_slurmd(std::size_t node);
-    void cut_power(std::size_t node);
-    void isolate(std::size_t node);
-    void freeze(std::size_t node);
-    void step_clock();
+    void crash(Dice& dice);
+    void maybe_crash(double probability, std::string_view when);
+    void restart_slurmd(Dice& dice, std::size_t node);
+    void cut_power(Dice& dice, std::size_t node);
+    void isolate(Dice& dice, std::size_t node);
+    void freeze(Dice& dice, std::size_t node);
+    void step_clock(Dice& dice);
     void set_clock(Seconds offset);
-    void restart_machine(std::size_t node, bool disk_is_kept, Seconds most);
+    void restart_machine(Dice& dice, std::size_t node, bool disk_is_kept, Seconds most);
 
     // fault_controller.cc: the shell around the core
     Time controller_now() const { return now_ + clock_offset_; }
-    void stall();
+    void stall(Dice& dice);
     void in_turn(Seconds delay, std::function<void()> what);
     void check_lost_nodes(const std::vector<bool>& were_down);
     void check_time_limits(const Decided& decided);
     void start_controller();
     void push(Incoming incoming);
     void decide();
+    void tick(std::size_t decided);
+    void run_pass(Time time);
     void wake_for_timers();
     void check_invariants(std::string_view after);
     void commit();
     void release(Decided decided);
-    void carry_out(const Effect& effect);
+    void carry_out(const NodeOrder& order);
+    void welcome(std::size_t node, const NodeWelcome& answer);
     void answer(const Reply& reply);
     std::size_t machine_named(const std::string& name) const;
     std::size_t machine_of(NodeIndex node) const;  // the cluster counts its nodes in its own way
     bool address(Event& event) const;  // the node in it becomes the cluster's; false: it knows none
 
     // fault_network.cc: connections between controller, nodes and clients
-    Seconds delay();
+    Seconds delay(Dice& dice) const;
     void connect(std::size_t node);
     void hang_up(std::size_t node);
     void cut(std::size_t node, bool controller_notices);
@@ -221,11 +236,16 @@ private:
     void on_started(NodeIndex node, const RunKey& run) override;
     void on_finished(NodeIndex node, const RunKey& run, ExitStatus exit) override;
     void on_swept_away(NodeIndex node, const RunKey& run) override;
+    void on_refused(NodeIndex node, const RunKey& step) override;
+    bool slurmd_ends(NodeIndex node) override;
     void reboot(NodeIndex node) override;
+    bool is_calm() const override { return calm_; }
+    void happened(std::string_view what) override;
+    void fail(std::string what) override;
     bool given_up(const Machine& machine, const RunKey& run) const;
 
     FaultOptions options_;
-    Random random_;
+    std::map<std::string, Dice, std::less<>> dice_;
     std::shared_ptr<const Settings> settings_, first_settings_;
     FaultResult result_;
     Agenda<std::function<void()>> agenda_;
@@ -240,7 +260,8 @@ private:
     std::map<RunKey, Time> lost_steps_;  // running as far as the controller knows: since when not
 
     Rows rows_;                         // the disk: all that survives a crash
-    std::unique_ptr<Cluster> cluster_;  // null while the controller is down
+    std::unique_ptr<Decider> decider_;  // null while the controller is down
+    Cluster* cluster_ = nullptr;        // that of the decider
     Policy policy_;                     // as the accounting database has it
     std::uint64_t incarnation_ = 0;
     std::vector<Incoming> inbox_;
@@ -250,13 +271,16 @@ private:
     Seconds steps_unseen_{0};  // clock steps while the controller was down, or not written
     Seconds seen_offset_{0};   // of the clock, when the controller last looked
     LoopClock clock_;
-    Time stalled_until_, timers_from_;
+    Time stalled_until_;
+    Time answer_time_;  // when the controller has given the answer that a client hears now
     std::int64_t commit_most_ = 1;  // seconds
     double crash_chance_ = 0;       // at each step between decision and effects
+    double slurmd_end_chance_ = 0;  // between two effects
 
     std::vector<std::unique_ptr<Machine>> machines_;
     std::vector<WirePtr> node_ends_, controller_ends_;  // by node; null: not connected
     std::vector<Time> reachable_from_;
+    std::vector<std::uint32_t> boots_;  // by node: a slurmd is started by the last one only
 
     Rules rules_;
     Stranger stranger_;

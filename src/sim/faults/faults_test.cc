@@ -1,5 +1,8 @@
 // sim/faults/faults_test.cc: worlds among faults: nothing is lost, nothing runs twice.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include "sim/faults/fault_world.h"
 
@@ -29,8 +32,11 @@ TEST(Faults, NothingIsLostAndNothingRunsTwice) {
     constexpr std::uint64_t kSeeds = kSanitized ? 5 : 30;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         FaultResult result = world(seed, 6, 60, true, true, seed % 3 == 0);  // as ssim faults
-        EXPECT_FALSE(result.failure) << *result.failure << "\nreplay: ssim faults --seeds " << seed
-                                     << " --nodes 6 --jobs 60 --events";
+        const std::string path = testing::TempDir() + fmt::format("faults-{}.trace", seed);
+        const bool is_written = !result.failure || write_fault_trace(path, result);
+        EXPECT_TRUE(is_written) << path;
+        EXPECT_FALSE(result.failure)
+            << *result.failure << "\nreplay: ssim faults --events " << path;
         EXPECT_EQ(result.accepted, result.ended);
         if (result.failure) continue;
         EXPECT_GT(result.strangers_refused, 100u);
@@ -47,12 +53,13 @@ TEST(Faults, TheSameSeedGivesTheSameWorld) {
 // Every kind of command is heard, and most are obeyed: a world in which all is refused shows
 // nothing.
 TEST(Faults, EverythingHappens) {
-    std::map<std::string, std::size_t> answers;
+    std::map<std::string, std::size_t> answers, happened;
     // So many jobs that they wait: commands that come when a job is over are refused.
     constexpr std::uint64_t kSeeds = kSanitized ? 1 : 5;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        for (const auto& [what, count] : world(seed, 6, 200, true, true, seed == 3).answers)
-            answers[what] += count;
+        const FaultResult result = world(seed, 6, 200, true, true, seed == 3);
+        for (const auto& [what, count] : result.answers) answers[what] += count;
+        for (const auto& [what, count] : result.happened) happened[what] += count;
     }
     if (kSanitized) return;  // not everything happens in one world
     for (const char* what :
@@ -62,50 +69,59 @@ TEST(Faults, EverythingHappens) {
           "update Dependency"}) {
         EXPECT_GT(answers[what], 0u) << what;
     }
+    for (const char* what :
+         {"prolog", "prolog failed", "epilog", "epilog failed", "step refused", "spawn failed",
+          "supervisor killed", "leftovers killed", "unkillable", "given up",
+          "slurmd ended between two effects", "report repeated", "order repeated", "slow commit",
+          "crash before commit", "crash after commit", "crash between replies",
+          "crash between orders"}) {
+        EXPECT_GT(happened[what], 0u) << what;
+    }
 }
 
-// A seed that failed once is kept, named for what broke. The first are from before worlds had
-// preemption, and before they were wide.
-struct KeptSeed {
-    std::string_view what_broke;
-    std::uint64_t seed;
-    std::uint32_t nodes, jobs;
-    bool with_preemption = false, wide = false;
-};
-constexpr KeptSeed kKept[] = {
-    {"a node whose connection hung stayed down for ever", 4, 8, 80},
-    {"a lost node that came back went on to run a job that was requeued", 3, 8, 80},
-    {"the same, on the same node", 9, 8, 80},
-    {"a node stayed somebody's alone after he had left", 16, 6, 60, true},
-    {"the lines of late nodes were made anew ever more often", 7, 16, 300, true},
-    {"jobs shared CPUs that were reserved for others", 14, 6, 60, true, true},
-    {"a singleton that was held did not start alone", 39, 6, 60, true, true},
-    {"a step that nobody had heard of kept its CPUs", 9, 6, 60, true, true},
-    {"a step came to a node after its job was over", 97, 6, 60, true, true},
-    {"a task forgot one of two arrays that it waited for", 288, 6, 60, true, true},
-    {"a job waited for a reservation that was gone", 8, 16, 300, true, true},
-    {"a node left slurm.conf with its jobs", 331, 6, 60, true, true},
-    {"a node that was set down and resumed had not ended its jobs", 366, 6, 60, true, true},
-    {"a step came to a node after its job was given up there", 43, 6, 60, true, true},
-    {"the same", 52, 16, 300, true, true},
-    {"the same", 118, 16, 300, true, true},
-    {"a refused --immediate submission took the launch of another job", 102, 16, 300, true, true},
-    {"a task had a limit of its own for how many of its array run", 749, 6, 60, true, true},
-    {"a step had run on a node that left slurm.conf", 398, 4, 60, true, true},
-    {"a job waited for a singleton that waited for it", 126, 32, 150, true, true},
-    {"a step was never brought to its nodes", 246, 32, 150, true, true},
-    {"an order to launch came to a node after the job was given up there", 898, 32, 150, true,
-     true},
-    {"a script ended, and its node lost its disk before it could say so", 855, 32, 150, true, true},
-    {"tasks joined others on CPUs that were being freed for urgent jobs", 45, 2, 40, true, true},
-};
-
+// A world that failed once is kept as a trace, named for what broke.
 TEST(Faults, WhatOnceBrokeStaysWhole) {
-    for (const KeptSeed& kept : kKept) {
-        if (kSanitized && kept.jobs > 100) continue;
-        FaultResult result =
-            world(kept.seed, kept.nodes, kept.jobs, kept.with_preemption, kept.wide);
-        EXPECT_FALSE(result.failure) << kept.what_broke << ": " << *result.failure;
+    std::size_t count = 0;
+    for (const auto& file : std::filesystem::directory_iterator(SLUICE_TRACES)) {
+        if (file.path().extension() != ".trace") continue;
+        ++count;
+        const Result<FaultOptions> options = read_fault_trace(file.path());
+        ASSERT_TRUE(options) << file.path() << options.error().detail;
+        if (kSanitized && options->jobs > 100) continue;
+        const FaultResult result = FaultWorld(*options).run();
+        EXPECT_FALSE(result.failure)
+            << *result.failure << "\nreplay: ssim faults --events " << file.path();
+    }
+    EXPECT_GT(count, 0u);
+}
+
+// A trace replays its world, whatever the seed would have given.
+TEST(Faults, ATraceReplaysItsWorld) {
+    const FaultResult first = world(11, 5, 40);
+    auto trace =
+        std::make_shared<FaultTrace>(parse_fault_trace(print_fault_trace(first.trace)).value());
+    EXPECT_EQ(trace->rolls, first.trace.rolls);
+    FaultOptions options{.seed = trace->seed,
+                         .nodes = trace->nodes,
+                         .jobs = trace->jobs,
+                         .trace = trace,
+                         .on_event = {}};
+    const FaultResult second = FaultWorld(options).run();
+    EXPECT_EQ(first.hash, second.hash);
+    EXPECT_EQ(first.events, second.events);
+    // One roll less, and only what depends on it is different.
+    trace->rolls["settings"].clear();
+    EXPECT_NE(FaultWorld(options).run().hash, first.hash);
+}
+
+TEST(Faults, ATraceThatIsNoneIsRefused) {
+    for (const char* text :
+         {"", "nodes 3", "nodes x\njobs 1", "nodes 3\njobs 1\ncolour 5", "nodes 3 4\njobs 1",
+          "nodes 3\njobs 1\na: 1 b", "nodes 3\njobs 1\na: 1*99999999999999999999",
+          "nodes 3\njobs 1\na: 1*18446744073709551615", "nodes 99999\njobs 1"}) {
+        const Result<FaultTrace> trace = parse_fault_trace(text);
+        const bool is_short = std::string_view(text) == "nodes 3";
+        EXPECT_EQ(trace.has_value(), is_short) << text;
     }
 }
 

@@ -1,56 +1,31 @@
+// slurmd of a virtual node: events come from the network and from its supervisors, effects act on
+// the virtual machine.
 #include "sim/faults/machine.h"
 
 #include <fmt/format.h>
 
 #include "model/errors.h"
+#include "node/describe.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr Seconds kAfterTheScript{2};  // what steps that it leaves behind are given
-constexpr ExitStatus kTerminated{0, 15, false}, kKilled{0, 9, false};
+constexpr double kSpawnFails = 0.003, kPrologFails = 0.003, kEpilogFails = 0.003;
+constexpr double kUnkillable = 0.005;
+constexpr std::int64_t kHookMost = 10;  // seconds
+constexpr ExitStatus kTerminated{.code = 0, .signal = 15};
 
 }  // namespace
 
 std::string to_string(const RunKey& run) {
     std::string step = run.step == kBatchStep ? "" : "." + print_step(run.step);
-    return fmt::format("{}{}/{}", run.job.job, step, run.job.restarts);
+    return fmt::format("{}{}/{}", run.job.job.value, step, run.job.restarts);
 }
 
-Usage used_on(NodeIndex node) {
-    constexpr std::uint32_t kDigits = 15;
-    const std::int64_t digit = node.value < kDigits ? std::int64_t{1} << (4 * node.value) : 0;
-    return {Microseconds{digit}, Microseconds{100}, 4096, {}};
-}
-
-bool counts_nodes_once(const Usage& usage) {
-    constexpr std::int64_t kOnes = 0x111111111111111;
-    return (usage.cpu_user.count() & ~kOnes) == 0;
-}
-
-Machine::Live* Machine::find(const RunKey& run) {
-    auto job = jobs_.find(run.job);
-    if (job == jobs_.end()) return nullptr;
-    auto live = job->second.runs.find(run.step);
-    return live == job->second.runs.end() ? nullptr : &live->second;
-}
-
-bool Machine::runs(const RunKey& run) const {
-    auto job = jobs_.find(run.job);
-    return job != jobs_.end() && job->second.runs.contains(run.step);
-}
-
-bool Machine::is_stopped(const RunKey& run) const {
-    return runs(run) && jobs_.at(run.job).runs.at(run.step).left.has_value();
-}
-
-std::vector<RunKey> Machine::running() const {
-    std::vector<RunKey> runs;
-    for (const auto& [key, job] : jobs_) {
-        for (const auto& [step, live] : job.runs) runs.push_back({key, step});
-    }
-    return runs;
+Machine::Machine(MachineHost& host, NodeIndex node, Dice& dice, NodeSettings settings)
+    : host_(host), node_(node), dice_(dice), settings_(settings) {
+    state_.settings = settings_;
 }
 
 NodeFacts Machine::facts() const {
@@ -60,147 +35,60 @@ NodeFacts Machine::facts() const {
     return facts;
 }
 
-void Machine::report(Event event) {
-    outbox_.push_back({next_sequence_++, std::move(event)});
-    if (registered_) host_.send(node_, outbox_.back());
-}
-
-// ---- launching
-
-void Machine::on_launch(const JobKey& job) {
-    RunKey run{job, kBatchStep};
-    if (find(run)) return report(LaunchReported{node_, run_of(run), {}});
-    if (ended_.contains(run)) return;  // its end is on the way already
-    if (auto here = jobs_.find(job); here != jobs_.end() && here->second.ending) return;
-    if (host_.script_of(run).cannot_start) {
-        ended_[run] = {1, 0, false};
-        return report(
-            JobEnded{node_, run_of(run), {1, 0, false}, Error{ErrorCode::LaunchFailed, {}}});
+// What effects cause is decided after the other effects of the same decision, as in slurmd.
+void Machine::handle(NodeEvent event) {
+    if (!is_up()) return;
+    events_.push_back(std::move(event));
+    if (is_deciding_) return;
+    is_deciding_ = true;
+    const std::uint64_t me = incarnation_;
+    while (me == incarnation_ && !events_.empty()) {
+        NodeEffects effects;
+        const NodeTime now{.steady = host_.now().time_since_epoch(), .wall = host_.now()};
+        const std::string what = describe(events_.front());
+        apply(state_, now, events_.front(), effects);
+        events_.pop_front();
+        if (auto broken = broken_invariant(state_))
+            host_.fail(fmt::format("node {}, {}: {}", node_.value, what, *broken));
+        for (const NodeEffect& effect : effects) {
+            if (host_.slurmd_ends(node_)) return;
+            std::visit([this](const auto& it) { perform(it); }, effect);
+        }
     }
-    start(run);
-    report(LaunchReported{node_, run_of(run), {}});
+    is_deciding_ = false;
+    wake_for_timer();
 }
 
-bool Machine::launch_step(const RunKey& run) {
-    if (!is_up() || never_start_.contains(run) || over_.contains(run.job)) return false;
-    if (find(run) || ended_.contains(run)) return false;
-    if (auto here = jobs_.find(run.job);
-        here != jobs_.end() && (here->second.ending || here->second.batch_end)) {
-        return false;
-    }
-    start(run);
-    report(LaunchReported{node_, run_of(run), {}});
-    return true;
-}
-
-void Machine::start(const RunKey& run) {
-    jobs_[run.job].runs[run.step].start = ++counter_;
-    host_.on_started(node_, run);
-    plan_end(run, host_.script_of(run).duration);
-}
-
-void Machine::plan_end(const RunKey& run, Seconds left) {
-    Live& live = *find(run);
-    live.left.reset();
-    live.ends = host_.now() + left;
-    live.plan = ++counter_;
-    host_.later(left, [this, run, start = live.start, plan = live.plan] {
-        const Live* found = find(run);
-        if (!found || found->plan != plan || found->left) return;
-        end(run, start, host_.script_of(run).exit);
+void Machine::wake_for_timer() {
+    const std::optional<Moment> next = next_timer(state_);
+    if (!next) return;
+    const Seconds wait = std::chrono::ceil<Seconds>(*next - host_.now().time_since_epoch());
+    host_.later(std::max(wait, Seconds{1}), [this, me = incarnation_] {
+        if (me == incarnation_ && is_up()) handle(NodeTimerDue{});
     });
 }
 
-void Machine::on_stop(const JobKey& job) {
-    auto here = jobs_.find(job);
-    if (here == jobs_.end()) return;
-    for (auto& [step, live] : here->second.runs) {
-        if (!live.left) live.left = live.ends - host_.now();
-    }
+// ---- orders
+
+void Machine::on_launch(const HookJob& job) {
+    handle(BatchOrdered{job});
 }
 
-void Machine::on_continue(const JobKey& job) {
-    auto here = jobs_.find(job);
-    if (here == jobs_.end()) return;
-    for (auto& [step, live] : here->second.runs) {
-        if (live.left) plan_end({job, step}, *live.left);
-    }
+bool Machine::launch_step(const RunKey& run, const HookJob& job, Time issued) {
+    if (!is_up() || !may_launch(state_, run, issued)) return false;
+    handle(StepBrought{run, job});
+    return true;
 }
 
-// ---- ending
-
-void Machine::kill_later(const RunKey& run, Seconds delay) {
-    host_.later(delay, [this, run, start = find(run)->start] { end(run, start, kTerminated); });
-}
-
-void Machine::on_terminate(const JobKey& job, Seconds kill_delay) {
-    auto here = jobs_.find(job);
-    if (here == jobs_.end()) {
-        std::erase_if(never_start_, [&](const RunKey& run) { return run.job == job; });
-        over_.insert(job);
-        if (!ended_.contains({job, kBatchStep}))
-            report(NodeCleaned{node_, run_of({job, kBatchStep})});
-        return;
-    }
-    here->second.ending = true;
-    for (const auto& [step, live] : here->second.runs) kill_later({job, step}, kill_delay);
-    close_if_clean(job);
-}
-
-void Machine::on_terminate_step(const RunKey& run, Seconds kill_delay) {
-    if (find(run)) return kill_later(run, kill_delay);
-    if (ended_.contains(run)) return;
-    never_start_.insert(run);  // it never came here, or its end was heard before
-    report(StepEnded{node_, run_of(run), kKilled});
-}
-
-void Machine::kill_step(const RunKey& run) {
-    if (const Live* live = find(run)) end(run, live->start, kKilled);
-}
-
-// Nothing when that start of it is gone already.
-void Machine::end(const RunKey& run, std::uint64_t start, ExitStatus exit) {
-    const Live* live = find(run);
-    if (!live || live->start != start) return;
-    jobs_[run.job].runs.erase(run.step);
-    ended_[run] = exit;
-    host_.on_finished(node_, run, exit);
-    if (slurmd_) see_end(run, exit);
-}
-
-void Machine::see_end(const RunKey& run, ExitStatus exit) {
-    JobHere& job = jobs_[run.job];
-    if (run.step != kBatchStep) {
-        report(StepEnded{node_, run_of(run), exit, false, used_on(node_)});
-    } else {
-        job.batch_end = exit;
-        for (const auto& [step, live] : job.runs) kill_later({run.job, step}, kAfterTheScript);
-    }
-    close_if_clean(run.job);
-}
-
-void Machine::close_if_clean(const JobKey& key) {
-    const JobHere& job = jobs_.at(key);
-    if (!job.runs.empty() || (!job.batch_end && !job.ending)) return;
-    std::optional<ExitStatus> batch_end = job.batch_end;
-    jobs_.erase(key);
-    over_.insert(key);
-    std::erase_if(never_start_, [&](const RunKey& run) { return run.job == key; });
-    RunId run = run_of({key, kBatchStep});
-    if (batch_end)
-        report(JobEnded{node_, run, *batch_end, {}, false, used_on(node_)});
-    else
-        report(NodeCleaned{node_, run});
-}
-
-void Machine::on_ack(std::uint64_t sequence) {
-    while (!outbox_.empty() && outbox_.front().sequence <= sequence) {
-        if (const auto* done = std::get_if<JobEnded>(&outbox_.front().event))
-            ended_.erase(key_of(done->run));
-        if (const auto* done = std::get_if<StepEnded>(&outbox_.front().event))
-            ended_.erase(key_of(done->run));
-        outbox_.pop_front();
-    }
+void Machine::on_signal(const SignalJob& order) {
+    SignalOrder signal{.signal = order.signal,
+                       .batch_shell = order.batch_shell,
+                       .children = order.children,
+                       .steps = order.steps,
+                       .if_handled = order.if_handled,
+                       .suspension = order.suspension};
+    if (order.only_step) signal.step = order.run.step;
+    handle(SignalOrdered{key_of(order.run).job, signal});
 }
 
 // A repeated order is carried out once.
@@ -210,63 +98,142 @@ void Machine::on_reboot(Time issued) {
     host_.reboot(node_);
 }
 
+void Machine::on_ack(std::uint64_t sequence) {
+    using Kind = ReportStored::Kind;
+    for (const Report& done : outbox_.acknowledge(sequence)) {
+        if (const auto* job = std::get_if<JobEnded>(&done.event))
+            handle(ReportStored{Kind::JobEnd, key_of(job->run)});
+        if (const auto* step = std::get_if<StepEnded>(&done.event))
+            handle(ReportStored{Kind::StepEnd, key_of(step->run)});
+        if (const auto* cleaned = std::get_if<NodeCleaned>(&done.event))
+            handle(ReportStored{Kind::Cleaned, key_of(cleaned->run)});
+    }
+}
+
 void Machine::on_welcome() {
     registered_ = true;
-    for (const Report& pending : outbox_) host_.send(node_, pending);
+    for (const Report& pending : outbox_.pending()) host_.send(node_, pending);
 }
 
 std::vector<RunId> Machine::announce() const {
     std::vector<RunId> runs;
-    for (const RunKey& run : running()) runs.push_back(run_of(run));
-    for (const auto& [run, exit] : ended_) runs.push_back(run_of(run));
+    for (const RunKey& run : known_runs(state_)) runs.push_back(run_id(run));
     return runs;
 }
 
-// ---- faults
+// ---- effects
 
-void Machine::stop_slurmd() {
-    slurmd_ = registered_ = false;
-    outbox_.clear();
-    never_start_.clear();
-    over_.clear();
-    next_sequence_ = 1;
-    for (auto& [key, job] : jobs_) {
-        job.ending = false;
-        job.batch_end.reset();
+void Machine::perform(const SpawnStep& effect) {
+    if (may(kSpawnFails)) {
+        host_.happened("spawn failed");
+        return handle(SpawnFailed{effect.run, {ErrorCode::NodeUnable, "no space left"}});
     }
-    std::erase_if(jobs_, [](const auto& entry) { return entry.second.runs.empty(); });
+    marks_[effect.run] = {effect.job};
+    Process& process = processes_[effect.run];
+    process = {.start = ++counter_};
+    const bool asks = !effect.knows_user;
+    const Seconds delay{host_.is_calm() ? 0 : dice_.between(0, 2)};
+    host_.later(delay, [this, run = effect.run, start = process.start, asks] {
+        const Process* found = find(run);
+        const bool can_start = found && found->start == start && found->has_supervisor;
+        if (can_start && !found->end) start_script(run, asks);
+    });
 }
 
-// Finds on disk what has ended meanwhile, or what the controller has not confirmed.
-void Machine::start_slurmd() {
-    slurmd_ = true;
-    for (const RunKey& run : died_) ended_[run] = kKilled;
-    died_.clear();
-    std::map<RunKey, ExitStatus> ended = ended_;
-    for (const auto& [run, exit] : ended) see_end(run, exit);
+void Machine::perform(const RefuseLaunch& effect) {
+    if (effect.run.step == kBatchStep) return;
+    host_.happened("step refused");
+    host_.on_refused(node_, effect.run);
 }
 
-void Machine::power_off() {
-    stop_slurmd();
-    powered_ = false;
-    for (const RunKey& run : running()) {
-        died_.insert(run);
-        host_.on_swept_away(node_, run);
-    }
-    jobs_.clear();
+void Machine::run_hook(std::string_view what, double failing, std::function<void(bool)> done) {
+    const bool fails = may(failing);
+    host_.happened(fmt::format("{}{}", what, fails ? " failed" : ""));
+    const Seconds length{host_.is_calm() ? 0 : dice_.between(0, kHookMost)};
+    host_.later(length, [this, me = incarnation_, fails, done = std::move(done)] {
+        if (me == incarnation_) done(!fails);
+    });
 }
 
-void Machine::power_on(bool disk_is_kept) {
-    powered_ = true;
-    ++boots_;
-    booted_ = host_.now();
-    if (!disk_is_kept) {
-        // Nobody will ever hear of them.
-        for (const auto& [run, exit] : ended_) host_.on_swept_away(node_, run);
-        died_.clear();
-        ended_.clear();
-    }
-    start_slurmd();
+void Machine::perform(const RunProlog& effect) {
+    run_hook("prolog", kPrologFails, [this, job = effect.job.key](bool ok) {
+        handle(PrologEnded{job, ok});
+    });
+}
+
+void Machine::perform(const RunEpilog& effect) {
+    run_hook("epilog", kEpilogFails, [this, job = effect.job.key](bool ok) {
+        handle(EpilogEnded{job, ok});
+    });
+}
+
+void Machine::perform(const EndRun& effect) {
+    Process* process = find(effect.run);
+    if (!process || process->end || !process->has_supervisor) return;
+    if (may(kUnkillable)) process->is_unkillable = true;
+    const Seconds delay{dice_.between(0, effect.grace.count())};
+    host_.later(delay, [this, run = effect.run, start = process->start] {
+        const Process* found = find(run);
+        if (!found || found->start != start) return;
+        if (found->is_unkillable && found->has_supervisor && !found->end) {
+            host_.happened("unkillable");
+            return handle(SupervisorKilling{run, {.exit = kBySigkill, .usage = used_on(node_)}});
+        }
+        end(run, start, {.exit = kTerminated, .usage = used_on(node_)});
+    });
+}
+
+void Machine::perform(const ReleaseRun& effect) {
+    if (const Process* process = find(effect.run); process && process->end)
+        processes_.erase(effect.run);
+    marks_.erase(effect.run);
+}
+
+void Machine::perform(const KillLeftovers& effect) {
+    host_.happened("leftovers killed");
+    const Seconds delay{host_.is_calm() ? 0 : dice_.between(0, 3)};
+    host_.later(delay, [this, run = effect.run, me = incarnation_] {
+        kill_processes(run);
+        if (me == incarnation_) handle(LeftoversGone{run});
+    });
+}
+
+void Machine::perform(const GiveUpRun& effect) {
+    host_.happened("given up");
+    kill_processes(effect.run);
+}
+
+void Machine::perform(const RemoveDirectory& effect) {
+    std::erase_if(marks_, [&](const auto& entry) { return entry.first.job.job == effect.job; });
+}
+
+// ---- reports
+
+void Machine::report(Event event) {
+    const Report& numbered = outbox_.add({std::move(event)});
+    if (registered_) host_.send(node_, numbered);
+}
+
+void Machine::perform(const ReportLaunch& effect) {
+    report(LaunchReported{node_, run_id(effect.run), effect.error});
+}
+
+void Machine::perform(const ReportJobEnd& effect) {
+    report(JobEnded{node_, run_id(effect.run), effect.end.exit, effect.end.launch_error,
+                    effect.epilog_failed, effect.end.usage});
+}
+
+void Machine::perform(const ReportStepEnd& effect) {
+    report(StepEnded{node_, run_id(effect.run), effect.end.exit, effect.end.srun_lost,
+                     effect.end.usage});
+}
+
+void Machine::perform(const ReportCleaned& effect) {
+    report(NodeCleaned{node_, run_id(batch_of(effect.job)), effect.epilog_failed});
+}
+
+void Machine::perform(const ReportKillFailed& effect) {
+    report(KillFailed{node_, run_id(effect.run)});
 }
 
 }  // namespace sluice

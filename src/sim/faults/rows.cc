@@ -5,14 +5,9 @@
 
 namespace sluice {
 
-void Rows::commit(const ChangedRecords& changes, const Cluster& cluster) {
-    NodeNames names;
-    for (std::uint32_t i = 0; i < cluster.node_count(); ++i)
-        names.push_back(cluster.node(NodeIndex{i}).config.name);
+void Rows::commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names) {
     const CommitOutcome committed =
-        store_->commit({.changes = changes,
-                        .blobs = {},
-                        .node_names = std::make_shared<const NodeNames>(std::move(names))});
+        store_->commit({.changes = changes, .blobs = {}, .node_names = std::move(names)});
     CHECK(committed, committed.why);
     for (const Fact& fact : changes.facts) {
         if (const auto* run = std::get_if<AccountedJob>(&fact))

@@ -10,15 +10,14 @@
 #include <tuple>
 #include <utility>
 
-#include "core/cluster.h"
 #include "store/store.h"
 
 namespace sluice {
 
 class Rows {
 public:
-    // `cluster` says what the nodes are called: indexes mean nothing after a restart.
-    void commit(const ChangedRecords& changes, const Cluster& cluster);
+    // `names`: what the nodes are called: indexes mean nothing after a restart.
+    void commit(const ChangedRecords& changes, std::shared_ptr<const NodeNames> names);
     StoredState load() const;
     // What accounting knows: the last fact of each run, and of each step.
     const AccountedJob* run(JobId job, std::uint32_t restarts) const;

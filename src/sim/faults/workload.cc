@@ -10,7 +10,7 @@ constexpr std::uint32_t kCpus = 4, kGpus = 2;
 constexpr std::int64_t kDurationMost = 240;  // seconds
 
 // Some of the ways in which a site lets jobs make room for others, or share.
-void add_preemption(Random random, Settings& settings) {
+void add_preemption(Dice& random, Settings& settings) {
     settings.partitions.front().priority_tier = 1;
     PartitionConfig urgent = settings.partitions.front();
     urgent.name = kUrgent;
@@ -29,7 +29,7 @@ void add_preemption(Random random, Settings& settings) {
 
 }  // namespace
 
-Settings random_settings(Random& random, std::uint32_t nodes, bool with_preemption) {
+Settings random_settings(Dice& random, std::uint32_t nodes, bool with_preemption) {
     Settings settings = plain_settings(nodes, kCpus, kGpus);
     settings.config_overrides = true;
     settings.return_to_service = random.chance(0.5) ? 1 : 2;
@@ -43,10 +43,10 @@ Settings random_settings(Random& random, std::uint32_t nodes, bool with_preempti
     return settings;
 }
 
-std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes,
+std::shared_ptr<const JobRequest> random_request(Dice& random, std::uint32_t nodes,
                                                  bool with_preemption) {
     auto request = std::make_shared<JobRequest>();
-    if (with_preemption && Random(random).chance(0.2))
+    if (with_preemption && random.chance(0.2))
         request->partition = request->qos = kUrgent;
     else if (with_preemption)
         request->qos = kPatient;
@@ -73,7 +73,7 @@ std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t n
 
 Script random_script(std::uint64_t seed, const RunKey& run, bool wide) {
     std::uint64_t step = run.step == kBatchStep ? 0 : run.step.value + 1;
-    Random random(seed ^ (std::uint64_t{run.job.job} << 32) ^ (step << 16));
+    Random random(seed ^ (std::uint64_t{run.job.job.value} << 32) ^ (step << 16));
     Script script{.duration = Seconds{random.between(0, kDurationMost)}, .exit = {}};
     if (random.chance(0.1)) script.exit.code = 1;
     if (!wide) return script;

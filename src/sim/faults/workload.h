@@ -9,7 +9,6 @@
 #include "core/event.h"
 #include "core/settings.h"
 #include "sim/faults/machine.h"
-#include "sim/random.h"
 
 namespace sluice {
 
@@ -17,9 +16,8 @@ namespace sluice {
 constexpr const char* kUrgent = "urgent";
 constexpr const char* kPatient = "patient";
 
-// Preemption draws its numbers from a copy: what else happens is the same with it and without.
-Settings random_settings(Random& random, std::uint32_t nodes, bool with_preemption);
-std::shared_ptr<const JobRequest> random_request(Random& random, std::uint32_t nodes,
+Settings random_settings(Dice& random, std::uint32_t nodes, bool with_preemption);
+std::shared_ptr<const JobRequest> random_request(Dice& random, std::uint32_t nodes,
                                                  bool with_preemption);
 // The same for the same job, whichever run of it asks.
 Script random_script(std::uint64_t seed, const RunKey& run, bool wide);
@@ -27,13 +25,13 @@ Script random_script(std::uint64_t seed, const RunKey& run, bool wide);
 // ---- wide worlds (demands.cc)
 
 // One more partition, licences, what is needed to reboot.
-void widen(Random& random, Settings& settings);
+void widen(Dice& random, Settings& settings);
 // Other slurm.conf's for the same machines: nodes and partitions come and go.
-Settings changed(Random& random, Settings settings);
+Settings changed(Dice& random, Settings settings);
 // The same job with a demand more: licences, a reservation, jobs to wait for, to be interactive.
-std::shared_ptr<const JobRequest> widened(Random& random, const JobRequest& request,
+std::shared_ptr<const JobRequest> widened(Dice& random, const JobRequest& request,
                                           const std::vector<JobId>& known);
-StepDemand random_step(Random& random, JobId job);
-ReservationChange random_reservation(Random& random, Time now, std::uint32_t nodes);
+StepDemand random_step(Dice& random, JobId job);
+ReservationChange random_reservation(Dice& random, Time now, std::uint32_t nodes);
 
 }  // namespace sluice

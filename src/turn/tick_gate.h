@@ -1,4 +1,4 @@
-// controller/tick_gate.h
+// turn/tick_gate.h
 //
 // Due timers wait until all that had arrived by then is decided, in as many turns as that takes: a
 // job whose end is in the inbox has not reached its limit, a node whose heartbeat is there is not
