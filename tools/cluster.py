@@ -156,7 +156,7 @@ class Cluster:
         self.under = {}  # name -> the words of a command that runs it
         self.checked = True  # False: a test broke the cluster on purpose
         os.chmod(self.dir, 0o755)
-        for name in ("etc", "state", "spool", "log", "dev", "work"):
+        for name in ("etc", "state", "spool", "scratch", "log", "dev", "work"):
             (self.dir / name).mkdir()
         os.chmod(self.dir / "work", 0o1777)
         self.write_config()
@@ -178,6 +178,7 @@ SlurmUser={self.user}
 SlurmdUser={self.user}
 StateSaveLocation={here}/state
 SlurmdSpoolDir={here}/spool/%n
+ScratchDir={here}/scratch
 SlurmctldPidFile={here}/slurmctld.pid
 SlurmdPidFile={here}/slurmd-%n.pid
 SlurmctldLogFile={here}/log/slurmctld.log

@@ -189,6 +189,7 @@ const std::map<std::string_view, KeyTable> kTables = {
     {"cgroup.conf", KeyTable::CgroupConf},
     {"slurmdbd.conf", KeyTable::SlurmdbdConf},
     {"topology.conf", KeyTable::TopologyConf},
+    {"job_container.conf", KeyTable::JobContainerConf},
 };
 
 std::string_view value_of(const KeyRow& row) {

@@ -69,13 +69,26 @@ public:
                          [this](int signal) { on_signal(signal); });
         TRY(door_.open(*site_));
         jobs_.recover();
-        link_.start();
-        heartbeat();
+        check_health_first([this] {
+            link_.start();
+            heartbeat();
+        });
         return {};
     }
     void run() { loop_.run(); }
 
 private:
+    // The boot of the last check is remembered in the spool.
+    void check_health_first(std::function<void()> then) {
+        const std::string path = site_->spool + "/checked_boot", boot = read_machine().boot_id;
+        const Result<std::string> checked = read_file(path);
+        const bool only_boots =
+            site_->config.has_flag(site_->config.health_check_node_state, "REBOOT_ONLY");
+        if (only_boots && checked && *checked == boot) return then();
+        (void)write_file_atomically(path, boot);
+        hooks_.run_health_check(*site_, std::move(then));
+    }
+
     wire::Register registration() {
         wire::Register message;
         message.set_node(site_->node.name);
@@ -96,6 +109,8 @@ private:
                 return jobs_.signal(order.signal());
             case wire::AgentOrder::kTerminate:
                 return jobs_.terminate(order.terminate());
+            case wire::AgentOrder::kCheckHealth:
+                return hooks_.run_health_check(*site_, [] {});
             case wire::AgentOrder::kReconfigure:
                 return reconfigure();
             case wire::AgentOrder::kReboot:
@@ -117,6 +132,7 @@ private:
         if (registered.heartbeat_seconds() > 0) {
             heartbeat_interval_ = Seconds{registered.heartbeat_seconds()};
         }
+        if (registered.has_jobs()) jobs_.keep_only(registered.jobs());
         loop_.cancel(heartbeat_timer_);
         heartbeat();
         if (std::exchange(look_again_, false)) look_again();
@@ -127,6 +143,7 @@ private:
         wire::AgentReport report;
         report.mutable_heartbeat()->set_load(load.one_minute);
         report.mutable_heartbeat()->set_free_memory(load.free_memory_mb);
+        report.mutable_heartbeat()->set_free_scratch(disk_free_mb(site_->scratch_disk));
         report.mutable_heartbeat()->set_clock_steps(
             std::chrono::round<Seconds>(clock_offset() - registered_offset_).count());
         link_.send_once(report);
@@ -165,6 +182,8 @@ private:
 
     void take_over(Site fresh) {
         fresh.spool = site_->spool;  // what runs is found there
+        fresh.scratch_disk = site_->scratch_disk;
+        fresh.scratch = site_->scratch;
         log_warnings(fresh.config, &site_->config);
         set_log_level(fresh.config.slurmd_debug);
         look_again_ = true;

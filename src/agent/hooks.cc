@@ -6,6 +6,7 @@
 
 #include <csignal>
 
+#include "agent/scratch.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "os/process.h"
@@ -58,6 +59,8 @@ std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJ
         fmt::format("SLURM_JOB_GID={}", job.group),
         fmt::format("SLURM_RESTART_COUNT={}", job.key.restarts),
         fmt::format("SLURM_SCRIPT_CONTEXT={}", prolog ? "prolog_slurmd" : "epilog_slurmd"),
+        fmt::format("SCRATCH={}", scratch_path(site.scratch, job.key)),
+        fmt::format("SLURM_TMPDIR={}", scratch_path(site.scratch, job.key)),
     };
     variables.insert(variables.end(), std::begin(more), std::end(more));
     variables.insert(variables.end(), job.variables.begin(), job.variables.end());
@@ -106,14 +109,44 @@ void recall(HookJob& job, std::string_view printed) {
     }
 }
 
+namespace {
+
+std::vector<std::string> programs_of(const Site& site, bool prolog) {
+    std::vector<std::string> programs;
+    if (prolog && site.container) programs.push_back(site.container->init_script);
+    programs.push_back(prolog ? site.config.prolog : site.config.epilog);
+    std::erase(programs, "");
+    return programs;
+}
+
+}  // namespace
+
+bool has_prolog(const Site& site) {
+    return !programs_of(site, true).empty();
+}
+
 void Hooks::run(const Site& site, bool prolog, const HookJob& job, std::function<void(int)> done) {
-    const std::string& program = prolog ? site.config.prolog : site.config.epilog;
-    if (program.empty()) return done(0);
-    Seconds limit = prolog ? site.config.prolog_timeout : site.config.epilog_timeout;
-    start({program}, variables_of(site, prolog, job), limit, std::move(done),
-          [user = job.user](std::vector<std::string>& environment) {
+    const Seconds limit = prolog ? site.config.prolog_timeout : site.config.epilog_timeout;
+    run_all(programs_of(site, prolog), variables_of(site, prolog, job), limit, job.user,
+            std::move(done));
+}
+
+// One after the other, until one fails.
+void Hooks::run_all(std::vector<std::string> programs, std::vector<std::string> variables,
+                    Seconds limit, uid_t user, std::function<void(int)> done) {
+    if (programs.empty()) return done(0);
+    const std::string first = programs.front();
+    programs.erase(programs.begin());
+    std::vector<std::string> environment = variables;
+    auto go_on = [this, programs = std::move(programs), variables = std::move(variables), limit,
+                  user, done = std::move(done)](int status) {
+        if (status != 0) return done(status);
+        run_all(programs, variables, limit, user, done);
+    };
+    start({first}, std::move(environment), limit, std::move(go_on),
+          [user](std::vector<std::string>& added) {
               const std::optional<User> found = find_user(user);
-              environment.push_back(
+              added.push_back(
                   fmt::format("SLURM_JOB_USER={}", found ? found->name : std::to_string(user)));
           });
 }
@@ -137,6 +170,18 @@ void Hooks::run_reboot(const Site& site) {
     start(argv, own_variables(site), Seconds{0}, [program = argv.front()](int status) {
         if (status != 0) log_error("reboot: {} failed, wait status {}", program, status);
     });
+}
+
+void Hooks::run_health_check(const Site& site, std::function<void()> done) {
+    const std::string& program = site.config.health_check_program;
+    if (program.empty() || is_checking_health_) return done();
+    is_checking_health_ = true;
+    start({program}, own_variables(site), site.config.health_check_timeout,
+          [this, program, done = std::move(done)](int status) {
+              is_checking_health_ = false;
+              if (status != 0) log_error("HealthCheckProgram: {}: wait status {}", program, status);
+              done();
+          });
 }
 
 // No limit: zero.

@@ -27,6 +27,8 @@ HookJob hook_job(const wire::StepOrder& order, const wire::JobAllocation& facts)
 std::string print_learned(const HookJob& job);
 void recall(HookJob& job, std::string_view printed);
 
+bool has_prolog(const Site& site);
+
 class Hooks {
 public:
     explicit Hooks(EventLoop& loop) : loop_(loop) {}
@@ -37,6 +39,8 @@ public:
     void run_unkillable(const Site& site, const RunKey& key);
     // RebootProgram, words after it being its arguments. What becomes of it is logged.
     void run_reboot(const Site& site);
+    // HealthCheckProgram, unless it still runs. What becomes of it is logged.
+    void run_health_check(const Site& site, std::function<void()> done);
     void on_exit(pid_t pid, int wait_status);
 
 private:
@@ -44,6 +48,8 @@ private:
         std::function<void(int)> done;
         EventLoop::TimerId timeout = 0;
     };
+    void run_all(std::vector<std::string> programs, std::vector<std::string> variables,
+                 Seconds limit, uid_t user, std::function<void(int)> done);
     // `add_variables` runs in the program's process: the directory service may take long to answer.
     using AddVariables = std::function<void(std::vector<std::string>& environment)>;
     void start(std::vector<std::string> argv, std::vector<std::string> environment, Seconds limit,
@@ -51,6 +57,7 @@ private:
 
     EventLoop& loop_;
     std::map<pid_t, Running> running_;
+    bool is_checking_health_ = false;
 };
 
 }  // namespace sluice

@@ -25,8 +25,9 @@ NodeTime time_now() {
             .wall = from_unix(std::time(nullptr))};
 }
 
-NodeSettings settings_of(const Config& config) {
-    return {.has_prolog = !config.prolog.empty(),
+NodeSettings settings_of(const Site& site) {
+    const Config& config = site.config;
+    return {.has_prolog = has_prolog(site),
             .has_epilog = !config.epilog.empty(),
             .kill_wait = config.kill_wait,
             .unkillable_step_timeout = config.unkillable_step_timeout,
@@ -48,7 +49,12 @@ std::uint64_t job_memory_in(const wire::LaunchCredential& credential, const std:
 }  // namespace
 
 Jobs::Jobs(EventLoop& loop, std::shared_ptr<const Site> site, Hooks& hooks, Report report)
-    : loop_(loop), site_(std::move(site)), hooks_(hooks), report_(std::move(report)) {
+    : loop_(loop),
+      site_(std::move(site)),
+      hooks_(hooks),
+      report_(std::move(report)),
+      scratch_(site_->scratch),
+      private_dirs_(*site_) {
     // Until the controller answers, launches that srun brings are checked with the key it had.
     if (Result<std::string> key = read_file(key_path(*site_))) (void)trust(*key);
 }
@@ -66,7 +72,7 @@ void Jobs::handle(NodeEvent event) {
     events_.push_back(std::move(event));
     if (is_deciding_) return;
     is_deciding_ = true;
-    node_.settings = settings_of(site_->config);
+    node_.settings = settings_of(*site_);
     while (!events_.empty()) {
         NodeEffects effects;
         apply(node_, time_now(), events_.front(), effects);
@@ -127,6 +133,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     order.set_node(site_->node.name);
     order.set_hostname(site_->hostname);
     order.set_directory(job_directory(site_->spool, JobId{credential.run().job()}));
+    order.set_scratch(scratch_path(site_->scratch, key_of(credential.run()).job));
     order.set_slurm_conf(site_->config.path);
     order.set_cluster_name(site_->config.cluster_name);
     order.set_kill_wait(site_->config.kill_wait.count());
@@ -146,6 +153,18 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     return order;
 }
 
+// Before the Prolog. They are removed when the end of the job on this node is reported.
+Result<void> Jobs::make_directories_of(const JobKey& job, wire::StepOrder& order) {
+    TRY(scratch_.make(job, order.user(), order.group()));
+    private_dirs_.describe(*site_, job, order);
+    return private_dirs_.make(*site_, job);
+}
+
+void Jobs::remove_directories_of(const JobKey& job) {
+    scratch_.remove(job);
+    private_dirs_.remove(job);
+}
+
 void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     const RunKey run = batch_of({JobId{launch.job().job()}, launch.job().restarts()});
     BatchOrdered event{.job = {.key = run.job}};
@@ -161,6 +180,8 @@ void Jobs::launch_batch(const wire::LaunchBatch& launch) {
     *order.mutable_batch() = launch;
     order.mutable_batch()->clear_credential();
     event.job = hook_job(order, launch.job());
+    if (Result<void> made = make_directories_of(run.job, order); !made)
+        event.refused = made.error();
     launches_[run] = {std::move(order), {}};
     handle(event);
 }
@@ -193,9 +214,11 @@ void Jobs::launch_tasks(const wire::LaunchTasks& launch, Caller caller) {
     wire::StepOrder order = make_order(*credential);
     *order.mutable_tasks() = launch;
     order.mutable_tasks()->clear_credential();
-    const HookJob job = hook_job(order, credential->job());
+    StepBrought event{run, hook_job(order, credential->job())};
+    if (Result<void> made = make_directories_of(run.job, order); !made)
+        event.refused = made.error();
     launches_[run] = {std::move(order), std::move(caller)};
-    handle(StepBrought{run, job});
+    handle(std::move(event));
 }
 
 }  // namespace sluice

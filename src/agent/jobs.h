@@ -14,7 +14,9 @@
 
 #include "agent/hooks.h"
 #include "agent/job_directories.h"
+#include "agent/private_dirs.h"
 #include "agent/run_key.h"
+#include "agent/scratch.h"
 #include "agent/site.h"
 #include "agent/step_line.h"
 #include "auth/identity.h"
@@ -51,6 +53,8 @@ public:
     void ask_usage(const wire::AskUsage& question, const Identity& asker, UsageAnswer answer);
     void signal(const wire::SignalJob& order);
     void terminate(const wire::Terminate& order);
+    // The controller's jobs of this node: what is left of others goes.
+    void keep_only(const wire::RunList& jobs);
     void on_acknowledged(const wire::AgentReport& report);
     std::vector<wire::RunId> known() const;
 
@@ -69,6 +73,8 @@ private:
     Result<wire::LaunchCredential> check(const std::string& credential, const RunKey& key);
     wire::StepOrder make_order(const wire::LaunchCredential& credential) const;
 
+    Result<void> make_directories_of(const JobKey& job, wire::StepOrder& order);
+    void remove_directories_of(const JobKey& job);
     FoundRun find_run(const Mark& mark);
     void handle(NodeEvent event);
     void set_timer();
@@ -126,6 +132,8 @@ private:
     std::map<std::uint64_t, UsageQuestion> usage_questions_;
     std::uint64_t next_question_ = 1;
     JobDirectories directories_;
+    Scratch scratch_;
+    PrivateDirs private_dirs_;
 };
 
 }  // namespace sluice

@@ -28,6 +28,7 @@ protected:
         site_ = std::make_shared<Site>();
         site_->node.name = "n1";
         site_->spool = directory_;
+        site_->scratch = directory_ + "/scratch";
         site_->stepd_path = "/bin/true";
         jobs_.emplace(loop_, site_, hooks_,
                       [this](wire::AgentReport report) { reports_.push_back(std::move(report)); });

@@ -54,6 +54,14 @@ void Jobs::terminate(const wire::Terminate& order) {
     handle(event);
 }
 
+void Jobs::keep_only(const wire::RunList& jobs) {
+    std::set<JobKey> kept;
+    for (const wire::RunId& run : jobs.runs()) kept.insert(key_of(run).job);
+    for (const auto& [key, job] : node_.jobs) kept.insert(key);
+    scratch_.keep_only(kept);
+    private_dirs_.keep_only(kept);
+}
+
 void Jobs::on_acknowledged(const wire::AgentReport& report) {
     using Kind = ReportStored::Kind;
     if (report.has_step_ended())

@@ -12,6 +12,7 @@ void Jobs::perform(const ReportLaunch& effect) {
 }
 
 void Jobs::perform(const ReportJobEnd& effect) {
+    remove_directories_of(effect.run.job);
     wire::AgentReport report;
     wire::JobEnded& ended = *report.mutable_job_ended();
     *ended.mutable_run() = to_run_id(effect.run);
@@ -32,6 +33,7 @@ void Jobs::perform(const ReportStepEnd& effect) {
 }
 
 void Jobs::perform(const ReportCleaned& effect) {
+    remove_directories_of(effect.job);
     wire::AgentReport report;
     *report.mutable_node_cleaned()->mutable_run() = to_run_id(batch_of(effect.job));
     report.mutable_node_cleaned()->set_epilog_failed(effect.epilog_failed);

@@ -7,6 +7,7 @@
 
 #include "agent/confinement.h"
 #include "agent/devices.h"
+#include "base/text.h"
 #include "model/errors.h"
 #include "model/version.h"
 #include "os/files.h"
@@ -76,6 +77,27 @@ void find_devices(Site& site) {
     if (site.problem.empty()) site.problem = missing_file(site.gres);
 }
 
+void find_container(Site& site) {
+    site.container.reset();
+    const JobContainerLine* line = site.config.job_container_of(site.node.name);
+    if (!line || line->base_path.empty()) return;
+    const std::string path = expand_node_path(line->base_path, site.node.name, site.hostname);
+    auto refuse = [&](std::string_view why) {
+        if (site.problem.empty())
+            site.problem = fmt::format("BasePath={} of job_container.conf: {}", path, why);
+    };
+    if (geteuid() != 0) return refuse("private directories need a slurmd that runs as root");
+    if (line->auto_base_path) (void)make_directories(path);
+    if (list_directory(directory_of(path)).empty() || access(path.c_str(), X_OK) != 0)
+        return refuse("there is no such directory");
+    for (const std::string_view each : split(line->dirs, ',')) {
+        const std::string start = fmt::format("{}/", each);
+        if ((path + "/").starts_with(start) || (site.spool + "/").starts_with(start))
+            return refuse(fmt::format("neither it nor SlurmdSpoolDir can be below {}", each));
+    }
+    site.container = *line;
+}
+
 }  // namespace
 
 void examine(Site& site) {
@@ -84,6 +106,7 @@ void examine(Site& site) {
     site.constrains_devices = false;
     site.counts_memory = false;
     find_devices(site);
+    find_container(site);
     site.cgroups = can_use_cgroups(site.config);
     const CgroupConfig& cgroup = site.config.cgroup;
     if (site.cgroups) {
@@ -110,6 +133,12 @@ Result<Site> make_site(const SiteDemand& demand, const Hardware& hardware) {
     site.hostname = host_name();
     site.node = TRY(find_own_node(site.config, demand.node_name, site.hostname));
     site.spool = expand_node_path(site.config.slurmd_spool_dir, site.node.name, site.hostname);
+    site.scratch_disk = expand_node_path(
+        site.config.scratch_dir.empty() ? site.config.tmp_fs : site.config.scratch_dir,
+        site.node.name, site.hostname);
+    // Several slurmd on a host differ by their ports.
+    site.scratch =
+        fmt::format("{}/scratch_{}_{}", site.scratch_disk, site.node.name, site.node.port);
     site.stepd_path = directory_of(own_program_path()) + "/slurmstepd";
     site.hardware = hardware;
     site.rebooted = demand.rebooted;
@@ -137,6 +166,7 @@ NodeFacts facts_of(const Site& site, Time started) {
     facts.threads_per_core = site.hardware.threads_per_core;
     facts.real_memory = site.hardware.memory_mb;
     facts.tmp_disk = disk_size_mb(site.config.tmp_fs);
+    facts.free_scratch = disk_free_mb(site.scratch_disk);
     Load load = read_load();
     facts.free_memory = load.free_memory_mb;
     facts.load = load.one_minute;

@@ -19,17 +19,20 @@ struct Site {
     Config config;
     NodeConfig node;
     std::string hostname;
-    std::string spool;       // SlurmdSpoolDir with %n and %h replaced
-    std::string stepd_path;  // slurmstepd, beside our own program
+    std::string spool;         // SlurmdSpoolDir with %n and %h replaced
+    std::string scratch_disk;  // ScratchDir, or else TmpFS
+    std::string scratch;       // this node's directory there, for those of the jobs
+    std::string stepd_path;    // slurmstepd, beside our own program
     Hardware hardware;
     bool cgroups = false;  // are steps put into cgroups here?
     std::string cgroup_top;
     std::string cgroup_delegated;     // see os/cgroup.h
     bool constrains_devices = false;  // ConstrainDevices=yes, and it works here
     bool counts_memory = false;       // JobAcctGatherType=jobacct_gather/cgroup, and it works here
-    std::vector<GresDevices> gres;    // devices of gres.conf, and those found
-    std::string problem;              // why jobs must not run here; empty: nothing is wrong
-    std::vector<std::string> notes;   // for the log
+    std::optional<JobContainerLine> container;  // private directories of jobs
+    std::vector<GresDevices> gres;              // devices of gres.conf, and those found
+    std::string problem;             // why jobs must not run here; empty: nothing is wrong
+    std::vector<std::string> notes;  // for the log
     uid_t slurm_user = 0;
     bool rebooted = false;  // -b
 };

@@ -54,6 +54,16 @@ struct GresLine {
     bool operator==(const GresLine&) const = default;
 };
 
+// A line of job_container.conf, with what the lines before it say of all nodes.
+struct JobContainerLine {
+    std::string nodes;               // empty: all
+    std::vector<std::string> names;  // of these nodes
+    std::string base_path, dirs = "/tmp,/dev/shm", init_script, clone_ns_script, clone_ns_epilog;
+    bool auto_base_path = false, shared = false;
+    bool entire_step = false;  // Compat: here the whole step always sees its own directories
+    bool operator==(const JobContainerLine&) const = default;
+};
+
 // A line of topology.conf: a switch over nodes, or over other switches.
 struct SwitchLine {
     std::string name;
@@ -143,6 +153,12 @@ struct Config {
     Seconds min_job_age{300};
     Seconds slurmd_timeout{300};
     Seconds message_timeout{10};
+    std::string health_check_program;
+    Seconds health_check_interval{0}, health_check_timeout{60};
+    std::string health_check_node_state = "ANY";
+    std::string prolog_slurmctld, epilog_slurmctld;
+    std::uint32_t max_batch_requeue = 5;
+    Seconds complete_wait{0}, inactive_limit{0};
     Seconds batch_start_timeout{10};
     Seconds unkillable_step_timeout{60};
     std::string unkillable_step_program;
@@ -177,13 +193,16 @@ struct Config {
     std::optional<std::uint32_t> def_cpus_per_gpu;
     std::optional<Megabytes> def_mem_per_gpu;
     std::string tmp_fs = "/tmp";
+    std::string scratch_dir;  // empty: tmp_fs
 
     std::vector<NodeConfig> nodes;  // in the order of the file
     std::vector<PartitionConfig> partitions;
     std::vector<std::pair<std::string, std::string>> down_nodes;  // node, reason
     std::vector<GresLine> gres;
     CgroupConfig cgroup;
-    std::vector<SwitchLine> switches;  // topology.conf, with topology/tree
+    std::string job_container_type;  // "job_container/tmpfs" or "namespace/tmpfs"; empty: none
+    std::vector<JobContainerLine> job_containers;  // job_container.conf
+    std::vector<SwitchLine> switches;              // topology.conf, with topology/tree
 
     // Every key that was set in slurm.conf, by its canonical spelling, as written.
     std::map<std::string, std::string> as_written;
@@ -198,6 +217,7 @@ struct Config {
     std::vector<GresDevices> gres_of(std::string_view node) const;
     // "nvml" or "off". A line for the node comes before one for all.
     std::string auto_detect_of(std::string_view node) const;
+    const JobContainerLine* job_container_of(std::string_view node) const;  // null: none
     bool operator==(const Config&) const = default;
 };
 
@@ -221,6 +241,9 @@ Result<std::vector<GresLine>> parse_gres_conf(std::string_view text, const std::
 Result<CgroupConfig> parse_cgroup_conf(std::string_view text, const std::string& path,
                                        std::vector<std::string>& warnings);
 
+Result<std::vector<JobContainerLine>> parse_job_container_conf(std::string_view text,
+                                                               const std::string& path,
+                                                               std::vector<std::string>& warnings);
 Result<std::vector<SwitchLine>> parse_topology_conf(std::string_view text, const std::string& path,
                                                     std::vector<std::string>& warnings);
 // The switches of `config` name nodes that it has, each once.

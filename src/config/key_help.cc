@@ -27,21 +27,29 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"CertmgrType",               "Refused: connections are not encrypted."},
     {"ClusterName",               "Name of the cluster, in lower case."},
     {"CommunicationParameters",   "NoCtldInAddrAny: slurmctld listens on the address of its SlurmctldHost only. NoInAddrAny: slurmd listens on its NodeAddr only. The default is all addresses. Other words have no effect."},
+    {"CompleteWait",              "While a job is completing, for at most this many seconds after its end, no job is started: jobs find nodes free together. 0: they start as soon as they can."},
     {"DefMemPerCPU",              "Memory for each CPU of a job that does not ask for memory. Excludes DefMemPerNode."},
     {"DefMemPerNode",             "Memory on each node for a job that does not ask for memory. Excludes DefMemPerCPU."},
     {"DisableRootJobs",           "Refuse jobs of root, in all partitions."},
     {"EnforcePartLimits",         "Refuse jobs that exceed the limits of their partition (time, nodes, CPUs, memory), instead of letting them wait. ANY (or YES): a job is accepted if one of its partitions can run it. ALL: all of them must."},
     {"Epilog",                    "Program that slurmd runs as root on every node of a job when the job has ended there. If it fails the node is drained (Epilog error). The node is free for other jobs when it has ended."},
+    {"EpilogSlurmctld",           "Program that slurmctld runs as SlurmUser when a job has ended and its nodes are free. Its failure is logged. It does not run again if slurmctld is killed meanwhile."},
     {"EpilogTimeout",             "How long Epilog can run before it is killed. The default is no limit."},
     {"FairShareDampeningFactor",  "The classic fair-share formula divides by it: above 1, usage beyond the share counts less."},
     {"FirstJobId",                "First job id that is given."},
     {"GresTypes",                 "Names of the generic resources of the cluster, such as gpu. shard and mps are refused."},
     {"GpuFreqDef",                "GPU frequency of steps that do not use --gpu-freq, in its syntax."},
     {"GroupUpdateTime",           "How long slurmctld and slurmd remember the ids and groups of users."},
+    {"HealthCheckInterval",       "How often HealthCheckProgram runs on a node, in seconds. 0: only when slurmd is started."},
+    {"HealthCheckNodeState",      "Nodes on which HealthCheckProgram runs: ANY, or those that are ALLOC, MIXED, IDLE, or NONDRAINED_IDLE. CYCLE: not on all at the same time, but one after the other during the interval. START_ONLY: only when slurmd is started. REBOOT_ONLY: only when slurmd is started first after a boot."},
+    {"HealthCheckProgram",        "Program that slurmd runs as root when it is started, before the node registers, and every HealthCheckInterval. It drains the node itself if something is wrong (scontrol update NodeName=$SLURMD_NODENAME State=DRAIN Reason=...). Only one runs at a time."},
+    {"HealthCheckTimeout",        "How long HealthCheckProgram can run before it is killed."},
+    {"InactiveLimit",             "How many seconds after the end of its salloc a job without steps is cancelled, and a job of srun whose srun does not start its step. 0: 60 seconds. Batch jobs are not affected."},
     {"InteractiveStepOptions",    "Options of the srun that salloc uses with LaunchParameters=use_interactive_step."},
     {"JobAcctGatherFrequency",    "How often slurmstepd samples what tasks use: seconds, or task=SECONDS. 0: only when they end. Jobs can ask for more (--acctg-freq), not for less. Intervals of energy, network and filesystem have no effect."},
     {"JobAcctGatherParams",       "NoShared: shared pages do not count as memory of a process. UsePss: each process counts its part of them. OverMemoryKill: a step that uses more memory than it has is killed, when a sample shows it; its state is OUT_OF_MEMORY. NoOverMemoryKill is how it is without that. DisableGPUAcct: GPUs are not sampled."},
     {"JobAcctGatherType",         "Where samples of tasks come from. jobacct_gather/linux (also where the key is missing): the processes of each task in /proc. jobacct_gather/cgroup: CPU time and memory from the cgroup of a step that has one task on a node, the rest from /proc. jobacct_gather/none: nothing is sampled."},
+    {"JobContainerType",          "job_container/tmpfs: each job has its own /tmp and /dev/shm on each node (job_container.conf(5)). The same as NamespaceType=namespace/tmpfs."},
     {"JobFileAppend",             "Whether output files that exist are appended to where --open-mode is not given."},
     {"JobRequeue",                "Whether batch jobs can be requeued where neither --requeue nor --no-requeue is given."},
     {"KillOnBadExit",             "Whether srun ends a step when one of its tasks fails, where --kill-on-bad-exit is not given."},
@@ -51,12 +59,14 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"MailDomain",                "Domain that is added to mail recipients without one."},
     {"MailProg",                  "Program that slurmctld runs to send mail, as MailProg -s SUBJECT ADDRESS, with the job in SLURM_JOB_* variables."},
     {"MaxArraySize",              "Upper bound of the indexes of job arrays: the highest index is one less."},
+    {"MaxBatchRequeue",           "A batch job whose PrologSlurmctld fails is requeued; after so many restarts it is also held."},
     {"MaxJobCount",               "How many jobs there can be, waiting, running or ended within MinJobAge."},
     {"MaxJobId",                  "Highest job id; after it FirstJobId follows again."},
     {"MaxMemPerCPU",              "Most memory for each CPU. A job that asks for more gets more CPUs instead. Excludes MaxMemPerNode."},
     {"MaxMemPerNode",             "Most memory of a job on each node. A job that asks for more waits (MaxMemPerLimit), or is refused with EnforcePartLimits. Excludes MaxMemPerCPU."},
     {"MessageTimeout",            "How long commands try to reach slurmctld; at a terminal they give up after 5 seconds."},
     {"MinJobAge",                 "How long ended jobs are kept and shown."},
+    {"NamespaceType",             "namespace/tmpfs: each job has its own /tmp and /dev/shm on each node (job_container.conf(5))."},
     {"OverTimeLimit",             "Minutes that jobs can run beyond their time limit."},
     {"PreemptMode",               "What happens to preempted jobs: CANCEL, REQUEUE, or SUSPEND,GANG (stopped until their CPUs are free again). GANG alone: jobs that share CPUs run in time slices. Needs PreemptType, and PreemptType needs it."},
     {"PreemptParameters",         "See the words of PreemptParameters."},
@@ -79,7 +89,8 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"PrivateData",               "What users other than root and SlurmUser do not see. jobs: jobs and steps of others. nodes, partitions: any of them. reservations: those that the user cannot use. accounts, users: records of others in sacctmgr. usage: reports of sreport; sshare shows it. events: events of nodes. These four count if slurmctld has the accounting database; else slurmdbd.conf has them."},
     {"ProctrackType",             "How slurmd finds the processes of a job. proctrack/cgroup: by cgroups, if slurmd runs as root. proctrack/linuxproc, proctrack/pgid: by their ancestry."},
     {"Prolog",                    "Program that slurmd runs as root on a node of a job before anything of the job runs there. If it fails the node is drained, and the job is requeued and held (SchedulerParameters=nohold_on_prolog_fail: not held); a job that cannot be requeued fails."},
-    {"PrologEpilogTimeout",       "Sets PrologTimeout and EpilogTimeout. 65534: no limit."},
+    {"PrologEpilogTimeout",       "Sets PrologTimeout and EpilogTimeout, which also limit PrologSlurmctld and EpilogSlurmctld. 65534: no limit."},
+    {"PrologSlurmctld",           "Program that slurmctld runs as SlurmUser when a job has got its nodes, before anything of it starts; meanwhile the job is CONFIGURING. If it fails a batch job is requeued (MaxBatchRequeue) and another job is cancelled. After a restart of slurmctld it runs again."},
     {"PrologTimeout",             "How long Prolog can run before it is killed. The default is no limit."},
     {"PropagateResourceLimits",   "Resource limits (setrlimit(2)) of the submitting shell that jobs inherit where --propagate is not given. A limit is never higher than the hard limit of slurmd."},
     {"PropagateResourceLimitsExcept", "Resource limits that jobs do not inherit."},
@@ -92,6 +103,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"SchedulerParameters",       "See the words of SchedulerParameters."},
     {"SchedulerTimeSlice",        "Length of a time slice with PreemptMode=GANG."},
     {"SchedulerType",             "sched/backfill: jobs of lower priority start earlier if that delays no booked job. sched/builtin: the first job that finds no resources stops its partition."},
+    {"ScratchDir",                "Directory on a local disk of each node. There slurmd makes a private directory for each job, $SCRATCH and $SLURM_TMPDIR, before the prolog, and removes it with all that is in it after the epilog. %n and %h are replaced as in SlurmdSpoolDir. The default is TmpFS. A change takes effect when slurmd is started again."},
     {"SelectType",                "select/cons_tres: jobs get parts of nodes. select/linear: jobs get whole nodes. select/cons_res: the same as select/cons_tres."},
     {"SelectTypeParameters",      "CR_CPU, CR_Core, CR_Socket: what is allocated as a whole; with _Memory, memory is allocated too. CR_LLN: the least loaded nodes first. CR_Pack_Nodes: tasks fill one node after the other."},
     {"SlurmUser",                 "User that slurmctld runs as."},
@@ -309,6 +321,18 @@ constexpr KeyHelp kDbdHelp[] = {
     {"StorageUser",        "User for the database."},
 };
 
+constexpr KeyHelp kJobContainerHelp[] = {
+    {"AutoBasePath",   "Whether slurmd makes BasePath if it is missing."},
+    {"BasePath",       "Directory of the private directories of jobs; %n and %h are replaced. It must not be below one of Dirs."},
+    {"CloneNSEpilog",  "Refused."},
+    {"CloneNSScript",  "Refused."},
+    {"Dirs",           "Directories of which each job has its own, empty when the job starts. /dev/shm is in memory."},
+    {"EntireStepInNS", "Accepted: the whole step sees the private directories in any case."},
+    {"InitScript",     "Program that slurmd runs as root when it has made the directories of a job, before the Prolog, with its variables. If it fails the job fails as if the Prolog had."},
+    {"NodeName",       "Nodes of a line. Lines without it are for all nodes."},
+    {"Shared",         "Whether file systems that are mounted on the node later appear in running jobs."},
+};
+
 constexpr KeyHelp kTopologyHelp[] = {
     {"SwitchName", "Name of the switch."},
     {"Nodes",      "Nodes that are connected to the switch. Excludes Switches."},
@@ -339,6 +363,8 @@ std::vector<KeyRow> bare_rows(KeyTable table) {
             return rows_of(cgroup_conf_keys());
         case KeyTable::TopologyConf:
             return topology_key_rows();
+        case KeyTable::JobContainerConf:
+            return job_container_key_rows();
         case KeyTable::SlurmdbdConf:
             return rows_of(slurmdbd_conf_keys());
     }
@@ -369,6 +395,8 @@ std::span<const KeyHelp> key_help(KeyTable table) {
             return kCgroupHelp;
         case KeyTable::TopologyConf:
             return kTopologyHelp;
+        case KeyTable::JobContainerConf:
+            return kJobContainerHelp;
         case KeyTable::SlurmdbdConf:
             return kDbdHelp;
     }

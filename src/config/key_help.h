@@ -24,6 +24,7 @@ enum class KeyTable : std::uint8_t {
     GresConf,
     CgroupConf,
     TopologyConf,
+    JobContainerConf,
     SlurmdbdConf,
 };
 
@@ -55,6 +56,7 @@ struct RefusedKey {
 std::vector<RefusedKey> refused_keys();
 
 // The rows of each table, without texts: beside the tables.
+std::vector<KeyRow> job_container_key_rows();
 std::vector<KeyRow> node_key_rows();
 std::vector<KeyRow> node_set_key_rows();
 std::vector<KeyRow> down_key_rows();

@@ -20,6 +20,8 @@ constexpr std::string_view kLimitWords =
     "ALL|NONE|AS|CORE|CPU|DATA|FSIZE|MEMLOCK|NOFILE|NPROC|RSS|STACK";
 constexpr std::string_view kPrivateWords =
     "accounts|cloud|events|jobs|nodes|none|partitions|reservations|usage|users";
+constexpr std::string_view kHealthWords =
+    "ALLOC|ANY|CYCLE|IDLE|MIXED|NONDRAINED_IDLE|START_ONLY|REBOOT_ONLY";
 constexpr std::string_view kPreemptWords = "OFF|CANCEL|GANG|REQUEUE|SUSPEND|WITHIN|PRIORITY";
 
 // clang-format off
@@ -57,7 +59,7 @@ constexpr Key<Config> kKeys[] = {
     {"CliFilterPlugins",              Text,           kNull},
     {"ClusterName",                   Text,           "",                   set_cluster_name},
     {"CommunicationParameters",       Text,           kNull,                set<&C::communication_parameters>},
-    {"CompleteWait",                  Seconds,        "0 sec"},
+    {"CompleteWait",                  Seconds,        "0 sec",              set<&C::complete_wait>},
     {"CpuFreqDef",                    Text,           "Unknown"},
     {"CpuFreqGovernors",              Text,           "OnDemand,Performance,UserSpace"},
     {"CredType",                      Text,           "cred/munge"},
@@ -71,7 +73,7 @@ constexpr Key<Config> kKeys[] = {
     {"EnforcePartLimits",             Word,           "NO",                 set_enforce_part_limits, "NO|ANY|ALL|YES"},
     {"Epilog",                        Text,           "",                   set<&C::epilog>},
     {"EpilogMsgTime",                 Microseconds,   "2000 usec"},
-    {"EpilogSlurmctld",               Text,           kNull},
+    {"EpilogSlurmctld",               Text,           kNull,                set<&C::epilog_slurmctld>},
     {"EpilogTimeout",                 Seconds,        "",                   set<&C::epilog_timeout>},
     {"FairShareDampeningFactor",      Number,         "1",                  set<&C::fair_share_dampening>},
     {"FederationParameters",          Text,           kNull},
@@ -82,12 +84,12 @@ constexpr Key<Config> kKeys[] = {
     {"GroupUpdateTime",               Seconds,        "600 sec",            set<&C::group_update_time>},
     {"HASH_VAL",                      Shown,          "Match"},
     {"HashPlugin",                    Text,           "hash/k12"},
-    {"HealthCheckInterval",           Seconds,        "0 sec"},
-    {"HealthCheckNodeState",          Text,           "ANY"},
-    {"HealthCheckProgram",            Text,           kNull},
-    {"HealthCheckTimeout",            Seconds,        "60 sec"},
+    {"HealthCheckInterval",           Seconds,        "0 sec",              set<&C::health_check_interval>},
+    {"HealthCheckNodeState",          Words,          "ANY",                set<&C::health_check_node_state>, kHealthWords},
+    {"HealthCheckProgram",            Text,           kNull,                set<&C::health_check_program>},
+    {"HealthCheckTimeout",            Seconds,        "60 sec",             set<&C::health_check_timeout>},
     {"HttpParserType",                Text,           "http_parser/libhttp_parser"},
-    {"InactiveLimit",                 Seconds,        "0 sec"},
+    {"InactiveLimit",                 Seconds,        "0 sec",              set<&C::inactive_limit>},
     {"InteractiveStepOptions",        Text,           "--interactive --preserve-env --pty $SHELL", set<&C::interactive_step_options>},
     {"JobAcctGatherFrequency",        Text,           "30",                 set<&C::job_acct_gather_frequency>},
     {"JobAcctGatherType",             Word,           "",                   set<&C::job_acct_gather_type>, "jobacct_gather/none|jobacct_gather/linux|jobacct_gather/cgroup"},
@@ -113,7 +115,7 @@ constexpr Key<Config> kKeys[] = {
     {"MailDomain",                    Text,           kNull,                set<&C::mail_domain>},
     {"MailProg",                      Text,           "/bin/mail",          set<&C::mail_prog>},
     {"MaxArraySize",                  Number,         "1001",               set<&C::max_array_size>},
-    {"MaxBatchRequeue",               Number,         "5"},
+    {"MaxBatchRequeue",               Number,         "5",                  set<&C::max_batch_requeue>},
     {"MaxDBDMsgs",                    Number,         ""},
     {"MaxJobCount",                   Number,         "10000",              set<&C::max_job_count>},
     {"MaxJobId",                      Number,         "67043328",           set<&C::max_job_id>},
@@ -132,7 +134,7 @@ constexpr Key<Config> kKeys[] = {
     {"MpiDefault",                    Text,           kNull},
     {"MpiParams",                     Text,           kNull},
     {"MULTIPLE_SLURMD",               Shown,          "Yes"},
-    {"NamespaceType",                 Text,           kNull},
+    {"NamespaceType",                 Word,           kNull,                set<&C::job_container_type>, "namespace/tmpfs|namespace/none"},
     {"NEXT_JOB_ID",                   Shown,          ""},
     {"NodeFeaturesPlugins",           Text,           kNull},
     {"OverTimeLimit",                 Minutes,        "0 min",              set<&C::over_time_limit>},
@@ -166,7 +168,7 @@ constexpr Key<Config> kKeys[] = {
     {"ProctrackType",                 Word,           "proctrack/cgroup",   set<&C::proctrack_type>, "proctrack/cgroup|proctrack/linuxproc|proctrack/pgid"},
     {"Prolog",                        Text,           "",                   set<&C::prolog>},
     {"PrologEpilogTimeout",           Number,         "65534",              set_prolog_epilog_timeout},
-    {"PrologSlurmctld",               Text,           kNull},
+    {"PrologSlurmctld",               Text,           kNull,                set<&C::prolog_slurmctld>},
     {"PrologFlags",                   Text,           kNull},
     {"PrologTimeout",                 Seconds,        "",                   set<&C::prolog_timeout>},
     {"PropagatePrioProcess",          Number,         "0"},
@@ -257,7 +259,9 @@ constexpr Key<Config> kKeys[] = {
     {"KeepAliveTime",                 Seconds,        ""},
     {"PowerActionProgram",            Text,           ""},
     {"PowerActionLocation",           Text,           ""},
-    {"JobContainerType",              Text,           ""},
+    {"JobContainerType",              Word,           "",                   set<&C::job_container_type>, "job_container/tmpfs|job_container/none"},
+    // Sluice's own.
+    {"ScratchDir",                    Text,           "",                   set<&C::scratch_dir>},
     // Names of before SlurmctldHost.
     {"ControlMachine",                Text,           "",                   set_elsewhere},
     {"ControlAddr",                   Text,           "",                   set_elsewhere},

@@ -397,6 +397,13 @@ Result<Config> load_config(const std::string& path) {
     TRY(check_gres(config, "gres.conf"));
     const std::string cgroup = TRY(read_file_if_any(folder + "cgroup.conf"));
     config.cgroup = TRY(parse_cgroup_conf(cgroup, folder + "cgroup.conf", config.warnings));
+    if (config.job_container_type.ends_with("/tmpfs")) {
+        const std::string file = "job_container.conf";
+        const std::string text = TRY(read_text_file(folder + file));
+        config.job_containers = TRY(parse_job_container_conf(text, folder + file, config.warnings));
+        if (config.job_containers.front().base_path.empty() && config.job_containers.size() == 1)
+            return refuse(config, file + ": BasePath is missing");
+    }
     if (equals_ignoring_case(config.topology_plugin, "topology/tree")) {
         const std::string topology = TRY(read_file_if_any(folder + "topology.conf"));
         config.switches =

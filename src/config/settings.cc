@@ -137,6 +137,37 @@ std::vector<std::string> tracked_tres(const Config& config) {
     return names;
 }
 
+// Programs around jobs.
+static void take_programs(const Config& config, Settings& settings) {
+    settings.has_controller_prolog = !config.prolog_slurmctld.empty();
+    settings.has_controller_epilog = !config.epilog_slurmctld.empty();
+    settings.max_batch_requeue = config.max_batch_requeue;
+    settings.has_epilog = !config.epilog.empty();
+    // The script starts after the Prolog, which may have no limit of its own.
+    const bool is_limited = config.prolog.empty() || config.prolog_timeout > Seconds{0};
+    if (is_limited && config.batch_start_timeout > Seconds{0}) {
+        settings.batch_start_timeout = config.batch_start_timeout +
+                                       (config.prolog.empty() ? Seconds{0} : config.prolog_timeout);
+    }
+}
+
+static void take_health_check(const Config& config, Settings& settings) {
+    const auto has = [&](std::string_view word) {
+        return config.has_flag(config.health_check_node_state, word);
+    };
+    if (config.health_check_program.empty() || has("START_ONLY") || has("REBOOT_ONLY")) return;
+    settings.health_check_interval = config.health_check_interval;
+    HealthCheckNodes& nodes = settings.health_check_nodes;
+    const bool any =
+        has("ANY") || !(has("ALLOC") || has("MIXED") || has("IDLE") || has("NONDRAINED_IDLE"));
+    nodes.allocated = any || has("ALLOC");
+    nodes.mixed = any || has("MIXED");
+    nodes.idle = any || has("IDLE") || has("NONDRAINED_IDLE");
+    nodes.others = any;
+    nodes.only_undrained_idle = !any && !has("IDLE");
+    nodes.cycle = has("CYCLE");
+}
+
 Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     Settings settings;
     settings.cluster_name = config.cluster_name;
@@ -161,12 +192,6 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.requeue_exit_hold = TRY(parse_exit_codes(config.requeue_exit_hold));
     settings.return_to_service = config.return_to_service;
     settings.kill_wait = config.kill_wait;
-    // The script starts after the Prolog, which may have no limit of its own.
-    const bool is_limited = config.prolog.empty() || config.prolog_timeout > Seconds{0};
-    if (is_limited && config.batch_start_timeout > Seconds{0}) {
-        settings.batch_start_timeout = config.batch_start_timeout +
-                                       (config.prolog.empty() ? Seconds{0} : config.prolog_timeout);
-    }
     settings.cred_expire = config.cred_expire;
     settings.min_job_age = config.min_job_age;
     settings.slurmd_timeout = config.slurmd_timeout;
@@ -175,7 +200,10 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
                                                                   : config.over_time_limit.length();
     settings.reboot_program = config.reboot_program;
     settings.resume_timeout = config.resume_timeout;
-    settings.has_epilog = !config.epilog.empty();
+    take_health_check(config, settings);
+    take_programs(config, settings);
+    settings.complete_wait = config.complete_wait;
+    settings.inactive_limit = config.inactive_limit;
     settings.resv_over_run =
         config.resv_over_run.unlimited() ? Seconds{3'155'760'000} : config.resv_over_run.length();
     settings.priority = priority_from(config);

@@ -12,18 +12,12 @@ namespace {
 // The text says what is missing, and what to do about it.
 constexpr KeyHelp kRefusedKeys[] = {
     {"CliFilterPlugins",         "the commands run no filter plugins"},
-    {"EpilogSlurmctld",          "slurmctld runs no programs for jobs; use Epilog, which runs on the nodes"},
-    {"HealthCheckProgram",       "slurmd checks no health; run the program from cron or a systemd timer"},
-    {"InactiveLimit",            "inactive jobs are not ended"},
-    {"JobContainerType",         "jobs share /tmp and /dev/shm of their node"},
     {"JobSubmitPlugins",         "slurmctld runs no submit plugins; limits of partitions and QOS are enforced"},
     {"MCSPlugin",                "there are no MCS labels"},
     {"MpiDefault",               "srun starts no MPI (PMI-2, PMIx); use mpirun, or MpiDefault=none"},
-    {"NamespaceType",            "jobs share /tmp and /dev/shm of their node"},
     {"PlugStackConfig",          "there are no SPANK plugins"},
     {"PrEpPlugins",              "only prep/script is available"},
     {"PrioritySiteFactorPlugin", "there are no site factor plugins; scontrol update SiteFactor= is available"},
-    {"PrologSlurmctld",          "slurmctld runs no programs for jobs; use Prolog, which runs on the nodes"},
     {"ResvEpilog",               "no program runs when a reservation ends"},
     {"ResvProlog",               "no program runs when a reservation starts"},
     {"UsePam",                   "jobs start without a PAM session"},

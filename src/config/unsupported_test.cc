@@ -24,17 +24,11 @@ TEST(Unsupported, KeysThatChangeWhatHappensToJobsAreRefusedWithTheirLine) {
               "plugins; limits of partitions and QOS are enforced");
     const std::string_view lines[] = {
         "CliFilterPlugins=cli_filter/lua",
-        "EpilogSlurmctld=/x",
-        "HealthCheckProgram=/usr/sbin/nhc",
-        "InactiveLimit=60",
-        "JobContainerType=job_container/tmpfs",
         "MCSPlugin=mcs/user",
         "MpiDefault=pmix",
-        "NamespaceType=namespace/tmpfs",
         "PlugStackConfig=/etc/plugstack.conf",
         "PrEpPlugins=prep/other",
         "PrioritySiteFactorPlugin=site_factor/x",
-        "PrologSlurmctld=/x",
         "ResvEpilog=/x",
         "ResvProlog=/x",
         "UsePAM=1",

@@ -14,11 +14,12 @@ constexpr auto kStopCheck = std::chrono::milliseconds(50);
 }  // namespace
 
 Committer::Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer,
-                     Writership writership)
+                     JobPrograms& programs, Writership writership)
     : store_(store),
       published_(published),
       fleet_(fleet),
       mailer_(mailer),
+      programs_(programs),
       writership_(std::move(writership)),
       thread_([this] { run(); }) {}
 
@@ -121,6 +122,7 @@ void Committer::release(Decided decided) {
     }
     if (!decided.batch.changes.facts.empty()) writership_.on_facts();
     for (SendMail& mail : decided.mails) mailer_.take(std::move(mail));
+    for (RunJobProgram& program : decided.programs) programs_.take(std::move(program));
     // Last, as no client waits for the log.
     write_log(LogLevel::Info, decided.audit_lines);
     if (before && after && log_enabled(LogLevel::Info)) {

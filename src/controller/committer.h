@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "controller/inbox.h"
+#include "controller/job_programs.h"
 #include "controller/mailer.h"
 #include "controller/published.h"
 #include "core/effect.h"
@@ -45,6 +46,7 @@ struct Decided {
     std::vector<NodeOrder> orders;
     std::vector<Ack> acks;
     std::vector<SendMail> mails;
+    std::vector<RunJobProgram> programs;
     std::vector<std::function<void()>> then;  // before answers are sent
     std::vector<std::string> audit_lines;
     std::vector<std::shared_ptr<const Undecided::Mark>> marks;  // released when all is done
@@ -67,7 +69,7 @@ struct Writership {
 class Committer {
 public:
     Committer(Store& store, PublishedState& published, OrderTaker& fleet, Mailer& mailer,
-              Writership writership);
+              JobPrograms& programs, Writership writership);
     ~Committer();
 
     // Waits while the last batch but one is still being written. With nothing else to do, the
@@ -92,6 +94,7 @@ private:
     PublishedState& published_;
     OrderTaker& fleet_;
     Mailer& mailer_;
+    JobPrograms& programs_;
     const Writership writership_;
     Queue<Decided> queue_{1};  // one is being written, one waits
     std::atomic<bool> stopping_{false};

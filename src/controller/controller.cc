@@ -167,7 +167,7 @@ Result<void> Controller::recover(const StartOptions& options) {
     }
     log_info("recovered {} jobs in {:.3f} s", stored->jobs.size(), seconds_since(began));
     committer_ = std::make_unique<Committer>(
-        *store_, published_, fleet_, mailer_,
+        *store_, published_, fleet_, mailer_, programs_,
         Writership{epoch, options.on_fenced, [this] { accountant_->wake(); }});
     loop_ = std::make_unique<Loop>(std::move(cluster_), inbox_, *committer_, services_.io_pulse,
                                    services_.statistics);

@@ -51,6 +51,7 @@ private:
     Server server_;
     Fleet fleet_;
     Mailer mailer_{published_};
+    JobPrograms programs_{published_, inbox_};
     std::unique_ptr<Cluster> cluster_;               // until the loop takes it
     std::unique_ptr<AccountingService> accounting_;  // null: slurmdbd has the database
     std::unique_ptr<Accountant> accountant_;

@@ -57,6 +57,12 @@ wire::AgentOrder order_from(const TerminateJob& order, const Snapshot& snapshot)
     return message;
 }
 
+wire::AgentOrder order_to_check_health() {
+    wire::AgentOrder message;
+    message.mutable_check_health();
+    return message;
+}
+
 wire::AgentOrder order_from(const RebootNode& order) {
     wire::AgentOrder message;
     message.set_reboot(to_unix(order.issued));
@@ -208,6 +214,8 @@ void Fleet::carry_out(const ReadyOrder& ready) {
         return send(node, order_from(*signal));
     if (const auto* reboot = std::get_if<RebootNode>(&order.order))
         return send(node, order_from(*reboot));
+    if (std::holds_alternative<CheckHealth>(order.order))
+        return send(node, order_to_check_health());
     const auto snapshot = services_.published.snapshot.get();
     send(node, order_from(std::get<TerminateJob>(order.order), *snapshot));
 }
@@ -222,6 +230,9 @@ void Fleet::welcome(const Node& node, const NodeWelcome& answer) {
         log_error("node {}: registration refused: {}", node->node, to_string(*answer.error));
         registered.mutable_error()->set_code(static_cast<std::uint32_t>(answer.error->code));
         registered.mutable_error()->set_detail(answer.error->detail);
+    } else {
+        for (const RunId& run : answer.jobs) to_wire(run, *registered.mutable_jobs()->add_runs());
+        registered.mutable_jobs();
     }
     send(node, message);
     if (!answer.error) {

@@ -125,9 +125,11 @@ protected:
     NoFleet fleet_;
     Inbox inbox_{16};
     Mailer mailer_{published_};
+    JobPrograms programs_{published_, inbox_};
     std::atomic<bool> is_fenced_{false};
-    Committer committer_{
-        store_, published_, fleet_, mailer_, {*store_.take_epoch(), [this] { is_fenced_ = true; }}};
+    Committer committer_{store_,    published_,
+                         fleet_,    mailer_,
+                         programs_, {*store_.take_epoch(), [this] { is_fenced_ = true; }}};
     std::unique_ptr<Loop> loop_;
 };
 

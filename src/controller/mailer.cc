@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "base/log.h"
+#include "controller/job_variables.h"
 #include "model/times.h"
 #include "os/process.h"
 
@@ -15,39 +16,11 @@ namespace {
 constexpr std::size_t kWaitingMost = 4096;
 constexpr auto kTimeMost = std::chrono::seconds(60);  // for one mail
 constexpr auto kStopCheckWait = std::chrono::milliseconds(100);
-constexpr const char* kMailPath =
-    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-using Variables = std::vector<std::string>;
-
-template <typename T>
-void add_variable(Variables& variables, std::string_view name, const T& value) {
-    std::string text = fmt::format("{}", value);
-    if (!text.empty()) variables.push_back(fmt::format("{}={}", name, text));
-}
-
-std::string name_or_number(const Job& job, const std::optional<User>& owner) {
-    return owner ? owner->name : std::to_string(job.user.value);
-}
-
-void add_array(const Job& job, Variables& variables) {
-    if (!job.array_task) return;
-    const TaskSet& tasks = job.request->array->tasks;
-    add_variable(variables, "SLURM_ARRAY_JOB_ID", job.array_job->value);
-    add_variable(variables, "SLURM_ARRAY_TASK_ID", *job.array_task);
-    add_variable(variables, "SLURM_ARRAY_TASK_COUNT", tasks.size());
-    add_variable(variables, "SLURM_ARRAY_TASK_MIN", tasks.first());
-    add_variable(variables, "SLURM_ARRAY_TASK_MAX", tasks.last());
-}
-
 void add_ending(const SendMail& mail, Variables& variables) {
     if (mail.type != MailType::End && mail.type != MailType::Fail) return;
-    const ExitStatus& exit = mail.job->run.exit;
-    add_variable(variables, "SLURM_JOB_EXIT_CODE", exit.code * 256 + exit.signal);
-    add_variable(variables, "SLURM_JOB_EXIT_CODE2", fmt::format("{}:{}", exit.code, exit.signal));
-    add_variable(variables, "SLURM_JOB_DERIVED_EC", mail.job->run.derived_exit.code);
+    add_exit_codes(*mail.job, variables);
     add_variable(variables, "SLURM_JOB_EXIT_CODE_MAX",
-                 mail.tasks ? mail.tasks->exit_max : exit.code);
+                 mail.tasks ? mail.tasks->exit_max : mail.job->run.exit.code);
     if (!mail.tasks) return;
     add_variable(variables, "SLURM_JOB_EXIT_CODE_MIN", mail.tasks->exit_min);
     if (mail.tasks->signal_max > 0)
@@ -119,34 +92,16 @@ std::string mail_address(const Job& job, const std::optional<User>& owner,
 std::vector<std::string> mail_variables(const SendMail& mail, const std::optional<User>& owner,
                                         const Config& config) {
     const Job& job = *mail.job;
-    Variables variables{kMailPath};
+    Variables variables = variables_of(job, owner, config);
     auto add = [&](std::string_view name, const auto& value) {
         add_variable(variables, name, value);
     };
-    add("SLURM_CLUSTER_NAME", config.cluster_name);
-    add("SLURM_CONF", config.path);
-    add("SLURM_JOB_ID", job.id.value);
-    add("SLURM_JOBID", job.id.value);
-    add("SLURM_JOB_NAME", job.details->name());
-    add("SLURM_JOB_USER", name_or_number(job, owner));
-    add("SLURM_JOB_UID", job.user.value);
-    add("SLURM_JOB_GROUP", group_name(job.group.value));
-    add("SLURM_JOB_GID", job.group.value);
-    add("SLURM_JOB_ACCOUNT", job.request->account);
-    add("SLURM_JOB_PARTITION", job.partition);
-    add("SLURM_JOB_WORK_DIR", job.details->text(&JobDetails::work_dir));
-    add("SLURM_JOB_RESTART_COUNT", job.run.restarts);
     add("SLURM_JOB_STATE", state_name(job.state));
     add("SLURM_JOB_MAIL_TYPE", mail_word(mail.type));
-    if (job.run.allocation) {
-        add("SLURM_JOB_NODELIST", job.run.allocation->node_names);
-        add("SLURM_JOB_NUM_NODES", job.run.allocation->nodes.size());
-    }
     if (mail.length) {
         const bool begins = mail.type == MailType::Begin;
         add(begins ? "SLURM_JOB_QUEUED_TIME" : "SLURM_JOB_RUN_TIME", print_duration(*mail.length));
     }
-    add_array(job, variables);
     add_ending(mail, variables);
     return variables;
 }

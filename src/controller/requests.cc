@@ -17,6 +17,7 @@
 #include "model/node_counts.h"
 #include "model/sizes.h"
 #include "model/validate.h"
+#include "protocol/checks.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -89,12 +90,14 @@ Result<Event> cancellation(const wire::CancelJobs& message, const Caller& caller
     }
     Filter filter = TRY(from_wire(message.filter()));
     TRY(validate_list("jobs", filter.jobs.size(), sizes::kChangedJobCount));
+    TRY(checks::text("admin-comment", message.admin_comment(), sizes::kWord));
     return Event{CancelJobs{.request = id,
                             .caller = caller,
                             .filter = std::move(filter),
                             .signal = message.signal(),
                             .batch_shell = message.batch(),
-                            .full = message.full()}};
+                            .full = message.full(),
+                            .admin_comment = message.admin_comment()}};
 }
 
 Result<JobVerb> verb_from(wire::ControlJobs::Verb verb) {
@@ -355,7 +358,8 @@ Result<Event> event_from(const wire::AgentReport& report, NodeIndex node) {
         case wire::AgentReport::kHeartbeat:
             return Event{NodeHeartbeat{node, report.heartbeat().load(),
                                        report.heartbeat().free_memory(),
-                                       clock_difference(report.heartbeat().clock_steps())}};
+                                       clock_difference(report.heartbeat().clock_steps()),
+                                       report.heartbeat().free_scratch()}};
         default:
             break;
     }

@@ -86,6 +86,9 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::BatchStart:
             on_batch_start_timer(cluster, now, *job, effects);
             return;
+        case TimerKind::Configure:
+            if (is_configuring(*job)) prepare_job(cluster, now, job->id, effects);
+            return;
         case TimerKind::Silence:
             on_silence_timer(cluster, now, *job, effects);
             return;
@@ -96,6 +99,7 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Priority:
         case TimerKind::TimeSlice:
         case TimerKind::UsedMinutes:
+        case TimerKind::HealthCheck:
             return;
     }
 }
@@ -118,6 +122,8 @@ void on_tick(Cluster& cluster, Time now, const Tick&, Effects& effects) {
             on_reservation_timer(cluster, now, effects);
         } else if (timer.kind == TimerKind::UsedMinutes) {
             on_used_minutes_timer(cluster, now, effects);
+        } else if (timer.kind == TimerKind::HealthCheck) {
+            on_health_timer(cluster, now, timer.subject, effects);
         } else if (timer.kind == TimerKind::Reboot) {
             reboot_timed_out(cluster, now, NodeIndex{timer.subject});
         } else {
@@ -139,6 +145,7 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
     }
     count_anew(cluster);
     watch_used_minutes(cluster, now);
+    watch_health(cluster, now);
     unpark_all(cluster, now);
     cluster.want_pass();
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
@@ -183,6 +190,7 @@ struct Dispatch {
     void operator()(const PolicyChanged& e) const { on_policy_changed(cluster, now, e); }
     void operator()(const ClockStepped& e) const { on_clock_stepped(cluster, now, e, effects); }
     void operator()(const StoodStill& e) const { on_stood_still(cluster, now, e); }
+    void operator()(const JobProgramEnded& e) const { on_job_program_ended(cluster, now, e, effects); }
     void operator()(const RebootNodes& e) const { on_reboot_nodes(cluster, now, e, effects); }
     // clang-format on
 };

@@ -150,6 +150,8 @@ enum class TimerKind : std::uint8_t {
     LimitMail,
     BatchStart,
     UsedMinutes,
+    Configure,
+    HealthCheck,
 };
 
 struct Timer {

@@ -90,10 +90,23 @@ struct RebootNode {
     Time issued;  // identifies the order: a repeated one is carried out once
 };
 
+// HealthCheckProgram is to run there.
+struct CheckHealth {
+    NodeIndex node;
+};
+
 // Accepts the registration of a node, or says why not.
 struct NodeAnswered {
     std::string node;
     std::optional<Error> error;
+    std::vector<RunId> jobs = {};  // that have the node
+};
+
+// PrologSlurmctld, whose end is reported by JobProgramEnded, or EpilogSlurmctld. An epilog runs at
+// most once: not again after a crash.
+struct RunJobProgram {
+    bool prolog = false;
+    std::shared_ptr<const Job> job;  // as it was then
 };
 
 // To the job's --mail-user, or its owner. Sent at most once: not repeated after a crash.
@@ -105,8 +118,8 @@ struct SendMail {
     std::optional<TaskEndings> tasks = {};  // of an array that has ended
 };
 
-using Effect =
-    std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode, SendMail>;
+using Effect = std::variant<Reply, LaunchBatch, SignalJob, TerminateJob, NodeAnswered, RebootNode,
+                            SendMail, RunJobProgram, CheckHealth>;
 using Effects = std::vector<Effect>;
 
 }  // namespace sluice

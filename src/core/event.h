@@ -52,9 +52,10 @@ struct CancelJobs {
     RequestId request;
     Caller caller;
     Filter filter;
-    int signal = 0;            // 0: cancel
-    bool batch_shell = false;  // --batch
-    bool full = false;         // --full
+    int signal = 0;                  // 0: cancel
+    bool batch_shell = false;        // --batch
+    bool full = false;               // --full
+    std::string admin_comment = {};  // empty: none
 };
 
 enum class JobVerb : std::uint8_t {
@@ -198,6 +199,13 @@ struct NodeHeartbeat {
     double load = 0;
     Megabytes free_memory = 0;
     Seconds clock_steps{0};  // by how much its clock was set since it registered
+    Megabytes free_scratch = 0;
+};
+
+// PrologSlurmctld of this run has ended.
+struct JobProgramEnded {
+    RunId run;
+    bool failed = false;
 };
 
 // The connection to a node broke. The node is not lost yet: that takes SlurmdTimeout.
@@ -276,6 +284,6 @@ using Event =
                  CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
                  NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
                  KillFailed, Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes,
-                 ClockStepped, StoodStill, FactsDelivered, PolicyChanged>;
+                 ClockStepped, StoodStill, FactsDelivered, PolicyChanged, JobProgramEnded>;
 
 }  // namespace sluice

@@ -80,6 +80,7 @@ void restore_timers(Cluster& cluster, const Job& job, Time now) {
     } else if (job.state == JobState::Running) {
         set_clocks(cluster, job);
         await_batch_start(cluster, now, job);
+        if (is_configuring(job)) cluster.add_timer({now, TimerKind::Configure, job.id.value});
         if (job.run.preempt_time) {
             cluster.add_timer({*job.run.preempt_time + preempt_rule(cluster, job).grace,
                                TimerKind::Preempt, job.id.value});
@@ -204,6 +205,7 @@ void Cluster::restore(const StoredState& stored, Time now) {
     }
     count_anew(*this);
     watch_used_minutes(*this, now);
+    watch_health(*this, now);
     want_pass();
 }
 

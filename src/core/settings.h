@@ -86,6 +86,14 @@ struct PrivateData {
     bool any() const { return jobs || nodes || partitions || reservations; }
 };
 
+// HealthCheckNodeState: nodes in any of these states.
+struct HealthCheckNodes {
+    bool allocated = true, mixed = true, idle = true, others = true;
+    bool only_undrained_idle = false;  // idle: unless it is drained
+    bool cycle = false;                // spread over the interval
+    bool operator==(const HealthCheckNodes&) const = default;
+};
+
 struct Settings {
     std::string cluster_name = "cluster";
     std::vector<NodeConfig> nodes;
@@ -141,7 +149,13 @@ struct Settings {
     Seconds max_switch_wait{300};  // --switches waits no longer
     std::string reboot_program;    // run by slurmd; empty: nodes cannot be rebooted
     Seconds resume_timeout{60};    // how long a reboot may take
-    bool has_epilog = false;       // run by slurmd on every node of a job
+    bool has_controller_prolog = false, has_controller_epilog = false;  // PrologSlurmctld
+    std::uint32_t max_batch_requeue = 5;  // restarts of a job whose PrologSlurmctld fails
+    Seconds complete_wait{0};             // for completing jobs, before others are started
+    Seconds inactive_limit{0};  // for an srun or salloc that is gone; 0: as long as the others wait
+    Seconds health_check_interval{0};  // 0: none while slurmd runs
+    HealthCheckNodes health_check_nodes = {};
+    bool has_epilog = false;  // run by slurmd on every node of a job
 };
 
 }  // namespace sluice

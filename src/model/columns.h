@@ -156,6 +156,7 @@ enum class NodeColumn : std::uint16_t {
     MemSpecLimit,
     Reservation,  // (t) the active one on this node
     NextState,    // AfterReboot, of a node with a requested reboot
+    FreeScratch,  // MB; absent: never registered
 };
 
 enum class PartitionColumn : std::uint16_t {

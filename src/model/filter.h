@@ -21,6 +21,7 @@ struct Filter {
     std::vector<std::string> accounts;
     std::vector<std::string> qos;
     std::vector<std::string> reservations;
+    std::vector<std::string> wckeys;
     std::vector<std::string> nodes;  // jobs on any of these nodes; for nodes: these nodes
     std::vector<ShownState> states;
     bool all_states = false;  // else, with no states given: pending, running, completing, suspended

@@ -35,8 +35,10 @@ void set_request(Job& job, const JobRequest& request) {
 
 ShownState shown_state(const Job& job) {
     if (is_completing(job)) return ShownState::Completing;
+    if (is_configuring(job)) return ShownState::Configuring;
     if (job.state == JobState::Pending && job.reason == Reason::ReservationDeleted)
         return ShownState::ResvDelHold;
+    if (job.state == JobState::Pending && job.special_exit) return ShownState::SpecialExit;
     return static_cast<ShownState>(job.state);  // JobState's order is ShownState's
 }
 

@@ -136,6 +136,7 @@ struct Job {
     TimeLimit time_limit;           // in force
     std::uint32_t priority = 0;     // 0: held
     bool admin_hold = false;        // held by another than its owner: not released by the owner
+    bool special_exit = false;      // held after an exit code of RequeueExitHold
     bool priority_by_hand = false;  // set with --priority or scontrol: not calculated any more
     std::int32_t site_factor = 0;   // scontrol update SiteFactor=
     double priority_base = 0;       // derived, not stored: the part that follows from the request
@@ -170,6 +171,10 @@ inline bool is_over(const Job& job) {
 inline bool is_live(const Job& job) {
     return (job.state == JobState::Running || job.state == JobState::Suspended) &&
            !is_completing(job);
+}
+// Whether it has its nodes and waits for PrologSlurmctld before it uses them.
+inline bool is_configuring(const Job& job) {
+    return is_live(job) && job.run.configuring;
 }
 // When its time limit ends, as far as is known; it has started and has a limit.
 inline Time limit_end(const Job& job) {

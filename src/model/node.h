@@ -65,6 +65,7 @@ struct NodeFacts {
     Megabytes real_memory = 1;
     Megabytes tmp_disk = 0;
     Megabytes free_memory = 0;
+    Megabytes free_scratch = 0;
     double load = 0;   // one minute load average
     std::string arch;  // "x86_64"
     std::string os;    // uname

@@ -29,6 +29,7 @@ inline constexpr auto kFields<NodeFacts> = fields<NodeFacts>(
     field(6, "memory", &NodeFacts::real_memory, at_most(sizes::kAmount)),
     field(7, "disk", &NodeFacts::tmp_disk, at_most(sizes::kAmount)),
     field(8, "free memory", &NodeFacts::free_memory, at_most(sizes::kAmount)),
+    field(30, "free scratch", &NodeFacts::free_scratch, at_most(sizes::kAmount)),
     field(9, "load", &NodeFacts::load),
     field(10, "architecture", &NodeFacts::arch, bytes_at_most(sizes::kGenerated)),
     field(11, "system", &NodeFacts::os, bytes_at_most(sizes::kGenerated)),

@@ -128,6 +128,7 @@ struct Run {
     std::vector<NodeIndex> completing_nodes;       // still to be cleaned: the job shows as CG
     std::string reservation;                       // the one it runs or ran in
     std::string licenses_held;  // "matlab:2": taken at the start, kept after the end
+    bool configuring = false;   // PrologSlurmctld has not ended: nothing of it runs yet
     bool launched = false;      // the head node has confirmed the batch script's start
     bool overtook = false;      // it started ahead of a job with a higher priority
 

@@ -16,13 +16,14 @@ namespace sluice {
 // credential.
 struct BatchOrdered {
     HookJob job;
-    std::optional<Error> refused = {};  // the credential is not valid
+    std::optional<Error> refused = {};  // the credential is not valid, or the node cannot run it
 };
 
 // Comes only after may_launch().
 struct StepBrought {
     RunKey run;
     HookJob job;
+    std::optional<Error> refused = {};  // the node cannot run it
 };
 
 struct SignalOrdered {

@@ -108,6 +108,12 @@ void on_batch_ordered(const Deciding& on, const BatchOrdered& event) {
 
 void on_step_brought(const Deciding& on, const StepBrought& event) {
     CHECK(!on.state.find(event.run));
+    if (event.refused) {
+        JobHere& job = on.state.jobs[event.run.job];
+        learn(job.hook, event.job);
+        job.runs[event.run.step] = {};
+        return refuse(on, event.run, *event.refused);
+    }
     begin(on, event.run, event.job);
     // The controller gives a step up that its nodes have not got in time, and a Prolog may take
     // long.

@@ -43,6 +43,14 @@ TEST_F(Launch, TheRunsOfAJobWaitForOneProlog) {
     EXPECT_EQ(on(PrologEnded{{JobId{12}}}), "");
 }
 
+TEST_F(Launch, AStepThatTheNodeCannotRunIsReportedAsItsFault) {
+    const RunKey key = run(12, StepId{0});
+    EXPECT_EQ(on(StepBrought{key, hook(12), Error{ErrorCode::NodeUnable, "no disk"}}),
+              "refuse 12.0: Job launch failure: no disk\n"
+              "report launch 12.0: Job launch failure: no disk\nreport step end 12.0 1:0\n");
+    EXPECT_EQ(known(), "12.0 ");
+}
+
 TEST_F(Launch, AFailedPrologEndsTheJobAfterItsEpilog) {
     state_.settings = {.has_prolog = true, .has_epilog = true};
     launch_batch(12);

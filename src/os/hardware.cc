@@ -87,4 +87,10 @@ std::uint64_t disk_size_mb(const std::string& path) {
     return status.f_blocks * status.f_frsize >> 20;
 }
 
+std::uint64_t disk_free_mb(const std::string& path) {
+    struct statvfs status {};
+    if (statvfs(path.c_str(), &status) != 0) return 0;
+    return status.f_bavail * status.f_frsize >> 20;
+}
+
 }  // namespace sluice

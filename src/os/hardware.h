@@ -38,5 +38,6 @@ struct Load {
 };
 Load read_load();
 std::uint64_t disk_size_mb(const std::string& path);
+std::uint64_t disk_free_mb(const std::string& path);  // for users
 
 }  // namespace sluice

@@ -266,6 +266,11 @@ Result<pid_t> spawn_quiet(const std::vector<std::string>& argv,
     return spawn_cheaply(argv.front(), argv, pointers(environment).data(), actions);
 }
 
+Error replace_program(const std::vector<std::string>& argv) {
+    execvp(argv.front().c_str(), pointers(argv).data());
+    return os_error(argv.front());
+}
+
 std::optional<int> wait_for_exit(pid_t pid, std::chrono::milliseconds most) {
     const Fd watched(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     pollfd exit{watched.get(), POLLIN, 0};

@@ -71,6 +71,9 @@ Result<pid_t> spawn_helper(const std::string& program, const std::vector<std::st
 Result<pid_t> spawn_quiet(const std::vector<std::string>& argv,
                           const std::vector<std::string>& environment);
 
+// This process becomes the program, which is looked up in PATH. Returns only if it cannot.
+Error replace_program(const std::vector<std::string>& argv);
+
 // The wait status of a child, or nothing if it still runs then.
 std::optional<int> wait_for_exit(pid_t pid, std::chrono::milliseconds most);
 

@@ -26,6 +26,7 @@ constexpr Texts kFilterTexts[] = {
     TEXTS(partitions, sizes::kNameCount),   TEXTS(names, sizes::kNameCount),
     TEXTS(accounts, sizes::kNameCount),     TEXTS(qos, sizes::kNameCount),
     TEXTS(reservations, sizes::kNameCount), TEXTS(nodes, sizes::kListedNodeCount),
+    TEXTS(wckeys, sizes::kNameCount),
 };
 #undef TEXTS
 

@@ -39,7 +39,9 @@ Result<Settings> settings_in(const std::string& path) {
     Config config = TRY(load_config(path));
     for (const std::string& warning : new_warnings(config, nullptr))
         fmt::print(stderr, "ssim: warning: {}\n", warning);
-    return settings_from(config, UserId{0});
+    Settings settings = TRY(settings_from(config, UserId{0}));
+    settings.has_controller_prolog = false;  // no program runs in virtual time
+    return settings;
 }
 
 // A line that overwrites itself, for people only.

@@ -137,6 +137,8 @@ void set_identity(Environment& environment, const wire::StepOrder& order,
     set_if(environment, "SLURM_CLUSTER_NAME", order.cluster_name());
     set_if(environment, "SLURM_CONF", order.slurm_conf());
     environment.set("SLURMD_NODENAME", order.node());
+    set_if(environment, "SCRATCH", order.scratch());
+    set_if(environment, "SLURM_TMPDIR", order.scratch());
     environment.set("SLURM_TOPOLOGY_ADDR", order.node());
     environment.set("SLURM_TOPOLOGY_ADDR_PATTERN", "node");
     // Compat: set only from the first requeue on; scripts test whether it is set at all.

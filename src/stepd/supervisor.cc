@@ -12,6 +12,7 @@
 #include "model/job_id.h"
 #include "os/error.h"
 #include "os/keyring.h"
+#include "os/private_directories.h"
 #include "os/process.h"
 #include "protocol/convert.h"
 #include "stepd/batch.h"
@@ -50,6 +51,14 @@ wire::UserRecord record_of(const User& user) {
     record.mutable_groups()->Add(user.groups.begin(), user.groups.end());
     record.set_group_name(user.group_name);
     return record;
+}
+
+Result<void> enter_private_dirs(const wire::StepOrder& order) {
+    if (order.private_dirs().empty()) return {};
+    std::vector<PrivateDirectory> directories;
+    for (const wire::PrivateDirectory& each : order.private_dirs())
+        directories.push_back({each.source(), each.path()});
+    return enter_private_directories(directories, order.shared_mounts());
 }
 
 }  // namespace
@@ -108,6 +117,7 @@ Result<void> Supervisor::start(Fd srun) {
         return Error{ErrorCode::UserUnknown, fmt::format("user id {} is not known on node {}",
                                                          order_.user(), order_.node())};
     }
+    TRY(as(ErrorCode::NodeUnable, enter_private_dirs(order_)));
     container_ = TRY(as(ErrorCode::NodeUnable, Container::create(order_)));
     if (order_.has_batch()) {
         work_ = std::make_unique<BatchWork>(loop_, order_, *user_, *container_, on_failed);

@@ -228,6 +228,10 @@ void if_positive(const SheetRow& node, std::string& out) {
     if (or_zero(node.number(Column)) > 0) append_number(node.number(Column), out);
 }
 
+void free_scratch(const SheetRow& node, std::string& out) {
+    if (node.has(N::FreeScratch)) append_number(node.number(N::FreeScratch), out);
+}
+
 std::string_view next_state_word(const SheetRow& node) {
     const bool down = node.number(N::NextState) == static_cast<std::int64_t>(AfterReboot::Down);
     return down ? "DOWN" : "RESUME";
@@ -375,6 +379,7 @@ constexpr Property<NodeGroup> kProperties[] = {
     {number<N::TmpDisk>,
      list('d', "Disk", "TMP_DISK", least_cell<N::TmpDisk>).with(kExact).sorted(least_key<N::TmpDisk>),
      record("TmpDisk"), json("temporary_disk")},
+    {optional_number<N::FreeScratch>, record("FreeScratch", free_scratch, kIfSet)},
     {number<N::Weight>, list('w', "Weight", "WEIGHT", least_cell<N::Weight>).with(kExact).sorted(least_key<N::Weight>),
      record("Weight"), json("weight")},
     {word<"">,                     json("topology").since(43)},
@@ -414,6 +419,7 @@ constexpr std::string_view kRecord[] = {
     "CfgTRES",
     "AllocTRES",
     "CurrentWatts AveWatts",
+    "FreeScratch",
     "Reason",
     "Comment",
 };

@@ -123,6 +123,10 @@ std::string Scenario::change_settings(const Words& options) {
     settings_.permit_job_expansion = options.contains("expansion");
     settings_.hold_on_prolog_failure = !options.contains("nohold");
     settings_.has_epilog = options.contains("epilog");
+    settings_.has_controller_prolog = options.contains("ctldprolog");
+    settings_.has_controller_epilog = options.contains("ctldepilog");
+    settings_.complete_wait = Minutes{as_number(option(options, "completewait", "0"))};
+    settings_.inactive_limit = Minutes{as_number(option(options, "inactive", "0"))};
     settings_.batch_start_timeout = Minutes{as_number(option(options, "batchstart", "0"))};
     settings_.resv_over_run = Minutes{as_number(option(options, "overrun", "0"))};
     if (options.contains("resume"))

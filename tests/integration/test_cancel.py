@@ -2,6 +2,8 @@
 
 import sys
 
+from cluster import process_state
+
 
 def sleeper(cluster, *options):
     job = cluster.submit("sleep 1000", *options)
@@ -119,5 +121,58 @@ def test_a_signal_for_one_step_reaches_no_other(shared):
         shared.run("scancel", "-s", "USR1", f"{job}.{number}")
         shared.wait_for(lambda: heard.exists() and number in heard.read_text(), what=f"step {number} to hear it")
     assert heard.read_text() == "1\n0\n"
+    shared.run("scancel", job)
+    shared.wait_end(job)
+
+
+def test_by_reservation_wckey_and_a_file_of_nodes(shared):
+    start = shared.run("scontrol", "create", "reservation", "ReservationName=kept", "StartTime=now", "Duration=10",
+                       "Nodes=n4", f"Users={shared.user}")
+    assert start.returncode == 0
+    reserved, keyed = sleeper(shared, "--reservation=kept"), sleeper(shared, "--wckey=paper")
+    other, placed = sleeper(shared), sleeper(shared, "-w", "n3")
+    shared.run("scancel", "--reservation=kept")
+    shared.run("scancel", "--wckey=paper")
+    hosts = shared.dir / "work" / "hosts"
+    hosts.write_text("n3\nn4\n")
+    shared.run("scancel", "-w", hosts)
+    for job in (reserved, keyed, placed):
+        assert shared.wait_end(job)["JobState"] == "CANCELLED"
+    assert shared.state(other) == "RUNNING"
+    shared.run("scancel", other)
+    shared.run("scontrol", "delete", "ReservationName=kept")
+
+
+def test_asked_about_a_step_it_ends_the_step_alone(shared):
+    job = shared.submit("srun sleep 1000; echo after", "-J", "asked")
+    shared.wait_for(lambda: f"{job}.0" in shared.run("squeue", "-s", "-h", "-o", "%i").stdout, what="the step")
+    asked = shared.run("scancel", "-i", f"{job}.0", input="n\n")
+    assert asked.stdout == f"Cancel step_id={job}.0 name=asked partition=debug [y/n]? "
+    shared.run("scancel", "-i", f"{job}.0", input="y\n")
+    assert shared.wait_end(job)["JobState"] != "CANCELLED"
+    assert "after" in shared.output(job)
+
+
+def test_a_comment_of_an_administrator(shared):
+    job = sleeper(shared)
+    shared.run("scancel", "--admin-comment=broken node", job)
+    assert shared.wait_end(job)["AdminComment"] == "broken"
+
+
+def test_stopped_tasks_do_not_run_until_they_are_continued(shared):
+    count = "i=0; while :; do i=$((i+1)); echo $i > counted; sleep 0.05; done"
+    job = shared.submit(f"srun sh -c '{count}'")
+    shared.wait_file("counted")
+    shared.run("scancel", "-s", "STOP", job)
+
+    def stands():
+        pids = [pid for pid, line in shared.processes().items() if line.startswith("sh -c i=0")]
+        return pids and all(process_state(pid) == "T" for pid in pids)
+
+    shared.wait_for(stands, what="the tasks to stop")
+    before = (shared.dir / "work" / "counted").read_text()
+    assert shared.state(job) == "RUNNING"
+    shared.run("scancel", "--signal=SIGCONT", job)
+    shared.wait_for(lambda: (shared.dir / "work" / "counted").read_text() not in ("", before), what="them to go on")
     shared.run("scancel", job)
     shared.wait_end(job)

@@ -1,6 +1,7 @@
 #include "cli/scancel/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #include "model/job_id.h"
 #include "model/signals.h"
 #include "model/states.h"
+#include "os/files.h"
 #include "os/user.h"
 #include "surface/arguments.h"
 
@@ -85,7 +87,14 @@ Result<void> set_signal(CancelOptions& options, const std::string& value) {
 }
 
 Result<void> set_nodes(CancelOptions& options, const std::string& value) {
-    Result<Hostlist> hosts = Hostlist::parse(value);
+    // Compat: a name with a slash is that of a file with host lists, separated by blanks and lines.
+    std::string names = value;
+    if (value.find('/') != std::string::npos) {
+        Result<std::string> text = read_file(value);
+        if (!text) return Error{ErrorCode::InvalidNodeName, text.error().detail};
+        names = fmt::format("{}", fmt::join(words(*text), ","));
+    }
+    Result<Hostlist> hosts = Hostlist::parse(names);
     if (!hosts)
         return Error{ErrorCode::InvalidNodeName, fmt::format("Invalid node list: {}", value)};
     for (const std::string& name : hosts->names())
@@ -109,6 +118,11 @@ Result<void> set_hurry(CancelOptions& options, const std::string&) {
     return {};
 }
 
+Result<void> set_admin_comment(CancelOptions& options, const std::string& value) {
+    options.request.set_admin_comment(value);
+    return {};
+}
+
 Result<void> set_verbose(CancelOptions& options, const std::string&) {
     ++options.verbose;
     return {};
@@ -123,7 +137,7 @@ Result<void> set_ctld(CancelOptions& options, const std::string&) {
 // clang-format off
 constexpr CancelOption kOptions[] = {
     {"account",       'A', "account",     "SCANCEL_ACCOUNT",     list<&wire::Filter::add_accounts>,     "only jobs charged to this account"},
-    {"admin-comment", 0,   "text",        nullptr,               nullptr,                               "note on the cancelled jobs"},
+    {"admin-comment", 0,   "text",        nullptr,               set_admin_comment,                         "note on the cancelled jobs"},
     {"batch",         'b', nullptr,       "SCANCEL_BATCH",       set_batch,                             "signal the batch shell only"},
     {"clusters",      'M', "names",       "SLURM_CLUSTERS",      nullptr,                               "clusters to issue the command to"},
     {"cron",          'c', nullptr,       "SCANCEL_CRON",        nullptr,                               "scrontab jobs too"},
@@ -145,7 +159,7 @@ constexpr CancelOption kOptions[] = {
     {"user",          'u', "user_name",   "SCANCEL_USER",        set_user,                              "only jobs of this user"},
     {"verbose",       'v', nullptr,       "SCANCEL_VERBOSE",     set_verbose,                           "print more"},
     {"version",       'V', nullptr,       nullptr,               flag<&CancelOptions::version>,         "print the version and exit"},
-    {"wckey",         0,   "wckey",       "SCANCEL_WCKEY",       nullptr,                               "only jobs with this wckey"},
+    {"wckey",         0,   "wckey",       "SCANCEL_WCKEY",       list<&wire::Filter::add_wckeys>,       "only jobs with this wckey"},
     {"help",          0,   nullptr,       nullptr,               flag<&CancelOptions::help>,            "show this text"},
     {"usage",         0,   nullptr,       nullptr,               flag<&CancelOptions::usage>,           "show a brief usage text"},
 };

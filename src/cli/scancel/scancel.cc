@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "cli/scancel/options.h"
@@ -39,9 +40,7 @@ void print_kill_error(const std::string& reference, const Error& error,
                             names_step(reference) ? "step " : "", reference, to_string(error)));
 }
 
-// The jobs that fit the filter, one by one, as far as the user says yes.
-Result<std::vector<std::string>> ask_for_each(const CancelOptions& options, Client& client,
-                                              Streams& streams) {
+Result<Table> fetch_jobs(Client& client, const wire::Filter& filter) {
     constexpr JobColumn kColumns[] = {JobColumn::Id,          JobColumn::ArrayJobId,
                                       JobColumn::ArrayTaskId, JobColumn::ArrayTasks,
                                       JobColumn::Name,        JobColumn::Partition};
@@ -49,26 +48,59 @@ Result<std::vector<std::string>> ask_for_each(const CancelOptions& options, Clie
     wire::ListTable& list = *request.mutable_list();
     list.set_kind(static_cast<std::uint32_t>(TableKind::Jobs));
     for (JobColumn column : kColumns) list.add_columns(static_cast<std::uint32_t>(column));
-    *list.mutable_filter() = options.request.filter();
-    for (const std::string& job : options.jobs) list.mutable_filter()->add_jobs(job);
-    wire::Reply reply = TRY(client.call(request));
-    Table table = TRY(from_wire(reply.listing()));
+    *list.mutable_filter() = filter;
+    const wire::Reply reply = TRY(client.call(request));
+    return from_wire(reply.listing());
+}
+
+std::string reference_of(const Table& table, std::size_t row) {
+    const std::string id = fmt::format("{}", table.number(row, JobColumn::Id));
+    if (table.number(row, JobColumn::ArrayTaskId) != kAbsent) {
+        return fmt::format("{}_{}", table.number(row, JobColumn::ArrayJobId),
+                           table.number(row, JobColumn::ArrayTaskId));
+    }
+    const std::string_view tasks = table.text(row, JobColumn::ArrayTasks);
+    return tasks.empty() ? id : fmt::format("{}_[{}]", id, tasks);
+}
+
+// Nothing: there is no more input.
+std::optional<bool> ask(const std::string& what, const Table& table, std::size_t row,
+                        Streams& streams) {
+    streams.out(fmt::format("Cancel {} name={} partition={} [y/n]? ", what,
+                            table.text(row, JobColumn::Name),
+                            table.text(row, JobColumn::Partition)));
+    streams.flush();
+    std::string answer;
+    if (!streams.read_line(answer)) return {};
+    return answer.starts_with('y') || answer.starts_with('Y');
+}
+
+// The steps that are named, then the jobs that fit the filter, one by one, as far as the user says
+// yes.
+Result<std::vector<std::string>> ask_for_each(const CancelOptions& options, Client& client,
+                                              Streams& streams) {
     std::vector<std::string> chosen;
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        std::string id = fmt::format("{}", table.number(row, JobColumn::Id));
-        if (table.number(row, JobColumn::ArrayTaskId) != kAbsent) {
-            id = fmt::format("{}_{}", table.number(row, JobColumn::ArrayJobId),
-                             table.number(row, JobColumn::ArrayTaskId));
-        } else if (!table.text(row, JobColumn::ArrayTasks).empty()) {
-            id += fmt::format("_[{}]", table.text(row, JobColumn::ArrayTasks));
+    wire::Filter jobs = options.request.filter();
+    for (const std::string& reference : options.jobs) {
+        if (!names_step(reference)) {
+            jobs.add_jobs(reference);
+            continue;
         }
-        streams.out(fmt::format("Cancel job_id={} name={} partition={} [y/n]? ", id,
-                                table.text(row, JobColumn::Name),
-                                table.text(row, JobColumn::Partition)));
-        streams.flush();
-        std::string answer;
-        if (!streams.read_line(answer)) break;
-        if (answer.starts_with('y') || answer.starts_with('Y')) chosen.push_back(id);
+        wire::Filter job = options.request.filter();
+        job.add_jobs(reference.substr(0, reference.find('.')));
+        const Table table = TRY(fetch_jobs(client, job));
+        if (table.rows() == 0) continue;
+        const auto yes = ask(fmt::format("step_id={}", reference), table, 0, streams);
+        if (!yes) return chosen;
+        if (*yes) chosen.push_back(reference);
+    }
+    if (jobs.jobs_size() == 0 && !options.jobs.empty()) return chosen;
+    const Table table = TRY(fetch_jobs(client, jobs));
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const std::string id = reference_of(table, row);
+        const auto yes = ask(fmt::format("job_id={}", id), table, row, streams);
+        if (!yes) break;
+        if (*yes) chosen.push_back(id);
     }
     return chosen;
 }

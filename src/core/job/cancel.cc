@@ -28,7 +28,9 @@ void signal_running(const Job& job, const CancelJobs& event, Effects& effects) {
 }
 
 Result<void> may_cancel(const Cluster& cluster, const CancelJobs& event, const Job& job) {
-    return permit(role_in(cluster, event.caller, job), Action::CancelJob);
+    const Role role = role_in(cluster, event.caller, job);
+    if (!event.admin_comment.empty()) TRY(permit(role, Action::SetAdminComment));
+    return permit(role, Action::CancelJob);
 }
 
 std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& event, JobId id,
@@ -36,6 +38,7 @@ std::optional<Error> cancel_job(Cluster& cluster, Time now, const CancelJobs& ev
     auto job = cluster.find_job(id);
     if (auto allowed = may_cancel(cluster, event, *job); !allowed) return allowed.error();
     if (is_finished(job->state)) return Error{ErrorCode::JobFinished, {}};
+    if (!event.admin_comment.empty()) cluster.edit_job(id)->admin_comment = event.admin_comment;
     if (event.signal != 0) {
         if (!is_live(*job) && !is_completing(*job)) return Error{ErrorCode::JobNotRunning, {}};
         signal_running(*job, event, effects);
@@ -95,7 +98,7 @@ std::vector<JobId> search(const Cluster& cluster, const JobMatcher& matcher) {
 bool has_criteria(const Filter& filter) {
     return !filter.users.empty() || !filter.partitions.empty() || !filter.names.empty() ||
            !filter.accounts.empty() || !filter.qos.empty() || !filter.nodes.empty() ||
-           !filter.states.empty();
+           !filter.states.empty() || !filter.reservations.empty() || !filter.wckeys.empty();
 }
 
 // scancel 12_[1-99000]: tasks that have not started are split off and end together, as one record.

@@ -100,6 +100,7 @@ void release(Cluster& cluster, Time now, JobId id) {
     {
         const Edit<Job> job = cluster.edit_job(id);
         job->admin_hold = false;
+        job->special_exit = false;
         if (waits) job->eligible_time = std::max(job->eligible_time, now);
         // Compat: from now on the priority is calculated, even if it was set by hand.
         calculate_priority(cluster, *job);

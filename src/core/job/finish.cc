@@ -164,6 +164,9 @@ void task_is_gone(Cluster& cluster, Time now, JobId array) {
 // All nodes are clean.
 void finish_run(Cluster& cluster, Time now, JobId id, Effects& effects) {
     const Job& job = cluster.job(id);
+    if (cluster.settings().has_controller_epilog && job.run.start_time) {
+        effects.push_back(RunJobProgram{false, cluster.find_job(id)});
+    }
     give_licenses(cluster, job);
     if (!job.run.licenses_held.empty()) unpark_for_licenses(cluster, now);
     if (job.array_job) task_is_gone(cluster, now, *job.array_job);
@@ -220,6 +223,7 @@ void end_by_itself(Cluster& cluster, Time now, Job& job, const JobEnded& event) 
         job.run.kill_reason = reason_after_refusal(cluster, job, event.node, *event.launch_error);
     } else if (auto again = reason_after_exit(cluster, job, event)) {
         job.run.kill_reason = again;
+        job.special_exit = again == KillReason::RequeueHold;
     } else {
         move_to(job, event.launch_error ? JobState::Failed : ending_of(job.run.exit));
     }
@@ -262,6 +266,7 @@ void end_running(Cluster& cluster, Time now, JobId id, KillReason reason, Effect
         job->run.kill_reason = reason;
         const JobState after = state_after(reason);
         if (after != JobState::Running) move_to(*job, after);
+        job->run.configuring = false;
         // Already completing, to be requeued: a stronger reason changes that.
         if (is_completing(*job)) return;
         job->run.end_time = now;

@@ -36,7 +36,7 @@ bool is_heard_since(const Cluster& cluster, NodeIndex index, Time moment) {
 }
 
 bool is_idle_srun_job(const Cluster& cluster, const Job& job) {
-    if (job.request->kind != JobKind::Srun || !is_live(job)) return false;
+    if (job.request->kind != JobKind::Srun || !is_live(job) || job.run.configuring) return false;
     return !cluster.steps().are_awaited(job.id) &&
            std::none_of(job.run.steps.begin(), job.run.steps.end(),
                         [](const auto& step) { return step->state == StepState::Running; });
@@ -75,14 +75,16 @@ KillReason reason_after_refusal(const Cluster& cluster, Job& job, NodeIndex node
 
 void await_batch_start(Cluster& cluster, Time now, const Job& job) {
     const Seconds timeout = cluster.settings().batch_start_timeout;
-    if (timeout == Seconds{0} || job.run.launched || job.request->kind != JobKind::Batch) return;
+    if (timeout == Seconds{0} || job.run.launched || job.run.configuring ||
+        job.request->kind != JobKind::Batch)
+        return;
     cluster.add_timer({now + timeout, TimerKind::BatchStart, job.id.value});
 }
 
 // A node reports in order: if it was heard after the script was due, the script has not started. A
 // node that is not connected is asked to launch the script again when it registers.
 void on_batch_start_timer(Cluster& cluster, Time now, const Job& job, Effects& effects) {
-    if (!is_live(job) || is_completing(job) || job.run.launched) return;
+    if (!is_live(job) || job.run.configuring || job.run.launched) return;
     const Time due = *job.run.start_time + cluster.settings().batch_start_timeout;
     const NodeIndex node = job.run.allocation->nodes.front().node;
     if (now < due || job.state != JobState::Running || !is_heard_since(cluster, node, due)) {
@@ -143,7 +145,9 @@ void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
 
 void await_srun(Cluster& cluster, Time now, const Job& job) {
     if (is_idle_srun_job(cluster, job)) {
-        cluster.add_timer({now + kFirstWord, TimerKind::Silence, job.id.value});
+        const Seconds limit = cluster.settings().inactive_limit;
+        const Seconds length = limit > Seconds{0} ? limit : kFirstWord;
+        cluster.add_timer({now + length, TimerKind::Silence, job.id.value});
     }
 }
 

@@ -39,6 +39,7 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
     {
         const Edit<Job> job = cluster.edit_job(id);
         move_to(*job, JobState::Running);
+        job->special_exit = false;
         job->reason = Reason::None;
         job->reason_detail.clear();
         job->partition = terms.partition;
@@ -46,6 +47,7 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
         job->run.start_time = now;
         job->run.end_time.reset();
         job->last_sched_eval = now;
+        job->run.configuring = cluster.settings().has_controller_prolog;
         job->run.launched = false;
         job->run.overtook = terms.overtakes;
         job->run.allocation = std::make_shared<Allocation>(std::move(terms.allocation));
@@ -65,16 +67,7 @@ void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& 
     if (reserved && reserved->has(kResvReplace)) look_after_reservations(cluster, now);
     cluster.jobs_changed_state(id);
 
-    std::shared_ptr<const Job> started = cluster.find_job(id);
-    if (started->request->kind == JobKind::Batch) {
-        effects.push_back(LaunchBatch{held->nodes.front().node, std::move(started)});
-        await_batch_start(cluster, now, cluster.job(id));
-    }
-    answer_waiters(cluster, id, WaitFor::Allocated, effects);
-    mail_start(cluster, cluster.job(id), effects);
-    await_srun(cluster, now, cluster.job(id));
-    await_salloc(cluster, now, cluster.job(id));
-    tell_of_start(cluster, now, id);
+    prepare_job(cluster, now, id, effects);
 }
 
 }  // namespace sluice

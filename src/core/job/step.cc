@@ -162,7 +162,12 @@ void drop_ended_steps(Cluster& cluster, JobId id) {
 }  // namespace
 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects) {
-    if (try_create(cluster, now, event.request, event.caller, event.demand, effects)) return;
+    const auto job = cluster.find_job(event.demand.job);
+    const bool must_wait = job && is_configuring(*job);
+    if (!must_wait &&
+        try_create(cluster, now, event.request, event.caller, event.demand, effects)) {
+        return;
+    }
     cluster.steps().await({event.request, event.caller, event.demand});
 }
 

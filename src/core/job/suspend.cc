@@ -29,6 +29,7 @@ void signal_all(const Job& job, NodeIndex node, int signal, Effects& effects) {
 std::optional<Error> suspend_refusal(const Job& job) {
     if (job.state == JobState::Pending) return Error{ErrorCode::JobPending, {}};
     if (!is_live(job)) return Error{ErrorCode::JobFinished, {}};
+    if (job.run.configuring) return Error{ErrorCode::JobPending, {}};
     return {};
 }
 

@@ -26,6 +26,11 @@ struct StartTerms {
 // is split off first.
 void start_job(Cluster& cluster, Time now, JobId id, StartTerms terms, Effects& effects);
 
+// configure.cc: PrologSlurmctld runs first, if there is one. Then the job is launched.
+void prepare_job(Cluster& cluster, Time now, JobId id, Effects& effects);
+void on_job_program_ended(Cluster& cluster, Time now, const JobProgramEnded& event,
+                          Effects& effects);
+
 // Timers for the time limit of a running job and the warning before it.
 void set_clocks(Cluster& cluster, const Job& job);
 // When its time limit plus OverTimeLimit of its partition or the cluster is over; it has started.

@@ -15,10 +15,14 @@ namespace {
 
 bool has_happened(const Job& job, WaitFor what) {
     if (is_over(job)) return true;
-    return what == WaitFor::Allocated && is_live(job) && job.run.allocation;
+    return what == WaitFor::Allocated && is_live(job) && job.run.allocation && !job.run.configuring;
 }
 
-constexpr Seconds kBackWithin{60};
+// How long a salloc may be gone.
+Seconds back_within(const Cluster& cluster) {
+    const Seconds limit = cluster.settings().inactive_limit;
+    return limit > Seconds{0} ? limit : Seconds{60};
+}
 
 bool has_steps(const Cluster& cluster, const Job& job) {
     return cluster.steps().are_awaited(job.id) ||
@@ -29,9 +33,9 @@ bool has_steps(const Cluster& cluster, const Job& job) {
 }  // namespace
 
 void await_salloc(Cluster& cluster, Time now, const Job& job) {
-    if (job.request->kind != JobKind::Salloc || !is_live(job)) return;
+    if (job.request->kind != JobKind::Salloc || !is_live(job) || job.run.configuring) return;
     if (cluster.clients().any_awaits_end_of(job.id)) return;
-    Time end = now + kBackWithin;
+    Time end = now + back_within(cluster);
     cluster.clients().client_is_gone(job.id, end);
     cluster.add_timer({end, TimerKind::Silence, job.id.value});
 }
@@ -39,7 +43,8 @@ void await_salloc(Cluster& cluster, Time now, const Job& job) {
 void end_if_client_is_gone(Cluster& cluster, Time now, const Job& job, Effects& effects) {
     if (!cluster.clients().take_lost(job.id, now)) return;
     const bool was_blocked =
-        now < cluster.blocked_until() + kBackWithin;  // the controller was not accepting requests
+        now < cluster.blocked_until() +
+                  back_within(cluster);  // the controller was not accepting requests
     if (was_blocked || has_steps(cluster, job)) return await_salloc(cluster, now, job);
     if (is_live(job)) end_running(cluster, now, job.id, KillReason::Cancelled, effects);
 }

@@ -98,6 +98,7 @@ void complete_job_options(Cluster& cluster, Time now, const Job& job, const Node
     if (has_script || !head || job.request->kind != JobKind::Batch) {
         return reconcile_steps(cluster, now, job.id, event, other_boot, effects);
     }
+    if (job.run.configuring) return;
     if (!job.run.launched) {
         effects.push_back(LaunchBatch{node, cluster.find_job(job.id)});
     } else {
@@ -137,6 +138,14 @@ void compare_with_config(Cluster& cluster, Time now, NodeIndex index, bool reboo
     }
 }
 
+std::vector<RunId> jobs_with_node(const Cluster& cluster, NodeIndex node) {
+    std::vector<RunId> runs;
+    for (const JobId id : cluster.node(node).jobs) {
+        runs.push_back({id, cluster.find_job(id)->run.restarts, kBatchStep});
+    }
+    return runs;
+}
+
 }  // namespace
 
 void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event, Effects& effects) {
@@ -165,7 +174,7 @@ void on_node_registered(Cluster& cluster, Time now, const NodeRegistered& event,
     watch_node(cluster, *index);
     unpark_all(cluster, now);
     cluster.want_pass();
-    effects.push_back(NodeAnswered{event.node, {}});
+    effects.push_back(NodeAnswered{event.node, {}, jobs_with_node(cluster, *index)});
 }
 
 void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, Effects&) {
@@ -178,6 +187,7 @@ void on_node_heartbeat(Cluster& cluster, Time now, const NodeHeartbeat& event, E
         if (node->facts) {
             node->facts->load = event.load;
             node->facts->free_memory = event.free_memory;
+            node->facts->free_scratch = event.free_scratch;
         }
     }
     if (was_clock_set) look_at_clock(cluster, now, event.node);

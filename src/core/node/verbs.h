@@ -50,6 +50,10 @@ bool finish_reboot(Cluster& cluster, Time now, NodeIndex index, const NodeFacts&
                    Effects& effects);
 void cancel_reboot(Cluster& cluster, NodeIndex index);
 
+// health.cc: HealthCheckProgram runs every HealthCheckInterval on nodes of HealthCheckNodeState.
+void watch_health(Cluster& cluster, Time now);
+void on_health_timer(Cluster& cluster, Time now, std::uint32_t turn, Effects& effects);
+
 // update.cc
 Result<std::vector<NodeIndex>> nodes_named(const Cluster& cluster,
                                            const std::vector<std::string>& names);  // or ALL

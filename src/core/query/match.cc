@@ -24,7 +24,7 @@ JobMatcher::JobMatcher(const Filter& filter, std::vector<NodeIndex> nodes)
     : nodes_(std::move(nodes)), is_anywhere_(filter.nodes.empty()) {
     for (std::vector<std::string> Filter::*list :
          {&Filter::partitions, &Filter::names, &Filter::accounts, &Filter::qos,
-          &Filter::reservations}) {
+          &Filter::reservations, &Filter::wckeys}) {
         filter_.*list = filter.*list;
         std::sort((filter_.*list).begin(), (filter_.*list).end());
     }
@@ -56,7 +56,8 @@ bool JobMatcher::matches(const Job& job) const {
     if (!filter_.all_states && (states & states_) == 0) return false;
     if (!allows(filter_.users, job.user) || !allows(filter_.names, job.details->name()) ||
         !allows(filter_.accounts, job.request->account) || !allows(filter_.qos, job.request->qos) ||
-        !allows(filter_.reservations, reservation_of(job))) {
+        !allows(filter_.reservations, reservation_of(job)) ||
+        !allows(filter_.wckeys, job.request->wckey)) {
         return false;
     }
     if (!filter_.partitions.empty()) {

@@ -127,6 +127,7 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::CfgTres,         [](const Node& n, View, Scratch s) -> std::string_view { return s = print_tres(cfg_tres(n)); }},
     {NodeColumn::AllocTres,       [](const Node& n, View, Scratch s) -> std::string_view { return s = print_tres(alloc_tres(n)); }},
     {NodeColumn::Comment,         [](const Node& n, View, Scratch) -> std::string_view { return n.comment; }},
+    {NodeColumn::FreeScratch,     [](const Node& n, View) { return n.facts ? static_cast<std::int64_t>(n.facts->free_scratch) : kAbsent; }},
     {NodeColumn::CoreSpecCount,   [](const Node& n, View) -> std::int64_t { return n.config.core_spec_count; }},
     {NodeColumn::MemSpecLimit,    [](const Node& n, View) -> std::int64_t { return static_cast<std::int64_t>(n.config.mem_spec_limit); }},
     {NodeColumn::Reservation,     reservation_name},

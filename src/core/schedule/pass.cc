@@ -467,9 +467,32 @@ PassReport Pass::report() const {
     return report;
 }
 
+// CompleteWait: while a job is completing, for as long as that, no job is started.
+static std::optional<Time> end_of_complete_wait(const Cluster& cluster, Time now) {
+    const Seconds length = cluster.settings().complete_wait;
+    std::optional<Time> end;
+    if (length == Seconds{0}) return end;
+    for (std::uint32_t i = 0; i < cluster.node_count(); ++i) {
+        const Node& node = cluster.node(NodeIndex{i});
+        if (node.completing == 0) continue;
+        for (const JobId id : node.jobs) {
+            const Job& job = cluster.job(id);
+            if (!is_completing(job) || !job.run.end_time) continue;
+            if (*job.run.end_time + length <= now) continue;
+            end = std::max(end.value_or(now), *job.run.end_time + length);
+        }
+    }
+    return end;
+}
+
 PassReport schedule(Cluster& cluster, Time now, Effects& effects) {
     const WantedPass wanted = cluster.take_wanted_pass();
     if (wanted == WantedPass::None) return {};
+    if (const auto until = end_of_complete_wait(cluster, now)) {
+        cluster.want_pass();
+        cluster.add_timer({*until, TimerKind::Plan, 0});
+        return {};
+    }
     const bool only_new_jobs = wanted == WantedPass::NewJobs;
     cluster.refresh_layout();
     regroup_queue(cluster);

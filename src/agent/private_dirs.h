@@ -1,0 +1,31 @@
+// agent/private_dirs.h
+//
+// JobContainerType=job_container/tmpfs: /tmp and /dev/shm of a job are its own. They are
+// directories below BasePath, made before the prolog and removed after the epilog; each slurmstepd
+// of the job shows them to its tasks in a mount namespace.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "agent/scratch.h"
+#include "agent/site.h"
+#include "order.pb.h"
+
+namespace sluice {
+
+class PrivateDirs {
+public:
+    explicit PrivateDirs(const Site& site);
+
+    Result<void> make(const Site& site, const JobKey& job);
+    void describe(const Site& site, const JobKey& job, wire::StepOrder& order) const;
+    void remove(const JobKey& job);
+    void keep_only(const std::set<JobKey>& jobs);
+
+private:
+    std::string base_;
+    Scratch jobs_;
+};
+
+}  // namespace sluice
