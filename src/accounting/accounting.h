@@ -14,6 +14,7 @@
 #include "model/accounting_order.h"
 #include "model/accounting_question.h"
 #include "model/policy.h"
+#include "model/used.h"
 #include "sql/database.h"
 
 namespace sluice {
@@ -35,6 +36,13 @@ public:
                                         const std::vector<NumberedFact>& facts) = 0;
     virtual Result<std::uint64_t> last_applied(const std::string& cluster) = 0;
     virtual Result<void> put_script(const std::string& hash, std::string_view bytes) = 0;
+
+    // ---- runs of the time before, in one transaction (import.h)
+    virtual Result<ImportOutcome> import_runs(const std::string& cluster,
+                                              const std::vector<AccountedRun>& runs,
+                                              bool only_check) = 0;
+    virtual Result<std::vector<UsageImport>> imports_after(const std::string& cluster,
+                                                           std::uint64_t number) = 0;
 
     // ---- questions. Rows come in the order of sacct: by job, then by run.
     virtual Result<void> jobs(const JobSelection& selection, Time now,

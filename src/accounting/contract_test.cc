@@ -135,6 +135,33 @@ TEST_P(AccountingContract, RollUp) {
     EXPECT_TRUE(accounting_->wckey_usage(month).value().empty());
 }
 
+TEST_P(AccountingContract, Import) {
+    AccountedJob other = ran(2, at(3), at(4));
+    c1_->send(other);
+    AccountedJob again = ran(3, at(2), at(3));
+    again.qos = kOddName;
+    const std::vector<AccountedRun> given{
+        {.cluster = {}, .job = ran(1, at(1), at(2)), .steps = {step(1, kBatchStep)}},
+        {.cluster = {}, .job = ran(2, at(1), at(2))},
+        {.cluster = {}, .job = again}};
+    const auto checked = accounting_->import_runs(kOddName, given, true);
+    ASSERT_TRUE(checked) << checked.error().detail;
+    EXPECT_EQ(*checked, (ImportOutcome{.added = 2, .known = 0, .taken = {2}}));
+    EXPECT_EQ(ids({}), "2");
+    EXPECT_EQ(accounting_->import_runs(kOddName, given, false).value(), *checked);
+    EXPECT_EQ(ids({}), "1 2 3");
+    EXPECT_EQ(accounting_->import_runs(kOddName, given, false).value(),
+              (ImportOutcome{.added = 0, .known = 2, .taken = {2}}));
+    const std::vector<UsageImport> imports = accounting_->imports_after(kOddName, 0).value();
+    ASSERT_EQ(imports.size(), 1u);
+    ASSERT_EQ(imports[0].used.size(), 2u);
+    EXPECT_EQ(imports[0].used[1].qos, kOddName);
+    EXPECT_EQ(imports[0].used[0].amounts.tres_seconds.at("cpu"), 2 * 3600);
+    EXPECT_TRUE(accounting_->imports_after(kOddName, imports[0].number).value().empty());
+    AccountedRun live{.cluster = {}, .job = job(9)};
+    EXPECT_FALSE(accounting_->import_runs(kOddName, {live}, false));
+}
+
 TEST_P(AccountingContract, PurgeAndArchive) {
     const TemporaryDirectory directory;
     AccountedJob old = ran(1, at(1), at(2));

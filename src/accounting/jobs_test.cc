@@ -2,6 +2,7 @@
 //
 // Facts into rows, and which of them sacct's question finds.
 #include "accounting/facts.h"
+#include "accounting/import.h"
 #include "accounting/testing.h"
 
 namespace sluice {
@@ -328,7 +329,7 @@ TEST(AccountingFailures, ANewerSchemaIsRefused) {
     ASSERT_TRUE(sql::open(target).value()->run("UPDATE meta SET value = 99 WHERE name = 'schema'"));
     const std::string why = open_accounting(target).error().detail;
     EXPECT_NE(why.find("schema 99"), std::string::npos) << why;
-    EXPECT_NE(why.find("knows 1"), std::string::npos) << why;
+    EXPECT_NE(why.find(fmt::format("knows {}", accounting::kSchema)), std::string::npos) << why;
 }
 
 TEST(AccountingFailures, AnOlderSchemaIsMigratedStepByStep) {
@@ -341,13 +342,23 @@ TEST(AccountingFailures, AnOlderSchemaIsMigratedStepByStep) {
     const auto fail = [](sql::Database&) -> Result<void> {
         return Error{ErrorCode::StoreFailed, "no"};
     };
-    const accounting::AccountingMigration good[] = {{1, add_column}};
-    const accounting::AccountingMigration bad[] = {{1, add_column}, {2, fail}};
-    EXPECT_FALSE(accounting::prepare_schema(*database, {.version = 2}));  // no step
-    EXPECT_FALSE(accounting::prepare_schema(*database, {.version = 3, .steps = bad}));
+    constexpr std::int64_t kNow = accounting::kSchema;
+    const accounting::AccountingMigration good[] = {{kNow, add_column}};
+    const accounting::AccountingMigration bad[] = {{kNow, add_column}, {kNow + 1, fail}};
+    EXPECT_FALSE(accounting::prepare_schema(*database, {.version = kNow + 1}));  // no step
+    EXPECT_FALSE(accounting::prepare_schema(*database, {.version = kNow + 2, .steps = bad}));
     // The first step is done, the second is not.
-    EXPECT_TRUE(accounting::prepare_schema(*database, {.version = 2, .steps = good}));
+    EXPECT_TRUE(accounting::prepare_schema(*database, {.version = kNow + 1, .steps = good}));
     EXPECT_TRUE(database->run("UPDATE jobs SET extra = 1"));
+}
+
+TEST(AccountingFailures, ADatabaseOfTheFirstVersionGetsTheTableOfImports) {
+    auto database = sql::open({.path = ":memory:"}).value();
+    ASSERT_TRUE(accounting::prepare_schema(*database));
+    ASSERT_TRUE(database->run("DROP TABLE imports"));
+    ASSERT_TRUE(database->run("UPDATE meta SET value = 1 WHERE name = 'schema'"));
+    ASSERT_TRUE(accounting::prepare_schema(*database));
+    EXPECT_TRUE(accounting::imports_after(*database, "c1", 0).value().empty());
 }
 
 TEST(AccountingFailures, ADamagedRowIsAnError) {

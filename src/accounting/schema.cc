@@ -72,6 +72,9 @@ constexpr std::string_view kTables[] = {
         allocated BIGINT NOT NULL, down BIGINT NOT NULL, planned_down BIGINT NOT NULL,
         idle BIGINT NOT NULL, planned BIGINT NOT NULL, overcommitted BIGINT NOT NULL,
         PRIMARY KEY (cluster, period, start_time, tres)){options})",
+    // What imported runs used, in numbered parts.
+    R"(CREATE TABLE IF NOT EXISTS imports (cluster {text} NOT NULL, id BIGINT NOT NULL,
+        data {bytes} NOT NULL, PRIMARY KEY (cluster, id)){options})",
 };
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
@@ -94,8 +97,13 @@ std::string for_engine(std::string_view statement, const sql::Dialect& dialect) 
     return text;
 }
 
-constexpr std::span<const AccountingMigration>
-    kSteps;  // one entry for each version after the first
+// Version 2 has the table of imports.
+Result<void> add_imports(sql::Database& database) {
+    TRY(database.run(for_engine(std::end(kTables)[-1], database.dialect())));
+    return {};
+}
+
+constexpr AccountingMigration kSteps[] = {{1, add_imports}};
 
 Result<std::int64_t> stored_schema(sql::Database& database) {
     std::int64_t schema = 0;

@@ -19,7 +19,7 @@ namespace sluice::accounting {
 
 // A new member of a record needs no new version: rows are read without it. Another table or column
 // does, with a step in schema.cc.
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kSchema = 2;
 
 // From one version to the next, inside of a transaction where the engine allows it (MariaDB ends a
 // transaction with each CREATE or ALTER). A step that was interrupted is run again.

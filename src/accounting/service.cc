@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/log.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"
+#include "model/used_fields.h"
 #include "os/user.h"
 #include "policy/change_fields.h"
 #include "protocol/field_codec.h"
@@ -57,13 +59,6 @@ Result<void> give_qos(Policy& policy, const QosDefinitions& all, Time now) {
         for (const auto& [name, values] : all) each.qos->push_back(name);
     }
     return {};
-}
-
-bool is_coordinator(const Policy& policy, const std::string& user) {
-    return std::any_of(policy.accounts.begin(), policy.accounts.end(), [&](const Account& each) {
-        return std::find(each.coordinators.begin(), each.coordinators.end(), user) !=
-               each.coordinators.end();
-    });
 }
 
 }  // namespace
@@ -126,31 +121,37 @@ Result<void> AccountingService::store_policy(Policy policy, const std::vector<Tr
     return {};
 }
 
-Result<void> AccountingService::register_cluster(const std::string& cluster,
-                                                 const std::string& host, std::uint16_t port,
-                                                 Time now) {
-    const std::lock_guard guard(writer_mutex_);
-    Policy policy = *this->policy();
-    const auto find = [&] {
-        return std::find_if(policy.clusters.begin(), policy.clusters.end(),
-                            [&](const ClusterRecord& each) { return each.name == cluster; });
+Result<void> AccountingService::register_cluster(const ClusterRecord& controller, Time now) {
+    const auto find = [&](auto& clusters) {
+        return std::find_if(clusters.begin(), clusters.end(), [&](const ClusterRecord& each) {
+            return each.name == controller.name && !each.deleted;
+        });
     };
-    if (auto known = find(); known == policy.clusters.end() || known->deleted) {
+    const std::lock_guard guard(writer_mutex_);
+    const std::shared_ptr<const Policy> before = this->policy();
+    const auto known = find(before->clusters);
+    const bool is_known =
+        known != before->clusters.end() && known->control_host == controller.control_host &&
+        known->control_port == controller.control_port && known->has_gang == controller.has_gang;
+    if (is_known) return {};
+    Policy policy = *before;
+    if (known == before->clusters.end()) {
         PolicyChange add;
         add.steps.emplace_back();
         add.steps.back().entity = PolicyEntity::Cluster;
-        add.steps.back().names = {cluster};
+        add.steps.back().names = {controller.name};
         TRY(apply_change(policy, add, {.name = "root", .uid = UserId{0}, .is_root = true}, {},
                          now));
     }
-    const auto record = find();
-    if (record == policy.clusters.end())
-        return Error{ErrorCode::NotFound, fmt::format("no cluster {} in accounting", cluster)};
-    if (record->control_host == host && record->control_port == port && policy == *this->policy())
-        return {};
-    record->control_host = host;
-    record->control_port = port;
-    policy.version = std::max(policy.version, this->policy()->version + 1);
+    const auto record = find(policy.clusters);
+    if (record == policy.clusters.end()) {
+        return Error{ErrorCode::NotFound,
+                     fmt::format("no cluster {} in accounting", controller.name)};
+    }
+    record->control_host = controller.control_host;
+    record->control_port = controller.control_port;
+    record->has_gang = controller.has_gang;
+    policy.version = std::max(policy.version, before->version + 1);
     return store_policy(std::move(policy), {});
 }
 
@@ -171,58 +172,38 @@ Result<void> AccountingService::change(
     return {};
 }
 
-AdminLevel AccountingService::level_of(const AccountingCaller& viewer) const {
-    if (viewer.is_root) return AdminLevel::Administrator;
-    for (const PolicyUser& user : policy()->users)
-        if (user.name == viewer.name && !user.deleted) return user.admin_level;
-    return AdminLevel::None;
-}
-
-// Others see their own records, and those of accounts that they coordinate.
-Policy AccountingService::visible_policy(const AccountingCaller& viewer) const {
-    Policy policy = *this->policy();
-    const bool sees_all =
-        level_of(viewer) != AdminLevel::None || is_coordinator(policy, viewer.name);
-    if (sees_all) return policy;
-    if (options_.hidden.users) {
-        std::erase_if(policy.users,
-                      [&](const PolicyUser& each) { return each.name != viewer.name; });
-        std::erase_if(policy.associations, [&](const Association& each) {
-            return !each.user.empty() && each.user != viewer.name;
-        });
-    }
-    if (options_.hidden.accounts) {
-        const auto is_own = [&](const std::string& account) {
-            return std::any_of(policy.associations.begin(), policy.associations.end(),
-                               [&](const Association& each) {
-                                   return each.user == viewer.name && each.account == account;
-                               });
-        };
-        std::erase_if(policy.accounts, [&](const Account& each) { return !is_own(each.name); });
-    }
-    return policy;
-}
-
 Result<std::vector<std::string>> AccountingService::job_rows(JobSelection selection,
-                                                             const AccountingCaller& viewer,
-                                                             Time now) {
-    if (options_.hidden.jobs && level_of(viewer) == AdminLevel::None &&
-        !is_coordinator(*policy(), viewer.name)) {
+                                                             const AccountingView& view, Time now) {
+    if (!view.sees_jobs_of_others()) {
         const bool asks_own =
             selection.users.empty() || std::find(selection.users.begin(), selection.users.end(),
-                                                 viewer.user) != selection.users.end();
+                                                 view.user()) != selection.users.end();
         if (!asks_own) return std::vector<std::string>{};
-        selection.users = {viewer.user};
+        selection.users = {view.user()};
     }
     if (selection.clusters.empty()) {
         selection.clusters = {options_.cluster.empty() ? "*" : options_.cluster};
     }
     std::vector<std::string> rows;
     TRY(reader_->jobs(selection, now, [&](const AccountedRun& run) -> Result<void> {
-        rows.push_back(encoded(run));
+        if (view.sees(run.job)) rows.push_back(encoded(run));
         return {};
     }));
     return rows;
+}
+
+Result<std::vector<std::string>> AccountingService::usage_rows(const AccountingQuestion& question,
+                                                               const UsageQuestion& usage,
+                                                               const AccountingView& view) {
+    using Kind = AccountingQuestion::Kind;
+    if (question.kind == Kind::ClusterUsage) return encoded_rows(reader_->cluster_usage(usage));
+    const bool is_of_wckeys = question.kind == Kind::WckeyUsage;
+    std::vector<UsageRow> rows =
+        TRY(is_of_wckeys ? reader_->wckey_usage(usage) : reader_->usage(usage));
+    std::erase_if(rows, [&](const UsageRow& row) {
+        return is_of_wckeys ? !view.sees_usage_of_wckey(row.id) : !view.sees_usage_of(row.id);
+    });
+    return encoded_rows(Result<std::vector<UsageRow>>(std::move(rows)));
 }
 
 Result<std::vector<std::string>> AccountingService::answer(std::string_view bytes,
@@ -236,29 +217,29 @@ Result<std::vector<std::string>> AccountingService::answer(std::string_view byte
                               .period = question.period,
                               .start = question.start.value_or(Time{}),
                               .end = question.end.value_or(now)};
-    const bool is_admin = level_of(viewer) != AdminLevel::None;
+    const std::shared_ptr<const Policy> policy = this->policy();
+    const AccountingView view(*policy, viewer, options_.hidden);
     const std::lock_guard guard(reader_mutex_);
     switch (question.kind) {
         case Kind::Jobs:
-            return job_rows(question.jobs, viewer, now);
+            return job_rows(question.jobs, view, now);
         case Kind::Policy:
-            return std::vector{encoded(visible_policy(viewer))};
+            return std::vector{encoded(view.visible_policy())};
         case Kind::Events:
-            if (options_.hidden.events && !is_admin) return hidden("events");
+            if (!view.sees_all(HiddenKind::Events)) return hidden("events");
             return encoded_rows(reader_->events(cluster, question.start, question.end));
         case Kind::Reservations:
+            if (!view.sees_all(HiddenKind::Reservations)) return hidden("reservations");
             return encoded_rows(reader_->reservations(cluster, question.start, question.end));
         case Kind::Transactions:
             return encoded_rows(reader_->transactions(question.start, question.end));
         case Kind::Usage:
-            if (options_.hidden.usage && !is_admin) return hidden("reports");
-            return encoded_rows(reader_->usage(usage));
         case Kind::WckeyUsage:
-            if (options_.hidden.usage && !is_admin) return hidden("reports");
-            return encoded_rows(reader_->wckey_usage(usage));
         case Kind::ClusterUsage:
-            if (options_.hidden.usage && !is_admin) return hidden("reports");
-            return encoded_rows(reader_->cluster_usage(usage));
+            return usage_rows(question, usage, view);
+        case Kind::Imports:
+            if (!viewer.is_root) return Error{ErrorCode::AccessDenied, "only slurmctld may ask"};
+            return encoded_rows(reader_->imports_after(cluster, question.after));
     }
     return Error{ErrorCode::NotSupported, "a question that this version does not know"};
 }
@@ -289,11 +270,32 @@ std::vector<std::string> AccountingService::cluster_names() const {
 }
 
 Result<void> AccountingService::roll_up(Time now) {
+    const auto start = std::chrono::steady_clock::now();
     for (const std::string& cluster : cluster_names()) {
         const std::lock_guard guard(writer_mutex_);
         TRY(writer_->roll_up(cluster, now));
     }
+    const auto time =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                       std::chrono::steady_clock::now() - start)
+                                       .count());
+    const std::lock_guard guard(roll_ups_mutex_);
+    ++roll_ups_.count;
+    roll_ups_.last_start = now;
+    roll_ups_.last_time = time;
+    roll_ups_.max_time = std::max(roll_ups_.max_time, time);
+    roll_ups_.total_time += time;
     return {};
+}
+
+PassStatistics AccountingService::roll_ups() const {
+    const std::lock_guard guard(roll_ups_mutex_);
+    return roll_ups_;
+}
+
+void AccountingService::clear_statistics() {
+    const std::lock_guard guard(roll_ups_mutex_);
+    roll_ups_ = {};
 }
 
 Result<void> AccountingService::purge(const std::vector<PurgeRule>& rules, Time now,
@@ -308,21 +310,48 @@ Result<void> AccountingService::purge(const std::vector<PurgeRule>& rules, Time 
 }
 
 Result<void> AccountingService::check_is_administrator(const AccountingCaller& viewer) const {
-    if (level_of(viewer) == AdminLevel::Administrator) return {};
+    if (level_of(*policy(), viewer) == AdminLevel::Administrator) return {};
     return Error{ErrorCode::AccessDenied, "only administrators may do this"};
 }
 
-Result<void> AccountingService::obey(const AccountingOrder& order, const AccountingCaller& viewer,
-                                     Time now) {
+Result<void> AccountingService::check_is_operator(const AccountingCaller& viewer) const {
+    if (level_of(*policy(), viewer) != AdminLevel::None) return {};
+    return Error{ErrorCode::AccessDenied, "only operators and administrators may do this"};
+}
+
+Result<std::vector<std::string>> AccountingService::obey(const AccountingOrder& order,
+                                                         const AccountingCaller& viewer, Time now) {
+    std::vector<std::string> rows;
     TRY(check_is_administrator(viewer));
     if (order.kind == AccountingOrder::Kind::Purge) {
         log_info("audit: uid {}: archive into {}", viewer.user.value, order.path);
-        return purge(order.rules, now, order.path);
+        TRY(purge(order.rules, now, order.path));
+        return rows;
+    }
+    const std::lock_guard guard(writer_mutex_);
+    if (order.kind == AccountingOrder::Kind::Import) {
+        const std::vector<std::string> known = cluster_names();
+        if (std::find(known.begin(), known.end(), order.cluster) == known.end()) {
+            return Error{ErrorCode::NotFound,
+                         fmt::format("no cluster {} in accounting", order.cluster)};
+        }
+        const ImportOutcome outcome =
+            TRY(writer_->import_runs(order.cluster, order.runs, order.only_check));
+        if (!order.only_check)
+            log_info("audit: uid {}: import {} runs into {}", viewer.user.value, outcome.added,
+                     order.cluster);
+        rows.push_back(encoded(outcome));
+        return rows;
     }
     log_info("audit: uid {}: load archive {}", viewer.user.value, order.path);
-    const std::lock_guard guard(writer_mutex_);
     TRY(writer_->load_archive(order.path));
-    return {};
+    return rows;
+}
+
+Result<std::vector<UsageImport>> AccountingService::imports_after(const std::string& cluster,
+                                                                  std::uint64_t number) {
+    const std::lock_guard guard(reader_mutex_);
+    return reader_->imports_after(cluster, number);
 }
 
 std::map<std::string, UserId> uids_in(const PolicyChange& change) {

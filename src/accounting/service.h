@@ -13,19 +13,11 @@
 #include <vector>
 
 #include "accounting/accounting.h"
+#include "accounting/view.h"
+#include "model/statistics.h"
 #include "policy/apply.h"
 
 namespace sluice {
-
-// Who asks, and what the site hides (PrivateData).
-struct AccountingCaller {
-    UserId user;
-    std::string name;
-    bool is_root = false;  // root or SlurmUser
-};
-struct HiddenData {
-    bool jobs = false, users = false, accounts = false, usage = false, events = false;
-};
 
 struct ServiceOptions {
     sql::Target target;
@@ -47,9 +39,9 @@ public:
                                   const std::vector<NumberedFact>& facts);
     Result<std::uint64_t> last_delivered(const std::string& cluster);
     Result<void> keep_script(const std::string& hash, std::string_view bytes);
-    // The cluster has a record and associations from now on.
-    Result<void> register_cluster(const std::string& cluster, const std::string& host,
-                                  std::uint16_t port, Time now);
+    // The cluster has a record and associations from now on. `controller`: its name, and what it
+    // tells about itself (control_host, control_port, has_gang).
+    Result<void> register_cluster(const ClusterRecord& controller, Time now);
 
     // ---- the policy
     std::shared_ptr<const Policy> policy() const;
@@ -68,18 +60,25 @@ public:
     Result<void> roll_up(Time now);  // of all clusters
     Result<void> purge(const std::vector<PurgeRule>& rules, Time now,
                        const std::string& archive_directory);
-    // Purge and LoadArchive, of an administrator.
-    Result<void> obey(const AccountingOrder& order, const AccountingCaller& viewer, Time now);
+    // Purge, LoadArchive and Import, of an administrator. Returns rows of the answer.
+    Result<std::vector<std::string>> obey(const AccountingOrder& order,
+                                          const AccountingCaller& viewer, Time now);
+    Result<std::vector<UsageImport>> imports_after(const std::string& cluster,
+                                                   std::uint64_t number);
     Result<void> check_is_administrator(const AccountingCaller& viewer) const;
+    Result<void> check_is_operator(const AccountingCaller& viewer) const;  // or administrator
+    PassStatistics roll_ups() const;                                       // how long they took
+    void clear_statistics();
 
 private:
     AccountingService(ServiceOptions options, std::unique_ptr<Accounting> writer,
                       std::unique_ptr<Accounting> reader);
     Result<void> store_policy(Policy policy, const std::vector<Transaction>& why);
-    Result<std::vector<std::string>> job_rows(JobSelection selection,
-                                              const AccountingCaller& viewer, Time now);
-    Policy visible_policy(const AccountingCaller& viewer) const;
-    AdminLevel level_of(const AccountingCaller& viewer) const;
+    Result<std::vector<std::string>> job_rows(JobSelection selection, const AccountingView& view,
+                                              Time now);
+    Result<std::vector<std::string>> usage_rows(const AccountingQuestion& question,
+                                                const UsageQuestion& usage,
+                                                const AccountingView& view);
     std::vector<std::string> cluster_names() const;
 
     const ServiceOptions options_;
@@ -87,6 +86,8 @@ private:
     std::unique_ptr<Accounting> writer_;
     std::mutex reader_mutex_;
     std::unique_ptr<Accounting> reader_;
+    mutable std::mutex roll_ups_mutex_;
+    PassStatistics roll_ups_;
     mutable std::mutex policy_mutex_;
     std::shared_ptr<const Policy> policy_;
 };

@@ -8,6 +8,7 @@
 
 #include "accounting/archive.h"
 #include "accounting/facts.h"
+#include "accounting/import.h"
 #include "accounting/job_query.h"
 #include "accounting/policy_rows.h"
 #include "accounting/rollup.h"
@@ -35,6 +36,22 @@ public:
 
     Result<std::uint64_t> last_applied(const std::string& cluster) override {
         return ask([&] { return accounting::last_applied(*database_, cluster); });
+    }
+
+    Result<ImportOutcome> import_runs(const std::string& cluster,
+                                      const std::vector<AccountedRun>& runs,
+                                      bool only_check) override {
+        ImportOutcome outcome;
+        TRY(sql::transact(*database_, [&]() -> Result<void> {
+            outcome = TRY(accounting::import_runs(*database_, cluster, runs, only_check));
+            return {};
+        }));
+        return outcome;
+    }
+
+    Result<std::vector<UsageImport>> imports_after(const std::string& cluster,
+                                                   std::uint64_t number) override {
+        return ask([&] { return accounting::imports_after(*database_, cluster, number); });
     }
 
     Result<void> put_script(const std::string& hash, std::string_view bytes) override {

@@ -296,10 +296,10 @@ TEST(Load, ARateThatWouldLockUsersOutIsRefused) {
 }
 
 TEST(Load, PrivateDataIsWhatItNames) {
-    const Config config = small_with("PrivateData=Jobs,reservations,users");
+    const Config config = small_with("PrivateData=Jobs,reservations,users,usage");
     EXPECT_TRUE(config.warnings.empty());
     const PrivateData hidden = settings_from(config, UserId{0})->private_data;
-    EXPECT_TRUE(hidden.jobs && hidden.reservations);
+    EXPECT_TRUE(hidden.jobs && hidden.reservations && hidden.usage);
     EXPECT_FALSE(hidden.nodes || hidden.partitions);
     EXPECT_FALSE(settings_from(small_with("PrivateData=users"), UserId{0})->private_data.any());
 }

@@ -217,7 +217,8 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.private_data = {.jobs = is_private("jobs"),
                              .nodes = is_private("nodes"),
                              .partitions = is_private("partitions"),
-                             .reservations = is_private("reservations")};
+                             .reservations = is_private("reservations"),
+                             .usage = is_private("usage")};
     settings.def_mem_per_cpu = config.def_mem_per_cpu;
     settings.def_mem_per_node = config.def_mem_per_node;
     settings.max_mem_per_cpu = config.max_mem_per_cpu;

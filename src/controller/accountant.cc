@@ -1,6 +1,7 @@
 // See accountant.h.
 #include "controller/accountant.h"
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <set>
@@ -87,6 +88,7 @@ void Accountant::run() {
 void Accountant::work() {
     Result<void> outcome;
     if (const Result<bool> brought = bring_policy(); !brought) outcome = brought.error();
+    if (outcome) outcome = bring_imports();
     while (outcome) {
         const Result<bool> more = deliver_some();
         if (!more) outcome = more.error();
@@ -155,6 +157,23 @@ Result<bool> Accountant::bring_policy(std::function<void()> then) {
     return true;
 }
 
+Result<void> Accountant::bring_imports() {
+    const auto snapshot = published_.snapshot.get();
+    if (!snapshot) return {};  // what the core has counted is not known yet
+    last_import_ = std::max(last_import_, snapshot->last_import);
+    while (true) {
+        const std::vector<UsageImport> imports = TRY(peer_->imports_after(last_import_));
+        if (imports.empty()) return {};
+        for (const UsageImport& each : imports) {
+            last_import_ = each.number;
+            Incoming incoming;
+            incoming.event = UsageImported{std::make_shared<const UsageImport>(each)};
+            inbox_.push(std::move(incoming));
+        }
+        next_upkeep_ = Time{};  // they are rolled up at once
+    }
+}
+
 // One line when it begins, and one when it is over.
 void Accountant::report(const Result<void>& outcome) {
     if (!outcome) {
@@ -172,6 +191,12 @@ Result<std::shared_ptr<const Policy>> OwnAccounting::policy_after(std::uint64_t 
     const std::shared_ptr<const Policy> policy = service_.policy();
     if (policy->version <= version) return std::shared_ptr<const Policy>();
     return std::make_shared<const Policy>(policy_of_cluster(*policy, cluster_));
+}
+
+Result<std::vector<UsageImport>> OwnAccounting::imports_after(std::uint64_t number) {
+    std::vector<UsageImport> imports = TRY(service_.imports_after(cluster_, number));
+    if (!imports.empty()) next_roll_up_ = Time{};
+    return imports;
 }
 
 void OwnAccounting::upkeep(Time now) {

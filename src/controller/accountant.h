@@ -33,6 +33,8 @@ public:
     virtual Result<void> keep_script(const std::string& hash, std::string_view bytes) = 0;
     // The policy of this cluster, if it is newer than that version; else null.
     virtual Result<std::shared_ptr<const Policy>> policy_after(std::uint64_t version) = 0;
+    // What imported runs used: see UsageImport.
+    virtual Result<std::vector<UsageImport>> imports_after(std::uint64_t number) = 0;
     virtual void upkeep(Time /*now*/) {}  // once a minute
 };
 
@@ -54,6 +56,7 @@ private:
     Result<bool> deliver_some();  // whether there may be more
     Result<void> keep_scripts(const std::vector<NumberedFact>& facts);
     Result<bool> bring_policy(std::function<void()> then = {});  // whether there was a newer one
+    Result<void> bring_imports();
     void report(const Result<void>& outcome);
 
     Store& store_;
@@ -64,6 +67,7 @@ private:
     bool knows_delivered_ = false;
     std::mutex policy_mutex_;  // for the next, and for the order of policies in the inbox
     std::uint64_t policy_version_ = 0;
+    std::uint64_t last_import_ = 0;
     bool is_troubled_ = false;  // the last attempt failed
     Time next_upkeep_{};
 
@@ -88,6 +92,7 @@ public:
         return service_.keep_script(hash, bytes);
     }
     Result<std::shared_ptr<const Policy>> policy_after(std::uint64_t version) override;
+    Result<std::vector<UsageImport>> imports_after(std::uint64_t number) override;
     void upkeep(Time now) override;
 
 private:

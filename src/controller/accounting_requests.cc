@@ -2,8 +2,10 @@
 
 #include "controller/accountant.h"
 #include "controller/replies.h"
+#include "controller/statistics.h"
 #include "core/limits/associations.h"
 #include "model/errors.h"
+#include "model/statistics_fields.h"
 #include "os/socket.h"
 #include "os/user.h"
 #include "protocol/field_codec.h"
@@ -35,7 +37,7 @@ PolicyFacts facts_for(const Services& services, const PolicyChange& change) {
     });
     facts.uids = uids_in(change);
     facts.gres = snapshot->settings->gres_types;
-    facts.can_suspend = snapshot->settings->preempt.gang;
+    if (!snapshot->settings->preempt.gang) facts.cannot_suspend = snapshot->settings->cluster_name;
     for (const Partition& partition : *snapshot->partitions) {
         if (!partition.config.qos.empty()) facts.partition_qos.push_back(partition.config.qos);
     }
@@ -76,11 +78,24 @@ Result<wire::Reply> obey(Services& services, const AccountingCaller& viewer,
         case AccountingOrder::Kind::Shutdown:
             return Error{ErrorCode::NotSupported,
                          "slurmctld has the accounting database: use scontrol"};
+        case AccountingOrder::Kind::ShowStatistics:
+            TRY(services.accounting->check_is_operator(viewer));
+            field_codec::put_fields(statistics_of(services, wall_clock()),
+                                    *reply.mutable_statistics());
+            return reply;
+        case AccountingOrder::Kind::ClearStatistics:
+            TRY(services.accounting->check_is_administrator(viewer));
+            services.statistics.reset(wall_clock());
+            services.accounting->clear_statistics();
+            return reply;
         case AccountingOrder::Kind::Purge:
         case AccountingOrder::Kind::LoadArchive:
+        case AccountingOrder::Kind::Import:
             break;
     }
-    TRY(services.accounting->obey(order, viewer, wall_clock()));
+    for (std::string& row : TRY(services.accounting->obey(order, viewer, wall_clock())))
+        reply.mutable_rows()->add_rows(std::move(row));
+    if (order.kind == AccountingOrder::Kind::Import) services.accountant->wake();
     return reply;
 }
 
@@ -121,7 +136,8 @@ HiddenData hidden_data(const Config& config) {
             .users = has("users"),
             .accounts = has("accounts"),
             .usage = has("usage"),
-            .events = has("events")};
+            .events = has("events"),
+            .reservations = false};  // slurmctld shows them by their own rules
 }
 
 }  // namespace sluice

@@ -133,8 +133,12 @@ Result<void> Controller::open_accounting(std::shared_ptr<const Policy> stored) {
                                .qos = config.qos,
                                .first = std::move(stored)};
         accounting_ = TRY(AccountingService::open(std::move(options), wall_clock()));
-        TRY(accounting_->register_cluster(config.cluster_name, host_name(), config.slurmctld_port,
-                                          wall_clock()));
+        ClusterRecord own;
+        own.name = config.cluster_name;
+        own.control_host = host_name();
+        own.control_port = config.slurmctld_port;
+        own.has_gang = parse_preempt_words(config.preempt_mode).gang;
+        TRY(accounting_->register_cluster(own, wall_clock()));
         peer = std::make_unique<OwnAccounting>(*accounting_, config.cluster_name);
     }
     accountant_ = std::make_unique<Accountant>(*store_, inbox_, published_, std::move(peer));

@@ -2,8 +2,11 @@
 #include "controller/dbd_peer.h"
 
 #include "auth/handshake.h"
+#include "model/accounting_question.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"
+#include "model/preempt.h"
+#include "model/used_fields.h"
 #include "os/socket.h"
 #include "protocol/fact_codec.h"
 #include "protocol/field_codec.h"
@@ -38,11 +41,26 @@ Result<std::shared_ptr<const Policy>> DbdPeer::policy_after(std::uint64_t versio
     message.set_version(version);
     message.set_host(own_name());
     message.set_port(live_->config.slurmctld_port);
+    message.set_gang(parse_preempt_words(live_->config.preempt_mode).gang);
     const wire::Reply reply = TRY(ask(request));
     if (reply.rows().rows_size() == 0) return std::shared_ptr<const Policy>();
     Policy policy;
     TRY(field_codec::get_fields(reply.rows().rows(0), policy));
     return std::make_shared<const Policy>(std::move(policy));
+}
+
+Result<std::vector<UsageImport>> DbdPeer::imports_after(std::uint64_t number) {
+    AccountingQuestion question;
+    question.kind = AccountingQuestion::Kind::Imports;
+    question.cluster = live_->config.cluster_name;
+    question.after = number;
+    wire::Request request;
+    field_codec::put_fields(question, *request.mutable_ask_accounting());
+    const wire::Reply reply = TRY(ask(request));
+    std::vector<UsageImport> imports;
+    for (const std::string& row : reply.rows().rows())
+        TRY(field_codec::get_fields(row, imports.emplace_back()));
+    return imports;
 }
 
 // As SlurmctldHost names it.

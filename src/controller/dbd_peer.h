@@ -18,6 +18,7 @@ public:
     Result<std::uint64_t> deliver(const std::vector<NumberedFact>& facts) override;
     Result<void> keep_script(const std::string& hash, std::string_view bytes) override;
     Result<std::shared_ptr<const Policy>> policy_after(std::uint64_t version) override;
+    Result<std::vector<UsageImport>> imports_after(std::uint64_t number) override;
 
 private:
     Result<wire::Reply> ask(const wire::Request& request);

@@ -11,10 +11,10 @@
 
 #include "base/queue.h"
 #include "controller/in_flight.h"
-#include "controller/request_counts.h"
 #include "controller/undecided.h"
 #include "core/effect.h"
 #include "core/event.h"
+#include "net/request_counts.h"
 #include "store/store.h"
 
 namespace sluice {

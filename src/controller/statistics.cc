@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "accounting/service.h"
 #include "controller/fleet.h"
 #include "controller/services.h"
 
@@ -117,6 +118,7 @@ Statistics statistics_of(Services& services, Time now) {
     }
     if (const Result<std::uint64_t> facts = services.store.fact_count())
         statistics.waiting_facts = *facts;
+    if (services.accounting) statistics.roll_ups = services.accounting->roll_ups();
     if (const auto snapshot = services.published.snapshot.get())
         count_states(*snapshot, statistics);
     return statistics;

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <mutex>
 
-#include "controller/request_counts.h"
 #include "core/tally.h"
+#include "net/request_counts.h"
 
 namespace sluice {
 

@@ -151,6 +151,13 @@ void on_reconfigure(Cluster& cluster, Time now, const Reconfigure& event, Effect
     if (event.request.value != 0) effects.push_back(Reply{event.request, Done{}});
 }
 
+void on_usage_imported(Cluster& cluster, Time now, const UsageImported& event) {
+    import_usage(cluster, now, *event.import);
+    watch_used_minutes(cluster, now);
+    reprioritize_all(cluster, now, true);
+    cluster.want_pass();
+}
+
 void on_question(Cluster& cluster, Time now, RequestId request, const Event& question,
                  Effects& effects) {
     cluster.refresh_layout();
@@ -188,6 +195,7 @@ struct Dispatch {
     void operator()(const ChangeReservation& e) const { on_change_reservation(cluster, now, e, effects); }
     void operator()(const FactsDelivered& e) const { cluster.facts_were_delivered(e.last); }
     void operator()(const PolicyChanged& e) const { on_policy_changed(cluster, now, e); }
+    void operator()(const UsageImported& e) const { on_usage_imported(cluster, now, e); }
     void operator()(const ClockStepped& e) const { on_clock_stepped(cluster, now, e, effects); }
     void operator()(const StoodStill& e) const { on_stood_still(cluster, now, e); }
     void operator()(const JobProgramEnded& e) const { on_job_program_ended(cluster, now, e, effects); }

@@ -326,10 +326,10 @@ std::shared_ptr<const Snapshot> Cluster::take_snapshot(Time now) {
     if (!visible_change_) return nullptr;
     visible_change_ = false;
     copied_ = nullptr;  // it would keep old records in memory
-    return std::make_shared<Snapshot>(Snapshot{++version_, now, jobs_, nodes_, partitions_,
-                                               settings_, plan_, licenses_.all(), priority_scale_,
-                                               reservations_.shared(), policy_, associations_,
-                                               priorities_, next_job_id_, damaged_});
+    return std::make_shared<Snapshot>(
+        Snapshot{++version_, now, jobs_, nodes_, partitions_, settings_, plan_, licenses_.all(),
+                 priority_scale_, reservations_.shared(), policy_, associations_, priorities_,
+                 next_job_id_, usage_.last_import(), damaged_});
 }
 
 void Cluster::set_policy(Policy policy) {

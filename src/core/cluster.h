@@ -128,6 +128,7 @@ struct Snapshot {
     std::shared_ptr<const AssociationTree> associations;
     PriorityTable priorities;  // only those newer than the records
     std::uint32_t next_job_id = 0;
+    std::uint64_t last_import = 0;  // of usage: UsageImport
     std::shared_ptr<const std::vector<DamagedRow>> damaged;
 };
 

@@ -273,6 +273,11 @@ struct PolicyChanged {
     std::shared_ptr<const Policy> policy;
 };
 
+// What runs used that the accounting database got from another cluster manager.
+struct UsageImported {
+    std::shared_ptr<const UsageImport> import;
+};
+
 struct Reconfigure {
     RequestId request;  // 0: by signal, no reply
     Caller caller;
@@ -284,6 +289,7 @@ using Event =
                  CreateStep, WaitJob, RequestDropped, CompleteJob, ShowAllocation, NodeRegistered,
                  NodeHeartbeat, NodeDisconnected, LaunchReported, JobEnded, StepEnded, NodeCleaned,
                  KillFailed, Tick, Reconfigure, ExplainJob, ChangeReservation, RebootNodes,
-                 ClockStepped, StoodStill, FactsDelivered, PolicyChanged, JobProgramEnded>;
+                 ClockStepped, StoodStill, FactsDelivered, PolicyChanged, JobProgramEnded,
+                 UsageImported>;
 
 }  // namespace sluice

@@ -52,6 +52,7 @@ constexpr Permission kPermissions[] = {
     {Action::SeePrivateNodes,       "see private nodes",      "-     -     -     y     y     y"},
     {Action::SeePrivatePartitions,  "see private partitions", "-     -     -     y     y     y"},
     {Action::SeePrivateReservation, "see private reservation","-     -     -     y     y     y"},
+    {Action::SeePrivateUsage,       "see private usage",      "-     y     y     y     y     y"},
     {Action::SeeDamagedRecords,     "see damaged records",    "-     -     -     y     y     y",
         ErrorCode::AccessDenied, "only root and SlurmUser may see damaged records"},
     {Action::ResetStatistics,       "reset statistics",       "-     -     -     y     y     y"},

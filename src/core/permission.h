@@ -48,6 +48,7 @@ enum class Action : std::uint8_t {
     SeePrivateNodes,
     SeePrivatePartitions,
     SeePrivateReservation,
+    SeePrivateUsage,    // of a user or an account: sshare
     SeeDamagedRecords,  // scontrol show damaged
     ResetStatistics,    // sdiag -r
     // the cluster

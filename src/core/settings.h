@@ -83,7 +83,8 @@ struct PrivateData {
     bool nodes = false;
     bool partitions = false;
     bool reservations = false;  // that they may not use
-    bool any() const { return jobs || nodes || partitions || reservations; }
+    bool usage = false;         // of other users, and of accounts
+    bool any() const { return jobs || nodes || partitions || reservations || usage; }
 };
 
 // HealthCheckNodeState: nodes in any of these states.

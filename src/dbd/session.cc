@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "model/errors.h"
 #include "model/policy_fields.h"
+#include "model/statistics_fields.h"
 #include "net/run_on.h"
 #include "os/socket.h"
 #include "os/user.h"
@@ -49,10 +50,12 @@ Result<wire::Reply> deliver(DbdServices& services, const wire::DeliverFacts& mes
 }
 
 Result<wire::Reply> policy_after(DbdServices& services, const wire::AskPolicy& message, Time now) {
-    if (message.version() == 0) {
-        TRY(services.accounting.register_cluster(message.cluster(), message.host(),
-                                                 static_cast<std::uint16_t>(message.port()), now));
-    }
+    ClusterRecord controller;
+    controller.name = message.cluster();
+    controller.control_host = message.host();
+    controller.control_port = static_cast<std::uint16_t>(message.port());
+    controller.has_gang = message.gang();
+    TRY(services.accounting.register_cluster(controller, now));
     wire::Reply reply;
     wire::Rows& rows = *reply.mutable_rows();
     const std::shared_ptr<const Policy> policy = services.accounting.policy();
@@ -69,10 +72,24 @@ Result<PolicyFacts> facts_for(DbdServices& services, const PolicyChange& change,
     PolicyFacts facts;
     facts.jobs = TRY(services.accounting.live_jobs(now));
     facts.uids = uids_in(change);
-    for (const TresKind& kind : services.accounting.policy()->tres) {
+    const std::shared_ptr<const Policy> policy = services.accounting.policy();
+    for (const TresKind& kind : policy->tres) {
         if (kind.name.starts_with("gres/")) facts.gres.push_back(kind.name.substr(5));
     }
+    for (const ClusterRecord& each : policy->clusters) {
+        const bool is_registered = !each.deleted && !each.control_host.empty();
+        if (is_registered && !each.has_gang) facts.cannot_suspend = each.name;
+    }
     return facts;
+}
+
+Statistics statistics_of(const DbdServices& services, Time now) {
+    Statistics statistics;
+    statistics.time = now;
+    statistics.since = services.counted_since;
+    services.requests.fill(statistics);
+    statistics.roll_ups = services.accounting.roll_ups();
+    return statistics;
 }
 
 wire::Reply done() {
@@ -98,9 +115,21 @@ Result<wire::Reply> obey(DbdServices& services, const AccountingCaller& viewer,
                      order.kind == Kind::Shutdown ? "shutdown" : "reconfigure");
             services.signal_after_reply = order.kind == Kind::Shutdown ? SIGTERM : SIGHUP;
             break;
+        case Kind::ShowStatistics:
+            TRY(services.accounting.check_is_operator(viewer));
+            field_codec::put_fields(statistics_of(services, now), *reply.mutable_statistics());
+            break;
+        case Kind::ClearStatistics:
+            TRY(services.accounting.check_is_administrator(viewer));
+            services.requests.reset();
+            services.accounting.clear_statistics();
+            services.counted_since = now;
+            break;
         case Kind::Purge:
         case Kind::LoadArchive:
-            TRY(services.accounting.obey(order, viewer, now));
+        case Kind::Import:
+            for (std::string& row : TRY(services.accounting.obey(order, viewer, now)))
+                reply.mutable_rows()->add_rows(std::move(row));
             break;
     }
     return reply;
@@ -176,7 +205,11 @@ asio::awaitable<void> DbdHost::serve(std::shared_ptr<Link> link, Identity peer, 
         link->expect_until(std::nullopt);
         const auto request = decode<wire::Request>(*message);
         if (!request) co_return;
-        const auto work = [&] { return reply_to(services_, peer.user, *request, wall_clock()); };
+        const auto work = [&] {
+            const RequestCounts::Timer timer =
+                services_.requests.start(type_of(*request), peer.user);
+            return reply_to(services_, peer.user, *request, wall_clock());
+        };
         const wire::Reply reply = co_await run_on(services_.pool, work);
         link->send(framed(reply));
         co_await link->flushed();

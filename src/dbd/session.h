@@ -11,6 +11,8 @@
 #include "accounting/service.h"
 #include "config/slurmdbd_conf.h"
 #include "dbd/controllers.h"
+#include "net/request_counts.h"
+#include "net/run_on.h"
 #include "net/server.h"
 
 namespace sluice {
@@ -20,6 +22,8 @@ struct DbdServices {
     UserId slurm_user;
     AccountingService& accounting;
     Controllers& controllers;
+    RequestCounts requests = {};
+    std::atomic<Time> counted_since = wall_clock();
     asio::thread_pool pool{4};
     std::atomic<int> signal_after_reply = 0;  // SIGHUP or SIGTERM, for this process
 };

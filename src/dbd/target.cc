@@ -65,7 +65,8 @@ HiddenData hidden_data(const DbdConfig& config) {
             .users = has("users"),
             .accounts = has("accounts"),
             .usage = has("usage"),
-            .events = has("events")};
+            .events = has("events"),
+            .reservations = has("reservations")};
 }
 
 std::vector<PurgeRule> purge_rules(const DbdConfig& config) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/accounted_fields.h"
 #include "model/fields.h"
 
 namespace sluice {
@@ -28,11 +29,33 @@ struct PurgeRule {
 };
 
 struct AccountingOrder {
-    enum class Kind : std::uint8_t { Ping, Reconfigure, Shutdown, Purge, LoadArchive };
+    enum class Kind : std::uint8_t {
+        Ping,
+        Reconfigure,
+        Shutdown,
+        Purge,
+        LoadArchive,
+        Import,
+        ShowStatistics,
+        ClearStatistics,
+    };
     Kind kind = Kind::Ping;
     std::vector<PurgeRule> rules;  // of Purge
     std::string path;              // the directory of new archives, or the file to load
+    // Of Import: runs that have ended, of one cluster, with their steps.
+    std::string cluster = {};
+    std::vector<AccountedRun> runs = {};
+    bool only_check = false;  // nothing is added
     bool operator==(const AccountingOrder&) const = default;
+};
+constexpr std::size_t kImportedAtOnce = 1000;  // runs of one order
+
+// The answer to Import.
+struct ImportOutcome {
+    std::uint64_t added = 0;           // or, if only checked, to be added
+    std::uint64_t known = 0;           // the database has them
+    std::vector<std::uint32_t> taken;  // jobs: the database has another run in their place
+    bool operator==(const ImportOutcome&) const = default;
 };
 
 template <>
@@ -42,7 +65,17 @@ inline constexpr auto kFields<PurgeRule> = fields<PurgeRule>(
 
 template <>
 inline constexpr auto kFields<AccountingOrder> = fields<AccountingOrder>(
-    field(2, "kind", &AccountingOrder::kind, at_most(AccountingOrder::Kind::LoadArchive)),
-    field(3, "rules", &AccountingOrder::rules), field(4, "path", &AccountingOrder::path));
+    field(2, "kind", &AccountingOrder::kind, at_most(AccountingOrder::Kind::ClearStatistics)),
+    field(3, "rules", &AccountingOrder::rules), field(4, "path", &AccountingOrder::path),
+    field(5, "cluster", &AccountingOrder::cluster),
+    field(6, "runs", &AccountingOrder::runs, entries_at_most(kImportedAtOnce)),
+    field(7, "check", &AccountingOrder::only_check));
+
+template <>
+inline constexpr auto kFields<ImportOutcome> = fields<ImportOutcome>(
+    field(2, "added", &ImportOutcome::added), field(3, "known", &ImportOutcome::known),
+    field(4, "taken", &ImportOutcome::taken));
+
+static_assert(numbers_differ<AccountingOrder>() && numbers_differ<ImportOutcome>());
 
 }  // namespace sluice

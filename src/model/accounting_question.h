@@ -23,12 +23,14 @@ struct AccountingQuestion {
         Usage,         // UsageRow, of associations
         WckeyUsage,    // UsageRow, of wckeys
         ClusterUsage,  // ClusterUsageRow
+        Imports,       // UsageImport, of numbers above `after`; asked by slurmctld
     };
     Kind kind = Kind::Jobs;
     JobSelection jobs;    // of Jobs
     std::string cluster;  // empty: that of the answering controller
     std::optional<Time> start, end;
     RollupPeriod period = RollupPeriod::Hour;
+    std::uint64_t after = 0;
     bool operator==(const AccountingQuestion&) const = default;
 };
 
@@ -64,10 +66,11 @@ struct ClusterUsageRow {
 
 template <>
 inline constexpr auto kFields<AccountingQuestion> = fields<AccountingQuestion>(
-    field(2, "kind", &AccountingQuestion::kind, at_most(AccountingQuestion::Kind::ClusterUsage)),
+    field(2, "kind", &AccountingQuestion::kind, at_most(AccountingQuestion::Kind::Imports)),
     field(3, "jobs", &AccountingQuestion::jobs), field(4, "cluster", &AccountingQuestion::cluster),
     field(5, "start", &AccountingQuestion::start), field(6, "end", &AccountingQuestion::end),
-    field(7, "period", &AccountingQuestion::period, at_most(RollupPeriod::Month)));
+    field(7, "period", &AccountingQuestion::period, at_most(RollupPeriod::Month)),
+    field(8, "after", &AccountingQuestion::after));
 
 template <>
 inline constexpr auto kFields<Transaction> = fields<Transaction>(

@@ -103,6 +103,7 @@ struct ClusterRecord {
     std::string name;
     std::string control_host;  // of the controller that registered; empty: none has
     std::uint16_t control_port = 0;
+    bool has_gang = false;  // its PreemptMode has GANG, as the controller has told
     std::uint32_t rpc_version = 0;
     std::string classification;
     std::uint32_t flags = 0;

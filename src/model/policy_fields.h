@@ -74,6 +74,7 @@ inline constexpr auto kFields<ClusterRecord> = fields<ClusterRecord>(
     field(2, "id", &ClusterRecord::id), field(3, "cluster", &ClusterRecord::name),
     field(4, "ControlHost", &ClusterRecord::control_host),
     field(5, "ControlPort", &ClusterRecord::control_port),
+    field(12, "PreemptMode", &ClusterRecord::has_gang),
     field(6, "RPC", &ClusterRecord::rpc_version),
     field(7, "Classification", &ClusterRecord::classification),
     field(8, "Flags", &ClusterRecord::flags), field(9, "created", &ClusterRecord::created),

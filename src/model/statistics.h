@@ -1,6 +1,7 @@
 // model/statistics.h
 //
-// What slurmctld counts of its own work, as sdiag shows it. Times are microseconds.
+// What slurmctld counts of its own work, as sdiag shows it, and slurmdbd of its own, as sacctmgr
+// show stats does. Times are microseconds.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +59,7 @@ struct Statistics {
     Time job_states_time{};
     std::uint64_t jobs_pending = 0, jobs_running = 0;  // at that time
     PassStatistics quick_passes, full_passes;
+    PassStatistics roll_ups;  // of the accounting database, where this daemon has it: times only
     std::uint64_t clock_latency = 0;  // of 1000 calls of gettimeofday(), at the start
     std::vector<RequestCount> by_type, by_user;
     bool operator==(const Statistics&) const = default;

@@ -49,6 +49,7 @@ inline constexpr auto kFields<Statistics> = fields<Statistics>(
     field(11, "jobs running", &Statistics::jobs_running),
     field(12, "quick passes", &Statistics::quick_passes),
     field(13, "full passes", &Statistics::full_passes),
+    field(17, "roll-ups", &Statistics::roll_ups),
     field(14, "clock latency", &Statistics::clock_latency),
     field(15, "requests by type", &Statistics::by_type),
     field(16, "requests by user", &Statistics::by_user));

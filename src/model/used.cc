@@ -11,6 +11,17 @@
 
 namespace sluice {
 
+UsedAmounts scaled(UsedAmounts amounts, double factor) {
+    for (auto& [name, amount] : amounts.tres_seconds) amount *= factor;
+    amounts.wall_seconds *= factor;
+    return amounts;
+}
+
+double decay(Seconds age, Seconds half_life) {
+    if (half_life <= Seconds{0} || age <= Seconds{0}) return 1;
+    return std::exp2(-static_cast<double>(age.count()) / static_cast<double>(half_life.count()));
+}
+
 std::string usage_key(const StoredUsage& row) {
     switch (row.of) {
         case UsageOf::Clock:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 
@@ -17,6 +18,10 @@ struct UsedAmounts {
     double wall_seconds = 0;
     bool operator==(const UsedAmounts&) const = default;
 };
+
+UsedAmounts scaled(UsedAmounts amounts, double factor);
+// What is left after this time; a half-life of 0: all.
+double decay(Seconds age, Seconds half_life);
 
 enum class UsageOf : std::uint8_t {
     Clock,  // one row: until when all others have decayed
@@ -35,6 +40,7 @@ struct StoredUsage {
     // Of the clock.
     Seconds half_life{0};  // 0: no decay
     Time last_reset{};
+    std::uint64_t last_import = 0;  // the number of the last UsageImport that was added
     bool operator==(const StoredUsage&) const = default;
 };
 
@@ -42,6 +48,22 @@ struct StoredUsage {
 std::string usage_key(const StoredUsage& row);
 // Nothing is left of it: the store deletes it.
 bool is_gone(const StoredUsage& row);
+
+// What runs used that ended in one hour, before this cluster had records of its own (sluice import
+// history): without decay, without the factor of the QOS.
+struct ImportedUsage {
+    std::uint32_t association = 0;
+    std::string qos;
+    Time ended{};  // the beginning of the hour
+    UsedAmounts amounts;
+    bool operator==(const ImportedUsage&) const = default;
+};
+// Part of an import. The numbers of a cluster grow, so that each counts once.
+struct UsageImport {
+    std::uint64_t number = 0;
+    std::vector<ImportedUsage> used;
+    bool operator==(const UsageImport&) const = default;
+};
 
 // PriorityUsageResetPeriod
 enum class UsageReset : std::uint8_t { None, Now, Daily, Weekly, Monthly, Quarterly, Yearly };

@@ -102,6 +102,17 @@ Result<void> define_qos(Policy& policy, const QosDefinitions& all, const PolicyF
     return {};
 }
 
+Result<PolicyOutcome> preview(Policy& policy, const PolicyChange& change) {
+    PolicyFacts facts;
+    for (const TresKind& kind : policy.tres) {
+        if (!kind.name.starts_with("gres/")) continue;
+        const std::string name = kind.name.substr(5);
+        facts.gres.push_back(name.substr(0, name.find(':')));
+    }
+    return apply_change(policy, change, {.name = "root", .uid = {}, .is_root = true}, facts,
+                        Time{});
+}
+
 bool add_tres(Policy& policy, const Tres& seen) {
     constexpr std::uint32_t kFirstOwn = 1001;  // Compat: below are those that every cluster has
     bool is_new = false;

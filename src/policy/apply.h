@@ -41,7 +41,7 @@ struct PolicyFacts {
     std::map<std::string, UserId> uids = {};      // of the users that the directory service knows
     std::vector<std::string> gres = {};           // names of devices: "gpu"; licences are in Policy
     std::vector<std::string> partition_qos = {};  // QOS of partitions, which cannot be deleted
-    bool can_suspend = true;  // PreemptMode of slurm.conf has GANG; slurmdbd does not know that
+    std::string cannot_suspend = {};  // a cluster whose PreemptMode in slurm.conf lacks GANG
 };
 
 struct ChangedAssociation {
@@ -65,6 +65,9 @@ struct PolicyOutcome {
 // to do, because what is to be added exists, or what is to be changed does not.
 Result<PolicyOutcome> apply_change(Policy& policy, const PolicyChange& change,
                                    const PolicyActor& actor, const PolicyFacts& facts, Time now);
+
+// What the change would do. The server checks permissions and running jobs, the preview does not.
+Result<PolicyOutcome> preview(Policy& policy, const PolicyChange& change);
 
 // Numbers the names that the policy does not know yet; returns whether there were some.
 bool add_tres(Policy& policy, const Tres& seen);

@@ -96,9 +96,9 @@ TEST_F(PolicyTest, AccountsNeedAParentAndAreAddedOnce) {
 TEST_F(PolicyTest, JobsOfAQosAreSuspendedOnlyWhereSlurmConfAllowsIt) {
     PolicyStep change = step(Verb::Modify, Entity::Qos, {"normal"});
     change.qos.preempt_mode = PreemptWords{.mode = PreemptMode::Suspend};
-    facts.can_suspend = false;
+    facts.cannot_suspend = "c1";
     EXPECT_NE(refused(change).find("needs PreemptMode=...,GANG"), std::string::npos);
-    facts.can_suspend = true;
+    facts.cannot_suspend.clear();
     done(change);
     EXPECT_EQ(policy.qos.at(0).preempt_mode, "SUSPEND");
 }

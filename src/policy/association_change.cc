@@ -37,7 +37,8 @@ Result<void> set_shares(C& change, const LimitWord& word) {
     std::optional<LimitChange<std::uint32_t>> number;
     TRY(change_count_limit(number, word));
     change.shares = number->value.value_or(1);
-    if (*change.shares >= kSharesOfParent) return invalid_limit(word);
+    // Compat: sacctmgr dump of Slurm writes this number for "parent".
+    if (*change.shares > kSharesOfParent) return invalid_limit(word);
     return {};
 }
 

@@ -16,9 +16,11 @@ namespace {
 Result<void> check_qos_change(PolicyWork& work) {
     const QosChange& change = work.step.qos;
     const bool suspends = change.preempt_mode && change.preempt_mode->mode == PreemptMode::Suspend;
-    if (suspends && !work.facts.can_suspend) {
+    if (suspends && !work.facts.cannot_suspend.empty()) {
         return Error{ErrorCode::BadArgument,
-                     " PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf"};
+                     fmt::format(" PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf of "
+                                 "cluster {}",
+                                 work.facts.cannot_suspend)};
     }
     TRY(check_known_qos(work.policy, change.preempt_added));
     TRY(check_known_qos(work.policy, change.preempt_removed));

@@ -107,6 +107,7 @@ constexpr SimOption kOptions[] = {
     {"gpus",       "N",      kRun,                set_count<&S::gpus>,     "GPUs of each node (default none)"},
     {"format",     "FORMAT", kRun | kCompare,     set_format,              "format of the trace: swf, csv or sacct"},
     {"qos",        "FILE",   kRun | kCompare,     set_text<&S::qos_file>,  "output of sacctmgr -P show qos"},
+    {"policy",     "FILE",   kRun | kCompare,     set_text<&S::policy_file>, "accounts, shares and limits: a file of sacctmgr dump"},
     {"csv",        "FILE",   kRun,                set_text<&S::csv_file>,  "write a line per job"},
     {"html",       "FILE",   kRun,                set_text<&S::html_file>, "write a page with charts"},
     {"jobs",       "N",      kGenerate | kFaults, set_count<&S::jobs>,     "how many"},

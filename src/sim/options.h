@@ -20,7 +20,7 @@ struct SimOptions {
     std::vector<std::string> confs;
     std::uint32_t nodes = 0, cpus = 0, gpus = 0, jobs = 0;  // 0: not given
     std::optional<TraceFormat> format;
-    std::string csv_file, html_file, qos_file;
+    std::string csv_file, html_file, qos_file, policy_file;
     GenerateOptions generate;
     std::uint64_t seed_first = 1, seed_last = 20;  // --seeds
     bool print_events = false;

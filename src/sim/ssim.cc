@@ -53,16 +53,24 @@ World::Progress progress_line() {
     };
 }
 
-Result<QosDefinitions> qos_in(const std::string& path) {
-    if (path.empty()) return QosDefinitions{};
-    const std::string text = TRY(read_text(path));
-    return parse_qos_table(path, text);
+struct SimPolicy {
+    QosDefinitions qos;
+    std::string dump;  // the text of a file of sacctmgr dump
+};
+
+Result<SimPolicy> policy_in(const SimOptions& options) {
+    SimPolicy policy;
+    if (!options.qos_file.empty())
+        policy.qos = TRY(parse_qos_table(options.qos_file, TRY(read_text(options.qos_file))));
+    if (!options.policy_file.empty()) policy.dump = TRY(read_text(options.policy_file));
+    return policy;
 }
 
-Result<Outcome> simulate(Settings settings, const Trace& trace, const QosDefinitions& qos) {
+Result<Outcome> simulate(Settings settings, const Trace& trace, const SimPolicy& policy) {
     World::Progress progress = progress_line();
     World world(std::move(settings), trace, progress);
-    TRY(world.set_qos(qos));
+    TRY(world.set_qos(policy.qos));
+    if (!policy.dump.empty()) TRY(world.load_policy(policy.dump));
     Outcome outcome = world.run();
     if (progress) fmt::print(stderr, "\r\033[K");
     return outcome;
@@ -74,8 +82,8 @@ Result<int> run(const SimOptions& options) {
             ? plain_settings(options.nodes, std::max(options.cpus, 1u), options.gpus)
             : TRY(settings_in(options.confs.front()));
     Trace trace = TRY(read_trace(options.trace, options.format));
-    const QosDefinitions qos = TRY(qos_in(options.qos_file));
-    Outcome outcome = TRY(simulate(std::move(settings), trace, qos));
+    const SimPolicy policy = TRY(policy_in(options));
+    Outcome outcome = TRY(simulate(std::move(settings), trace, policy));
     Summary summary = summary_of(trace, outcome);
     if (!options.csv_file.empty())
         TRY(write_file(options.csv_file, print_jobs_csv(trace, outcome)));
@@ -91,10 +99,10 @@ Result<int> compare(const SimOptions& options) {
     Trace trace = TRY(read_trace(options.trace, options.format));
     std::vector<Settings> settings;
     for (const std::string& conf : options.confs) settings.push_back(TRY(settings_in(conf)));
-    const QosDefinitions qos = TRY(qos_in(options.qos_file));
+    const SimPolicy policy = TRY(policy_in(options));
     std::vector<Named> summaries;
     for (std::size_t i = 0; i < settings.size(); ++i) {
-        Outcome outcome = TRY(simulate(std::move(settings[i]), trace, qos));
+        Outcome outcome = TRY(simulate(std::move(settings[i]), trace, policy));
         std::string name = std::filesystem::path(options.confs[i]).filename().string();
         summaries.push_back({std::move(name), summary_of(trace, outcome)});
     }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "model/errors.h"
 #include "policy/apply.h"
+#include "policy/dump_file.h"
 
 namespace sluice {
 namespace {
@@ -76,10 +77,48 @@ Result<void> World::set_qos(const QosDefinitions& table) {
     const Time now = trace_.jobs.front().submit;
     Policy policy = cluster_.policy();
     PolicyFacts facts{.gres = cluster_.settings().gres_types};
-    facts.can_suspend = cluster_.settings().preempt.gang;
+    if (!cluster_.settings().preempt.gang) facts.cannot_suspend = cluster_.settings().cluster_name;
     TRY(define_qos(policy, table, facts, now));
-    apply(cluster_, now, PolicyChanged{std::make_shared<const Policy>(std::move(policy))},
-          effects_);
+    take_policy(std::move(policy));
+    return {};
+}
+
+void World::take_policy(Policy policy) {
+    apply(cluster_, trace_.jobs.front().submit,
+          PolicyChanged{std::make_shared<const Policy>(std::move(policy))}, effects_);
+    effects_.clear();
+}
+
+UserId World::user_of(const std::string& name) {
+    const UserId next{kFirstUser.value + static_cast<std::uint32_t>(users_.size())};
+    return users_.try_emplace(name, next).first->second;
+}
+
+Result<void> World::load_policy(std::string_view dump) {
+    const Time now = trace_.jobs.front().submit;
+    QosDefinitions named;
+    for (const std::string& name : qos_in_dump(dump)) {
+        const auto is_it = [&](const auto& each) { return each.first == name; };
+        const auto is_known = [&](const Qos& each) { return each.name == name; };
+        if (std::any_of(named.begin(), named.end(), is_it) ||
+            std::any_of(cluster_.qos().begin(), cluster_.qos().end(), is_known))
+            continue;
+        named.push_back({name, {}});
+    }
+    TRY(set_qos(named));
+    std::string cluster = cluster_.settings().cluster_name;
+    Policy policy = first_policy(cluster, now);
+    policy.qos = cluster_.policy().qos;
+    policy.next_id = std::max(policy.next_id, cluster_.policy().next_id);
+    Tres gres;
+    for (const NodeConfig& node : cluster_.settings().nodes)
+        for (const GresCount& each : node.gres) gres["gres/" + each.name] = 0;
+    add_tres(policy, gres);
+    TRY(load_dump(policy, cluster, dump, false));
+    for (PolicyUser& each : policy.users) each.uid = user_of(each.name);
+    for (Association& each : policy.associations)
+        if (!each.user.empty()) each.uid = user_of(each.user);
+    take_policy(std::move(policy));
     return {};
 }
 
@@ -147,8 +186,7 @@ void World::submit(Time now, std::size_t index) {
         request = std::move(moved);
         ++outcome_.moved;
     }
-    UserId next{kFirstUser.value + static_cast<std::uint32_t>(users_.size())};
-    UserId user = users_.try_emplace(job.user, next).first->second;
+    const UserId user = user_of(job.user);
     std::size_t before = effects_.size();
     apply(cluster_, now, SubmitJob{RequestId{index + 1}, {user, kUsersGroup}, request, {}, false},
           effects_);

@@ -57,6 +57,9 @@ public:
 
     // Before run(): QOS beside `normal` and those that the trace names.
     Result<void> set_qos(const QosDefinitions& table);
+    // After set_qos(): accounts, users, shares and limits, the text of a file of sacctmgr dump. QOS
+    // that only the file names have no limits.
+    Result<void> load_policy(std::string_view dump);
 
     // Until every job has ended, or nothing can happen any more.
     Outcome run();
@@ -76,6 +79,8 @@ private:
         Time end;  // another one than the run's: it was stopped meanwhile
     };
 
+    void take_policy(Policy policy);
+    UserId user_of(const std::string& name);
     std::optional<Time> next_time() const;
     void step(Time now);
     void submit(Time now, std::size_t index);

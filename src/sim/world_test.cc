@@ -79,5 +79,62 @@ TEST(World, TheSameTraceGivesTheSameOutcome) {
     EXPECT_NE(page.find("</html>"), page.npos);
 }
 
+constexpr std::string_view kDump =
+    "Cluster - 'other':Fairshare=1:QOS='normal,extra'\n"
+    "Parent - 'root'\n"
+    "Account - 'lab':Fairshare=10:GrpJobs=1\n"
+    "Account - 'guests':Fairshare=1\n"
+    "Parent - 'lab'\n"
+    "User - 'ann':DefaultAccount='lab':Fairshare=1\n"
+    "Parent - 'guests'\n"
+    "User - 'bob':DefaultAccount='guests':Fairshare=1\n";
+
+TraceJob job_of(const char* user, const char* account, std::int64_t submit) {
+    TraceJob made = job(submit, 1000, 1, 2000);
+    made.user = user;
+    made.account = account;
+    return made;
+}
+
+TEST(World, SharesOfAPolicyDecideTheOrder) {
+    Trace trace;
+    trace.jobs = {job_of("bob", "guests", 0), job_of("bob", "guests", 10),
+                  job_of("ann", "lab", 20)};
+    Settings settings = plain_settings(1, 1, 0);
+    settings.priority.multifactor = true;
+    settings.priority.weight_fairshare = 1000;
+    Outcome without = World(settings, trace).run();
+    EXPECT_LT(without.jobs[1].start, without.jobs[2].start);
+    World world(settings, trace);
+    ASSERT_TRUE(world.load_policy(kDump));
+    Outcome with = world.run();
+    EXPECT_EQ(with.jobs[2].start, from_unix(1000));
+    EXPECT_EQ(with.jobs[1].start, from_unix(2000));
+}
+
+TEST(World, LimitsOfAPolicyCountWhereTheConfigurationEnforcesThem) {
+    Trace trace;
+    trace.jobs = {job_of("ann", "lab", 0), job_of("ann", "lab", 0), job_of("eve", "lab", 0)};
+    for (const bool enforces : {false, true}) {
+        Settings settings = plain_settings(4, 1, 0);
+        settings.enforce_limits = settings.enforce_associations = enforces;
+        World world(settings, trace);
+        ASSERT_TRUE(world.load_policy(kDump));
+        const Outcome outcome = world.run();
+        EXPECT_EQ(outcome.jobs[0].start, from_unix(0));
+        EXPECT_EQ(outcome.jobs[1].start, from_unix(enforces ? 1000 : 0));
+        EXPECT_EQ(outcome.jobs[2].refusal.empty(), !enforces);  // eve is in no account
+    }
+}
+
+TEST(World, ABadPolicyIsRefusedWithItsLine) {
+    Trace trace;
+    trace.jobs = {job(0, 1, 1, 1)};
+    World world(plain_settings(1, 1, 0), trace);
+    const Result<void> refused = world.load_policy("Cluster - 'c'\nAccount - 'a':Frob=1\n");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("line(2)"), std::string::npos) << refused.error().detail;
+}
+
 }  // namespace
 }  // namespace sluice

@@ -111,19 +111,22 @@ void add_full_passes(const Statistics& statistics, std::string& out) {
         add_line(out, "\t{}: 0", never);
 }
 
-void add_requests(const Statistics& statistics, std::string& out) {
+struct RequestWidths {
+    int type, user, uid;
+};
+
+void add_requests(const Statistics& statistics, const RequestWidths& widths, std::string& out) {
+    const auto counts = [](const RequestCount& each) {
+        return fmt::format("count:{:<6} ave_time:{:<6} total_time:{}", each.count,
+                           mean_of(each.total_time, each.count), each.total_time);
+    };
     add_line(out, "\nRemote Procedure Call statistics by message type");
-    for (const RequestCount& each : statistics.by_type) {
-        add_line(out, "\t{:<40}({:>5}) count:{:<6} ave_time:{:<6} total_time:{}", each.name,
-                 each.id, each.count, mean_of(each.total_time, each.count), each.total_time);
-    }
+    for (const RequestCount& each : statistics.by_type)
+        add_line(out, "\t{:<{}}({:>5}) {}", each.name, widths.type, each.id, counts(each));
     add_line(out, "\nRemote Procedure Call statistics by user");
-    for (const RequestCount& each : statistics.by_user) {
-        add_line(out, "\t{:<16}({:>8}) count:{:<6} ave_time:{:<6} total_time:{}", user_of(each),
-                 each.id, each.count, mean_of(each.total_time, each.count), each.total_time);
-    }
-    add_line(out, "\nPending RPC statistics");
-    add_line(out, "\tNo pending RPCs");
+    for (const RequestCount& each : statistics.by_user)
+        add_line(out, "\t{:<{}}({:>{}}) {}", user_of(each), widths.user, each.id, widths.uid,
+                 counts(each));
 }
 
 }  // namespace
@@ -136,7 +139,29 @@ std::string statistics_text(const Statistics& statistics) {
     add_full_passes(statistics, out);
     add_line(out, "\nLatency for 1000 calls to gettimeofday(): {} microseconds",
              statistics.clock_latency);
-    add_requests(statistics, out);
+    add_requests(statistics, {.type = 40, .user = 16, .uid = 8}, out);
+    add_line(out, "\nPending RPC statistics");
+    add_line(out, "\tNo pending RPCs");
+    return out;
+}
+
+std::string accounting_statistics_text(const Statistics& statistics) {
+    const std::string stars(67, '*');
+    const PassStatistics& roll_ups = statistics.roll_ups;
+    std::string out = stars + "\n";
+    add_line(out, "sacctmgr show stats output at {}", date_and_number(statistics.time));
+    add_line(out, "Data since                    {}", date_and_number(statistics.since));
+    add_line(out, "All statistics are in microseconds");
+    add_line(out, "{}", stars);
+    if (roll_ups.last_start) {
+        add_line(out, "\nInternal DBD rollup last ran {}", date_and_number(*roll_ups.last_start));
+        add_line(out, "\tLast cycle:   {}", roll_ups.last_time);
+        add_line(out, "\tMax cycle:    {}", roll_ups.max_time);
+        add_line(out, "\tTotal time:   {}", roll_ups.total_time);
+        add_line(out, "\tTotal cycles: {}", roll_ups.count);
+        add_line(out, "\tMean cycle:   {}", mean_of(roll_ups.total_time, roll_ups.count));
+    }
+    add_requests(statistics, {.type = 25, .user = 20, .uid = 10}, out);
     return out;
 }
 

@@ -88,11 +88,11 @@ std::string print_plain(std::uint64_t amount, const UnitStyle& /*style*/) {
     return fmt::format("{}", amount);
 }
 
-// "00:03.153"; from one hour on without fractions: "01:25:02", "1-01:25:02".
+// "00:03.153"; nothing, and from one hour on, without fractions: "00:00:00", "1-01:25:02".
 std::string print_cpu_time(Microseconds time) {
     const std::int64_t milliseconds = time.count() / 1000;
     const Seconds seconds{milliseconds / 1000};
-    if (seconds >= Seconds{3600}) return print_duration(seconds);
+    if (seconds >= Seconds{3600} || milliseconds == 0) return print_duration(seconds);
     return fmt::format("{:02}:{:02}.{:03}", seconds.count() / 60, seconds.count() % 60,
                        milliseconds % 1000);
 }

@@ -78,7 +78,7 @@ TEST(UsageFields, AreEmptyWithoutSamples) {
     EXPECT_EQ(usage_text(UsageField::AveCPU, nothing, {}), "");
     EXPECT_EQ(usage_text(UsageField::TRESUsageInMax, nothing, {}), "");
     EXPECT_EQ(usage_text(UsageField::MaxRSS, nothing, {}), "");
-    EXPECT_EQ(usage_text(UsageField::TotalCPU, nothing, {}), "00:00.000");
+    EXPECT_EQ(usage_text(UsageField::TotalCPU, nothing, {}), "00:00:00");
     const Usage peak{.rss_max_kb = 2048, .rss_max_node = "n1"};
     EXPECT_EQ(usage_text(UsageField::MaxRSS, peak, {}), "2M");
     EXPECT_EQ(usage_text(UsageField::MaxRSSNode, peak, {}), "n1");

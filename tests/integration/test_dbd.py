@@ -104,3 +104,32 @@ def test_the_backup_is_asked_when_the_first_host_does_not_answer(make_cluster):
     job = cluster.submit("true")
     cluster.wait_end(job)
     wait_for(lambda: ended(cluster) == [job], what="the job in sacct")
+
+
+def test_statistics_are_shown_to_operators_and_cleared_by_administrators(make_cluster):
+    cluster = make_cluster(dbd="")
+    for number in range(3):
+        cluster.run("sacctmgr", "-n", "show", "account")
+    show = lambda *words: cluster.run("sacctmgr", "show", "stats", *words).stdout
+    wait_for(lambda: "Internal DBD rollup last ran" in show(), what="the first roll-up")
+    shown = show()
+    assert re.search(r"^\tASK_ACCOUNTING +\(20060\) count:\d+ +ave_time:\d+ +total_time:\d+$", shown, re.M), shown
+    assert re.search(r"^\troot +\( +0\) count:\d+ +ave_time:\d+ +total_time:\d+$", shown, re.M), shown
+    times = [int(each) for each in re.findall(r"total_time:(\d+)", show("total_time").split("by user")[0])]
+    assert times == sorted(times, reverse=True)
+    for words in ("show stats", "clear stats"):
+        denied = cluster.run("sacctmgr", *words.split(), user=USER, check=False)
+        assert denied.returncode == 1 and "may do this" in denied.stderr
+    assert cluster.run("sacctmgr", "show", "stats", "frob", check=False).returncode == 1
+    cluster.run("sacctmgr", "clear", "stats")
+    assert "count:1 " in re.search(r"^\tACCOUNTING_ORDER .*$", show(), re.M)[0]
+
+
+def test_clusters_tell_whether_jobs_of_a_qos_can_be_suspended(make_cluster):
+    suspend = ("sacctmgr", "-i", "modify", "qos", "normal", "set", "PreemptMode=suspend")
+    without = make_cluster(nodes=1, dbd="")
+    wait_for(lambda: "test" in without.run("sacctmgr", "-nP", "show", "cluster").stdout, what="the registration")
+    refused = without.run(*suspend, check=False)
+    assert refused.returncode == 1 and "GANG in slurm.conf of cluster test" in refused.stderr
+    gang = make_cluster(nodes=1, dbd="", extra="PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG")
+    wait_for(lambda: gang.run(*suspend, check=False).returncode == 0, what="the registration of the other")

@@ -349,6 +349,59 @@ sleep 1000
     assert shown[1:5] == ["short", "guide", CAROL, "R"] and shown[-1] == "7"
 
 
+def test_exported_variables_fill_a_script(labs):
+    """sbatch --export=lr=1e-4,gamma=1 fills in the variables that a script uses; output and errors have files of
+    their own."""
+    home = labs.dir / "guide"
+    home.mkdir(mode=0o777)
+    home.chmod(0o777)
+    script = home / "job.sh"
+    script.write_text("#!/bin/bash\n#SBATCH --output=guide.out\n#SBATCH --error=guide.err\n"
+                      f"{labs.prefix}/bin/srun -u echo lr=${{lr}} gamma=${{gamma}}\necho trouble >&2\n")
+    job = labs.run("sbatch", "--parsable", "--export=lr=1e-4,gamma=1", script, user=CAROL, cwd=home).stdout.strip()
+    assert labs.wait_end(job)["JobState"] == "COMPLETED"
+    assert (home / "guide.out").read_text() == "lr=1e-4 gamma=1\n"
+    assert (home / "guide.err").read_text().endswith("trouble\n")  # after a word about a user without a login shell
+
+
+def test_cpus_are_counted_for_each_task(labs):
+    """CPUs are multiplied by the number of tasks; an A40 node has 15 of its 128 logical cores per GPU, others 7 of 56."""
+    for options, node, cpus in ((["--ntasks-per-node=2", "-c", "6", "--gpus-per-node=2"], "titan", "12"),
+                                (["--ntasks=4", "--gpus-per-task=1", "--cpus-per-task=15", "-C", "a40"], "ampere", "60"),
+                                (["--ntasks=4", "--gpus-per-task=1", "--cpus-per-task=7", "-C", "rtx_6000"], "quadro", "28"),
+                                (["--cpus-per-task=120", "--gpus=a40:8"], "ampere", "120"),
+                                (["--cpus-per-task=56", "--gpus=2080_ti:8"], "ti", "56")):
+        [job] = submit(labs, CAROL, *options)
+        wait_running(labs, [job])
+        shown = labs.run("squeue", "-h", "-o%.7i %.9P %.8j %.8u %.2t %.10M %.6D %C", "-j", job).stdout.split()
+        assert shown[-1] == cpus and labs.job(job)["NodeList"].startswith(node), options
+        labs.run("scancel", job)
+        labs.wait_end(job)
+    assert "Requested node configuration is not available" in refused(labs, CAROL, "-c", "129")
+
+
+def test_gpus_without_cpus_cannot_be_used(labs):
+    """More than 7 CPUs per GPU lead to free GPUs on a node without free CPUs."""
+    wait_running(labs, submit(labs, CAROL, "-w", "quadro1", "--gres=gpu:1", "-c", "56"))
+    waits = submit(labs, DAVE, "-w", "quadro1", "--gres=gpu:1")
+    wait_queue(labs, waits, "PENDING", "short", "Resources")
+
+
+def test_a_job_without_gpus_gets_none(labs):
+    result = labs.run("srun", "-p", "debug", "sh", "-c", "echo [$CUDA_VISIBLE_DEVICES]", user=CAROL)
+    assert result.stdout == "[]\n"
+    two = labs.run("srun", "-p", "debug", "--gres=gpu:2", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES", user=CAROL)
+    assert two.stdout == "0,1\n"
+
+
+def test_an_interactive_shell_has_a_terminal(labs):
+    """srun --gres gpu:1 -p debug -J test --pty bash, also in overcap."""
+    for options in (["-p", "debug"], ["-p", "overcap", "-A", "overcap"]):
+        result = labs.run("srun", "--gres", "gpu:1", *options, "-J", "test", "--pty", "bash", "-c",
+                          "tty >/dev/null && echo terminal $SLURM_JOB_PARTITION", user=CAROL)
+        assert result.stdout.strip() == f"terminal {options[1]}"
+
+
 def test_gpu_usage_shows_labs_and_users(labs):
     jobs = submit(labs, ANN, "--gres=gpu:8", count=2) + submit(labs, CAROL, "--gres=gpu:4")
     jobs += submit(labs, CAROL, "-A", "overcap", "-p", "overcap", "--gres=gpu:2")
@@ -356,7 +409,9 @@ def test_gpu_usage_shows_labs_and_users(labs):
     by_lab = used(labs)
     assert (by_lab["cvmlp-lab"], by_lab["kira-lab"], by_lab["rail-lab"]) == (16, 4, 0)
     by_user = used(labs, "-u")
-    assert by_user[ANN] == 16
+    assert by_user[ANN] == 16 and by_user[CAROL] == 4  # beside overcap
+    of_lab = labs.run("gpu_usage", "-u", "-p", "kira-lab").stdout
+    assert CAROL in of_lab and ANN not in of_lab
 
 
 # ---- sluice

@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(cluster):
              " You gave a bad qos 'nosuch'. Valid QOS's are normal,high\n"),
             ("add qos", " Need name of qos to add.\n"),
             ("modify qos high set preemptmode=suspend",
-             " PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf\n"),
+             " PreemptMode=SUSPEND needs PreemptMode=...,GANG in slurm.conf of cluster test\n"),
             ("modify qos nosuch set priority=7", " Nothing modified\n"),
             ("modify qos high", " You didn't give me anything to set\n"),
             ("delete qos normal",

@@ -10,7 +10,4 @@ namespace sluice {
 
 Result<void> send_change(Client& client, const PolicyChange& change);
 
-// What the change would do. The server checks permissions and running jobs, the preview does not.
-Result<PolicyOutcome> preview(Policy& policy, const PolicyChange& change);
-
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #include "cli/sacct/sacct.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/common/ask_accounting.h"
@@ -149,6 +150,18 @@ void add_column(const ReportWord& word, const AccountedField& field, std::vector
     columns.push_back(column);
 }
 
+// Compat: fields of earlier releases are named with those that took their place.
+Error unknown_field(std::string_view name) {
+    constexpr std::pair<std::string_view, std::string_view> kRemoved[] = {
+        {"AllocGRES", "AllocTRES"}, {"ReqGRES", "ReqTRES"}};
+    for (const auto& [old, now] : kRemoved) {
+        if (equals_ignoring_case(name, old))
+            return {ErrorCode::NotFound,
+                    fmt::format("{} has been removed, please use {}", old, now)};
+    }
+    return {ErrorCode::NotFound, fmt::format("Invalid field requested: \"{}\"", name)};
+}
+
 Result<std::vector<Column>> columns_of(std::string_view format) {
     std::vector<Column> columns;
     const std::vector<ReportWord> words = TRY(split_report_format(format));
@@ -158,10 +171,7 @@ Result<std::vector<Column>> columns_of(std::string_view format) {
             continue;
         }
         const AccountedField* field = find_accounted_field(word.name);
-        if (!field) {
-            return Error{ErrorCode::NotFound,
-                         fmt::format("Invalid field requested: \"{}\"", word.name)};
-        }
+        if (!field) return unknown_field(word.name);
         add_column(word, *field, columns);
     }
     if (columns.empty()) {

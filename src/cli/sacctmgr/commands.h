@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/sacctmgr/sacctmgr.h"
-#include "cli/sacctmgr/words.h"
+#include "policy/words.h"
 #include "model/policy.h"
 
 namespace sluice {
@@ -16,6 +16,8 @@ int archive(AccountingCommand& command);          // archive dump|load
 int ping_accounting(AccountingCommand& command);  // is the database there?
 int reconfigure_accounting(AccountingCommand& command);
 int shut_accounting_down(AccountingCommand& command);
+int show_accounting_statistics(AccountingCommand& command);  // show stats [ave_time|total_time]
+int clear_accounting_statistics(AccountingCommand& command);
 
 // show ... --json
 int print_policy_json(AccountingCommand& command, SacctmgrEntity entity, const Policy& policy,

@@ -6,7 +6,9 @@
 #include "config/slurmdbd_conf.h"
 #include "model/accounting_order.h"
 #include "model/errors.h"
+#include "model/statistics_fields.h"
 #include "protocol/field_codec.h"
+#include "surface/statistics.h"
 
 namespace sluice {
 
@@ -115,6 +117,36 @@ int ping_accounting(AccountingCommand& command) {
 
 int reconfigure_accounting(AccountingCommand& command) {
     return done(command, {.kind = AccountingOrder::Kind::Reconfigure, .rules = {}, .path = {}});
+}
+
+// Compat: options of other listings (-P) change nothing.
+int show_accounting_statistics(AccountingCommand& command) {
+    RequestOrder order = RequestOrder::Count;
+    for (std::size_t i = 1; i < command.words.size(); ++i) {
+        if (equals_ignoring_case(command.words[i], "ave_time"))
+            order = RequestOrder::AverageTime;
+        else if (equals_ignoring_case(command.words[i], "total_time"))
+            order = RequestOrder::TotalTime;
+        else
+            return command.fail("Unknown option: " + command.words[i]);
+    }
+    AccountingOrder wanted;
+    wanted.kind = AccountingOrder::Kind::ShowStatistics;
+    const Result<wire::Reply> reply = send(command, wanted);
+    if (!reply) return command.fail(to_string(reply.error()));
+    Statistics statistics;
+    if (Result<void> read = field_codec::get_fields(reply->statistics(), statistics); !read)
+        return command.fail(to_string(read.error()));
+    sort_requests(statistics, order);
+    command.streams.out(accounting_statistics_text(statistics));
+    return 0;
+}
+
+int clear_accounting_statistics(AccountingCommand& command) {
+    const bool is_complete = command.words.size() == 1 && means(command.words[0], "stats", 1);
+    if (!is_complete) return command.fail("clear needs stats");
+    if (command.read_only) return command.fail("Can't run this command in readonly mode.");
+    return done(command, {.kind = AccountingOrder::Kind::ClearStatistics, .rules = {}, .path = {}});
 }
 
 int shut_accounting_down(AccountingCommand& command) {

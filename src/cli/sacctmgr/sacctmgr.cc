@@ -70,7 +70,7 @@ int show(AccountingCommand& command) {
     const std::string word = command.words.empty() ? "" : command.words[0];
     if (means(word, "configuration", 4)) return show_configuration(command);
     if (means(word, "federation", 3)) return command.fail("federations are not supported");
-    if (means(word, "stats", 1)) return command.fail("show stats is not supported: see sdiag");
+    if (means(word, "stats", 1)) return show_accounting_statistics(command);
     const EntityRow* row = find_entity(word);
     if (!row || !row->show) return no_entity(command, "list");
     command.words.erase(command.words.begin());
@@ -106,9 +106,6 @@ int print_help(AccountingCommand& command) {
 int show_version(AccountingCommand& command) {
     return print_version(command.streams), 0;
 }
-int clear(AccountingCommand& command) {
-    return command.fail("clear stats is not supported");
-}
 struct Verb {
     std::string_view word;
     std::size_t least;
@@ -119,7 +116,7 @@ constexpr Verb kVerbs[] = {
     {"add", 3, change<PolicyVerb::Add>},
     {"create", 1, change<PolicyVerb::Add>},
     {"archive", 3, archive},
-    {"clear", 2, clear},
+    {"clear", 2, clear_accounting_statistics},
     {"delete", 3, change<PolicyVerb::Delete>},
     {"remove", 3, change<PolicyVerb::Delete>},
     {"dump", 3, dump_policy},

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/sacctmgr/sacctmgr.h"
-#include "cli/sacctmgr/words.h"
+#include "policy/words.h"
 #include "model/policy.h"
 
 namespace sluice {

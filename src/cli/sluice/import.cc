@@ -1,7 +1,10 @@
 // See import.h.
 #include "cli/sluice/import.h"
 
+#include <algorithm>
+
 #include "cli/sacctmgr/commands.h"
+#include "cli/sluice/history.h"
 #include "config/survey.h"
 #include "model/errors.h"
 #include "surface/arguments.h"
@@ -12,7 +15,9 @@ namespace {
 
 constexpr std::string_view kImportUsage =
     "sluice import conf FILE       what becomes of each key of a slurm.conf\n"
-    "sluice import dump [-i] FILE  load a file of sacctmgr dump";
+    "sluice import dump [-i] FILE  load a file of sacctmgr dump\n"
+    "sluice import history [--cluster=NAME] [--delimiter=C] [--skip-bad] [--dry-run] FILE...\n"
+    "                              what ran: the output of sacct -P, into accounting";
 
 std::string absolute(const Invocation& invocation, const std::string& file) {
     return file.starts_with('/') ? file : invocation.directory + "/" + file;
@@ -73,22 +78,65 @@ int import_dump(const Invocation& invocation, const std::string& file, bool imme
     return load_policy(command);
 }
 
+enum ImportOption : std::size_t {
+    kImmediately,
+    kCluster,
+    kDelimiter,
+    kSkipBad,
+    kDryRun,
+    kNoOption,
+};
+constexpr OptionSpelling kImportOptions[] = {
+    {"immediate", 'i', Argument::None, kImmediately},
+    {"cluster", 'M', Argument::Required, kCluster},
+    {"delimiter", 0, Argument::Required, kDelimiter},
+    {"skip-bad", 0, Argument::None, kSkipBad},
+    {"dry-run", 'n', Argument::None, kDryRun},
+};
+
+// Nothing: an option does not fit.
+std::optional<HistoryOptions> history_options(const Invocation& invocation,
+                                              const Arguments& given) {
+    HistoryOptions options;
+    for (const GivenOption& each : given.options) {
+        if (each.id == kImmediately) return {};
+        if (each.id == kCluster) options.cluster = *each.value;
+        if (each.id == kSkipBad) options.skip_bad = true;
+        if (each.id == kDryRun) options.dry_run = true;
+        if (each.id != kDelimiter) continue;
+        if (each.value->size() != 1) return {};
+        options.delimiter = each.value->front();
+    }
+    for (std::size_t i = 1; i < given.operands.size(); ++i)
+        options.files.push_back(absolute(invocation, given.operands[i]));
+    return options;
+}
+
 }  // namespace
 
 int run_import(const Invocation& invocation, const std::vector<std::string>& words, Client& client,
                Streams& streams) {
-    constexpr OptionSpelling kImmediately[] = {{"immediate", 'i', Argument::None, 0}};
-    const Result<Arguments> given = parse_arguments(words, kImmediately, OptionsEnd::Nowhere);
+    const Result<Arguments> given = parse_arguments(words, kImportOptions, OptionsEnd::Nowhere);
     if (!given) {
         print_error(streams, invocation, given.error().detail);
         return 1;
     }
-    const bool is_complete = given->operands.size() == 2;
-    const std::string kind = is_complete ? given->operands[0] : "";
-    if (kind == "conf") return import_conf(invocation, given->operands[1], streams);
-    if (kind == "dump")
+    const bool has_file = given->operands.size() > 1;
+    const std::string kind = has_file ? given->operands[0] : "";
+    const auto takes_only = [&](std::size_t id) {
+        return given->operands.size() == 2 &&
+               std::all_of(given->options.begin(), given->options.end(),
+                           [&](const GivenOption& each) { return each.id == id; });
+    };
+    if (kind == "conf" && takes_only(kNoOption))
+        return import_conf(invocation, given->operands[1], streams);
+    if (kind == "dump" && takes_only(kImmediately))
         return import_dump(invocation, given->operands[1], !given->options.empty(), client,
                            streams);
+    if (kind == "history") {
+        const std::optional<HistoryOptions> options = history_options(invocation, *given);
+        if (options) return import_history(invocation, *options, client, streams);
+    }
     print_error(streams, invocation, fmt::format("Usage:\n{}", kImportUsage));
     return 1;
 }

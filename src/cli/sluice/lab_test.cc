@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/sacctmgr/words.h"
+#include "policy/words.h"
 #include "cli/sluice/lab_plan.h"
 #include "cli/sluice/policy_cluster.h"
 #include "cli/sluice/sluice.h"

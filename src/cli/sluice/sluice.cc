@@ -21,6 +21,7 @@ constexpr std::string_view kHelp =
   code [OPTIONS OF sbatch] | --stop         the same for an editor: code-server, or a node for VS Code over ssh
   import conf FILE                          what becomes of each key of a slurm.conf of Slurm
   import dump [-i] FILE                     load a file of sacctmgr dump
+  import history FILE...                    what ran under Slurm: the output of sacct -P
   version   print Sluice's own version (the other tools print the Slurm release they behave as)
   help      print this text
 

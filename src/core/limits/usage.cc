@@ -107,6 +107,25 @@ void reset_usage_if_asked(Cluster& cluster, Time now) {
     if (cluster.settings().priority.usage_reset == UsageReset::Now) cluster.usage().reset(now);
 }
 
+void import_usage(Cluster& cluster, Time now, const UsageImport& import) {
+    UsageBook& book = cluster.usage();
+    if (import.number <= book.last_import()) return;
+    book.note_import(import.number);
+    if (!keeps_usage(cluster)) return;
+    const Seconds half_life = cluster.settings().priority.decay_half_life;
+    const Time period = start_of_period(cluster.settings().priority.usage_reset, now);
+    for (const ImportedUsage& each : import.used) {
+        if (each.ended < std::max(period, book.last_reset())) continue;
+        const Qos* qos = find_qos(cluster, each.qos);
+        const double factor = qos ? static_cast<double>(qos->usage_factor) / kUnitFactor : 1;
+        const UsedAmounts whole = scaled(each.amounts, factor);
+        const UsedAmounts left = scaled(whole, decay(now - each.ended, half_life));
+        for (const Association* one : cluster.associations().path(each.association))
+            book.add_to_association(one->id, left);
+        add_to_qos(cluster, qos, qos && qos->has(kQosNoDecay) ? whole : left);
+    }
+}
+
 void forget_unknown_usage(Cluster& cluster) {
     // Without any association, accounting was not asked yet.
     if (cluster.associations().empty()) return;

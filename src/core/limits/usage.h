@@ -24,6 +24,8 @@ void count_usage(Cluster& cluster, Time now, Job& job);
 void advance_usage(Cluster& cluster, Time now);
 // PriorityUsageResetPeriod=NOW: at the start and when slurm.conf is read again.
 void reset_usage_if_asked(Cluster& cluster, Time now);
+// Adds what imported runs used, with the decay since they ended. Each import counts once.
+void import_usage(Cluster& cluster, Time now, const UsageImport& import);
 // Usage of associations that no longer exist is forgotten.
 void forget_unknown_usage(Cluster& cluster);
 

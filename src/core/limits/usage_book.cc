@@ -3,20 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/check.h"
 
 namespace sluice {
-
-namespace {
-
-void scale(UsedAmounts& amounts, double factor) {
-    for (auto& [name, amount] : amounts.tres_seconds) amount *= factor;
-    amounts.wall_seconds *= factor;
-}
-
-}  // namespace
 
 const UsedAmounts* UsageBook::find(Key key) const {
     auto found = entries_.find(key);
@@ -32,11 +22,9 @@ const UsedAmounts* UsageBook::of_qos(std::uint32_t id) const {
 }
 
 UsedAmounts UsageBook::current_of(const StoredUsage& row) const {
-    UsedAmounts amounts = row.amounts;
-    if (!row.decays || clock_.half_life == Seconds{0} || clock_.as_of <= row.as_of) return amounts;
-    const auto age = static_cast<double>((clock_.as_of - row.as_of).count());
-    scale(amounts, std::exp2(-age / static_cast<double>(clock_.half_life.count())));
-    return amounts;
+    if (!row.decays || clock_.half_life == Seconds{0} || clock_.as_of <= row.as_of)
+        return row.amounts;
+    return scaled(row.amounts, decay(clock_.as_of - row.as_of, clock_.half_life));
 }
 
 void UsageBook::settle(Entry& entry) {
@@ -96,6 +84,11 @@ void UsageBook::reset(Time now) {
 
 void UsageBook::begin_period(Time now) {
     clock_.last_reset = now;
+    clock_changed();
+}
+
+void UsageBook::note_import(std::uint64_t number) {
+    clock_.last_import = number;
     clock_changed();
 }
 

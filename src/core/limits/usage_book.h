@@ -27,6 +27,7 @@ public:
     const UsedAmounts* of_qos(std::uint32_t id) const;
     Time clock() const { return clock_.as_of; }  // of the last step; Time{}: there was none
     Time last_reset() const { return clock_.last_reset; }
+    std::uint64_t last_import() const { return clock_.last_import; }
 
     void add_to_association(std::uint32_t id, const UsedAmounts& amounts);
     void add_to_qos(std::uint32_t id, const UsedAmounts& amounts);
@@ -40,6 +41,7 @@ public:
     void reset(Time now);
     // The first reset period begins, without a reset.
     void begin_period(Time now);
+    void note_import(std::uint64_t number);
     // The controller's clock was set.
     void shift(Seconds by);
     // Associations that are gone for good leave no rows.

@@ -130,5 +130,43 @@ TEST(Usage, IsNotKeptWherePrioritiesAreNotCalculated) {
                  scenario.cluster().subjects_of(TimerKind::Priority).size() > 0);
 }
 
+TEST(Usage, OfImportedRunsDecaysSinceTheirEndAndCountsOnce) {
+    Settings settings = site();
+    settings.priority.decay_half_life = Seconds{3600};
+    Scenario scenario(settings);
+    ASSERT_EQ(scenario.run(std::string("qos fast Priority=1\n") + kMembers +
+                           "qoslimit fast UsageFactor=2000\n"),
+              "");
+    Cluster& cluster = scenario.cluster();
+    const std::uint32_t id = cluster.associations().find("a", UserId{1001}, "")->id;
+    const Time now = from_unix(1'800'000'000);
+    const ImportedUsage old{id, "fast", now - Seconds{7200}, {{{"billing", 100}}, 40}};
+    import_usage(cluster, now, {.number = 3, .used = {old}});
+    EXPECT_EQ(used(scenario, "a", "billing", 1001), 100 * 2 / 4.0);
+    EXPECT_EQ(used(scenario, "root", "wall"), 40 * 2 / 4.0);
+    EXPECT_EQ(used_by_qos(cluster, "fast")->wall_seconds, 20);
+    import_usage(cluster, now, {.number = 3, .used = {old}});
+    import_usage(cluster, now, {.number = 2, .used = {old}});
+    EXPECT_EQ(used(scenario, "root", "wall"), 20);
+    UsageBook restored;
+    restored.restore(cluster.usage().rows());
+    EXPECT_EQ(restored.last_import(), 3u);
+}
+
+TEST(Usage, OfRunsBeforeTheLastResetIsNotImported) {
+    Settings settings = site();
+    settings.priority.usage_reset = UsageReset::Daily;
+    Scenario scenario(settings);
+    ASSERT_EQ(scenario.run(kMembers), "");
+    Cluster& cluster = scenario.cluster();
+    const std::uint32_t id = cluster.associations().find("a", UserId{1001}, "")->id;
+    const Time now = from_unix(1'800'000'000), midnight = start_of_period(UsageReset::Daily, now);
+    const UsedAmounts amounts{{{"billing", 10}}, 10};
+    import_usage(cluster, now,
+                 {.number = 1,
+                  .used = {{id, "", midnight - Seconds{1}, amounts}, {id, "", midnight, amounts}}});
+    EXPECT_EQ(used(scenario, "root", "wall"), 10);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -295,9 +295,12 @@ Result<Table> list_licenses(const Snapshot& snapshot, const std::vector<ColumnId
 }
 
 Result<Table> list_shares(const Snapshot& snapshot, const std::vector<ColumnId>& columns,
-                          const Filter& filter) {
+                          const Filter& filter, const Viewer& viewer) {
     const FairShare& shares = *snapshot.priority_scale->shares;
     std::vector<ShareRow> found = select_shares(shares, filter);
+    std::erase_if(found, [&](const ShareRow& row) {
+        return !viewer.sees_usage_of(*row.line->association, *shares.tree);
+    });
     std::vector<std::map<std::string, double>> running;
     const auto run_seconds = static_cast<ColumnId>(ShareColumn::TresRunSeconds);
     if (std::find(columns.begin(), columns.end(), run_seconds) != columns.end()) {
@@ -344,7 +347,7 @@ Result<Table> list_rows(const Snapshot& snapshot, TableKind kind,
             return fill(snapshot, rows, reservation_columns(), columns);
         }
         case TableKind::Shares:
-            return list_shares(snapshot, columns, filter);
+            return list_shares(snapshot, columns, filter, viewer);
     }
     return Error{ErrorCode::NotSupported, "unknown kind of table"};
 }

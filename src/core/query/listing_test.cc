@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/query/columns_of.h"
+#include "core/schedule/priority.h"
 #include "model/errors.h"
 #include "model/sizes.h"
 #include "testkit/scenario.h"
@@ -280,6 +281,39 @@ TEST(PrivateData, ReservationsAreForTheirUsers) {
     EXPECT_EQ(hidden.rows(TableKind::Reservations, kAnn), 1);
     EXPECT_EQ(hidden.rows(TableKind::Reservations, UserId{7}), 0);
     EXPECT_EQ(hidden.rows(TableKind::Reservations, UserId{0}), 2);
+}
+
+// Ann and Bob in one account, and the coordinator (1007) of it.
+TEST(PrivateData, SharesAreForTheirUserAndTheCoordinator) {
+    for (const bool is_hidden : {false, true}) {
+        Scenario scenario;
+        ASSERT_EQ(scenario.run("nodes n1 cpus=4\npartition p default\n"
+                               "member 1000 account=a\nmember 1001 account=a\n"
+                               "member 1007 account=b\n"),
+                  "");
+        Policy policy = scenario.cluster().policy();
+        policy.accounts = {{.name = "a", .coordinators = {"1007"}}};
+        policy.users = {{.name = "1007", .uid = UserId{1007}}};
+        scenario.cluster().set_policy(policy);
+        Settings settings = scenario.cluster().settings();
+        settings.private_data.usage = is_hidden;
+        settings.priority.multifactor = true;
+        settings.slurm_user = kSlurm;
+        scenario.cluster().apply_settings(std::make_shared<const Settings>(settings),
+                                          scenario.now());
+        reprioritize_all(scenario.cluster(), scenario.now(), true);
+        const auto snapshot = scenario.cluster().take_snapshot(scenario.now());
+        const auto rows = [&](UserId viewer) {
+            return list_rows(*snapshot, TableKind::Shares, {0}, {},
+                             Viewer(*snapshot->settings, viewer))
+                ->rows();
+        };
+        EXPECT_EQ(rows(UserId{0}), 6u);  // root, a, two users, b, a user
+        EXPECT_EQ(rows(kSlurm), 6u);
+        EXPECT_EQ(rows(kAnn), is_hidden ? 1u : 6u);
+        EXPECT_EQ(rows(UserId{1007}), is_hidden ? 4u : 6u);
+        EXPECT_EQ(rows(UserId{7}), is_hidden ? 0u : 6u);
+    }
 }
 
 TEST(PrivateData, AnExplanationNamesNoJobOfOthers) {

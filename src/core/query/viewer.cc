@@ -26,6 +26,13 @@ bool Viewer::sees_nodes() const {
     return !private_.nodes || may(role_, Action::SeePrivateNodes);
 }
 
+bool Viewer::sees_usage_of(const Association& association, const AssociationTree& tree) const {
+    if (!private_.usage) return true;
+    Role role = association.uid ? role_of(user_, slurm_user_, association.uid) : Role::Other;
+    if (tree.is_coordinator(user_, association.account)) role = std::max(role, Role::Coordinator);
+    return may(std::max(role, role_), Action::SeePrivateUsage);
+}
+
 Result<void> Viewer::may_list(TableKind kind) const {
     if (kind == TableKind::Nodes && private_.nodes) return permit(role_, Action::SeePrivateNodes);
     if (kind == TableKind::Partitions && private_.partitions)
@@ -36,7 +43,8 @@ Result<void> Viewer::may_list(TableKind kind) const {
 bool Viewer::sees_everything() const {
     const bool by_role = may(role_, Action::SeePrivateJob) && may(role_, Action::SeePrivateNodes) &&
                          may(role_, Action::SeePrivatePartitions) &&
-                         may(role_, Action::SeePrivateReservation);
+                         may(role_, Action::SeePrivateReservation) &&
+                         may(role_, Action::SeePrivateUsage);
     return by_role || !private_.any();
 }
 

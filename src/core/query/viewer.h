@@ -16,6 +16,7 @@ public:
     bool sees_jobs_of(UserId owner) const;  // and their steps
     bool sees(const Reservation& reservation) const;
     bool sees_nodes() const;
+    bool sees_usage_of(const Association& association, const AssociationTree& tree) const;
     Result<void> may_list(TableKind kind) const;  // at all
     // Whether the viewer sees everything, so that answers are the same for all such viewers.
     bool sees_everything() const;

@@ -2,9 +2,12 @@
 // cluster.
 #include "core/schedule/fair_share.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "base/text.h"
 
 namespace sluice {
 namespace {
@@ -243,6 +246,119 @@ TEST(ClassicFairShare, GivesTheNumbersOfTheDocument) {
     // FairShareDampeningFactor=5: F = 2^(-U/S/5)
     EXPECT_NEAR(line_of(tree.shares({"NO_FAIR_TREE"}, 5), "e", "user4").factor, std::exp2(-0.2),
                 1e-9);
+}
+
+// Accounts with Fairshare=parent above other accounts, users without shares: the lines that sshare
+// -l of Slurm 22.05 printed for this tree (the account is indented by its depth).
+const std::vector<Member> kNested = {
+    {"root", "", "root", "", 1, 0},        {"arts", "root", "", "", 20, 0},
+    {"arts", "", "news", "", 9, 68},       {"film", "arts", "", "", 7, 0},
+    {"film", "", "mail", "", 1, 0},        {"film", "", "uucp", "", 0, 15},
+    {"music", "arts", "", "", kParent, 0}, {"music", "", "lp", "", 4, 46},
+    {"music", "", "man", "", 2, 60},       {"nlp", "root", "", "", 100, 0},
+    {"nlp", "", "nobody", "", 1, 3},       {"nlp", "", "root", "", 1, 0},
+    {"science", "root", "", "", 50, 0},    {"chem", "science", "", "", 10, 0},
+    {"chem", "", "daemon", "", 5, 21},     {"chem", "", "games", "", 5, 62},
+    {"physics", "science", "", "", 30, 0}, {"physics", "", "bin", "", 1, 124},
+    {"physics", "", "daemon", "", 3, 106}, {"physics", "", "sys", "", kParent, 36},
+    {"vision", "root", "", "", 100, 0},    {"vision", "", "root", "", 1, 198},
+};
+
+std::string fraction(double value) {
+    return fmt::format("{:.6f}", value);
+}
+
+std::string print_lines(const FairShare& shares) {
+    std::string text;
+    for (const ShareLine& line : shares.lines) {
+        const bool is_tree = shares.is_fair_tree;
+        text += fmt::format(
+            "{}{}|{}|{}|{}|{}|{}", std::string(line.depth, ' '), line.association->account,
+            line.association->user, fraction(line.norm_shares),
+            line.parent ? fraction(line.norm_usage) : "", fraction(line.effective_usage),
+            line.is_user() || !is_tree ? fraction(line.factor) : "");
+        if (is_tree) {
+            const bool has_level = line.parent && line.has_own_shares();
+            text += "|" + (has_level ? fraction(line.level) : "");
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+// Equal but for what usage had decayed there while the jobs ran.
+void expect_like(const std::string& lines, const std::string& expected) {
+    const std::vector<std::string_view> own = split(lines, '\n'), real = split(expected, '\n');
+    ASSERT_EQ(own.size(), real.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        SCOPED_TRACE(real[i]);
+        const std::vector<std::string_view> cells = split(own[i], '|'),
+                                            wanted = split(real[i], '|');
+        ASSERT_EQ(cells.size(), wanted.size());
+        for (std::size_t j = 0; j < cells.size(); ++j) {
+            const bool is_number = !wanted[j].empty() && wanted[j].find('.') != wanted[j].npos;
+            if (!is_number) {
+                EXPECT_EQ(cells[j], wanted[j]);
+                continue;
+            }
+            const double value = std::stod(std::string(wanted[j]));
+            EXPECT_NEAR(std::stod(std::string(cells[j])), value, 2e-6 + 1e-4 * value);
+        }
+    }
+}
+
+TEST(FairTree, PrintsTheLinesOfARealCluster) {
+    expect_like(print_lines(Tree(kNested).shares()),
+                "root||0.000000||1.000000||\n"
+                " root|root|0.003690|0.000000|0.000000|1.000000|inf\n"
+                " arts||0.073801|0.255754|0.255754||0.288561\n"
+                "  arts|news|0.409091|0.092017|0.359787|0.214286|1.137036\n"
+                "  film||0.318182|0.020298|0.079367||4.009018\n"
+                "   film|mail|1.000000|0.000000|0.000000|0.357143|inf\n"
+                "   film|uucp|0.000000|0.020298|1.000000|0.285714|0.000000\n"
+                "  music||0.073801|0.143439|0.560846||\n"
+                "   music|lp|0.181818|0.062246|0.243382|0.142857|0.747048\n"
+                "   music|man|0.090909|0.081193|0.317464|0.071429|0.286360\n"
+                " nlp||0.369004|0.004060|0.004060||90.893749\n"
+                "  nlp|nobody|0.500000|0.004060|1.000000|0.857143|0.500000\n"
+                "  nlp|root|0.500000|0.000000|0.000000|0.928571|inf\n"
+                " science||0.184502|0.472264|0.472264||0.390675\n"
+                "  chem||0.250000|0.112316|0.237823||1.051200\n"
+                "   chem|daemon|0.500000|0.028417|0.253014|0.714286|1.976174\n"
+                "   chem|games|0.500000|0.083898|0.746986|0.642857|0.669357\n"
+                "  physics||0.750000|0.359949|0.762177||0.984024\n"
+                "   physics|bin|0.250000|0.167796|0.466167|0.428571|0.536289\n"
+                "   physics|daemon|0.750000|0.143438|0.398495|0.500000|1.882081\n"
+                "   physics|sys|0.750000|0.048715|0.135338|0.571429|\n"
+                " vision||0.369004|0.267922|0.267922||1.377280\n"
+                "  vision|root|1.000000|0.267922|1.000000|0.785714|1.000000\n");
+}
+
+TEST(ClassicFairShare, PrintsTheLinesOfARealCluster) {
+    expect_like(print_lines(Tree(kNested).shares({"NO_FAIR_TREE"})),
+                "root||1.000000||1.000000|0.500000\n"
+                " root|root|0.003690|0.000000|0.000000|1.000000\n"
+                " arts||0.073801|0.255754|0.255754|0.090530\n"
+                "  arts|news|0.030191|0.092017|0.159000|0.025980\n"
+                "  film||0.023482|0.020298|0.095216|0.060169\n"
+                "   film|mail|0.023482|0.000000|0.095216|0.060169\n"
+                "   film|uucp|0.000000|0.020298|0.020298|0.000000\n"
+                "  music||0.073801|0.143439|0.255754|0.090530\n"
+                "   music|lp|0.013418|0.062246|0.097429|0.006520\n"
+                "   music|man|0.006709|0.081193|0.097062|0.000044\n"
+                " nlp||0.369004|0.004060|0.004060|0.992403\n"
+                "  nlp|nobody|0.184502|0.004060|0.004060|0.984864\n"
+                "  nlp|root|0.184502|0.000000|0.002030|0.992403\n"
+                " science||0.184502|0.472264|0.472264|0.169614\n"
+                "  chem||0.046125|0.112316|0.202303|0.047831\n"
+                "   chem|daemon|0.023063|0.028417|0.115360|0.031206\n"
+                "   chem|games|0.023063|0.083898|0.143100|0.013557\n"
+                "  physics||0.138376|0.359949|0.444185|0.108069\n"
+                "   physics|bin|0.034594|0.167796|0.236894|0.008682\n"
+                "   physics|daemon|0.103782|0.143438|0.368999|0.085052\n"
+                "   physics|sys|0.138376|0.048715|0.444185|0.108069\n"
+                " vision||0.369004|0.267922|0.267922|0.604549\n"
+                "  vision|root|0.369004|0.267922|0.267922|0.604549\n");
 }
 
 // R = Rparent * rl^k: further from the share than the account, k is 1; else the account pulls.

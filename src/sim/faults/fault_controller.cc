@@ -53,6 +53,9 @@ struct DescribeEvent {
     std::string operator()(const PolicyChanged& e) const {
         return fmt::format("policy of {} associations", e.policy->associations.size());
     }
+    std::string operator()(const UsageImported& e) const {
+        return fmt::format("usage import {}", e.import->number);
+    }
     std::string operator()(const RebootNodes& e) const { return "reboot " + e.nodes.front(); }
     std::string operator()(const Reconfigure&) const { return "reconfigure"; }
     std::string operator()(const ChangeReservation& e) const {

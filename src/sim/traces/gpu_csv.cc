@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
-#include "sim/traces/row.h"
+#include "model/text_table.h"
 #include "sim/traces/trace.h"
 
 namespace sluice {
@@ -22,7 +22,7 @@ struct CsvColumns {
     std::size_t user, limit, cpus, nodes, partition, qos;  // may be absent
 };
 
-Result<CsvColumns> csv_columns(const Row& row) {
+Result<CsvColumns> csv_columns(const TableRow& row) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
         std::string name = to_lower(trim(row.cells[i]));
         if (std::find(std::begin(kCsvNames), std::end(kCsvNames), name) == std::end(kCsvNames)) {
@@ -30,7 +30,7 @@ Result<CsvColumns> csv_columns(const Row& row) {
                              "one of " + fmt::format("{}", fmt::join(kCsvNames, ", ")));
         }
     }
-    Header header(row);
+    TableHeader header(row);
     CsvColumns columns{};
     columns.submit = TRY(header.required(row.path, "submit"));
     columns.duration = TRY(header.required(row.path, "duration"));
@@ -45,21 +45,21 @@ Result<CsvColumns> csv_columns(const Row& row) {
     return columns;
 }
 
-bool is_given(const Row& row, std::size_t column) {
-    return column != Header::npos && !trim(row.cells[column]).empty();
+bool is_given(const TableRow& row, std::size_t column) {
+    return column != TableHeader::npos && !trim(row.cells[column]).empty();
 }
 
-std::string text_in(const Row& row, std::size_t column) {
+std::string text_in(const TableRow& row, std::size_t column) {
     return is_given(row, column) ? std::string(trim(row.cells[column])) : std::string();
 }
 
-Result<Seconds> seconds_in(const Row& row, std::size_t column, std::string_view name) {
+Result<Seconds> seconds_in(const TableRow& row, std::size_t column, std::string_view name) {
     std::int64_t value = TRY(row.number(column, name));
     if (value < 0) return row.wrong(column, name, "a number of seconds");
     return Seconds{value};
 }
 
-Result<TraceJob> csv_job(const Row& row, const CsvColumns& columns) {
+Result<TraceJob> csv_job(const TableRow& row, const CsvColumns& columns) {
     TraceJob job;
     job.submit = Time{TRY(seconds_in(row, columns.submit, "submit"))};
     job.duration = TRY(seconds_in(row, columns.duration, "duration"));
@@ -86,7 +86,7 @@ Result<Trace> parse_gpu_csv(const std::string& path, std::string_view text) {
         ++number;
         line = trim(line);
         if (line.empty()) continue;
-        Row row{path, number, split(line, ',')};
+        TableRow row{path, number, split(line, ',')};
         if (!columns) {
             columns = TRY(csv_columns(row));
             width = row.cells.size();

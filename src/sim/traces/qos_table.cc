@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/errors.h"
 #include "model/qos_keys.h"
-#include "sim/traces/row.h"
+#include "model/text_table.h"
 #include "sim/world.h"
 
 namespace sluice {
@@ -22,7 +22,7 @@ bool is_idle(std::string_view column) {
 }
 
 // "00:01:00" is what the table shows, seconds are what it takes.
-Result<std::string> value_in(const Row& row, std::size_t column, std::string_view key) {
+Result<std::string> value_in(const TableRow& row, std::size_t column, std::string_view key) {
     const std::string_view cell = trim(row.cells[column]);
     if (key != "gracetime") return std::string(cell);
     std::int64_t seconds = 0;
@@ -35,7 +35,7 @@ Result<std::string> value_in(const Row& row, std::size_t column, std::string_vie
     return std::to_string(seconds);
 }
 
-Result<QosChange> change_in(const Row& row, const std::vector<std::string>& header) {
+Result<QosChange> change_in(const TableRow& row, const std::vector<std::string>& header) {
     KeyTexts keys;
     for (std::size_t i = 0; i < header.size(); ++i) {
         if (header[i] == "name" || is_idle(header[i]) || trim(row.cells[i]).empty()) continue;
@@ -54,9 +54,9 @@ Result<QosDefinitions> parse_qos_table(const std::string& path, std::string_view
     for (std::string_view line : split(text, '\n')) {
         ++number;
         if (trim(line).empty()) continue;
-        const Row row{path, number, split(line, '|')};
+        const TableRow row{path, number, split(line, '|')};
         if (header.empty()) {
-            name = TRY(Header(row).required(path, "name"));
+            name = TRY(TableHeader(row).required(path, "name"));
             for (std::string_view cell : row.cells) header.push_back(to_lower(trim(cell)));
             continue;
         }

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/text_table.h"
 #include "model/times.h"
-#include "sim/traces/row.h"
 #include "sim/traces/trace.h"
 
 namespace sluice {
@@ -28,17 +28,18 @@ struct SacctColumns {
     std::size_t account, user, partition, qos;
 };
 
-std::vector<Column> those_in(const Header& header, std::initializer_list<std::string_view> names) {
+std::vector<Column> those_in(const TableHeader& header,
+                             std::initializer_list<std::string_view> names) {
     std::vector<Column> found;
     for (std::string_view name : names) {
         std::size_t place = header.find(to_lower(name));
-        if (place != Header::npos) found.push_back({place, name});
+        if (place != TableHeader::npos) found.push_back({place, name});
     }
     return found;
 }
 
-Result<SacctColumns> sacct_columns(const Row& row) {
-    Header header(row);
+Result<SacctColumns> sacct_columns(const TableRow& row) {
+    TableHeader header(row);
     SacctColumns columns{};
     columns.job = TRY(header.required(row.path, "jobid"));
     columns.submit = TRY(header.required(row.path, "submit"));
@@ -54,18 +55,19 @@ Result<SacctColumns> sacct_columns(const Row& row) {
     columns.user = header.find("user");
     columns.partition = header.find("partition");
     columns.qos = header.find("qos");
-    if (columns.elapsed == Header::npos) TRY(header.required(row.path, "start"));
-    if (columns.elapsed == Header::npos) TRY(header.required(row.path, "end"));
+    if (columns.elapsed == TableHeader::npos) TRY(header.required(row.path, "start"));
+    if (columns.elapsed == TableHeader::npos) TRY(header.required(row.path, "end"));
     if (columns.tres.empty() && columns.cpus.empty()) TRY(header.required(row.path, "ncpus"));
     return columns;
 }
 
-std::string_view cell_in(const Row& row, std::size_t column) {
-    return column == Header::npos ? std::string_view() : trim(row.cells[column]);
+std::string_view cell_in(const TableRow& row, std::size_t column) {
+    return column == TableHeader::npos ? std::string_view() : trim(row.cells[column]);
 }
 
 // Absent: "Unknown" or "None", it has not happened.
-Result<std::optional<Time>> moment_in(const Row& row, std::size_t column, std::string_view name) {
+Result<std::optional<Time>> moment_in(const TableRow& row, std::size_t column,
+                                      std::string_view name) {
     std::string_view cell = cell_in(row, column);
     if (cell.empty() || cell == "Unknown" || cell == "None") return std::optional<Time>();
     Result<Time> moment = parse_moment(cell, Time{}, PassedTime::IsMeant);
@@ -73,10 +75,10 @@ Result<std::optional<Time>> moment_in(const Row& row, std::size_t column, std::s
     return std::optional<Time>(*moment);
 }
 
-Result<std::optional<Seconds>> duration_in(const Row& row, const SacctColumns& columns) {
+Result<std::optional<Seconds>> duration_in(const TableRow& row, const SacctColumns& columns) {
     auto start = TRY(moment_in(row, columns.start, "Start"));
-    if (columns.start != Header::npos && !start) return std::optional<Seconds>();
-    if (columns.elapsed == Header::npos) {
+    if (columns.start != TableHeader::npos && !start) return std::optional<Seconds>();
+    if (columns.elapsed == TableHeader::npos) {
         auto end = TRY(moment_in(row, columns.end, "End"));
         if (!end) return std::optional<Seconds>();
         if (*end < *start) return row.wrong(columns.end, "End", "a time after Start");
@@ -87,12 +89,12 @@ Result<std::optional<Seconds>> duration_in(const Row& row, const SacctColumns& c
         return row.wrong(columns.elapsed, "Elapsed", "a time such as 1-02:03:04");
     }
     // Cancelled while it waited.
-    if (columns.start == Header::npos && elapsed->length().count() == 0)
+    if (columns.start == TableHeader::npos && elapsed->length().count() == 0)
         return std::optional<Seconds>();
     return std::optional<Seconds>(elapsed->length());
 }
 
-Result<std::optional<Seconds>> limit_in(const Row& row, std::size_t column) {
+Result<std::optional<Seconds>> limit_in(const TableRow& row, std::size_t column) {
     std::string_view cell = cell_in(row, column);
     if (cell.empty() || cell == "Partition_Limit") return std::optional<Seconds>();
     Result<TimeLimit> limit = parse_time_limit(cell);
@@ -102,14 +104,14 @@ Result<std::optional<Seconds>> limit_in(const Row& row, std::size_t column) {
 }
 
 // The first of the columns that says something in this line.
-const Column* first_filled(const Row& row, const std::vector<Column>& columns) {
+const Column* first_filled(const TableRow& row, const std::vector<Column>& columns) {
     for (const Column& column : columns) {
         if (!cell_in(row, column.place).empty()) return &column;
     }
     return nullptr;
 }
 
-Result<void> read_tres(const Row& row, const Column& column, TraceJob& job) {
+Result<void> read_tres(const TableRow& row, const Column& column, TraceJob& job) {
     Result<Tres> tres = parse_tres(cell_in(row, column.place));
     if (!tres) return row.wrong(column.place, column.name, "cpu=N,node=N,...");
     for (const auto& [name, count] : *tres) {
@@ -126,7 +128,7 @@ Result<void> read_tres(const Row& row, const Column& column, TraceJob& job) {
 }
 
 // False: no column says what the job had.
-Result<bool> read_resources(const Row& row, const SacctColumns& columns, TraceJob& job) {
+Result<bool> read_resources(const TableRow& row, const SacctColumns& columns, TraceJob& job) {
     if (const Column* tres = first_filled(row, columns.tres)) {
         TRY(read_tres(row, *tres, job));
         return true;
@@ -140,7 +142,7 @@ Result<bool> read_resources(const Row& row, const SacctColumns& columns, TraceJo
     return true;
 }
 
-Result<std::optional<TraceJob>> sacct_job(const Row& row, const SacctColumns& columns) {
+Result<std::optional<TraceJob>> sacct_job(const TableRow& row, const SacctColumns& columns) {
     TraceJob job;
     job.name = std::string(cell_in(row, columns.job));
     if (job.name.find('[') != job.name.npos) return std::optional<TraceJob>();  // tasks that wait
@@ -167,7 +169,7 @@ Result<Trace> parse_sacct(const std::string& path, std::string_view text) {
     for (std::string_view line : split(text, '\n')) {
         ++number;
         if (trim(line).empty()) continue;
-        Row row{path, number, split(line, '|')};
+        TableRow row{path, number, split(line, '|')};
         if (!columns) {
             columns = TRY(sacct_columns(row));
             width = row.cells.size();

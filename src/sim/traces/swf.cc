@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
-#include "sim/traces/row.h"
+#include "model/text_table.h"
 #include "sim/traces/trace.h"
 
 namespace sluice {
@@ -37,7 +37,7 @@ std::string numbered(std::string_view prefix, std::int64_t number) {
     return number < 0 ? std::string() : fmt::format("{}{}", prefix, number);
 }
 
-Result<std::optional<TraceJob>> swf_job(const Row& row, std::int64_t start) {
+Result<std::optional<TraceJob>> swf_job(const TableRow& row, std::int64_t start) {
     if (row.cells.size() != kColumns) {
         return Error{ErrorCode::BadArgument,
                      fmt::format("{}:{}: {} columns: {} are expected", row.path, row.line,
@@ -84,7 +84,7 @@ Result<Trace> parse_swf(const std::string& path, std::string_view text) {
             line = line.substr(0, comment);
         }
         if (trim(line).empty()) continue;
-        std::optional<TraceJob> job = TRY(swf_job(Row{path, number, words(line)}, start));
+        std::optional<TraceJob> job = TRY(swf_job(TableRow{path, number, words(line)}, start));
         if (job)
             trace.jobs.push_back(*std::move(job));
         else

@@ -1,6 +1,7 @@
-// cli/sacctmgr/words.h
+// policy/words.h
 //
-// The words of a command of sacctmgr: conditions (where), settings (set), and how a listing looks.
+// The words of a command of sacctmgr, or of a line of a dump: conditions (where), settings (set),
+// and how a listing looks.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // See words.h.
-#include "cli/sacctmgr/words.h"
+#include "policy/words.h"
 
 #include <fmt/format.h>
 

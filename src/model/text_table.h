@@ -1,7 +1,7 @@
-// sim/traces/row.h
+// model/text_table.h
 //
-// One line of a trace, cut into cells. What is wrong with a cell is said with its file, line,
-// column and value.
+// One line of a table in a text file (a trace, the output of sacct -P), cut into cells. What is
+// wrong with a cell is said with its file, line, column and value.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-struct Row {
+struct TableRow {
     const std::string& path;
     std::size_t line = 0;  // from 1
     std::vector<std::string_view> cells;
@@ -27,9 +27,9 @@ struct Row {
 };
 
 // The columns that a header line names, by lower-case name.
-class Header {
+class TableHeader {
 public:
-    explicit Header(const Row& row);
+    explicit TableHeader(const TableRow& row);
     // Where a column is, or npos.
     std::size_t find(std::string_view name) const;
     Result<std::size_t> required(const std::string& path, std::string_view name) const;

@@ -1,4 +1,4 @@
-#include "controller/request_types.h"
+#include "net/request_types.h"
 
 #include <span>
 
@@ -74,6 +74,10 @@ constexpr TypeRow kRequestRows[] = {
     {Body::kShowDamaged,       kAnyPart,                            {"SHOW_DAMAGED", 20047}},
     {Body::kAskAccounting,     kAnyPart,                            {"ASK_ACCOUNTING", 20060}},
     {Body::kChangePolicy,      kAnyPart,                            {"CHANGE_POLICY", 20061}},
+    {Body::kDeliverFacts,      kAnyPart,                            {"DBD_SEND_MULT_MSG", 1474}},
+    {Body::kKeepScript,        kAnyPart,                            {"KEEP_SCRIPT", 20063}},
+    {Body::kAskPolicy,         kAnyPart,                            {"ASK_POLICY", 20064}},
+    {Body::kAccountingOrder,   kAnyPart,                            {"ACCOUNTING_ORDER", 20065}},
     {Body::kShowStatistics,    kAnyPart,                            kStatisticsType},
     {Body::kResetStatistics,   kAnyPart,                            kStatisticsType},
 };

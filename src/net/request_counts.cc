@@ -1,4 +1,4 @@
-#include "controller/request_counts.h"
+#include "net/request_counts.h"
 
 #include <algorithm>
 

@@ -1,7 +1,8 @@
-// controller/request_types.h
+// net/request_types.h
 //
-// The types of messages that slurmctld receives, as sdiag names them: by Slurm's name and number
-// where Slurm has such a message, since exporters know those. Others have numbers from 20000 on.
+// The types of messages that slurmctld and slurmdbd receive, as sdiag and sacctmgr show stats name
+// them: by Slurm's name and number where Slurm has such a message, since exporters know those.
+// Others have numbers from 20000 on.
 #pragma once
 
 #include <cstdint>

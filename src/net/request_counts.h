@@ -1,4 +1,4 @@
-// controller/request_counts.h
+// net/request_counts.h
 //
 // How many requests of each type and of each user there were, and how long they took: from their
 // arrival until they were decided, or answered if the core has no part in the answer. Thread-safe.
@@ -12,9 +12,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "controller/request_types.h"
 #include "model/ids.h"
 #include "model/statistics.h"
+#include "net/request_types.h"
 
 namespace sluice {
 
