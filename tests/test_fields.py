@@ -14,7 +14,7 @@ SOURCES = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in 
            and path.name not in ("arbitrary.h", "testing.h", "test_files.h", "fake_cluster.h")]
 
 # What only carries job requests: command line, messages, rows, listings, packed forms.
-JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$|^surface/job_(table|cells|record_cells|json_cells)\.(h|cc)$"
+JOB_CARRIERS = (r"^surface/job_options(|_apply|_setters|_layout|_step)\.(h|cc)$|^surface/job_(table|cells|record_cells|json_cells)\.(h|cc)$"
                 r"|^protocol/|^store/|^core/query/|^model/(job(_hash|_details|_fields|_keys|_change|_change_fields)?\.(h|cc)|validate\.cc)$|^core/job/update_\w+\.cc$")
 NODE_CARRIERS = (r"^config/(nodes|partitions|reconfigure)\.cc$|^core/query/|^core/node/update\.cc$"
                  r"|^protocol/|^store/|^model/((node|partition)(_fields|_keys)?\.(h|cc)|validate\.cc)$|^surface/")
@@ -27,7 +27,7 @@ STRUCTS = {  # name: (file, the files that do not count)
     "PreemptSettings": ("core/settings.h", r"^config/settings\.cc$|^core/settings\.h$"),
     "SchedulerOptions": ("config/scheduler_options.h", r"^config/scheduler_options\.(h|cc)$"),
     "CgroupConfig": ("config/config.h", r"^config/cgroup_conf\.cc$|^config/(config\.h|print\.cc)$"),
-    "JobOptions": ("surface/job_options.h", r"^surface/job_options(|_apply|_setters|_layout)\.(h|cc)$"),
+    "JobOptions": ("surface/job_options.h", r"^surface/job_options(|_apply|_setters|_layout|_step)\.(h|cc)$"),
     "JobTerms": ("model/job.h", JOB_CARRIERS),
     "JobDetails": ("model/job_details.h", JOB_CARRIERS),
     "Shape": ("model/job.h", JOB_CARRIERS),

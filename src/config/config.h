@@ -142,6 +142,7 @@ struct Config {
     std::uint32_t max_job_id = 67043328;
     std::uint32_t max_job_count = 10000;
     std::uint32_t max_array_size = 1001;
+    std::uint32_t max_tasks_per_node = 512;
     std::uint32_t max_script_size = 4u << 20;  // SchedulerParameters=max_script_size=
     bool job_requeue = true;
     std::string requeue_exit, requeue_exit_hold;  // exit codes: "1-9,12"

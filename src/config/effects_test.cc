@@ -103,6 +103,13 @@ TEST(ConfigEffects, MaxArraySize) {
                    "submit a array=1-10"});
 }
 
+TEST(ConfigEffects, MaxTasksPerNode) {
+    expect_effect(
+        {"MaxTasksPerNode=4",
+         "submit a nodes=1 tasks=4 overcommit\nsubmit b nodes=1 tasks=5 overcommit refused",
+         "submit b nodes=1 tasks=512 overcommit\nsubmit c nodes=1 tasks=513 overcommit refused"});
+}
+
 TEST(ConfigEffects, Licenses) {
     expect_effect({"Licenses=matlab:1",
                    "submit a licenses=matlab mem=1\nsubmit b licenses=matlab mem=1\npass\n"

@@ -64,6 +64,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"MaxJobId",                  "Highest job id; after it FirstJobId follows again."},
     {"MaxMemPerCPU",              "Most memory for each CPU. A job that asks for more gets more CPUs instead. Excludes MaxMemPerNode."},
     {"MaxMemPerNode",             "Most memory of a job on each node. A job that asks for more waits (MaxMemPerLimit), or is refused with EnforcePartLimits. Excludes MaxMemPerCPU."},
+    {"MaxTasksPerNode",           "Most tasks of one step or job on a node, where --overcommit allows more than it has CPUs."},
     {"MessageTimeout",            "How long commands try to reach slurmctld; at a terminal they give up after 5 seconds."},
     {"MinJobAge",                 "How long ended jobs are kept and shown."},
     {"NamespaceType",             "namespace/tmpfs: each job has its own /tmp and /dev/shm on each node (job_container.conf(5))."},

@@ -123,7 +123,7 @@ constexpr Key<Config> kKeys[] = {
     {"MaxMemPerNode",                 MemoryOrMax,    "UNLIMITED",          set_instead<&Config::max_mem_per_node, &Config::max_mem_per_cpu>},
     {"MaxNodeCount",                  Number,         ""},
     {"MaxStepCount",                  Number,         "40000"},
-    {"MaxTasksPerNode",               Number,         "512"},
+    {"MaxTasksPerNode",               Number,         "512",                set<&C::max_tasks_per_node>},
     {"MCSPlugin",                     Text,           kNull},
     {"MCSParameters",                 Text,           kNull},
     {"MessageTimeout",                Seconds,        "10 sec",             set<&C::message_timeout>},

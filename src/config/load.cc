@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint32_t kJobIdMax = 67043328;  // Slurm's: the bits above number federations
 constexpr std::uint32_t kArraySizeMax = 4000001;
+constexpr std::uint32_t kTasksPerNodeMax = 65533;
 
 // Keys that open a line of their own kind.
 struct LineKind {
@@ -281,6 +282,10 @@ Result<void> check_numbers(const Config& config) {
     if (config.max_array_size > kArraySizeMax) {
         return refuse(config, fmt::format("MaxArraySize={}: expected at most {}",
                                           config.max_array_size, kArraySizeMax));
+    }
+    if (config.max_tasks_per_node < 1 || config.max_tasks_per_node > kTasksPerNodeMax) {
+        return refuse(config, fmt::format("MaxTasksPerNode={}: expected 1 to {}",
+                                          config.max_tasks_per_node, kTasksPerNodeMax));
     }
     return {};
 }

@@ -180,6 +180,7 @@ Result<Settings> settings_from(const Config& config, UserId slurm_user) {
     settings.max_job_id = config.max_job_id;
     settings.max_job_count = config.max_job_count;
     settings.max_array_size = config.max_array_size;
+    settings.max_tasks_per_node = config.max_tasks_per_node;
     for (std::string_view name : split(config.gres_types, ','))
         if (!trim(name).empty()) settings.gres_types.emplace_back(trim(name));
     settings.tracked_tres = tracked_tres(config);

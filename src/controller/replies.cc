@@ -66,7 +66,7 @@ void fill(const StepGranted& answer, const ReplyContext& context, wire::Reply& r
     describe_shares(step.nodes, context.snapshot, *message.mutable_nodes());
     describe_addresses(step.nodes, context.snapshot, *message.mutable_addresses());
     message.set_credential(issue_credential(*answer.job, step.id, step.nodes, context));
-    message.set_cyclic(answer.cyclic);
+    message.set_distribution(step.distribution);
     describe(*answer.job, context.snapshot, *message.mutable_job());
 }
 

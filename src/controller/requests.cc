@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "core/permission.h"
+#include "model/distribution.h"
 #include "model/errors.h"
 #include "model/gpu_bind.h"
 #include "model/hostlist.h"
@@ -208,6 +209,7 @@ Result<void> validate_step_request(const wire::CreateStep& message) {
     TRY(validate_text("exclude", message.exclude(), sizes::kNodeList));
     TRY(validate_text("tres-bind", message.tres_bind(), sizes::kWord));
     TRY(validate_text("nodes", message.node_sizes(), sizes::kWord));
+    TRY(validate_text("distribution", message.distribution(), sizes::kWord));
     TRY(validate_number("nodes", message.nodes_min(), sizes::kCount));
     TRY(validate_number("nodes", message.nodes_max(), sizes::kCount));
     TRY(validate_number("ntasks", message.ntasks(), sizes::kCount));
@@ -238,13 +240,17 @@ Result<Event> step_creation(const wire::CreateStep& message, const Caller& calle
         .overlap = message.overlap(),
         .whole = message.whole(),
         .immediate = message.immediate(),
-        .cyclic = message.distribution() == "cyclic",
+        .distribution = {},
+        .overcommit = message.overcommit(),
+        .first_node = message.first_node(),
         .tres_bind = message.tres_bind(),
         .node_sizes = message.node_sizes(),
         .key = message.idempotency_key()};
     demand.gres_per_node = TRY(from_wire(message.gres_per_node()));
     demand.gpus_per_task = TRY(from_wire(message.gpus_per_task()));
     demand.gpus = TRY(from_wire(message.gpus()));
+    if (!message.distribution().empty())
+        demand.distribution = TRY(parse_distribution(message.distribution()));
     if (!demand.node_sizes.empty()) TRY(parse_node_sizes(demand.node_sizes));
     if (!demand.tres_bind.empty()) TRY(parse_tres_bind(demand.tres_bind));
     if (message.has_time_limit()) demand.time_limit = TRY(from_wire(message.time_limit()));

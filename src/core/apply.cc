@@ -89,6 +89,9 @@ void on_job_timer(Cluster& cluster, Time now, const Timer& timer, Effects& effec
         case TimerKind::Configure:
             if (is_configuring(*job)) prepare_job(cluster, now, job->id, effects);
             return;
+        case TimerKind::StepLimit:
+            on_step_limit_timer(cluster, now, job->id, effects);
+            return;
         case TimerKind::Silence:
             on_silence_timer(cluster, now, *job, effects);
             return;

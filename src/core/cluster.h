@@ -153,6 +153,7 @@ enum class TimerKind : std::uint8_t {
     UsedMinutes,
     Configure,
     HealthCheck,
+    StepLimit,
 };
 
 struct Timer {

@@ -33,7 +33,6 @@ struct JobResult {
 struct StepGranted {
     std::shared_ptr<const Job> job;
     std::shared_ptr<const Step> step;
-    bool cyclic = false;
 };
 
 struct AllocationShown {

@@ -121,7 +121,9 @@ struct StepDemand {
     bool whole = false;
     bool immediate = false;
     TimeLimit time_limit;
-    bool cyclic = false;
+    std::string distribution;  // model/distribution.h; empty: as it fits
+    bool overcommit = false;
+    std::uint32_t first_node = 0;  // --relative: the job's nodes before it are not used
     std::string tres_bind;
     std::string node_sizes;  // "1,5,9": the allowed counts from nodes_min to nodes_max
     std::string key = {};    // a repeated request with the same key gets the same step; empty: none

@@ -10,6 +10,7 @@
 #include "core/limits/qos.h"
 #include "core/limits/tres.h"
 #include "core/place/use.h"
+#include "model/distribution.h"
 #include "model/hostlist.h"
 
 namespace sluice {
@@ -181,6 +182,7 @@ AccountedStep fact_of(const Step& step, JobId job, std::uint32_t restarts) {
     fact.end = step.end_time;
     fact.time_limit = step.time_limit;
     fact.tasks = step.tasks;
+    fact.layout = print_distribution(step.distribution);
     fact.tres_allocated = tres_of_shares(step.nodes);
     fact.cpus = static_cast<std::uint32_t>(fact.tres_allocated["cpu"]);
     fact.node_count = static_cast<std::uint32_t>(step.nodes.size());

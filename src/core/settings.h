@@ -106,6 +106,7 @@ struct Settings {
     std::uint32_t max_job_id = 67043328;
     std::uint32_t max_job_count = 10000;
     std::uint32_t max_array_size = 1001;
+    std::uint32_t max_tasks_per_node = 512;  // of a job or step with --overcommit
     Unit unit = Unit::Core;
     bool memory_is_consumable = true;  // SelectTypeParameters=*_Memory
     bool least_loaded = false;         // CR_LLN

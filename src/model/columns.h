@@ -221,7 +221,8 @@ enum class StepColumn : std::uint16_t {
     TresPerNode,  // (t)
     SubmitHost,   // (t)
     ExitCode,
-    TresBind = 40,  // (t) "gres/gpu:per_task:1"
+    TresBind = 40,      // (t) "gres/gpu:per_task:1"
+    Distribution = 50,  // (t) "block:cyclic"
 };
 
 enum class LicenseColumn : std::uint16_t {

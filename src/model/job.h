@@ -5,6 +5,7 @@
 // are no operations on them here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,6 +61,8 @@ struct Shape {
     std::string exclude;               // -x, compact
     Exclusive exclusive = Exclusive::No;
     bool oversubscribe = false;
+    bool overcommit = false;  // --overcommit: the tasks on a node share the CPUs of one
+    bool arbitrary = false;   // -m arbitrary: a task for each name in nodelist, also a repeated one
     std::optional<std::uint32_t> cpus_min;           // scontrol update NumCPUs=, of the whole job
     std::optional<std::uint32_t> cpus_min_per_node;  // --mincpus
     std::optional<Megabytes> tmp_min;                // --tmp
@@ -106,9 +109,10 @@ struct JobTerms {
     std::optional<ArraySpec> array;
     std::uint32_t umask = 022;
     std::vector<std::pair<std::string, std::uint64_t>> rlimits;  // {"NOFILE", soft}: propagated
-    std::string tres_bind;   // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
-    std::string tres_freq;   // --gpu-freq: "gpu:medium,memory=high", for its steps
-    std::string acctg_freq;  // --acctg-freq: model/sampling.h
+    std::string tres_bind;       // --gpu-bind, --tres-bind: "gres/gpu:single:1", for its steps
+    std::string tres_freq;       // --gpu-freq: "gpu:medium,memory=high", for its steps
+    std::string acctg_freq;      // --acctg-freq: model/sampling.h
+    bool oom_kill_step = false;  // --oom-kill-step, for its steps
     Shape shape;
 
     bool operator==(const JobTerms&) const = default;
@@ -161,6 +165,10 @@ struct Job {
     bool operator==(const Job&) const = default;
 };
 
+// Of so many tasks on a node, those that get CPUs of their own.
+inline std::uint64_t tasks_with_cpus(const Shape& shape, std::uint64_t tasks) {
+    return shape.overcommit ? std::min<std::uint64_t>(tasks, 1) : tasks;
+}
 inline bool is_completing(const Job& job) {
     return !job.run.completing_nodes.empty();
 }

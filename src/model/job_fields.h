@@ -54,7 +54,8 @@ inline constexpr auto kFields<Shape> = fields<Shape>(
     field(13, "nodelist", &Shape::nodelist, bytes_at_most(sizes::kNodeList)),
     field(14, "exclude", &Shape::exclude, bytes_at_most(sizes::kNodeList)),
     field(15, "exclusive", &Shape::exclusive, at_most(Exclusive::User)),
-    field(16, "oversubscribe", &Shape::oversubscribe),
+    field(16, "oversubscribe", &Shape::oversubscribe), field(50, "overcommit", &Shape::overcommit),
+    field(51, "distribution", &Shape::arbitrary),
     field(42, "NumCPUs", &Shape::cpus_min, at_most(sizes::kCount)),
     field(17, "mincpus", &Shape::cpus_min_per_node, at_most(sizes::kCount)),
     field(18, "tmp", &Shape::tmp_min, at_most(sizes::kAmount)),
@@ -88,7 +89,8 @@ inline constexpr auto kFields<JobTerms> = fields<JobTerms>(
     field(37, "array", &JobTerms::array), field(38, "umask", &JobTerms::umask, at_most(0777)),
     field(39, "rlimits", &JobTerms::rlimits, entries_at_most(sizes::kRlimitCount)),
     field(70, "tres-bind", &JobTerms::tres_bind), field(71, "gpu-freq", &JobTerms::tres_freq),
-    field(72, "acctg-freq", &JobTerms::acctg_freq), field(40, "shape", &JobTerms::shape));
+    field(72, "acctg-freq", &JobTerms::acctg_freq),
+    field(80, "oom-kill-step", &JobTerms::oom_kill_step), field(40, "shape", &JobTerms::shape));
 
 static_assert(numbers_differ<Shape>());
 static_assert(numbers_differ<JobTerms, JobDetails>(), "a JobRequest is one message");

@@ -82,6 +82,7 @@ struct Step {
     std::string node_names;
     std::uint32_t tasks = 0;
     std::uint32_t cpus_per_task = 1;
+    std::string distribution;   // "block:cyclic", "plane=4": model/distribution.h
     std::string tres_bind;      // "gres/gpu:per_task:1"
     std::string tres_per_node;  // "gres/gpu:a40:2": what it asked for
     bool overlap = false;       // does not hold the resources it uses
@@ -90,6 +91,8 @@ struct Step {
     Time start_time;
     std::optional<Time> end_time;
     TimeLimit time_limit;
+    Seconds suspended_before{0};  // of its job, when the step started
+    bool timed_out = false;       // told to end by its time limit
     ExitStatus exit;
     Usage usage;                        // of the nodes that have reported their end
     std::vector<NodeIndex> nodes_left;  // have not reported their end

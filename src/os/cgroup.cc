@@ -197,6 +197,9 @@ Result<void> Cgroup::add(const CgroupPlace& place, const CgroupLimits& limits,
     if (v2 || controller == "memory") {
         TRY(limit_memory(version_, job, limits.job_memory));
         TRY(limit_memory(version_, step, limits.step_memory));
+        if (limits.oom_kills_all && v2 && counts_memory(limits)) {
+            TRY(set(step + "/memory.oom.group", "1"));
+        }
         if (counts_memory(limits)) memory_ = step;
     }
     if (v2 || controller == "devices") TRY(deny_devices(version_, step, limits.devices_denied));

@@ -52,6 +52,7 @@ struct CgroupLimits {
     bool count_memory = false;  // also without a limit
     std::string job_cpus = {};  // "0-3,8"; empty: all
     std::string step_cpus = {};
+    bool oom_kills_all = false;                    // of the step; v2 only
     std::vector<std::string> devices_denied = {};  // device files
 };
 

@@ -35,6 +35,7 @@ Result<Container> Container::create(const wire::StepOrder& order) {
     if (demand.has_job_memory()) limits.job_memory = memory_limit(demand, true);
     if (demand.has_step_memory()) limits.step_memory = memory_limit(demand, false);
     limits.count_memory = demand.count_memory();
+    limits.oom_kills_all = order.tasks().spec().oom_kill_step();
     limits.job_cpus = demand.job_cpus();
     limits.step_cpus = demand.step_cpus();
     limits.devices_denied = {demand.devices_denied().begin(), demand.devices_denied().end()};

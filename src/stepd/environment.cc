@@ -219,6 +219,7 @@ void set_demands(Environment& environment, const wire::JobAllocation& job,
     if (shape.ntasks_per_node) {
         set_number(environment, "SLURM_NTASKS_PER_NODE", *shape.ntasks_per_node);
     }
+    if (shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
     set_sizes(environment, shape);
     if (shape.cpus_per_task_set) {
         set_number(environment, "SLURM_CPUS_PER_TASK", shape.cpus_per_task);
@@ -244,7 +245,7 @@ void set_demands(Environment& environment, const wire::JobAllocation& job,
     constexpr std::string_view kExclusive[] = {"NO", "NODE", "USER"};
     environment.set("SLURM_JOB_EXCLUSIVE", kExclusive[static_cast<std::size_t>(shape.exclusive)]);
     environment.set("SLURM_JOB_OVERSUBSCRIBE", shape.oversubscribe ? "YES" : "NO");
-    environment.set("SLURM_OOM_KILL_STEP", "0");
+    environment.set("SLURM_OOM_KILL_STEP", request.oom_kill_step ? "1" : "0");
 }
 
 void set_visible_gpus(Environment& environment, const wire::StepOrder& order,

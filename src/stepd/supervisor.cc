@@ -132,8 +132,9 @@ void Supervisor::on_command(const wire::StepCommand& command) {
         on_signal(command.signal());
     } else if (command.has_terminate()) {
         const wire::Terminate& order = command.terminate();
-        terminate(Seconds{order.grace_seconds()},
-                  order.only_step() ? kStepCancelled : order.reason_line());
+        terminate(Seconds{order.grace_seconds()}, order.only_step() && order.reason_line().empty()
+                                                      ? kStepCancelled
+                                                      : order.reason_line());
     } else if (command.has_end_known() && known_until_ != EventLoop::Clock::time_point{}) {
         end_is_kept_ = true;
         leave_when_told();

@@ -34,6 +34,7 @@ constexpr std::chrono::milliseconds kExitDelay{100};
 constexpr std::chrono::seconds kFarewellMax{30};  // for srun to read the end and to close
 constexpr std::uint32_t kAllTasks = 0xffffffff;
 constexpr const char* kTaskFailed = " DUE TO TASK FAILURE";
+constexpr const char* kStepTimeLimit = " DUE TO TIME LIMIT";  // of a job: after "*** JOB ..."
 
 // " DUE TO TIME LIMIT" of "*** JOB 1 ON n1 CANCELLED AT ... DUE TO TIME LIMIT ***".
 std::string cause_in(const std::string& reason_line) {
@@ -44,6 +45,17 @@ std::string cause_in(const std::string& reason_line) {
 // By KILL, itself or, as a shell says it of its last command, its child.
 bool was_killed(const wire::ExitStatus& exit) {
     return exit.signal() == SIGKILL || exit.code() == 128 + SIGKILL;
+}
+
+// --multi-prog: tasks have programs of their own.
+const google::protobuf::RepeatedPtrField<std::string>& argv_of(const wire::TaskSpec& spec,
+                                                               std::uint32_t task) {
+    for (const wire::TaskProgram& program : spec.programs()) {
+        if (std::find(program.tasks().begin(), program.tasks().end(), task) !=
+            program.tasks().end())
+            return program.argv();
+    }
+    return spec.argv();
 }
 
 bool worse(const wire::ExitStatus& a, const wire::ExitStatus& b) {
@@ -126,7 +138,8 @@ Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
     for (const std::string& complaint : devices.complaints) say(supervisor_line(complaint));
     set_task_variables(environment, order_, *user_, local, devices.gpus);
     ProcessSpec spec;
-    spec.argv = {spec_.argv().begin(), spec_.argv().end()};
+    const auto& argv = argv_of(spec_, order_.tasks().task_ids(static_cast<int>(local)));
+    spec.argv = {argv.begin(), argv.end()};
     spec.program = spec.argv[0];
     spec.search_path = environment.get("PATH");
     spec.environment = environment.entries();
@@ -296,6 +309,7 @@ void TaskWork::on_exit(pid_t pid, int wait_status) {
         if (!task.epilogs || !task.epilogs->begun()) {
             task.exit = exit_status(wait_status);
             if (was_killed(task.exit) && container_->oom_kills() > 0) set_out_of_memory(task.exit);
+            if (task.exit.oom_killed() && spec_.oom_kill_step()) signal_all_(SIGKILL, false);
         }
         const std::optional<pid_t> epilog =
             task.epilogs ? task.epilogs->next(wait_status) : std::nullopt;
@@ -337,9 +351,12 @@ void TaskWork::say(const std::string& line) {
 
 // srun says that it waits, whichever node it hears it from.
 void TaskWork::announce(const std::string& reason_line) {
-    wire::StepOutput output;
-    output.mutable_aborted();
-    send(output);
+    // Compat: srun says less if the limit was the step's own.
+    if (!reason_line.starts_with(kStepTimeLimit)) {
+        wire::StepOutput output;
+        output.mutable_aborted();
+        send(output);
+    }
     say_cancelled(cause_in(reason_line));
 }
 

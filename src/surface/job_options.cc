@@ -20,7 +20,7 @@ constexpr JobOption kJobOptions[] = {
     {"account",             'A', "name",             kAllTools,   "ACCOUNT",          kAllTools,   text<&JobRequest::account>,          Run,        "charge the job to this account"},
     {"acctg-freq",          0,   "intervals",        kAllTools,   "ACCTG_FREQ",       kAllTools,   set_acctg_freq,                      Run,        "how often usage is sampled"},
     {"array",               'a', "indexes",          kSbatch,     "ARRAY_INX",        kSbatch,     set_array,                           Run,        "job array index values"},
-    {"async",               0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "queue the step and return at once"},
+    {"async",               0,   nullptr,            kSrun,       nullptr,            0,           set_async,                           Run,        "queue the step and return at once"},
     {"batch",               0,   "list",             kSbatch,     "BATCH",            kSbatch,     nullptr,                             Run,        "features of the node that runs the script"},
     {"bb",                  0,   "spec",             kAllTools,   "BURST_BUFFER",     kAllTools,   nullptr,                             Run,        "burst buffer specification"},
     {"bbf",                 0,   "file_name",        kAllTools,   nullptr,            0,           nullptr,                             Run,        "burst buffer specification file"},
@@ -46,7 +46,7 @@ constexpr JobOption kJobOptions[] = {
     {"delay-boot",          0,   "minutes",          kAllTools,   "DELAY_BOOT",       kAllTools,   nullptr,                             Run,        "delay of booting for node features"},
     {"dependency",          'd', "type:jobid[:time]", kAllTools,  "DEPENDENCY",       kSrun,       text<&JobRequest::dependency>,       Run,        "start the job after other jobs"},
     {"disable-status",      'X', nullptr,            kSrun,       "DISABLE_STATUS",   kSrun,       flag<&JobOptions::disable_status>,   Run,        "Ctrl-C ends the step at once"},
-    {"distribution",        'm', "type",             kAllTools,   "DISTRIBUTION",     kAllTools,   set_distribution,                    Run,        "how tasks are laid out over nodes (block|cyclic)"},
+    {"distribution",        'm', "type",             kAllTools,   "DISTRIBUTION",     kAllTools,   set_distribution,                    Run,        "how tasks are laid out over nodes (block|cyclic|plane=N|arbitrary)"},
     {"epilog",              0,   "program",          kSrun,       "EPILOG",           kSrun,       text<&JobOptions::epilog>,           Run,        "run a program after the step"},
     {"error",               'e', "err",              kBatchRun,   "ERROR",            kSbatch,     text<&JobRequest::std_err>,          Run,        "file for standard error"},
     {"exact",               0,   nullptr,            kSrun,       "EXACT",            kSrun,       flag<&JobOptions::exact>,            Consumable, "use only the resources asked for the step"},
@@ -61,7 +61,7 @@ constexpr JobOption kJobOptions[] = {
     {"het-group",           0,   "value",            kSrun,       nullptr,            0,           nullptr,                             Run,        "parts of a heterogeneous job"},
     {"hold",                'H', nullptr,            kAllTools,   nullptr,            0,           flag<&JobRequest::hold>,             Run,        "submit the job in held state"},
     {"ignore-pbs",          0,   nullptr,            kSbatch,     "IGNORE_PBS",       kSbatch,     flag<&JobOptions::ignore_pbs>,       Run,        "ignore #PBS and #BSUB lines in the script"},
-    {"ignore-signals",      0,   "list",             kSrun,       nullptr,            0,           nullptr,                             Run,        "signals that srun does not forward"},
+    {"ignore-signals",      0,   "list",             kSrun,       nullptr,            0,           set_ignore_signals,                  Run,        "signals that srun does not forward"},
     {"immediate",           'I', "[secs]",           kRunAlloc,   "IMMEDIATE",        kRunAlloc,   set_immediate,                       Run,        "exit if resources are not available within secs"},
     {"input",               'i', "in",               kBatchRun,   "INPUT",            kSbatch,     text<&JobRequest::std_in>,           Run,        "file for standard input"},
     {"interactive",         0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::interactive>,      Run,        nullptr},
@@ -77,7 +77,7 @@ constexpr JobOption kJobOptions[] = {
     {"mcs-label",           0,   "mcs",              kAllTools,   nullptr,            0,           nullptr,                             Run,        "label of the mcs plugin"},
     {"mem-update",          0,   "percent@delay",    kAllTools,   nullptr,            0,           nullptr,                             Run,        "lower the memory limit later"},
     {"mpi",                 0,   "type",             kSrun,       "MPI_TYPE",         kSrun,       set_mpi,                             Run,        "kind of MPI (none)"},
-    {"multi-prog",          0,   nullptr,            kSrun,       nullptr,            0,           nullptr,                             Run,        "the program is a file that names several"},
+    {"multi-prog",          0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::multi_prog>,       Run,        "the program is a file that names several"},
     {"network",             0,   "type",             kAllTools,   "NETWORK",          kAllTools,   nullptr,                             Run,        "network hardware"},
     {"nice",                0,   "[value]",          kAllTools,   nullptr,            0,           set_nice,                            Run,        "lower the job's priority by value"},
     {"no-allocate",         'Z', nullptr,            kSrun,       nullptr,            0,           nullptr,                             Constraint, "run without an allocation"},
@@ -89,10 +89,10 @@ constexpr JobOption kJobOptions[] = {
     {"ntasks",              'n', "ntasks",           kAllTools,   "NTASKS",           kSrun,       number<&Shape::ntasks>,              Run,        "number of tasks"},
     {"ntasks-per-node",     0,   "n",                kAllTools,   "NTASKS_PER_NODE",  kSrun,       number<&Shape::ntasks_per_node>,     Run,        "number of tasks on each node"},
     {"tasks-per-node",      0,   "n",                kAllTools,   nullptr,            0,           number<&Shape::ntasks_per_node>,     Run,        nullptr},
-    {"oom-kill-step",       0,   "[0|1]",            kAllTools,   "OOMKILLSTEP",      kAllTools,   nullptr,                             Run,        "out of memory in one task ends the step"},
+    {"oom-kill-step",       0,   "[0|1]",            kAllTools,   "OOMKILLSTEP",      kAllTools,   set_oom_kill_step,                   Run,        "out of memory in one task ends the step"},
     {"open-mode",           0,   "append|truncate",  kBatchRun,   "OPEN_MODE",        kBatchRun,   set_open_mode,                       Run,        "how output files are opened"},
     {"output",              'o', "out",              kBatchRun,   "OUTPUT",           kSbatch,     text<&JobRequest::std_out>,          Run,        "file for standard output"},
-    {"overcommit",          'O', nullptr,            kAllTools,   "OVERCOMMIT",       kAllTools,   nullptr,                             Run,        "more tasks than CPUs"},
+    {"overcommit",          'O', nullptr,            kAllTools,   "OVERCOMMIT",       kAllTools,   flag<&Shape::overcommit>,            Run,        "more tasks than CPUs"},
     {"overlap",             0,   nullptr,            kSrun,       "OVERLAP",          kSrun,       flag<&JobOptions::overlap>,          Run,        "share the resources with other steps"},
     {"oversubscribe",       's', nullptr,            kAllTools,   nullptr,            0,           flag<&Shape::oversubscribe>,         Run,        "share resources with other jobs"},
     {"parsable",            0,   nullptr,            kBatchRun,   nullptr,            0,           flag<&JobOptions::parsable>,         Run,        "print only the job id (and cluster, after a semicolon)"},
@@ -108,7 +108,7 @@ constexpr JobOption kJobOptions[] = {
     {"quiet",               'Q', nullptr,            kAllTools,   nullptr,            0,           flag<&JobOptions::quiet>,            Run,        "print errors only"},
     {"quit-on-interrupt",   0,   nullptr,            kSrun,       nullptr,            0,           flag<&JobOptions::quit_on_interrupt>, Run,       "a single Ctrl-C ends the step"},
     {"reboot",              0,   nullptr,            kAllTools,   nullptr,            0,           nullptr,                             Run,        "reboot the nodes first"},
-    {"relative",            'r', "n",                kSrun,       nullptr,            0,           nullptr,                             Run,        "start at node n of the allocation"},
+    {"relative",            'r', "n",                kSrun,       nullptr,            0,           set_relative,                        Run,        "start at node n of the allocation"},
     {"requeue",             0,   "[expedite]",       kSbatch,     "REQUEUE",          kSbatch,     set_requeue,                         Run,        "the job may be requeued"},
     {"resources",           0,   "name:count",       kAllTools,   nullptr,            0,           nullptr,                             Run,        "hierarchical resources"},
     {"resv-ports",          0,   "[n]",              kAllTools,   "RESV_PORTS",       kAllTools,   nullptr,                             Consumable, "reserve communication ports"},
@@ -213,9 +213,13 @@ std::size_t option_index(std::string_view name) {
     return *found;
 }
 
-bool is_given(const JobOptions& options, std::string_view name) {
+Source source_of(const JobOptions& options, std::string_view name) {
     std::size_t index = option_index(name);
-    return index < options.sources.size() && options.sources[index] != Source::Nobody;
+    return index < options.sources.size() ? options.sources[index] : Source::Nobody;
+}
+
+bool is_given(const JobOptions& options, std::string_view name) {
+    return source_of(options, name) != Source::Nobody;
 }
 
 }  // namespace sluice

@@ -45,15 +45,18 @@ struct JobOptions {
     std::vector<GresCount> gpus_per_node;  // becomes part of the shape's gres
     std::vector<GresCount> gres;           // --gres, likewise
     std::optional<Seconds> immediate_for;  // --immediate=N: how long to try
-    std::string distribution;
+    std::string distribution;              // as model/distribution.h makes it; "plane=4"
     std::string hint;
     bool test_only = false;
 
     std::optional<std::string> wrap;  // sbatch
     bool parsable = false, wait = false, ignore_pbs = false;
 
-    std::string job_id;  // srun: --jobid
+    std::string job_id;                     // srun: --jobid
+    std::optional<std::uint32_t> relative;  // --relative
     bool exact = false, overlap = false, whole = false, label = false, unbuffered = false;
+    bool multi_prog = false;
+    std::vector<int> ignored_signals;  // --ignore-signals
     bool pty = false, disable_status = false, quit_on_interrupt = false;
     bool interactive = false;   // the step that salloc runs a shell in
     bool preserve_env = false;  // the task gets the node and task counts of the environment
@@ -67,6 +70,7 @@ struct JobOptions {
     std::optional<int> kill_command;
 
     std::vector<Source> sources;        // per row of the table
+    std::vector<std::string> values;    // likewise: as given, empty without a value
     std::vector<std::string> warnings;  // what was corrected, for the user
 
     bool operator==(const JobOptions&) const = default;
@@ -99,6 +103,7 @@ std::span<const JobOption> job_options();
 // By name; the option must exist.
 std::size_t option_index(std::string_view name);
 bool is_given(const JobOptions& options, std::string_view name);
+Source source_of(const JobOptions& options, std::string_view name);
 
 // Applying what was given. An error's detail is what follows "sbatch: error: ", or begins with
 // "fatal: ". Compat: BadArgument makes the tool exit with 255, every other code with 1; NotFound is

@@ -26,9 +26,11 @@ struct VariableAlias {
 constexpr VariableAlias kAliases[] = {
     {"SLURM_NPROCS", kSrun, "ntasks"},
     {"SLURM_NNODES", kSrun, "nodes"},
+    {"SLURM_DIST_PLANESIZE", kSrun, "distribution", "plane="},
     {"SLURM_JOBID", kSrun, "jobid"},
     {"SLURM_WORKING_DIR", kSrun, "chdir"},
     {"SLURM_STEP_GRES", kSrun, "gres"},
+    {"SLURM_OOM_KILL_STEP", kSrun, "oom-kill-step"},
     {"SLURM_EXPORT_ENV", kSrun, "export"},
     {"SRUN_EXPORT_ENV", kSrun, "export"},
     {"SRUN_OUTPUT", kSrun, "output"},
@@ -59,6 +61,8 @@ Result<void> apply_one(JobOptions& options, std::size_t index, const OptionUse& 
     TRY(option.set(options, use));
     options.sources.resize(job_options().size());
     options.sources[index] = source;
+    options.values.resize(job_options().size());
+    options.values[index] = use.value;
     return {};
 }
 

@@ -19,11 +19,6 @@ Error fatal(std::string_view text) {
     return {ErrorCode::InvalidCpuCount, fmt::format("fatal: {}", text)};
 }
 
-Source source_of(const JobOptions& options, std::string_view name) {
-    std::size_t index = option_index(name);
-    return index < options.sources.size() ? options.sources[index] : Source::Nobody;
-}
-
 // One of several options that exclude each other.
 struct Alternative {
     std::string_view option;
@@ -247,6 +242,7 @@ std::uint32_t nodes_implied(const JobOptions& options) {
 
 Result<void> complete_nodes(JobOptions& options, Tool tool) {
     Shape& shape = options.request.shape;
+    if (shape.arbitrary) return {};  // its list says all
     if (shape.ntasks && *shape.ntasks < shape.nodes_min) {
         options.warnings.push_back(
             fmt::format("can't run {} processes on {} nodes, setting nnodes to {}", *shape.ntasks,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/distribution.h"
 #include "model/gpu_bind.h"
 #include "model/gpu_freq.h"
 #include "model/sampling.h"
@@ -69,6 +70,27 @@ Result<void> set_hint(JobOptions& options, const OptionUse& use) {
     }
     return Error{ErrorCode::InvalidCpuCount,
                  fmt::format("unrecognized --hint argument \"{}\", see --hint=help", use.value)};
+}
+
+// A step that inherits "plane" in a variable finds its size in another one, which was read before.
+Result<void> set_distribution(JobOptions& options, const OptionUse& use) {
+    if (use.value == "plane" && options.distribution.starts_with("plane=")) return {};
+    Result<std::string> distribution = parse_distribution(use.value);
+    if (!distribution) {
+        Error error = invalid(use);
+        const std::string& why = distribution.error().detail;
+        if (!why.empty()) error.detail = fmt::format("{}\n{}", why, error.detail);
+        return error;
+    }
+    options.distribution = *std::move(distribution);
+    return {};
+}
+
+Result<void> set_relative(JobOptions& options, const OptionUse& use) {
+    std::optional<std::uint64_t> first = to_number(use.value);
+    if (!first || *first > std::numeric_limits<std::int32_t>::max()) return invalid_number(use);
+    options.relative = static_cast<std::uint32_t>(*first);
+    return {};
 }
 
 Result<void> set_core_spec(JobOptions& options, const OptionUse& use) {

@@ -125,28 +125,6 @@ Result<void> set_cpus_per_task(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-// Over nodes, sockets and cores, and whether to pack. Kept as steps are told of it: in small
-// letters, and with the defaults' names.
-Result<void> set_distribution(JobOptions& options, const OptionUse& use) {
-    const std::string text = to_lower(use.value);
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::vector<std::string_view> parts = split(std::string_view(text).substr(0, comma), ':');
-    if (is_one_of(parts[0], {"arbitrary", "plane"}) || parts[0].starts_with("plane=")) {
-        return unsupported(use);
-    }
-    if (parts.size() > 1 && parts.back().empty()) parts.pop_back();
-    std::string_view packing = std::string_view(text).substr(comma);
-    bool is_valid = parts.size() <= 3 && is_one_of(parts[0], {"*", "block", "cyclic"}) &&
-                    is_one_of(packing, {"", ",pack", ",nopack"});
-    for (std::size_t i = 0; i < parts.size() && is_valid; ++i) {
-        is_valid = is_one_of(parts[i], {"*", "block", "cyclic", "fcyclic"});
-        if (parts[i] == "*") parts[i] = i == 0 ? "block" : i == 1 ? "cyclic" : parts[1];
-    }
-    if (!is_valid) return invalid(use);
-    options.distribution = fmt::format("{}{}", fmt::join(parts, ":"), packing);
-    return {};
-}
-
 Result<void> set_exclusive(JobOptions& options, const OptionUse& use) {
     Shape& shape = options.request.shape;
     if (!use.has_value || is_one_of(use.value, {"exclusive", "node"})) {
@@ -328,7 +306,10 @@ Result<void> set_propagate(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_requeue(JobOptions& options, const OptionUse& use) {
-    if (use.has_value && equals_ignoring_case(use.value, "expedite")) return unsupported(use);
+    // Compat: as where SlurmctldParameters lacks enable_expedited_requeue.
+    if (use.has_value && equals_ignoring_case(use.value, "expedite")) {
+        return refused(ErrorCode::NotSupported);
+    }
     if (use.has_value) return invalid(use);
     options.request.requeue = true;
     options.request.requeue_set = true;

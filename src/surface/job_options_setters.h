@@ -58,7 +58,7 @@ using Setter = Result<void>(JobOptions&, const OptionUse&);
 Setter set_accepted;   // has no effect to ask for: what it wants is how things are
 Setter set_only_none;  // "none" is how things are; everything else is not supported
 Setter set_array, set_begin, set_constraint, set_cpu_bind, set_cpus_per_task, set_deadline;
-Setter set_distribution, set_exclusive, set_external_launcher, set_gpus, set_gpus_per_node;
+Setter set_exclusive, set_external_launcher, set_gpus, set_gpus_per_node;
 Setter set_gpus_per_task, set_gres, set_hint, set_immediate, set_job_id, set_kill_command;
 Setter set_kill_on_bad_exit, set_mail_type, set_mail_user, set_mem, set_mem_per_cpu,
     set_mem_per_gpu, set_mpi;
@@ -69,8 +69,10 @@ Setter set_wait, set_wait_all_nodes, set_wrap;
 // job_options_layout.cc
 Setter set_acctg_freq, set_core_spec, set_extra_node_info, set_gpus_per_socket, set_gres_flags,
     set_switches;
-Setter set_threads_per_core;
+Setter set_distribution, set_relative, set_threads_per_core;
 Setter set_kill_on_invalid_dep;
 Setter set_gpu_bind, set_gpu_freq, set_tres_bind;
+// job_options_step.cc
+Setter set_async, set_ignore_signals, set_oom_kill_step;
 
 }  // namespace sluice::job_option

@@ -173,6 +173,26 @@ TEST(JobOptions, DistributionsAreKeptWhole) {
     }
 }
 
+TEST(JobOptions, PlanesHaveASize) {
+    EXPECT_EQ(read(kSrun, {"-m", "plane=4", "true"})->distribution, "plane=4");
+    const std::vector<std::string> inherited = {"SLURM_DISTRIBUTION=plane",
+                                                "SLURM_DIST_PLANESIZE=3"};
+    EXPECT_EQ(read(kSrun, {"true"}, inherited)->distribution, "plane=3");
+    EXPECT_EQ(read(kSrun, {"-m", "block", "true"}, inherited)->distribution, "block");
+    EXPECT_EQ(refusal(kSrun, {"-m", "plane"}),
+              "Invalid plane size or size not specified\nInvalid --distribution specification");
+}
+
+TEST(JobOptions, StepsAreAskedForInParts) {
+    const JobOptions options = *read(kSrun, {"-r", "2", "--ignore-signals=INT,15", "true"});
+    EXPECT_EQ(options.relative, 2u);
+    EXPECT_EQ(options.ignored_signals, (std::vector<int>{2, 15}));
+    EXPECT_EQ(refusal(kSrun, {"-r", "-1"}), "Invalid numeric value \"-1\" for --relative.");
+    EXPECT_EQ(refusal(kSrun, {"--ignore-signals=KILL"}), "Invalid --ignore-signals specification");
+    EXPECT_TRUE(read(kSbatch, {"--oom-kill-step"})->request.oom_kill_step);
+    EXPECT_FALSE(read(kSbatch, {"--oom-kill-step=0"})->request.oom_kill_step);
+}
+
 TEST(JobOptions, SizesByTaskReplaceEarlierOnes) {
     const std::vector<std::string> inherited = {"SLURM_GPUS_PER_TASK=a40:1",
                                                 "SLURM_TRES_PER_TASK=cpu=2,gres/gpu:a40=1"};
@@ -275,7 +295,7 @@ TEST(JobOptions, WrongValuesAreNamed) {
 }
 
 TEST(JobOptions, UnsupportedOnesAreRefusedByName) {
-    EXPECT_EQ(refusal(kSrun, {"--multi-prog"}), "--multi-prog is not supported by Sluice yet");
+    EXPECT_EQ(refusal(kSrun, {"--het-group=1"}), "--het-group is not supported by Sluice yet");
     EXPECT_EQ(refusal(kSrun, {"--cpu-bind=cores"}),
               "--cpu-bind=cores is not supported by Sluice yet");
 }
@@ -297,7 +317,7 @@ TEST(JobOptions, HelpListsWhatIsSupported) {
     std::string help = print_help(kSbatch);
     EXPECT_NE(help.find("  -a, --array=indexes         job array index values\n"),
               std::string::npos);
-    EXPECT_EQ(help.find("--multi-prog"), std::string::npos);
+    EXPECT_EQ(help.find("--het-group"), std::string::npos);
     EXPECT_NE(print_usage(kSrun).find("Usage: srun"), std::string::npos);
 }
 

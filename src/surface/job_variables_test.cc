@@ -56,6 +56,7 @@ const std::map<std::string_view, Samples> kSamples = {
     {"ntasks-per-gpu", {"1", "2"}},
     {"ntasks-per-node", {"1", "2"}},
     {"ntasks-per-socket", {"1", "2"}},
+    {"oom-kill-step", {"1", "0"}},
     {"open-mode", {"append", "truncate"}},
     {"output", {"a", "b"}},
     {"partition", {"a", "b"}},

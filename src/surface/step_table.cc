@@ -3,6 +3,7 @@
 // The properties of steps: fields of squeue --steps, keys of scontrol show step, JSON.
 #include <algorithm>
 
+#include "model/distribution.h"
 #include "model/job.h"
 #include "surface/job_cells.h"
 #include "surface/properties.h"
@@ -50,6 +51,11 @@ void cluster(const SheetRow& step, std::string& out) {
     out += step.looks().cluster;
 }
 
+void distribution(const SheetRow& step, std::string& out) {
+    const std::string_view text = step.text(C::Distribution);
+    if (!text.empty()) out += print_distribution(text);
+}
+
 void submit_process(const SheetRow& step, std::string& out) {
     text_cell<C::SubmitHost>(step, out);
     out += ":0";
@@ -89,6 +95,7 @@ constexpr Property<SheetRow> kProperties[] = {
     {made_of(C::StartTime),      list('M', "TimeUsed", "TIME", time_used).with(kWholeValue).sorted(time_used_key)},
     {text<C::TresPerNode>,       list('b', "tres-per-node", "TRES_PER_NODE"), record("TresPerNode", kIfSet)},
     {text<C::TresBind>,          list("tres-bind", "TRES_BIND"), record("TresBind", kIfSet)},
+    {made_of(C::Distribution),   record("Dist", distribution, kIfSet), json("task/distribution", json_text_of<distribution>)},
     {made_of(C::SubmitHost),     record("SrunHost:Pid", submit_process)},
     {word<"(null)">,             record("ResvPorts")},
     {word<"N/A">,                list("CPUFreq", "CPU_FREQ"), record("CPUFreqReq", word_cell<"Default">)},
@@ -115,14 +122,14 @@ constexpr std::string_view kRecord[] = {
     "Nodes CPUs Tasks Name Network",
     "TRES",
     "ResvPorts",
-    "CPUFreqReq",
+    "CPUFreqReq Dist",
     "SrunHost:Pid",
     "TresBind",
     "TresPerNode",
 };
 
-constexpr std::string_view kStepStates[] = {"RUNNING",   "COMPLETED", "FAILED",
-                                            "CANCELLED", "TIMEOUT",   "NODE_FAIL"};
+constexpr std::string_view kStepStates[] = {"RUNNING", "COMPLETED", "FAILED",       "CANCELLED",
+                                            "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"};
 
 }  // namespace
 

@@ -52,6 +52,8 @@ Shape shape_from(const ScenarioWords& options) {
     if (options.contains("threadspec")) shape.thread_spec = as_number(options.at("threadspec"));
     if (options.contains("corespec")) shape.core_spec = as_number(options.at("corespec"));
     shape.oversubscribe = options.contains("share");
+    shape.overcommit = options.contains("overcommit");
+    shape.arbitrary = options.contains("arbitrary");
     shape.bind_gpus_to_cores = options.contains("bind");
     shape.nodelist = option(options, "nodelist");
     shape.exclude = option(options, "exclude");

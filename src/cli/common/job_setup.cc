@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "cli/common/host_file.h"
 #include "cli/common/limits.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
@@ -35,23 +36,7 @@ std::uint32_t current_umask(const Environment& environment) {
     return now;
 }
 
-// A name with a slash is a file that lists the hosts, by line or comma.
-Result<std::string> hosts_in(const std::string& file) {
-    Result<std::string> text = read_file(file);
-    if (!text) return Error{ErrorCode::BadArgument, fmt::format("cannot read {}", file)};
-    std::vector<std::string> names;
-    for (std::string_view word : words(*text)) {
-        for (std::string_view name : split(word, ',')) {
-            if (!name.empty()) names.emplace_back(name);
-        }
-    }
-    if (names.empty()) {
-        return Error{ErrorCode::BadArgument,
-                     fmt::format("Hostlist is empty!\n{} names no node", file)};
-    }
-    return join(names, ",");
-}
-
+// A name with a slash is a file.
 Result<void> read_node_files(JobOptions& options, const Invocation& invocation) {
     Shape& shape = options.request.shape;
     if (!options.node_file.empty())
@@ -235,6 +220,17 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
     return {};
 }
 
+void set_distribution_variables(Environment& environment, const std::string& distribution) {
+    if (distribution.empty()) return;
+    const std::size_t equals = std::min(distribution.find('='), distribution.size());
+    environment.set("SLURM_DISTRIBUTION", distribution.substr(0, equals));
+    if (equals < distribution.size()) {
+        environment.set("SLURM_DIST_PLANESIZE", distribution.substr(equals + 1));
+    } else {
+        environment.unset("SLURM_DIST_PLANESIZE");
+    }
+}
+
 Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
                                         Tool tool) {
     if (!options.export_file.empty()) return environment_in(options.export_file);
@@ -250,7 +246,8 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
     environment.set("SLURM_JOB_NAME", options.request.name);
     environment.set("SLURM_PRIO_PROCESS", fmt::format("{}", nice(0)));
     environment.set("SLURM_UMASK", fmt::format("{:04o}", options.request.umask));
-    if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
+    set_distribution_variables(environment, options.distribution);
+    if (options.request.shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
     if (!options.gpus_per_node.empty()) {
         environment.set("SLURM_GPUS_PER_NODE", print_gpus(options.gpus_per_node));

@@ -40,6 +40,9 @@ Result<void> describe_submission(JobOptions& options, const Invocation& invocati
 Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
                                         Tool tool);
 
+// SLURM_DISTRIBUTION and SLURM_DIST_PLANESIZE, if a distribution is known.
+void set_distribution_variables(Environment& environment, const std::string& distribution);
+
 // What was probably not meant so: -ntasks=2.
 void print_hints(const Arguments& arguments, const Invocation& invocation, Streams& streams);
 void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams);

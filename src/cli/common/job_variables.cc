@@ -21,6 +21,7 @@ void set_shape_variables(Environment& environment, const Shape& shape) {
         set_number("SLURM_NTASKS", *shape.ntasks);
         set_number("SLURM_NPROCS", *shape.ntasks);
     }
+    if (shape.overcommit) set_number("SLURM_OVERCOMMIT", 1);
     if (shape.ntasks_per_node) set_number("SLURM_NTASKS_PER_NODE", *shape.ntasks_per_node);
     if (shape.cpus_per_task_set) set_number("SLURM_CPUS_PER_TASK", shape.cpus_per_task);
     set_if(environment, "SLURM_TRES_PER_TASK", tres_per_task(shape));
@@ -74,6 +75,7 @@ void set_job_variables(Environment& environment, const wire::JobAllocation& allo
     if (request.tres_freq.starts_with(kGpuFreq)) {
         environment.set("SLURM_GPU_FREQ", request.tres_freq.substr(kGpuFreq.size()));
     }
+    if (request.oom_kill_step) environment.set("SLURM_OOM_KILL_STEP", "1");
     set_shape_variables(environment, request.shape);
 }
 

@@ -9,8 +9,10 @@
 
 #include "base/check.h"
 #include "cli/common/allocate.h"
+#include "cli/common/host_file.h"
 #include "cli/common/job_setup.h"
 #include "cli/common/job_variables.h"
+#include "cli/common/verbose.h"
 #include "model/errors.h"
 #include "model/states.h"
 #include "os/files.h"
@@ -34,6 +36,7 @@ Result<JobOptions> read_options(const Arguments& arguments, const Invocation& in
     auto find = [&](std::string_view name) { return ours.find(name); };
     TRY(apply_environment(options, find, kSalloc, now));
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSalloc, now));
+    TRY(complete_arbitrary(options, invocation.environment));
     TRY(complete_options(options, kSalloc));
     options.request.kind = options.no_shell ? JobKind::Interactive : JobKind::Salloc;
     if (options.request.name.empty()) options.request.name = "interactive";
@@ -196,7 +199,7 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
     set_job_variables(environment, allocation);
     if (!environment.find("SHELL")) environment.set("SHELL", user_shell());
     environment.set("SLURM_SUBMIT_DIR", invocation.directory);
-    if (!options.distribution.empty()) environment.set("SLURM_DISTRIBUTION", options.distribution);
+    set_distribution_variables(environment, options.distribution);
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
     streams.flush();
     if (!options.request.work_dir.empty() && chdir(options.request.work_dir.c_str()) != 0) {
@@ -242,6 +245,7 @@ int run_salloc(const Invocation& invocation, Client& client, Streams& streams) {
     if (Result<void> ok = describe_submission(options, invocation, **config); !ok) {
         return refuse_options(ok.error(), kTexts.failed, invocation, streams);
     }
+    print_defined_options(options, invocation, streams);
     print_warnings(options, invocation, streams);
     SignalWatch signals;
     Allocated allocated = allocate_job(options, kTexts, invocation, client, streams, signals);

@@ -5,7 +5,9 @@
 #include <thread>
 
 #include "base/text.h"
+#include "cli/common/host_file.h"
 #include "cli/common/job_setup.h"
+#include "cli/common/verbose.h"
 #include "model/errors.h"
 #include "model/times.h"
 #include "os/error.h"
@@ -71,6 +73,7 @@ Result<Submission> read_submission(const Arguments& arguments, const JobOptions&
                          script.path.empty() ? "script" : arguments.operands[0], ignore_pbs, now));
     TRY(apply_environment(options, find, kSbatch, now));
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSbatch, now));
+    TRY(complete_arbitrary(options, invocation.environment));
     TRY(complete_options(options, kSbatch));
     JobRequest& request = options.request;
     request.kind = JobKind::Batch;
@@ -188,6 +191,7 @@ int submit(Submission& submission, const Invocation& invocation, Client& client,
     }
     Result<wire::Request> request = request_for(submission, invocation, **config);
     if (!request) return refuse_options(request.error(), kSubmitting, invocation, streams);
+    print_defined_options(options, invocation, streams);
     print_warnings(options, invocation, streams);
     Result<wire::Reply> reply = send_patiently(*request, invocation, client, streams);
     if (!reply) {

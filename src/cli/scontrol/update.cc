@@ -8,6 +8,7 @@
 #include "cli/common/listing.h"
 #include "cli/scontrol/session.h"
 #include "model/errors.h"
+#include "model/job_id.h"
 #include "model/job_keys.h"
 #include "model/node_keys.h"
 #include "model/partition_keys.h"
@@ -23,11 +24,9 @@ struct Entity {
 };
 
 constexpr Entity kEntities[] = {
-    {"jobid", wire::Update::JOB},
-    {"job", wire::Update::JOB},
-    {"nodename", wire::Update::NODE},
-    {"node", wire::Update::NODE},
-    {"partitionname", wire::Update::PARTITION},
+    {"jobid", wire::Update::JOB},           {"job", wire::Update::JOB},
+    {"stepid", wire::Update::JOB},          {"nodename", wire::Update::NODE},
+    {"node", wire::Update::NODE},           {"partitionname", wire::Update::PARTITION},
     {"partition", wire::Update::PARTITION},
 };
 
@@ -47,7 +46,8 @@ const Entity* entity_in(std::string_view word) {
 // a property of jobs and reservations, and a reservation one of jobs.
 Words with_entity_first(Words words) {
     if (words.size() < 2 || is_about_reservation(words)) return words;
-    for (std::string_view key : {"JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {
+    for (std::string_view key :
+         {"StepId=", "JobId=", "NodeName=", "ReservationName=", "PartitionName="}) {
         auto named = std::find_if(words.begin() + 1, words.end(), [&](const std::string& word) {
             return equals_ignoring_case(std::string_view(word).substr(0, word.find('=') + 1), key);
         });
@@ -146,6 +146,30 @@ int report(Session& session, const UpdateWords& update, const Error& error) {
     return 1;
 }
 
+bool is_about_step(const Words& words) {
+    return equals_ignoring_case(std::string_view(words[1]).substr(0, words[1].find('=')), "stepid");
+}
+
+// A step has a time limit that can be changed, and nothing else.
+int update_step(Session& session, const UpdateWords& update) {
+    for (const auto& [key, value] : update.changes) {
+        if (equals_ignoring_case(key.substr(0, key.find_last_not_of("+-") + 1), "TimeLimit"))
+            continue;
+        session.streams.err(fmt::format(
+            "Update of this parameter is not supported: {}={}\nRequest aborted\n", key, value));
+        return 1;
+    }
+    Result<JobRef> step = parse_job_ref(update.name);
+    if (!step || !step->step) {
+        session.streams.err(fmt::format("StepId={}: expected JOB.STEP\n", update.name));
+        return 1;
+    }
+    Result<wire::Reply> reply = send(session, update);
+    if (reply) return 0;
+    if (!session.quiet && refuse_field(session, update, reply.error())) return 1;
+    return refuse(session, "slurm_update error", reply.error());
+}
+
 }  // namespace
 
 int update(Session& session, const Words& given) {
@@ -172,6 +196,7 @@ int update(Session& session, const Words& given) {
         }
         return 1;
     }
+    if (is_about_step(words)) return update_step(session, *update);
     if (lacks_reason(*update)) {
         session.streams.err(
             "You must specify a reason when DOWNING or DRAINING a node. Request denied\n");

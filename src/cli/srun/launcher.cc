@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "cli/srun/step_request.h"
@@ -19,12 +20,6 @@ constexpr std::chrono::milliseconds kTellDelay{20};  // tasks that end together 
 constexpr std::chrono::seconds kInterruptWindow{1};
 constexpr std::chrono::seconds kWaitAfterKill{2};
 constexpr std::uint32_t kAllTasks = 0xffffffff;
-
-std::uint32_t task_count(const wire::StepCreated& step) {
-    std::uint32_t count = 0;
-    for (const wire::NodeShare& node : step.nodes()) count += node.tasks();
-    return count;
-}
 
 }  // namespace
 
@@ -44,14 +39,19 @@ int StepLauncher::run(const wire::TaskSpec& spec, StepFiles files) {
     signal(SIGPIPE, SIG_IGN);  // Compat: without a reader, output is dropped and tasks continue
     loop_.on_signals(
         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT},
-        [this](int number) { on_signal(number); });
+        [this](int number) {
+            const std::vector<int>& ignored = options_.ignored_signals;
+            if (std::find(ignored.begin(), ignored.end(), number) == ignored.end())
+                on_signal(number);
+        });
     if (files.out) output_.use_file(1, std::move(files.out));
     if (files.err) output_.use_file(2, std::move(files.err));
     if (files.err_is_out) output_.share_output_file();
     input_task_ = files.input_task;
     std::optional<RawTerminal> terminal;
     if (options_.pty) terminal.emplace();
-    std::vector<wire::LaunchTasks> messages = launch_messages(step_, spec);
+    std::vector<wire::LaunchTasks> messages =
+        launch_messages(step_, spec, options_.request.shape.nodelist);
     if (Result<void> connected = connect(messages); !connected) {
         terminal.reset();
         fail_launch("", connected.error());
@@ -102,6 +102,8 @@ Result<void> StepLauncher::connect(const std::vector<wire::LaunchTasks>& message
             Stream::Handlers{[this, &node](std::string_view bytes) { on_data(node, bytes); },
                              [this, &node] { on_closed(node); }, [this] { pace_input(); }});
         node.stream->send(opened.unsent);
+        tell_more(fmt::format("launching StepId={} on host {}, {} tasks: {}", step_id_, node.name,
+                              node.tasks.size(), bracketed_tasks(node.tasks)));
     }
     return {};
 }
@@ -130,7 +132,7 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
         case wire::StepOutput::kError:
             return fail_launch(node.name, from_wire(output.error()));
         case wire::StepOutput::kStarted:
-            return tasks_.on_started(output.started().task());
+            return on_started(node, output.started().task());
         case wire::StepOutput::kOutput:
             return output_.write(output.output().task(), output.output().stream(),
                                  output.output().data());
@@ -145,6 +147,13 @@ void StepLauncher::on_message(Node& node, const wire::StepOutput& output) {
         case wire::StepOutput::kUsages:  // for sstat
         case wire::StepOutput::BODY_NOT_SET:
             return;
+    }
+}
+
+void StepLauncher::on_started(Node& node, std::uint32_t task) {
+    tasks_.on_started(task);
+    if (++node.started == node.tasks.size()) {
+        tell_more(fmt::format("Node {}, {} tasks started", node.name, node.started));
     }
 }
 
@@ -180,6 +189,17 @@ void StepLauncher::on_first_exit() {
 
 void StepLauncher::tell_ends(Node& node) {
     node.telling = false;
+    std::map<std::uint32_t, std::vector<std::uint32_t>> by_status;
+    for (const TaskEnd& end : node.untold) {
+        by_status[end.exit.code() << 8 | end.exit.signal()].push_back(end.task);
+    }
+    for (const auto& [status, tasks] : by_status) {
+        tell_more(
+            fmt::format("Received task exit notification for {} task{} of StepId={} "
+                        "(status=0x{:04x}).",
+                        tasks.size(), tasks.size() == 1 ? "" : "s", step_id_, status));
+        if (status == 0) tell_more(fmt::format("{}: {}: Completed", node.name, name_tasks(tasks)));
+    }
     for (const std::string& line : exit_lines(node.name, node.untold)) {
         print_error(streams_, invocation_, line);
     }
@@ -319,6 +339,11 @@ void StepLauncher::terminate(bool task_failed) {
 
 void StepLauncher::print_states() {
     for (const std::string& line : tasks_.states(step_id_)) inform(line);
+}
+
+// With --verbose.
+void StepLauncher::tell_more(const std::string& text) {
+    if (options_.verbose > 0) print_info(streams_, invocation_, text);
 }
 
 // Compat: --quiet leaves the errors.

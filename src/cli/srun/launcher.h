@@ -44,6 +44,7 @@ private:
     struct Node {
         std::string name;
         std::vector<std::uint32_t> tasks;
+        std::size_t started = 0;
         std::unique_ptr<Stream> stream;
         FrameReader reader{kFrameSizeMax};
         bool welcomed = false;
@@ -55,6 +56,7 @@ private:
     Result<void> connect(const std::vector<wire::LaunchTasks>& messages);
     void on_data(Node& node, std::string_view bytes);
     void on_message(Node& node, const wire::StepOutput& output);
+    void on_started(Node& node, std::uint32_t task);
     void on_exited(Node& node, const wire::TaskExited& exited);
     void on_closed(Node& node);
     void on_input(std::string_view data);
@@ -70,6 +72,7 @@ private:
     Seconds grace_time();
     void terminate(bool task_failed = false);  // CONT, TERM, and KILL when the grace time is over
     void inform(const std::string& text);
+    void tell_more(const std::string& text);
     void print_states();
     void pace_input();
 

@@ -6,8 +6,12 @@
 #include <functional>
 
 #include "cli/common/allocate.h"
+#include "cli/common/host_file.h"
 #include "cli/common/job_setup.h"
+#include "cli/common/verbose.h"
 #include "cli/srun/launcher.h"
+#include "cli/srun/multi_prog.h"
+#include "cli/srun/step_checks.h"
 #include "cli/srun/step_files.h"
 #include "cli/srun/step_hooks.h"
 #include "cli/srun/step_request.h"
@@ -75,6 +79,7 @@ Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocati
     // Compat: inside a job the job's name is not the step's.
     if (is_in_job) options.request.name.clear();
     TRY(apply_options(options, arguments.options, Source::CommandLine, kSrun, now));
+    TRY(complete_arbitrary(options, invocation.environment));
     TRY(complete_options(options, kSrun));
     if (arguments.operands.empty()) {
         return Error{ErrorCode::ScriptMissing, "fatal: No command given to execute."};
@@ -83,6 +88,11 @@ Result<SrunCall> read_run(const Arguments& arguments, const Invocation& invocati
     if (options.interactive) become_interactive(options, find);
     run.command = arguments.operands;
     if (options.request.name.empty()) options.request.name = base_name(run.command[0]);
+    // Before a job or a step is asked for.
+    if (options.multi_prog && options.request.shape.ntasks) {
+        wire::TaskSpec unused;
+        TRY(add_programs(run.command, *options.request.shape.ntasks, unused));
+    }
     if (options.pty) options.unbuffered = true;
     return run;
 }
@@ -163,6 +173,7 @@ public:
         if (Result<void> ok = describe_submission(options_, invocation_, **config); !ok) {
             return refuse_options(ok.error(), kTexts.failed, invocation_, streams_);
         }
+        print_defined_options(options_, invocation_, streams_);
         print_warnings(options_, invocation_, streams_);
         if (options_.test_only) return test_only();
         if (!options_.job_id.empty()) return run_in_job();
@@ -206,7 +217,22 @@ private:
         if (asks_too_much()) return exit_code_for_error(invocation_);
         Result<std::uint32_t> job = find_job(options_.job_id, client_);
         if (!job) return refuse_job(options_.job_id, job.error());
+        if (names_nodes(options_)) {
+            if (std::optional<int> code = check_nodes(*job)) return *code;
+        }
         return run_step(*job, false);
+    }
+
+    // Whether the job has the nodes that are asked for: an exit code, if not.
+    std::optional<int> check_nodes(std::uint32_t job) {
+        wire::Request request;
+        request.set_job_allocation(job);
+        Result<wire::Reply> reply = client_.call(request);
+        if (!reply) return refuse_job(fmt::format("{}", job), reply.error());
+        Result<std::vector<std::string>> lines = check_step_nodes(options_, reply->allocation());
+        if (!lines) return refuse_options(lines.error(), kTexts.failed, invocation_, streams_);
+        for (const std::string& line : *lines) print_error(streams_, invocation_, line);
+        return {};
     }
 
     int run_alone() {
@@ -270,11 +296,15 @@ private:
                         fmt::format("Unable to create step for job {}: {}", job, to_string(error)));
             return exit_code_for_error(invocation_);
         }
+        if (options_.verbose > 0) print_info(streams_, invocation_, allocation_line(step->job()));
         Result<Environment> environment = environment_for_job(options_, invocation_, kSrun);
         if (!environment)
             return refuse_options(environment.error(), kTexts.failed, invocation_, streams_);
         wire::TaskSpec spec = task_spec(*step, *environment, own_job);
-        Result<StepFiles> files = open_step_files(options_, *step, spec);
+        Result<void> programs;
+        if (options_.multi_prog) programs = add_programs(run_.command, task_count(*step), spec);
+        Result<StepFiles> files =
+            programs ? open_step_files(options_, *step, spec) : Result<StepFiles>(programs.error());
         if (!files) {
             print_error(streams_, invocation_, files.error().detail);
             drop_step(*step, own_job);
@@ -345,9 +375,8 @@ private:
         environment.set_default("SLURM_SUBMIT_HOST", request.submit_host);
         environment.set("SLURM_UMASK", fmt::format("{:04o}", request.umask));
         environment.set("SLURM_PRIO_PROCESS", fmt::format("{}", nice(0)));
-        environment.set("SLURM_DISTRIBUTION", !options_.distribution.empty() ? options_.distribution
-                                              : step.cyclic()                ? "cyclic"
-                                                                             : "block");
+        set_distribution_variables(environment, step.distribution());
+        if (request.shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
         environment.set("SRUN_DEBUG", fmt::format("{}", 3 + options_.verbose));
         if (options_.label) environment.set("SLURM_LABELIO", "1");
         set_shape_variables(environment, request.shape);
@@ -367,6 +396,7 @@ private:
         spec.set_tres_bind(step_binding(options_));
         spec.set_tres_freq(request.tres_freq);
         spec.set_acctg_freq(request.acctg_freq);
+        spec.set_oom_kill_step(request.oom_kill_step);
         if (options_.task_prolog != kNoHook) spec.set_task_prolog(options_.task_prolog);
         if (options_.task_epilog != kNoHook) spec.set_task_epilog(options_.task_epilog);
         for (const auto& [name, soft] : request.rlimits) {

@@ -1,7 +1,9 @@
 // cli/srun/srun_test.cc: the parts of srun that need no cluster.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/common/job_setup.h"
+#include "cli/srun/multi_prog.h"
 #include "cli/srun/step_request.h"
 #include "cli/srun/task_output.h"
 #include "cli/srun/task_table.h"
@@ -29,10 +31,63 @@ wire::ExitStatus exited(std::uint32_t code, std::uint32_t signal = 0) {
     return exit;
 }
 
-TEST(Srun, TasksAreNumberedByNodeOrInTurns) {
-    EXPECT_EQ(task_layout({3, 1}, false), (Tasks{{0, 1, 2}, {3}}));
-    EXPECT_EQ(task_layout({3, 1}, true), (Tasks{{0, 2, 3}, {1}}));
-    EXPECT_EQ(task_layout({0, 2}, true), (Tasks{{}, {0, 1}}));
+wire::StepCreated step_on(const std::vector<std::pair<std::string, std::uint32_t>>& nodes,
+                          const std::string& distribution) {
+    wire::StepCreated step;
+    step.set_distribution(distribution);
+    for (const auto& [name, tasks] : nodes) {
+        step.add_nodes()->set_name(name);
+        step.mutable_nodes(step.nodes_size() - 1)->set_tasks(tasks);
+    }
+    return step;
+}
+
+TEST(Srun, TasksAreNumberedByTheDistributionOfTheStep) {
+    const auto layout = [](const std::string& distribution) {
+        return task_layout(step_on({{"n1", 3}, {"n2", 1}}, distribution), "n2,n1,n1,n1");
+    };
+    EXPECT_EQ(layout("block:cyclic"), (Tasks{{0, 1, 2}, {3}}));
+    EXPECT_EQ(layout("cyclic"), (Tasks{{0, 2, 3}, {1}}));
+    EXPECT_EQ(layout("plane=2"), (Tasks{{0, 1, 3}, {2}}));
+    EXPECT_EQ(layout("arbitrary"), (Tasks{{1, 2, 3}, {0}}));
+}
+
+TEST(Srun, EachNodeGetsTheProgramsOfItsTasksOnly) {
+    const std::string text = "# a comment\n0,2 first %t %o 'a %t'\n* \\\n  rest \\%t \"x\n";
+    const auto programs = read_programs(text, "f", 4, {"more"});
+    ASSERT_TRUE(programs);
+    wire::TaskSpec spec;
+    for (const TaskProgram& program : *programs) {
+        wire::TaskProgram& message = *spec.add_programs();
+        message.mutable_argv()->Add(program.argv.begin(), program.argv.end());
+        message.mutable_tasks()->Add(program.tasks.begin(), program.tasks.end());
+    }
+    const auto messages = launch_messages(step_on({{"n1", 2}, {"n2", 2}}, "block"), spec, "");
+    ASSERT_EQ(messages[0].spec().programs_size(), 2);
+    EXPECT_EQ(fmt::format("{}", fmt::join(messages[0].spec().programs(0).argv(), "|")),
+              "first|0|0|a %t|more");
+    EXPECT_EQ(fmt::format("{}", fmt::join(messages[0].spec().programs(1).argv(), "|")),
+              "rest|%t|\"x|more");
+    EXPECT_EQ(fmt::format("{}", fmt::join(messages[1].spec().programs(0).argv(), "|")),
+              "first|2|1|a %t|more");
+}
+
+TEST(Srun, AFileOfProgramsIsRefusedWithItsLine) {
+    const auto error = [](const std::string& text) {
+        return read_programs(text, "f", 3, {}).error().detail;
+    };
+    EXPECT_EQ(error("0 a\n2 b\n"), "Configuration file f invalid, no record for task id 1");
+    EXPECT_EQ(error("0 a\n1\n"), "Line 2 of configuration file f invalid");
+    EXPECT_EQ(error("0 a\n0-1 b\n"),
+              "Duplicate record for task 0\nLine 2 of configuration file f invalid");
+    EXPECT_EQ(error("x a\n"),
+              "Invalid task range specification (x)\nLine 1 of configuration file f invalid");
+    EXPECT_EQ(error("0-5 a\n"),
+              "Invalid task id, 5 >= ntasks\nLine 1 of configuration file f invalid");
+    EXPECT_EQ(error("1-0 a\n"), "Invalid task range, 1-0\nLine 1 of configuration file f invalid");
+    EXPECT_EQ(error("* a\n1 b\n"),
+              "Task range specification with asterisk must be last\nLine 2 of configuration file f "
+              "invalid");
 }
 
 TEST(Srun, EveryNodeIsToldItsTasks) {
@@ -42,7 +97,7 @@ TEST(Srun, EveryNodeIsToldItsTasks) {
         node.set_name(name);
         node.set_tasks(2);
     }
-    std::vector<wire::LaunchTasks> messages = launch_messages(step, {});
+    std::vector<wire::LaunchTasks> messages = launch_messages(step, {}, "");
     ASSERT_EQ(messages.size(), 2u);
     EXPECT_EQ(messages[1].node(), "n2");
     EXPECT_EQ(messages[1].task_ids(0), 2u);
@@ -140,6 +195,16 @@ TEST(Srun, AStepAsksForWhatItsOptionsSay) {
     EXPECT_EQ(inside.ntasks(), 2u);
     EXPECT_EQ(inside.nodes_min(), 0u);
     EXPECT_TRUE(step_request(options, 12, true).whole());
+}
+
+TEST(Srun, OutputWithoutEndOfLineIsNotKeptForEver) {
+    CapturedStreams streams;
+    TaskOutput output({.label = false, .unbuffered = false, .tasks = 1}, streams);
+    const std::string piece(600u << 10, '\0');
+    output.write(0, 1, piece);
+    EXPECT_EQ(streams.output.size(), 0u);
+    output.write(0, 1, piece);
+    EXPECT_EQ(streams.output.size(), 2 * piece.size());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/srun/step_request.h"
 #include "model/errors.h"
 #include "model/filename.h"
 #include "os/files.h"
@@ -60,7 +61,8 @@ Result<StepFiles> open_step_files(const JobOptions& options, const wire::StepCre
     StepFiles files;
     std::string in = normalized(request.std_in), out = normalized(request.std_out);
     std::string err = normalized(request.std_err);
-    if (std::optional<std::uint64_t> task = to_number(in)) {
+    // Compat: a number that no task has is the name of a file.
+    if (std::optional<std::uint64_t> task = to_number(in); task && *task < task_count(step)) {
         files.input_task = static_cast<std::uint32_t>(*task);
         spec.set_std_in(in);
     } else if (in == "none" || is_per_place(in)) {

@@ -1,8 +1,10 @@
 #include "cli/srun/step_request.h"
 
-#include <numeric>
+#include <algorithm>
+#include <map>
 
 #include "cli/common/job_setup.h"
+#include "model/distribution.h"
 #include "model/hostlist.h"
 #include "protocol/convert.h"
 
@@ -29,8 +31,20 @@ void add_sizes_by_gpu(const Shape& shape, wire::CreateStep& step) {
 
 // The number of the job's nodes, which the environment hands on: a step may do with fewer.
 bool has_inherited_nodes(const JobOptions& options) {
-    const std::size_t nodes = option_index("nodes");
-    return nodes < options.sources.size() && options.sources[nodes] == Source::Environment;
+    return source_of(options, "nodes") == Source::Environment && !options.request.shape.arbitrary;
+}
+
+// Drops the programs of tasks on other nodes.
+void keep_programs_of(const std::vector<std::uint32_t>& tasks, wire::TaskSpec& spec) {
+    google::protobuf::RepeatedPtrField<wire::TaskProgram> kept;
+    for (wire::TaskProgram& program : *spec.mutable_programs()) {
+        const bool is_here =
+            std::any_of(program.tasks().begin(), program.tasks().end(), [&](std::uint32_t task) {
+                return std::binary_search(tasks.begin(), tasks.end(), task);
+            });
+        if (is_here) *kept.Add() = std::move(program);
+    }
+    spec.mutable_programs()->Swap(&kept);
 }
 
 }  // namespace
@@ -84,46 +98,70 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     if (options.request.time_limit)
         *step.mutable_time_limit() = to_wire(*options.request.time_limit);
     step.set_immediate(options.request.immediate || options.immediate_for == Seconds{0});
-    step.set_distribution(options.distribution.substr(0, options.distribution.find_first_of(":,")));
+    step.set_distribution(options.distribution);
+    step.set_overcommit(shape.overcommit);
+    step.set_first_node(options.relative.value_or(0));
     step.set_whole(own_job || options.whole);
     step.set_tres_bind(step_binding(options));
     return step;
 }
 
-std::vector<std::vector<std::uint32_t>> task_layout(
-    const std::vector<std::uint32_t>& tasks_per_node, bool cyclic) {
-    std::vector<std::vector<std::uint32_t>> layout(tasks_per_node.size());
-    std::uint32_t task = 0;
-    if (!cyclic) {
-        for (std::size_t node = 0; node < layout.size(); ++node) {
-            for (std::uint32_t i = 0; i < tasks_per_node[node]; ++i) layout[node].push_back(task++);
-        }
-        return layout;
+std::vector<std::vector<std::uint32_t>> task_layout(const wire::StepCreated& step,
+                                                    const std::string& hosts) {
+    std::vector<std::uint32_t> counts;
+    for (const wire::NodeShare& node : step.nodes()) counts.push_back(node.tasks());
+    const Distribution distribution = distribution_of(step.distribution());
+    if (distribution.kind != Distribution::Kind::Arbitrary) {
+        return number_tasks(counts, distribution);
     }
-    const std::uint64_t total =
-        std::accumulate(tasks_per_node.begin(), tasks_per_node.end(), std::uint64_t{0});
-    while (task < total) {
-        for (std::size_t node = 0; node < layout.size(); ++node) {
-            if (layout[node].size() < tasks_per_node[node]) layout[node].push_back(task++);
-        }
+    std::vector<std::vector<std::uint32_t>> layout(counts.size());
+    std::map<std::string, std::size_t> places;
+    for (int i = 0; i < step.nodes_size(); ++i) {
+        places[step.nodes(i).name()] = static_cast<std::size_t>(i);
+    }
+    const Result<Hostlist> names = Hostlist::parse(hosts);
+    for (std::uint32_t task = 0; names && task < names->size(); ++task) {
+        auto place = places.find(names->names()[task]);
+        if (place != places.end()) layout[place->second].push_back(task);
     }
     return layout;
 }
 
+std::string allocation_line(const wire::JobAllocation& job) {
+    std::vector<std::pair<int, int>> counts;  // CPUs, nodes
+    for (const wire::NodeShare& node : job.nodes()) {
+        if (counts.empty() || counts.back().first != node.cpus_size()) {
+            counts.emplace_back(node.cpus_size(), 0);
+        }
+        ++counts.back().second;
+    }
+    std::vector<std::string> texts;
+    for (const auto& [cpus, nodes] : counts) texts.push_back(fmt::format("{}(x{})", cpus, nodes));
+    return fmt::format("jobid {}: nodes({}):`{}', cpu counts: {}", job.job(), job.nodes_size(),
+                       job.node_names(), fmt::join(texts, ","));
+}
+
+std::uint32_t task_count(const wire::StepCreated& step) {
+    std::uint32_t count = 0;
+    for (const wire::NodeShare& node : step.nodes()) count += node.tasks();
+    return count;
+}
+
 std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
-                                               const wire::TaskSpec& spec) {
+                                               const wire::TaskSpec& spec,
+                                               const std::string& hosts) {
     std::vector<std::uint32_t> counts;
     std::vector<std::string> names;
     for (const wire::NodeShare& node : step.nodes()) {
         counts.push_back(node.tasks());
         names.push_back(node.name());
     }
-    std::vector<std::vector<std::uint32_t>> layout = task_layout(counts, step.cyclic());
+    std::vector<std::vector<std::uint32_t>> layout = task_layout(step, hosts);
     wire::LaunchTasks common;
     common.set_credential(step.credential());
     *common.mutable_spec() = spec;
     *common.mutable_job() = step.job();
-    common.set_total_tasks(std::accumulate(counts.begin(), counts.end(), 0u));
+    common.set_total_tasks(task_count(step));
     common.set_step_nodes(Hostlist(names).to_string());
     common.set_tasks_per_node(fold_counts(counts));
     std::vector<wire::LaunchTasks> messages(layout.size(), common);
@@ -131,6 +169,7 @@ std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
         messages[rank].set_node(names[rank]);
         messages[rank].set_node_rank(static_cast<std::uint32_t>(rank));
         messages[rank].mutable_task_ids()->Add(layout[rank].begin(), layout[rank].end());
+        keep_programs_of(layout[rank], *messages[rank].mutable_spec());
     }
     return messages;
 }

@@ -19,11 +19,17 @@ std::string step_binding(const JobOptions& options);
 
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job);
 
-// Which tasks run on which node, in the order of the step's nodes.
-std::vector<std::vector<std::uint32_t>> task_layout(
-    const std::vector<std::uint32_t>& tasks_per_node, bool cyclic);
+// Which tasks run on which node, in the order of the step's nodes. `hosts` lists the node of each
+// task, for an arbitrary distribution.
+std::vector<std::vector<std::uint32_t>> task_layout(const wire::StepCreated& step,
+                                                    const std::string& hosts);
+
+std::uint32_t task_count(const wire::StepCreated& step);
+// For --verbose: "jobid 8: nodes(2):`n[1-2]', cpu counts: 4(x2)".
+std::string allocation_line(const wire::JobAllocation& job);
 
 std::vector<wire::LaunchTasks> launch_messages(const wire::StepCreated& step,
-                                               const wire::TaskSpec& spec);
+                                               const wire::TaskSpec& spec,
+                                               const std::string& hosts);
 
 }  // namespace sluice

@@ -7,6 +7,12 @@
 
 namespace sluice {
 
+namespace {
+
+constexpr std::size_t kPartialMax = 1u << 20;  // of a line that has not ended
+
+}  // namespace
+
 void TaskOutput::write(std::uint32_t task, std::uint32_t stream, std::string_view data) {
     if (layout_.unbuffered && !layout_.label) return put(stream, data);
     std::string& partial = partial_[{task, stream}];
@@ -18,6 +24,9 @@ void TaskOutput::write(std::uint32_t task, std::uint32_t stream, std::string_vie
     std::size_t end = data.rfind('\n');
     if (end == std::string_view::npos) {
         partial += data;
+        if (partial.size() <= kPartialMax) return;
+        write_lines(task, stream, partial);
+        partial.clear();
         return;
     }
     partial += data.substr(0, end + 1);

@@ -63,8 +63,8 @@ bool is_failure(const wire::ExitStatus& exit) {
     return exit.code() != 0 || exit.signal() != 0 || exit.oom_killed();
 }
 
-std::string name_tasks(const std::vector<std::uint32_t>& tasks) {
-    if (tasks.size() == 1) return fmt::format("task {}", tasks[0]);
+// "0-2,5".
+static std::string fold_tasks(const std::vector<std::uint32_t>& tasks) {
     std::vector<std::uint32_t> sorted = tasks;
     std::sort(sorted.begin(), sorted.end());
     std::string text;
@@ -76,7 +76,16 @@ std::string name_tasks(const std::vector<std::uint32_t>& tasks) {
             end == i ? fmt::format("{}", sorted[i]) : fmt::format("{}-{}", sorted[i], sorted[end]);
         i = end + 1;
     }
-    return fmt::format("tasks {}", text);
+    return text;
+}
+
+std::string name_tasks(const std::vector<std::uint32_t>& tasks) {
+    return fmt::format("{} {}", tasks.size() == 1 ? "task" : "tasks", fold_tasks(tasks));
+}
+
+std::string bracketed_tasks(const std::vector<std::uint32_t>& tasks) {
+    const std::string text = fold_tasks(tasks);
+    return tasks.size() == 1 ? text : fmt::format("[{}]", text);
 }
 
 std::vector<std::string> exit_lines(const std::string& node, const std::vector<TaskEnd>& ends) {

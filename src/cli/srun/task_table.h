@@ -51,5 +51,7 @@ std::vector<std::string> exit_lines(const std::string& node, const std::vector<T
 
 // "task 3", "tasks 0-2,5".
 std::string name_tasks(const std::vector<std::uint32_t>& tasks);
+// "3", "[0-2,5]".
+std::string bracketed_tasks(const std::vector<std::uint32_t>& tasks);
 
 }  // namespace sluice

@@ -70,7 +70,7 @@ std::optional<Error> cancel_step(Cluster& cluster, const CancelJobs& event, JobI
     for (const auto& found : job->run.steps) {
         if (found->id != step || found->state != StepState::Running) continue;
         if (event.signal == 0) {
-            end_step(cluster, id, step, effects);
+            end_step(cluster, id, step, StepEnding::Cancelled, effects);
             return {};
         }
         for (NodeIndex node : found->nodes_left) {

@@ -139,7 +139,7 @@ void on_launch_timer(Cluster& cluster, Time now, JobId id, Effects& effects) {
     }
     for (StepId step : lost) {
         cluster.steps().await_no_launch(id, step);
-        end_step(cluster, id, step, effects);
+        end_step(cluster, id, step, StepEnding::Cancelled, effects);
     }
 }
 

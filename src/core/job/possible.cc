@@ -109,7 +109,8 @@ std::optional<ErrorCode> limit_exceeded(const Cluster& cluster, const Job& job, 
     const Shape& shape = *need.shape;
     const PartitionBounds bounds = bounds_of(cluster, *job.request, partition.config);
     if (job.time_limit > bounds.max_time) return ErrorCode::InvalidTimeLimit;
-    std::uint64_t cpus = std::uint64_t{need.tasks} * shape.cpus_per_task;
+    const std::uint64_t tasks = shape.overcommit ? need.nodes_min : need.tasks;
+    std::uint64_t cpus = tasks * shape.cpus_per_task;
     if (std::max<std::uint64_t>(cpus, need.nodes_min) > cpus_in(cluster, partition))
         return ErrorCode::TooManyCpus;
     // Compat: here the minimum of -N counts too; it may be raised where limits are not enforced.

@@ -21,6 +21,7 @@ Time end_by_limit(const Cluster& cluster, const Job& job) {
 }
 
 void set_clocks(Cluster& cluster, const Job& job) {
+    set_step_clocks(cluster, job);
     if (job.time_limit.unlimited()) return;
     Time end = limit_end(job);
     cluster.add_timer({end_by_limit(cluster, job), TimerKind::TimeLimit, job.id.value});

@@ -25,9 +25,9 @@ std::shared_ptr<const Step> step_of_key(const Job& job, const std::string& key) 
 }
 
 void grant(Cluster& cluster, Time now, RequestId request, std::shared_ptr<const Job> job,
-           std::shared_ptr<const Step> step, bool cyclic, Effects& effects) {
+           std::shared_ptr<const Step> step, Effects& effects) {
     await_launch(cluster, now, job->id, *step, request);
-    effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step), cyclic}});
+    effects.push_back(Reply{request, StepGranted{std::move(job), std::move(step)}});
 }
 
 // A job's record contains its steps. Steps that overlap are not bounded by the job's resources.
@@ -61,7 +61,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
     if (job->state == JobState::Pending) return refuse(ErrorCode::JobPending);
     if (!is_live(*job)) return refuse(ErrorCode::JobFinished);
     if (auto known = step_of_key(*job, demand.key)) {
-        grant(cluster, now, request, job, known, demand.cyclic, effects);
+        grant(cluster, now, request, job, known, effects);
         return true;
     }
     if (job->state == JobState::Suspended)
@@ -83,6 +83,7 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         return true;
     }
     plan->step->start_time = now;
+    plan->step->suspended_before = job->run.suspended;
     plan->step->key = demand.key;
     auto step = std::make_shared<const Step>(*std::move(plan->step));
     {
@@ -91,7 +92,8 @@ bool try_create(Cluster& cluster, Time now, RequestId request, const Caller& cal
         changed->run.steps.push_back(step);
         cluster.facts().step_changed(changed->id, changed->run.restarts, step);
     }
-    grant(cluster, now, request, cluster.find_job(job->id), step, demand.cyclic, effects);
+    set_step_clocks(cluster, cluster.job(job->id));
+    grant(cluster, now, request, cluster.find_job(job->id), step, effects);
     return true;
 }
 
@@ -117,7 +119,7 @@ std::shared_ptr<const Step> part_ended(const Cluster& cluster, Time now, const S
     if (severity(event.exit) > severity(changed->exit)) changed->exit = event.exit;
     if (event.exit.oom_killed) changed->exit.oom_killed = true;
     if (changed->nodes_left.empty() && changed->state == StepState::Running) {
-        changed->state = step_state_of(changed->exit);
+        changed->state = changed->timed_out ? StepState::Timeout : step_state_of(changed->exit);
         changed->end_time = now;
     } else if (event.exit.oom_killed && changed->state == StepState::Completed) {
         changed->state = StepState::OutOfMemory;
@@ -149,6 +151,16 @@ void record_step_end(Cluster& cluster, Time now, JobId id, const StepEnded& even
     if (event.exit.oom_killed) on_step_out_of_memory(cluster, *job);
 }
 
+TerminateJob order_to_end(const Cluster& cluster, const Job& job, const Step& step,
+                          NodeIndex node) {
+    constexpr std::string_view kTimeLimit = " DUE TO TIME LIMIT ***";
+    return {.node = node,
+            .run = {job.id, job.run.restarts, step.id},
+            .grace = cluster.settings().kill_wait,
+            .reason_line = std::string(step.timed_out ? kTimeLimit : ""),
+            .only_step = true};
+}
+
 // Ended steps do not influence decisions; a job with thousands of steps must not keep them all. For
 // steps that were ended with the job, nodes still have to report their usage.
 void drop_ended_steps(Cluster& cluster, JobId id) {
@@ -177,20 +189,16 @@ void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects)
     });
 }
 
-void end_step(Cluster& cluster, JobId id, StepId which, Effects& effects) {
+void end_step(Cluster& cluster, JobId id, StepId which, StepEnding why, Effects& effects) {
     const Edit<Job> job = cluster.edit_job(id);
     for (auto& step : job->run.steps) {
         if (step->id != which || step->state != StepState::Running) continue;
         auto changed = std::make_shared<Step>(*step);
         changed->cancelled = true;
+        changed->timed_out = changed->timed_out || why == StepEnding::TimeLimit;
         step = changed;
-        for (NodeIndex node : changed->nodes_left) {
-            effects.push_back(TerminateJob{.node = node,
-                                           .run = {id, job->run.restarts, which},
-                                           .grace = cluster.settings().kill_wait,
-                                           .reason_line = {},
-                                           .only_step = true});
-        }
+        for (NodeIndex node : changed->nodes_left)
+            effects.push_back(order_to_end(cluster, *job, *changed, node));
     }
 }
 
@@ -211,11 +219,7 @@ void reconcile_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered&
                       event.facts.boot_time > step->start_time;
         bool lost = !known && (other_boot || is_old);
         if (!lost && !step->cancelled) continue;
-        effects.push_back(TerminateJob{.node = node,
-                                       .run = run,
-                                       .grace = cluster.settings().kill_wait,
-                                       .reason_line = {},
-                                       .only_step = true});
+        effects.push_back(order_to_end(cluster, *job, *step, node));
     }
 }
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "core/job/step_nodes.h"
+#include "model/distribution.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/node_counts.h"
@@ -105,29 +107,6 @@ Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const 
     return result;
 }
 
-std::vector<const NodeShare*> nodes_wanted(const Cluster& cluster, const Job& job,
-                                           const StepDemand& demand,
-                                           const std::vector<std::string>& named,
-                                           const std::vector<std::string>& excluded) {
-    std::vector<const NodeShare*> nodes;
-    auto has = [](const std::vector<std::string>& sorted, const std::string& name) {
-        return std::binary_search(sorted.begin(), sorted.end(), name);
-    };
-    for (const NodeShare& share : job.run.allocation->nodes) {
-        const std::string& name = cluster.node(share.node).config.name;
-        if (has(excluded, name)) continue;
-        if (named.empty() || has(named, name)) nodes.push_back(&share);
-    }
-    // Named nodes come first; more may be added if more were asked for.
-    if (!named.empty() && nodes.size() < std::max(demand.nodes_min, demand.nodes_max)) {
-        for (const NodeShare& share : job.run.allocation->nodes) {
-            const std::string& name = cluster.node(share.node).config.name;
-            if (!has(named, name) && !has(excluded, name)) nodes.push_back(&share);
-        }
-    }
-    return nodes;
-}
-
 // A job that was resized has another number of tasks than it asked for.
 bool has_its_tasks(const Job& job) {
     std::uint32_t tasks = 0;
@@ -186,62 +165,47 @@ Megabytes step_memory(const NodeShare& share, const Held& held, const StepDemand
 std::size_t count_large(const std::vector<const NodeShare*>& nodes, const StepDemand& demand) {
     return static_cast<std::size_t>(
         std::count_if(nodes.begin(), nodes.end(), [&](const NodeShare* share) {
-            return share->cpus.size() >= cpus_each(demand) &&
+            return share->cpus.size() >= (demand.overcommit ? 1 : cpus_each(demand)) &&
                    tasks_by_memory(*share, share->memory, demand) > 0;
         }));
-}
-
-// Tasks per node: one each, then block (fill from the first) or cyclic (one after another).
-std::vector<std::uint32_t> spread(std::uint32_t tasks, const std::vector<std::uint32_t>& capacity,
-                                  bool cyclic) {
-    std::vector<std::uint32_t> counts(capacity.size(), 0);
-    std::uint32_t left = tasks;
-    for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
-        if (capacity[i] == 0) continue;
-        counts[i] = 1;
-        --left;
-    }
-    while (left > 0) {
-        std::uint32_t before = left;
-        for (std::size_t i = 0; i < counts.size() && left > 0; ++i) {
-            std::uint32_t room = capacity[i] - std::min(capacity[i], counts[i]);
-            std::uint32_t more = std::min({left, room, cyclic ? 1u : room});
-            counts[i] += more;
-            left -= more;
-        }
-        if (left == before) return {};  // no more room anywhere
-    }
-    return counts;
 }
 
 struct NodeOffer {
     const NodeShare* share = nullptr;
     std::vector<std::uint32_t> cpus;
-    std::uint32_t tasks_max = 0;
+    TaskRoom room;
 };
 
-NodeOffer offer_of(const StepList& others, const NodeShare& share, const StepDemand& demand) {
+// `tasks_max`: tasks that a node may have with --overcommit.
+NodeOffer offer_of(const StepList& others, const NodeShare& share, const StepDemand& demand,
+                   std::uint32_t tasks_max) {
     Held held = held_on(others, share.node);
-    NodeOffer offer{
-        .share = &share, .cpus = free_cpus(share, held, demand.overlap), .tasks_max = 0};
+    NodeOffer offer{.share = &share, .cpus = free_cpus(share, held, demand.overlap), .room = {}};
     bool all_or_nothing = !demand.exact && !demand.overlap;
     if (all_or_nothing && offer.cpus.size() < share.cpus.size()) offer.cpus.clear();
-    offer.tasks_max = static_cast<std::uint32_t>(offer.cpus.size()) / cpus_each(demand);
-    offer.tasks_max =
-        std::min(offer.tasks_max, tasks_by_memory(share, free_memory(share, held, demand), demand));
-    if (demand.ntasks_per_node)
-        offer.tasks_max = std::min(offer.tasks_max, *demand.ntasks_per_node);
+    const auto cpus = static_cast<std::uint32_t>(offer.cpus.size());
+    const std::uint32_t most =
+        std::min(tasks_by_memory(share, free_memory(share, held, demand), demand),
+                 demand.ntasks_per_node.value_or(std::numeric_limits<std::uint32_t>::max()));
+    offer.room.with_cpus = std::min(cpus / cpus_each(demand), most);
+    offer.room.most = offer.room.with_cpus;
+    if (demand.overcommit && cpus > 0)
+        offer.room.most = std::max(offer.room.most, std::min(tasks_max, most));
     return offer;
+}
+
+void sort_by_node(std::vector<NodeOffer>& offers) {
+    std::sort(offers.begin(), offers.end(),
+              [](const NodeOffer& a, const NodeOffer& b) { return a.share->node < b.share->node; });
 }
 
 // Keeps so many of the offers, still in the order of the nodes.
 void keep_roomiest(std::vector<NodeOffer>& offers, std::size_t wanted) {
     std::stable_sort(offers.begin(), offers.end(), [](const NodeOffer& a, const NodeOffer& b) {
-        return a.tasks_max > b.tasks_max;
+        return a.room.most > b.room.most;
     });
     offers.resize(wanted);
-    std::sort(offers.begin(), offers.end(),
-              [](const NodeOffer& a, const NodeOffer& b) { return a.share->node < b.share->node; });
+    sort_by_node(offers);
 }
 
 // Splits totals of the step: one for each node, then as many as the nodes have, from the first on.
@@ -280,25 +244,45 @@ std::vector<GresCount> demands_on(const StepDemand& demand, std::uint32_t tasks,
 
 // What the first `wanted` nodes with room offer. Unless nodes were named, the search continues
 // until the offers have room for all tasks, and the roomiest are kept.
-std::vector<NodeOffer> offers_of(const std::vector<const NodeShare*>& nodes, const StepList& others,
+std::vector<NodeOffer> offers_of(const StepNodes& from, const StepList& others,
                                  const StepDemand& demand, std::size_t wanted, std::uint32_t tasks,
-                                 bool are_named) {
+                                 std::uint32_t tasks_max) {
     std::vector<NodeOffer> offers;
     std::uint64_t offered = 0;
-    for (const NodeShare* share : nodes) {
-        if (offers.size() == wanted && (offered >= tasks || are_named)) break;
-        NodeOffer offer = offer_of(others, *share, demand);
-        if (offer.tasks_max == 0 && !are_named) continue;
-        offered += offer.tasks_max;
+    for (const NodeShare* share : from.nodes) {
+        if (offers.size() == wanted && (offered >= tasks || from.are_named)) break;
+        NodeOffer offer = offer_of(others, *share, demand, tasks_max);
+        if (offer.room.most == 0 && !from.are_named) continue;
+        offered += offer.room.most;
         offers.push_back(std::move(offer));
     }
     if (offers.size() > wanted) keep_roomiest(offers, wanted);
+    if (from.are_named && from.tasks.empty()) sort_by_node(offers);
     return offers;
+}
+
+// How many tasks run on each node; empty: there is too little room.
+std::vector<std::uint32_t> counts_on(const std::vector<NodeOffer>& offers, const StepNodes& from,
+                                     const StepDemand& demand, std::uint32_t tasks) {
+    std::vector<TaskRoom> rooms;
+    for (const NodeOffer& offer : offers) rooms.push_back(offer.room);
+    if (from.tasks.empty()) return spread_tasks(tasks, rooms, distribution_of(demand.distribution));
+    for (std::size_t i = 0; i < rooms.size(); ++i) {
+        if (from.tasks[i] > rooms[i].most) return {};
+    }
+    return from.tasks;
+}
+
+// Compat: a step with few tasks is said to be cyclic.
+std::string distribution_used(const StepDemand& demand, const Step& step) {
+    if (!demand.distribution.empty()) return demand.distribution;
+    return step.tasks <= step.nodes.size() ? "cyclic" : "block";
 }
 
 void set_step_terms(Step& step, const StepDemand& demand, std::uint32_t tasks) {
     step.tasks = tasks;
     step.cpus_per_task = cpus_each(demand);
+    step.distribution = distribution_used(demand, step);
     step.tres_bind = demand.tres_bind;
     step.tres_per_node = print_tres_per(demand.gres_per_node);
     step.overlap = demand.overlap;
@@ -310,12 +294,8 @@ void set_step_terms(Step& step, const StepDemand& demand, std::uint32_t tasks) {
 
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepList& others,
                            const StepDemand& demand) {
-    std::vector<std::string> named, excluded;
-    if (!demand.nodelist.empty()) named = TRY(Hostlist::parse(demand.nodelist)).names();
-    if (!demand.exclude.empty()) excluded = TRY(Hostlist::parse(demand.exclude)).names();
-    std::sort(named.begin(), named.end());
-    std::sort(excluded.begin(), excluded.end());
-    std::vector<const NodeShare*> nodes = nodes_wanted(cluster, job, demand, named, excluded);
+    const StepNodes from = TRY(step_nodes(cluster, job, demand));
+    const std::vector<const NodeShare*>& nodes = from.nodes;
     std::size_t wanted =
         demand.nodes_min > 0 ? std::max(demand.nodes_min, demand.nodes_max) : nodes.size();
     if (nodes.empty() || nodes.size() < demand.nodes_min)
@@ -333,17 +313,17 @@ Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepLis
     };
     if (std::none_of(nodes.begin(), nodes.end(), has_memory))
         return Error{ErrorCode::MemoryInvalid, {}};
-    if (named.empty())
+    if (!from.are_named)
         wanted =
             std::min(wanted, std::max<std::size_t>(demand.nodes_min, count_large(nodes, demand)));
     if (sizes) wanted = last_size(*sizes, static_cast<std::uint32_t>(wanted));
 
-    const std::vector<NodeOffer> offers =
-        offers_of(nodes, others, demand, wanted, tasks, !named.empty());
+    const std::uint32_t tasks_max = cluster.settings().max_tasks_per_node;
+    if (demand.overcommit && tasks > tasks_max * std::uint64_t{wanted})
+        return Error{ErrorCode::InvalidTaskCount, {}};
+    const std::vector<NodeOffer> offers = offers_of(from, others, demand, wanted, tasks, tasks_max);
     if (offers.size() < wanted) return StepPlan{};
-    std::vector<std::uint32_t> capacity;
-    for (const NodeOffer& offer : offers) capacity.push_back(offer.tasks_max);
-    std::vector<std::uint32_t> counts = spread(tasks, capacity, demand.cyclic);
+    const std::vector<std::uint32_t> counts = counts_on(offers, from, demand, tasks);
     if (counts.empty()) return StepPlan{};
 
     std::vector<std::vector<GresCount>> totals = split_totals(demand.gpus, offers);

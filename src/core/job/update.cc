@@ -162,6 +162,7 @@ Result<void> check_size(const Cluster& cluster, const UpdateJob& event,
 }  // namespace
 
 void on_update_job(Cluster& cluster, Time now, const UpdateJob& event, Effects& effects) {
+    if (event.job.step) return on_update_step(cluster, event, effects);
     std::vector<JobId> ids = find_jobs(cluster, event.job);
     Result<void> outcome = check_size(cluster, event, ids);
     if (outcome && ids.empty()) outcome = Error{ErrorCode::InvalidJobId, {}};

@@ -188,6 +188,7 @@ Result<void> resize(JobDraft& draft, const JobChange& change) {
 
 // The tasks of a job keep their CPUs; in Slurm they may lose them.
 Result<void> check_cpus(const Shape& shape) {
+    if (shape.overcommit) return {};
     const std::uint64_t per_node = std::max(1u, shape.ntasks_per_node.value_or(1));
     const std::uint64_t tasks =
         shape.ntasks.value_or(0) > 0 ? *shape.ntasks : std::max(1u, shape.nodes_min) * per_node;

@@ -94,7 +94,12 @@ void end_if_client_is_gone(Cluster& cluster, Time now, const Job& job, Effects& 
 void on_create_step(Cluster& cluster, Time now, const CreateStep& event, Effects& effects);
 void on_step_ended(Cluster& cluster, Time now, const StepEnded& event, Effects& effects);
 void retry_waiting_steps(Cluster& cluster, Time now, JobId id, Effects& effects);
-void end_step(Cluster& cluster, JobId id, StepId step, Effects& effects);
+enum class StepEnding : std::uint8_t { Cancelled, TimeLimit };
+void end_step(Cluster& cluster, JobId id, StepId step, StepEnding why, Effects& effects);
+// step_limit.cc
+void set_step_clocks(Cluster& cluster, const Job& job);
+void on_step_limit_timer(Cluster& cluster, Time now, JobId id, Effects& effects);
+void on_update_step(Cluster& cluster, const UpdateJob& event, Effects& effects);
 // A node has registered: steps that were cancelled meanwhile, or are lost, end there.
 void reconcile_steps(Cluster& cluster, Time now, JobId id, const NodeRegistered& event,
                      bool other_boot, Effects& effects);

@@ -94,7 +94,7 @@ void on_request_dropped(Cluster& cluster, Time now, const RequestDropped& event,
     cluster.steps().drop_waiters(event.request);
     // A step that was created meanwhile: no srun will launch it.
     for (const auto& [id, step] : cluster.steps().granted_to(event.request))
-        end_step(cluster, id, step, effects);
+        end_step(cluster, id, step, StepEnding::Cancelled, effects);
     for (JobId id : abandoned) cancel_pending(cluster, now, id, cluster.job(id).user, effects);
     for (JobId id : left) await_salloc(cluster, now, cluster.job(id));
 }

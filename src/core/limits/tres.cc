@@ -175,9 +175,10 @@ Tres tres_wanted(const Job& job, const Partition* partition, const Settings& set
     Sizes sizes = sizes_wanted(shape);
     Tres tres;
     add_devices(shape, sizes, tres);
-    sizes.cpus = std::max(
-        {sizes.tasks * shape.cpus_per_task, sizes.nodes * shape.cpus_min_per_node.value_or(1),
-         sizes.gpus * shape.cpus_per_gpu.value_or(0), std::uint64_t{shape.cpus_min.value_or(0)}});
+    sizes.cpus = std::max({(shape.overcommit ? sizes.nodes : sizes.tasks) * shape.cpus_per_task,
+                           sizes.nodes * shape.cpus_min_per_node.value_or(1),
+                           sizes.gpus * shape.cpus_per_gpu.value_or(0),
+                           std::uint64_t{shape.cpus_min.value_or(0)}});
     tres["cpu"] = tres["billing"] = sizes.cpus;
     tres["node"] = sizes.nodes;
     if (std::uint64_t memory = memory_wanted(shape, partition, settings, sizes))

@@ -30,8 +30,8 @@ std::uint32_t cpus_of(const Need& need, std::uint64_t tasks) {
     constexpr std::uint64_t kMost = 1u << 24;  // more than any node has; prevents overflows
     const std::uint64_t all = std::max(1u, need.tasks);
     const std::uint64_t share = (tasks * need.shape->cpus_min.value_or(0) + all - 1) / all;
-    return static_cast<std::uint32_t>(
-        std::min(kMost, std::max(tasks * need.shape->cpus_per_task, share)));
+    return static_cast<std::uint32_t>(std::min(
+        kMost, std::max(tasks_with_cpus(*need.shape, tasks) * need.shape->cpus_per_task, share)));
 }
 
 // Whether a node in the partition has all the GPUs, and the CPUs and the memory for them.
@@ -153,6 +153,13 @@ void fill_defaults(Need& need, const Shape& shape, const Settings& settings) {
         need.mem_per_node = settings.def_mem_per_node.value_or(0);
 }
 
+// -m arbitrary: the tasks of a node that the job names.
+std::uint32_t& tasks_of(Need& need, NodeIndex node) {
+    need.tasks_on_required.resize(need.required.size());
+    const auto found = std::find(need.required.begin(), need.required.end(), node);
+    return need.tasks_on_required[static_cast<std::size_t>(found - need.required.begin())];
+}
+
 Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) {
     if (!shape.nodelist.empty()) {
         std::vector<bool> known(cluster.node_count());
@@ -161,6 +168,7 @@ Result<void> fill_names(Need& need, const Shape& shape, const Cluster& cluster) 
             if (!node) return Error{ErrorCode::InvalidNodeName, name};
             if (!known[node->value]) need.required.push_back(*node);
             known[node->value] = true;
+            if (shape.arbitrary) ++tasks_of(need, *node);
         }
     }
     if (shape.exclude.empty()) return {};
@@ -211,7 +219,7 @@ constexpr Requirement kRequirements[] = {
      [](const Need& need, const NodeKind& kind) {
          const Shape& shape = *need.shape;
          std::uint64_t cpus =
-             std::uint64_t{shape.cpus_per_task} * shape.ntasks_per_node.value_or(1);
+             shape.cpus_per_task * tasks_with_cpus(shape, shape.ntasks_per_node.value_or(1));
          return std::max<std::uint64_t>(
                     {cpus, cpus_of(need, 1), shape.cpus_min_per_node.value_or(1)}) <= kind.cpus;
      }},
@@ -286,7 +294,8 @@ std::uint32_t cpus_for(const Need& need, const NodeKind& kind, std::uint32_t tas
         cpus = (cpus + *shape.threads_per_core - 1) / *shape.threads_per_core * kind.threads;
     }
     if (shape.ntasks_per_core) {
-        std::uint32_t cores = (tasks + *shape.ntasks_per_core - 1) / *shape.ntasks_per_core;
+        const auto counted = static_cast<std::uint32_t>(tasks_with_cpus(shape, tasks));
+        const std::uint32_t cores = (counted + *shape.ntasks_per_core - 1) / *shape.ntasks_per_core;
         cpus = std::max(cpus, cores * kind.threads);
     }
     if (need.unit == Unit::Socket)
@@ -337,6 +346,7 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     std::uint32_t tasks = static_cast<std::uint32_t>(cpus) / std::max(1u, shape.cpus_per_task);
     if (need.exclusive == Exclusive::Node)
         tasks = whole_node_cpus(need, kind) / std::max(1u, shape.cpus_per_task);
+    if (shape.overcommit && tasks > 0) tasks = std::max(tasks, need.tasks_max);
     tasks = std::min(tasks, need.tasks_per_node.value_or(tasks));
     if (shape.ntasks_per_socket) tasks = std::min(tasks, *shape.ntasks_per_socket * kind.sockets);
     if (shape.ntasks_per_core) tasks = std::min(tasks, *shape.ntasks_per_core * kind.cores());
@@ -408,6 +418,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     need.sharers = sharers_in(job, partition.config);
     need.unit = settings.unit;
     need.memory_counts = settings.memory_is_consumable;
+    need.tasks_max = settings.max_tasks_per_node;
     fill_sizes_of_gpus(need, shape, settings);
     fill_tasks(need, shape, bounds_of(cluster, *job.request, partition.config), layout);
     TRY(fill_sizes(need, shape));

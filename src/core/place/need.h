@@ -37,6 +37,8 @@ struct Need {
     std::uint32_t tasks = 1;            // in all, at least
     bool tasks_given = false;           // else as many as the nodes require
     std::optional<std::uint32_t> tasks_per_node;
+    std::uint32_t tasks_max = 0;                   // on a node, with --overcommit
+    std::vector<std::uint32_t> tasks_on_required;  // -m arbitrary; else empty
     std::optional<Megabytes> mem_per_cpu;
     std::optional<Megabytes> mem_per_node;  // 0: all of it
     std::optional<Megabytes> mem_per_gpu;

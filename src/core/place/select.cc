@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/distribution.h"
+
 namespace sluice {
 
 namespace {
@@ -37,28 +39,43 @@ bool spread_gpus(const Need& need, const Layout& layout, const Candidates& nodes
     return true;
 }
 
+// -m arbitrary: as many as the job has named the node. Empty: one has too little room.
+std::vector<std::uint32_t> tasks_named(const Need& need, const Candidates& nodes) {
+    std::vector<std::uint32_t> counts;
+    for (const Candidate& node : nodes) {
+        const auto named = std::find(need.required.begin(), need.required.end(), node.node);
+        if (named == need.required.end()) return {};
+        counts.push_back(
+            need.tasks_on_required[static_cast<std::size_t>(named - need.required.begin())]);
+        if (counts.back() > node.tasks) return {};
+    }
+    return counts;
+}
+
 // One task for every node, then filled from the first on: Slurm's block distribution.
-bool spread_tasks(const Need& need, const Candidates& nodes, Choice& choice) {
+bool place_tasks(const Need& need, const Candidates& nodes, Choice& choice) {
     std::uint32_t tasks = need.tasks;
     if (!need.tasks_given) {
         tasks = std::max(tasks, static_cast<std::uint32_t>(nodes.size()) *
                                     std::max(1u, need.tasks_per_node.value_or(1)));
     }
+    std::vector<TaskRoom> rooms;
+    for (const Candidate& node : nodes) {
+        rooms.push_back(
+            {need.shape->overcommit ? std::min(1u, node.tasks) : node.tasks, node.tasks});
+    }
+    const std::vector<std::uint32_t> counts =
+        need.tasks_on_required.empty() ? spread_tasks(tasks, rooms, {}) : tasks_named(need, nodes);
+    if (counts.empty()) return false;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        choice.push_back({nodes[i].node, tasks > 0 ? 1u : 0u, {}, {}});
-        tasks -= choice.back().tasks;
+        choice.push_back({nodes[i].node, counts[i], {}, {}});
     }
-    for (std::size_t i = 0; i < nodes.size() && tasks > 0; ++i) {
-        std::uint32_t more = std::min(tasks, nodes[i].tasks - choice[i].tasks);
-        choice[i].tasks += more;
-        tasks -= more;
-    }
-    return tasks == 0;
+    return true;
 }
 
 Choice share_out(const Need& need, const Layout& layout, const Candidates& nodes) {
     Choice choice;
-    if (!spread_tasks(need, nodes, choice) || !spread_gpus(need, layout, nodes, choice)) return {};
+    if (!place_tasks(need, nodes, choice) || !spread_gpus(need, layout, nodes, choice)) return {};
     for (std::size_t i = 0; i < choice.size(); ++i) {
         choice[i].take =
             amounts_for(need, layout.kind(nodes[i].node), choice[i].tasks, choice[i].gpus);

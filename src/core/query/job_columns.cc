@@ -98,8 +98,9 @@ std::int64_t task_count(const Job& job, View) {
 
 std::int64_t min_cpus_node(const Job& job, View) {
     const Shape& shape = shape_of(job);
-    return std::max(shape.cpus_min_per_node.value_or(1),
-                    shape.cpus_per_task * shape.ntasks_per_node.value_or(1));
+    const std::uint64_t tasks = tasks_with_cpus(shape, shape.ntasks_per_node.value_or(1));
+    return std::max(std::int64_t{shape.cpus_min_per_node.value_or(1)},
+                    static_cast<std::int64_t>(shape.cpus_per_task * tasks));
 }
 
 std::int64_t over_subscribe(const Job& job, View view) {

@@ -281,6 +281,7 @@ const std::vector<ColumnSource<StepRow>> kStepColumns = {
     {StepColumn::TresPerNode, [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_per_node) : ""; }},
     {StepColumn::SubmitHost,  [](const StepRow& r, View, Scratch) -> std::string_view { return r.job->request->submit_host; }},
     {StepColumn::ExitCode,    [](const StepRow& r, View) -> std::int64_t { return r.step ? r.step->exit.code * 256 + r.step->exit.signal : 0; }},
+    {StepColumn::Distribution, [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->distribution) : ""; }},
     {StepColumn::TresBind,    [](const StepRow& r, View, Scratch) -> std::string_view { return r.step ? std::string_view(r.step->tres_bind) : ""; }},
 };
 // clang-format on

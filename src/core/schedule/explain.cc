@@ -151,7 +151,7 @@ Tres total_of(const Need& need, const Layout& layout) {
     std::uint32_t tasks = std::max(1u, need.tasks / need.nodes_min);
     Amounts each = amounts_for(need, sample, tasks);
     std::uint64_t cpus = std::uint64_t(each[Amounts::kCpus]) * need.nodes_min;
-    if (need.exclusive == Exclusive::No)
+    if (need.exclusive == Exclusive::No && !need.shape->overcommit)
         cpus = std::max<std::uint64_t>(cpus, std::uint64_t{need.tasks} * need.shape->cpus_per_task);
     total["cpu"] = cpus;
     bool all_of_it = need.mem_per_node == Megabytes{0};
