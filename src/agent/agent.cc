@@ -13,6 +13,7 @@
 #include "agent/hooks.h"
 #include "agent/jobs.h"
 #include "agent/slow_work.h"
+#include "agent/task_binding.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "model/version.h"
@@ -288,6 +289,7 @@ Result<void> run_agent(const SlurmdOptions& options) {
     Background background;
     if (!options.foreground) background.enter();
     TRY(prepare_spool(*site, options.clean));
+    bind_daemon(*site);
     std::string pid_path =
         expand_node_path(site->config.slurmd_pid_file, site->node.name, site->hostname);
     PidFile pid_file = TRY(as(ErrorCode::SystemError, PidFile::create(pid_path)));

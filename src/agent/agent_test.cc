@@ -1,4 +1,5 @@
 // The parts of slurmd that decide without touching the machine.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include "agent/launch_check.h"
 #include "agent/options.h"
 #include "agent/run_key.h"
+#include "agent/task_binding.h"
 #include "model/errors.h"
 #include "node/outbox.h"
 #include "os/files.h"
@@ -80,12 +82,74 @@ TEST(JobDirectories, AreEmptyWhenTheyAreUsedAgain) {
     remove_tree(spool);
 }
 
+// One socket with four cores of two threads.
+Site site_with_threads() {
+    Site site;
+    site.node.cpus = 8;
+    site.node.cores_per_socket = 4;
+    site.node.threads_per_core = 2;
+    site.hardware.cpus = 8;
+    site.hardware.cores_per_socket = 4;
+    site.hardware.threads_per_core = 2;
+    site.hardware.cpu_order = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (std::uint32_t i = 0; i < 8; ++i) site.hardware.cpu_places.push_back({0, i / 2, i / 4});
+    return site;
+}
+
+TEST(Binding, TheSupervisorIsToldWhereItsCpusAre) {
+    Site site = site_with_threads();
+    wire::NodeShare share;
+    for (std::uint32_t cpu : {2u, 3u, 4u}) share.add_cpus(cpu);
+    EXPECT_FALSE(binding_of(site, share).affinity());
+    site.config.task_plugin.affinity = true;
+    site.config.task_plugin.bind = BindKind::Cores;
+    const wire::TaskBinding binding = binding_of(site, share);
+    auto list = [](const auto& field) { return fmt::format("{}", fmt::join(field, " ")); };
+    EXPECT_EQ(list(binding.cpus()), "1 5 2");
+    EXPECT_EQ(list(binding.cores()), "1 1 2");
+    EXPECT_EQ(list(binding.domains()), "0 0 1");
+    EXPECT_EQ(binding.bind(), "quiet,cores");
+    EXPECT_FALSE(binding.whole_node());
+    for (std::uint32_t cpu : {0u, 1u, 5u}) share.add_cpus(cpu);
+    EXPECT_FALSE(binding_of(site, share).whole_node());
+    site.node.cpu_spec_list = {6, 7};  // not for jobs
+    EXPECT_TRUE(binding_of(site, share).whole_node());
+    site.node.cpus = 16;
+    EXPECT_EQ(binding_of(site, share).cpus_size(), 0);
+}
+
+TEST(Binding, GpusHaveCloseCpus) {
+    Site site = site_with_threads();
+    site.config.task_plugin.affinity = true;
+    site.gres = {{.name = "gpu", .files = {}, .count = 2, .cores = "0-1"},
+                 {.name = "gpu", .files = {}, .count = 1, .cores = "3"},
+                 {.name = "gpu", .files = {}, .count = 1}};
+    wire::NodeShare share;
+    wire::NodeShare::Devices& gpus = *share.add_gres();
+    gpus.set_name("gpu");
+    for (std::uint32_t gpu : {1u, 2u, 3u}) gpus.add_indexes(gpu);
+    const wire::TaskBinding binding = binding_of(site, share);
+    ASSERT_EQ(binding.gpus_size(), 2);
+    EXPECT_EQ(binding.gpus(0).gpu(), 1u);
+    EXPECT_EQ(fmt::format("{}", fmt::join(binding.gpus(0).cpus(), " ")), "0 4 1 5");
+    EXPECT_EQ(binding.gpus(1).gpu(), 2u);
+    EXPECT_EQ(fmt::format("{}", fmt::join(binding.gpus(1).cpus(), " ")), "3 7");
+}
+
 TEST(Confinement, CpusAreTheKernelsNumbers) {
     // Core by core, two threads each: the kernel numbers the second threads last.
-    std::vector<int> order = {0, 4, 1, 5, 2, 6, 3, 7};
-    EXPECT_EQ(kernel_cpus(order, {0, 1, 2, 3}), "0-1,4-5");
-    EXPECT_EQ(kernel_cpus(order, {6}), "3");
-    EXPECT_EQ(kernel_cpus(order, {0, 8}), "");
+    Site site = site_with_threads();
+    EXPECT_EQ(kernel_cpus(site, {0, 1, 2, 3}), "0-1,4-5");
+    EXPECT_EQ(kernel_cpus(site, {6}), "3");
+    EXPECT_EQ(kernel_cpus(site, {0, 8}), "");
+    // slurm.conf counts cores: each is two CPUs of the kernel.
+    site.node.cpus = 4;
+    EXPECT_EQ(kernel_cpus(site, {0, 1}), "0-1,4-5");
+    EXPECT_EQ(kernel_cpus(site, {3}), "3,7");
+    EXPECT_EQ(kernel_cpus(site, {4}), "");
+    // slurm.conf says that there are more than there are.
+    site.node.cpus = 9;
+    EXPECT_EQ(kernel_cpus(site, {0}), "");
 }
 
 // The share, as AllowedRAMSpace says, but neither above MaxRAMPercent of the node nor below
@@ -112,6 +176,28 @@ TEST(Confinement, MemoryStaysBetweenItsBounds) {
     EXPECT_EQ(limits(200), std::pair(220ul, 40ul));
     EXPECT_EQ(limits(800), std::pair(500ul, 100ul));  // together 600: MaxSwapPercent
     EXPECT_EQ(limits(10), std::pair(30ul, 2ul));
+    EXPECT_EQ(limits(0), std::pair(500ul, 100ul));  // memory is not counted: all that one may have
+    site.node.real_memory = 500;
+    EXPECT_EQ(limits(800), std::pair(250ul, 50ul));
+    // Swap alone: memory and swap together have the limit of both.
+    demand.constrain_ram_space = false;
+    demand.max_ram_percent = demand.max_swap_percent = 100;
+    EXPECT_EQ(limits(200), std::pair(240ul, 0ul));
+}
+
+TEST(Confinement, RulesOfMemoryComeFromTheFiles) {
+    Site site;
+    site.cgroups = true;
+    wire::NodeShare share;
+    share.set_memory(100);
+    site.config.cgroup.memory_swappiness = 7;
+    site.config.cgroup.constrain_ram_space = true;
+    EXPECT_FALSE(confinement_of(site, share, 100, true).has_swappiness());
+    site.config.cgroup.constrain_swap_space = true;
+    EXPECT_EQ(confinement_of(site, share, 100, true).swappiness(), 7u);
+    EXPECT_FALSE(confinement_of(site, share, 100, true).kill_as_one());
+    site.config.task_plugin.oom_kill_step = true;
+    EXPECT_TRUE(confinement_of(site, share, 100, true).kill_as_one());
 }
 
 TEST(ControllerLink, PausesDifferBetweenNodes) {

@@ -7,18 +7,10 @@
 #include <set>
 
 #include "agent/devices.h"
+#include "agent/task_binding.h"
 #include "os/cgroup.h"
 
 namespace sluice {
-
-std::string kernel_cpus(const std::vector<int>& cpu_order, const std::vector<std::uint32_t>& cpus) {
-    std::vector<int> numbers;
-    for (std::uint32_t cpu : cpus) {
-        if (cpu >= cpu_order.size()) return {};
-        numbers.push_back(cpu_order[cpu]);
-    }
-    return print_ranges(std::move(numbers));
-}
 
 namespace {
 
@@ -42,31 +34,55 @@ std::vector<std::string> devices_denied(const Site& site, const wire::NodeShare&
     return {denied.begin(), denied.end()};
 }
 
-std::uint64_t memory_bytes(const Site& site, std::uint64_t share) {
-    const CgroupConfig& demand = site.config.cgroup;
-    double megabytes = static_cast<double>(share) * demand.allowed_ram_space / 100;
-    double most = static_cast<double>(site.hardware.memory_mb) * demand.max_ram_percent / 100;
-    megabytes = std::max(std::min(megabytes, most), static_cast<double>(demand.min_ram_space));
-    return static_cast<std::uint64_t>(megabytes) << 20;
+// Percentages are of the memory that slurm.conf gives the node.
+double percent_of_node(const Site& site, double percent) {
+    const Megabytes configured = site.node.real_memory;
+    return static_cast<double>(configured > 1 ? configured : site.hardware.memory_mb) * percent /
+           100;
 }
 
-// MaxSwapPercent limits memory and swap together.
-std::uint64_t swap_bytes(const Site& site, std::uint64_t share) {
+double limited(const Site& site, double megabytes, double most) {
+    return std::max(std::min(megabytes, most),
+                    static_cast<double>(site.config.cgroup.min_ram_space));
+}
+
+std::uint64_t in_bytes(double megabytes) {
+    return static_cast<std::uint64_t>(std::max(0.0, megabytes)) << 20;
+}
+
+// Limits for this many megabytes of the node; where memory is not counted (0) for all that a job
+// may have. MaxSwapPercent limits memory and swap together. Compat: where swap alone is limited,
+// so is memory, by the same sum.
+MemoryLimit memory_limit(const Site& site, std::uint64_t share) {
     const CgroupConfig& demand = site.config.cgroup;
-    const double most =
-        static_cast<double>(site.hardware.memory_mb) * demand.max_swap_percent / 100 -
-        static_cast<double>(memory_bytes(site, share) >> 20);
-    const double megabytes = static_cast<double>(share) * demand.allowed_swap_space / 100;
-    return static_cast<std::uint64_t>(std::max(0.0, std::min(megabytes, most))) << 20;
+    const double allocated = static_cast<double>(share);
+    const double most = percent_of_node(site, demand.max_ram_percent);
+    const double most_in_all = percent_of_node(site, demand.max_swap_percent);
+    const double ram_percent = demand.constrain_ram_space ? demand.allowed_ram_space : 100;
+    const double memory = share == 0 ? most : limited(site, allocated * ram_percent / 100, most);
+    const double swap = std::min(allocated * demand.allowed_swap_space / 100, most_in_all - memory);
+    if (!demand.constrain_ram_space) {
+        const double in_all = share == 0 ? most_in_all : memory + std::max(0.0, swap);
+        return {.bytes = in_bytes(in_all), .swap = 0};
+    }
+    MemoryLimit limit{.bytes = in_bytes(memory)};
+    if (demand.constrain_swap_space) {
+        limit.swap = in_bytes(share == 0 ? most_in_all - memory : swap);
+    }
+    return limit;
 }
 
 void limit_memory(const Site& site, std::uint64_t step_memory, std::uint64_t job_memory,
                   wire::Confinement& result) {
-    const bool limits_swap = site.config.cgroup.constrain_swap_space;
-    if (job_memory > 0) result.set_job_memory(memory_bytes(site, job_memory));
-    if (job_memory > 0 && limits_swap) result.set_job_swap(swap_bytes(site, job_memory));
-    if (step_memory > 0) result.set_step_memory(memory_bytes(site, step_memory));
-    if (step_memory > 0 && limits_swap) result.set_swap(swap_bytes(site, step_memory));
+    const MemoryLimit job = memory_limit(site, job_memory), step = memory_limit(site, step_memory);
+    result.set_job_memory(job.bytes);
+    if (job.swap) result.set_job_swap(*job.swap);
+    result.set_step_memory(step.bytes);
+    if (step.swap) result.set_swap(*step.swap);
+    const CgroupConfig& demand = site.config.cgroup;
+    if (demand.constrain_swap_space && demand.memory_swappiness) {
+        result.set_swappiness(*demand.memory_swappiness);
+    }
 }
 
 // Only then a step sees no GPU but its own, and its programs number those from 0.
@@ -83,9 +99,7 @@ bool has_file_for_every_gpu(const Site& site) {
 }  // namespace
 
 std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& share) {
-    const NodeConfig& node = site.node;
-    const std::uint32_t cores = std::max(1u, node.sockets * node.cores_per_socket);
-    const std::uint32_t threads = node.cpus > cores ? std::max(1u, node.threads_per_core) : 1;
+    const std::uint32_t threads = counted_threads(site.node);
     std::set<std::uint32_t> given;
     for (const wire::NodeShare::Devices& devices : share.gres()) {
         if (devices.name() != "gpu") continue;
@@ -116,10 +130,10 @@ wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
     result.set_delegated(site.cgroup_delegated);
     result.set_top(site.cgroup_top);
     result.set_count_memory(site.counts_memory);
-    if (demand.constrain_ram_space) limit_memory(site, share.memory(), job_memory, result);
+    result.set_kill_as_one(site.config.task_plugin.oom_kill_step);
+    if (demand.constrains_memory()) limit_memory(site, share.memory(), job_memory, result);
     if (demand.constrain_cores) {
-        std::string cpus =
-            kernel_cpus(site.hardware.cpu_order, {share.cpus().begin(), share.cpus().end()});
+        std::string cpus = kernel_cpus(site, {share.cpus().begin(), share.cpus().end()});
         if (batch) result.set_job_cpus(cpus);
         result.set_step_cpus(cpus);
     }
@@ -158,9 +172,8 @@ void try_confinement(Site& site) {
         }
         return made.has_value();
     };
-    if (demand.constrain_ram_space) {
-        MemoryLimit limit{memory_bytes(site, site.hardware.memory_mb), {}};
-        if (demand.constrain_swap_space) limit.swap = swap_bytes(site, site.hardware.memory_mb);
+    if (demand.constrains_memory()) {
+        const MemoryLimit limit = memory_limit(site, site.hardware.memory_mb);
         attempt(limit.swap ? "ConstrainSwapSpace" : "ConstrainRAMSpace",
                 {.job_memory = limit, .step_memory = limit});
     }

@@ -19,8 +19,4 @@ wire::Confinement confinement_of(const Site& site, const wire::NodeShare& share,
 // in the site what cannot be enforced.
 void try_confinement(Site& site);
 
-// "0-3,8": how the kernel writes CPUs. Empty when a number is not one of this machine's: a test
-// cluster may pretend to have more CPUs than there are.
-std::string kernel_cpus(const std::vector<int>& cpu_order, const std::vector<std::uint32_t>& cpus);
-
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "agent/confinement.h"
 #include "agent/devices.h"
 #include "agent/launch_check.h"
+#include "agent/task_binding.h"
 #include "base/log.h"
 #include "model/errors.h"
 #include "node/describe.h"
@@ -147,6 +148,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
     bool batch = credential.run().step() == kBatchStep.value;
     const std::uint64_t job_memory =
         batch ? order.share().memory() : job_memory_in(credential, site_->node.name);
+    *order.mutable_binding() = binding_of(*site_, order.share());
     *order.mutable_confinement() = confinement_of(*site_, order.share(), job_memory, batch);
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());

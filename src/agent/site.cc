@@ -34,7 +34,7 @@ Result<NodeConfig> find_own_node(const Config& config, const std::string& wanted
 }
 
 bool wants_limits(const CgroupConfig& cgroup) {
-    return cgroup.constrain_cores || cgroup.constrain_devices || cgroup.constrain_ram_space;
+    return cgroup.constrain_cores || cgroup.constrain_devices || cgroup.constrains_memory();
 }
 
 bool wants_cgroups(const Config& config) {
@@ -107,6 +107,12 @@ void examine(Site& site) {
     site.counts_memory = false;
     find_devices(site);
     find_container(site);
+    if (site.config.task_plugin.affinity && site.node.cpus > site.hardware.cpus) {
+        site.notes.push_back(fmt::format(
+            "TaskPlugin=task/affinity: slurm.conf says CPUs={}, this machine has {}: tasks are not "
+            "bound",
+            site.node.cpus, site.hardware.cpus));
+    }
     site.cgroups = can_use_cgroups(site.config);
     const CgroupConfig& cgroup = site.config.cgroup;
     if (site.cgroups) {

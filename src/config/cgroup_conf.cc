@@ -25,7 +25,7 @@ constexpr Key<CgroupConfig> kCgroupKeys[] = {
     {"IgnoreSystemdOnFailure",   YesNo,      "no"},
     {"MaxRAMPercent",            Percentage, "100.0%",         set<&C::max_ram_percent>},
     {"MaxSwapPercent",           Percentage, "100.0%",         set<&C::max_swap_percent>},
-    {"MemorySwappiness",         Number,     "(null)"},
+    {"MemorySwappiness",         Number,     "(null)",         set<&C::memory_swappiness>},
     {"MinRAMSpace",              Memory,     "30 MB",          set<&C::min_ram_space>},
     {"SystemdTimeout",           Number,     "1000 ms"},
     // Settable, not printed.
@@ -57,6 +57,9 @@ Result<CgroupConfig> parse_cgroup_conf(std::string_view text, const std::string&
         for (const Setting& setting : line.settings) {
             const Key<CgroupConfig>* key =
                 TRY(apply<CgroupConfig>(config, kCgroupKeys, line, setting, warnings));
+            if (config.memory_swappiness.value_or(0) > 100) {
+                return error_at(line, "MemorySwappiness={}: expected 0 to 100", setting.value);
+            }
             config.as_written.insert_or_assign(std::string(key->name), std::string(setting.value));
         }
         return {};

@@ -22,6 +22,7 @@ TEST(CgroupConf, EveryKeyWithAnEffect) {
     EXPECT_EQ(config->min_ram_space, 40u);
     EXPECT_EQ(config->mountpoint, "/cg");
     EXPECT_TRUE(config->ignore_systemd);
+    EXPECT_EQ(config->memory_swappiness, 0u);
     EXPECT_EQ(warnings, (std::vector<std::string>{
                             "cgroup.conf line 11: EnableControllers=yes has no effect in Sluice"}));
 }
@@ -33,6 +34,9 @@ TEST(CgroupConf, ErrorsNameLineKeyAndValue) {
     EXPECT_EQ(parse_cgroup_conf("ConstrainCore=yes", "cgroup.conf", warnings).error().detail,
               "cgroup.conf line 1: unrecognized key 'ConstrainCore' (did you mean "
               "'ConstrainCores'?)");
+    EXPECT_TRUE(parse_cgroup_conf("MemorySwappiness=100", "cgroup.conf", warnings));
+    EXPECT_EQ(parse_cgroup_conf("MemorySwappiness=101", "cgroup.conf", warnings).error().detail,
+              "cgroup.conf line 1: MemorySwappiness=101: expected 0 to 100");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "model/node.h"
 #include "model/partition.h"
 #include "model/qos.h"
+#include "model/task_bind.h"
 #include "model/used.h"
 
 namespace sluice {
@@ -41,9 +42,22 @@ struct CgroupConfig {
     double max_ram_percent = 100;
     double max_swap_percent = 100;
     Megabytes min_ram_space = 30;
+    std::optional<std::uint32_t> memory_swappiness;  // v1, with constrain_swap_space
+    bool constrains_memory() const { return constrain_ram_space || constrain_swap_space; }
     bool ignore_systemd = false;
     std::map<std::string, std::string> as_written;  // by canonical key
     bool operator==(const CgroupConfig&) const = default;
+};
+
+// TaskPlugin and TaskPluginParam.
+struct TaskPluginConfig {
+    bool affinity = false;                // tasks are bound to CPUs
+    BindKind bind = BindKind::Unset;      // for steps that ask for no binding; Unset: automatic
+    BindKind autobind = BindKind::Unset;  // where automatic binding finds no match
+    bool verbose = false;
+    bool slurmd_off_spec = false;  // slurmd keeps away from cores that are kept from jobs
+    bool oom_kill_step = false;
+    bool operator==(const TaskPluginConfig&) const = default;
 };
 
 // A gres.conf line: for the nodes named, or for all when none are.
@@ -133,6 +147,7 @@ struct Config {
     std::string launch_parameters;     // use_interactive_step
     std::string interactive_step_options = "--interactive --preserve-env --pty $SHELL";
     std::string proctrack_type = "proctrack/cgroup";
+    TaskPluginConfig task_plugin;
     std::string prolog, epilog;            // on the nodes; run as root
     std::string task_prolog, task_epilog;  // around each task; run as the user
     std::string srun_prolog, srun_epilog;  // around each step; run by srun

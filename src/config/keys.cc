@@ -234,7 +234,7 @@ constexpr Key<Config> kKeys[] = {
     {"SwitchType",                    Text,           kNull},
     {"TaskEpilog",                    Text,           kNull,                set<&C::task_epilog>},
     {"TaskPlugin",                    Text,           kNull,                set_elsewhere},
-    {"TaskPluginParam",               Text,           "(null type)"},
+    {"TaskPluginParam",               Text,           "(null type)",        set_elsewhere},
     {"TaskProlog",                    Text,           kNull,                set<&C::task_prolog>},
     {"TCPTimeout",                    Seconds,        "2 sec"},
     {"TLSParameters",                 Text,           kNull,                set_elsewhere},

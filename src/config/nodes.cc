@@ -1,10 +1,13 @@
 // NodeName, NodeSet and DownNodes lines: ranges expanded to one NodeConfig per node.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "config/draft.h"
 #include "config/key_help.h"
 #include "config/values.h"
+#include "core/place/layout.h"
+#include "core/place/use.h"
 #include "model/hostlist.h"
 
 namespace sluice {
@@ -132,12 +135,21 @@ Result<void> derive_spec_cores(const NodeSpec& spec, const Line& line, NodeConfi
             return error_at(line, "CpuSpecList={}: expected CPUs of the node such as 0-1,8",
                             spec.cpu_spec_list);
         }
-        node.cpu_spec_list.assign(list->begin(), list->end());
-        node.core_spec_count = static_cast<std::uint32_t>(
-            (list->size() + node.threads_per_core - 1) / node.threads_per_core);
+        // Compat: all CPUs of a core are kept from jobs if one of them is named.
+        const std::uint32_t each = cpus_per_core(node);
+        std::set<std::uint32_t> cores;
+        for (std::uint32_t cpu : *list) cores.insert(cpu / each);
+        for (std::uint32_t core : cores) {
+            for (std::uint32_t i = 0; i < each; ++i) node.cpu_spec_list.push_back(core * each + i);
+        }
+        node.core_spec_count = static_cast<std::uint32_t>(cores.size());
     }
     if (node.core_spec_count >= node.sockets * node.cores_per_socket && node.core_spec_count > 0) {
         return error_at(line, "CoreSpecCount={} leaves no core for jobs", node.core_spec_count);
+    }
+    const std::vector<bool> kept = system_cpus(node, spec.core_spec_count.value_or(0));
+    for (std::uint32_t cpu = 0; cpu < kept.size(); ++cpu) {
+        if (kept[cpu]) node.cpu_spec_list.push_back(cpu);
     }
     return {};
 }

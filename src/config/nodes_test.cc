@@ -68,6 +68,7 @@ TEST(Nodes, EverythingElseOnTheLine) {
     EXPECT_EQ(node.real_memory, 4096u);
     EXPECT_EQ(node.mem_spec_limit, 96u);
     EXPECT_EQ(node.core_spec_count, 2u);
+    EXPECT_EQ(node.cpu_spec_list.size(), 2u);
     EXPECT_EQ(node.gres, (std::vector<GresCount>{{"gpu", "a40", 2}, {"nic", "", 4}}));
     EXPECT_EQ(node.gres_text, "gpu:a40:2,nic:no_consume:4");
     EXPECT_EQ(node.state, "DRAIN");
@@ -75,8 +76,8 @@ TEST(Nodes, EverythingElseOnTheLine) {
     EXPECT_EQ(node.comment, "hm");
     EXPECT_EQ(small_with("NodeName=x Sockets=1 CoresPerSocket=4 ThreadsPerCore=2 CpuSpecList=0-2")
                   .find_node("x")
-                  ->core_spec_count,
-              2u);
+                  ->cpu_spec_list,
+              (std::vector<std::uint32_t>{0, 1, 2, 3}));
 }
 
 TEST(Nodes, DownNodesChangeTheState) {

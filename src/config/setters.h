@@ -64,6 +64,8 @@ void set_instead(Config& config, const Value& value) {
 
 // PriorityFlags and PriorityWeightTRES, word by word (priority.cc).
 Result<void> complete_priority(Config& config);
+// TaskPlugin and TaskPluginParam, word by word (task_plugin.cc).
+Result<void> complete_task_plugin(Config& config);
 // Keys of TLS and words of CommunicationParameters (communication.cc).
 Result<void> complete_communication(Config& config);
 

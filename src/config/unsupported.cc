@@ -37,8 +37,11 @@ constexpr WordRule kWordRules[] = {
     {"SlurmctldParameters",
      "ignore_unsupported|rl_enable|rl_bucket_size|rl_refill_rate|rl_refill_period|rl_table_size|"
      "rl_log_freq", "", ""},
-    {"TaskPlugin",               "task/none|none|task/cgroup|cgroup", "task/affinity|affinity",
-     "tasks are not bound to cores; use TaskPlugin=task/cgroup"},
+    {"TaskPlugin",
+     "task/none|none|task/affinity|affinity|task/cgroup|cgroup", "", ""},
+    {"TaskPluginParam",
+     "none|sockets|cores|threads|verbose|autobind|slurmdoffspec|oomkillstep", "slurmdspecoverride",
+     "CPUs that are kept from jobs come from slurm.conf; use CpuSpecList or CoreSpecCount"},
 };
 
 struct ObsoleteKey {

@@ -32,8 +32,8 @@ TEST(Unsupported, KeysThatChangeWhatHappensToJobsAreRefusedWithTheirLine) {
         "ResvEpilog=/x",
         "ResvProlog=/x",
         "UsePAM=1",
-        "TaskPlugin=task/affinity",
-        "TaskPlugin=task/cgroup,affinity",
+        "TaskPluginParam=SlurmdSpecOverride",
+        "TaskPluginParam=cores,SlurmdSpecOverride",
     };
     for (std::string_view line : lines) {
         EXPECT_TRUE(refusal_of(line).starts_with("slurm.conf line 5: ")) << line;
@@ -44,7 +44,8 @@ TEST(Unsupported, AskingForWhatHappensAnywayIsFine) {
     for (std::string_view line :
          {"MpiDefault=none", "UsePAM=0", "PriorityWeightFairshare=0", "InactiveLimit=0",
           "PrEpPlugins=prep/script", "JobContainerType=job_container/none", "TaskPlugin=task/none",
-          "TaskPlugin=task/cgroup", "AccountingStorageEnforce=associations,wckeys",
+          "TaskPlugin=task/cgroup", "TaskPlugin=task/affinity,task/cgroup",
+          "TaskPluginParam=autobind=cores,verbose", "AccountingStorageEnforce=associations,wckeys",
           "FastSchedule=1", "LaunchParameters=use_interactive_step", "KillOnBadExit=1",
           "JobFileAppend=1"}) {
         EXPECT_EQ(refusal_of(line), "") << line;
@@ -63,7 +64,7 @@ TEST(Unsupported, SecondControllersAreRefused) {
 
 TEST(Unsupported, TheFileMayAskToRunWithoutThem) {
     const Config config = small_with(
-        "UsePAM=1\nSlurmctldHost=b\nTaskPlugin=task/affinity\n"
+        "UsePAM=1\nSlurmctldHost=b\nTaskPluginParam=SlurmdSpecOverride\n"
         "SlurmctldParameters=ignore_unsupported,enable_configless");
     EXPECT_TRUE(check_supported(config).has_value());
     EXPECT_EQ(config.warnings,
@@ -71,8 +72,8 @@ TEST(Unsupported, TheFileMayAskToRunWithoutThem) {
                   "slurm.conf line 8: SlurmctldParameters=enable_configless has no effect in "
                   "Sluice",
                   "slurm.conf line 5: UsePam=1 is not supported: jobs start without a PAM session",
-                  "slurm.conf line 7: TaskPlugin=task/affinity is not supported: tasks are not "
-                  "bound to cores; use TaskPlugin=task/cgroup",
+                  "slurm.conf line 7: TaskPluginParam=SlurmdSpecOverride is not supported: CPUs "
+                  "that are kept from jobs come from slurm.conf; use CpuSpecList or CoreSpecCount",
                   "slurm.conf: backup controller b is not supported: this version has one "
                   "controller, ctl"}));
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/errors.h"
+#include "model/task_bind.h"
 
 namespace sluice {
 
@@ -16,8 +17,7 @@ namespace {
 using Kind = GpuBind::Kind;
 using Gpus = GpuBind::Gpus;
 
-constexpr std::size_t kListMost = 1 << 16;  // entries of a list with its repetitions
-constexpr std::uint64_t kGpuMost = 1023;    // no node has one with a higher number
+constexpr std::uint32_t kGpuMost = 1023;  // no node has one with a higher number
 
 Error bad(std::string_view text) {
     return {ErrorCode::BadArgument, std::string(text)};
@@ -27,44 +27,6 @@ std::optional<std::uint32_t> count_in(std::string_view text) {
     std::optional<std::uint64_t> number = to_number(text);
     if (!number || *number == 0 || *number > std::numeric_limits<std::int32_t>::max()) return {};
     return static_cast<std::uint32_t>(*number);
-}
-
-// "0x3", "c": always hexadecimal.
-std::optional<Gpus> gpus_in_mask(std::string_view text) {
-    if (starts_with_ignoring_case(text, "0x")) text.remove_prefix(2);
-    if (text.empty() || text.size() * 4 > kGpuMost + 1) return {};
-    Gpus gpus;
-    std::uint32_t place = 0;
-    for (auto digit = text.rbegin(); digit != text.rend(); ++digit, place += 4) {
-        constexpr std::string_view kDigits = "0123456789abcdef";
-        const std::size_t value = kDigits.find(to_lower(std::string_view(&*digit, 1)));
-        if (value == std::string_view::npos) return {};
-        for (std::uint32_t bit = 0; bit < 4; ++bit) {
-            if ((value >> bit & 1) != 0) gpus.push_back(place + bit);
-        }
-    }
-    return gpus;
-}
-
-std::optional<Gpus> gpu_in_map(std::string_view text) {
-    std::optional<std::uint64_t> number = to_number(text);
-    if (!number || *number > kGpuMost) return {};
-    return Gpus{static_cast<std::uint32_t>(*number)};
-}
-
-// "0*4,1*4": each entry may be repeated.
-Result<std::vector<Gpus>> listed_in(std::string_view text, bool masks) {
-    std::vector<Gpus> listed;
-    for (std::string_view word : split(text, ',')) {
-        const std::size_t star = word.find('*');
-        std::optional<std::uint32_t> times = 1;
-        if (star != std::string_view::npos) times = count_in(word.substr(star + 1));
-        std::optional<Gpus> gpus =
-            masks ? gpus_in_mask(word.substr(0, star)) : gpu_in_map(word.substr(0, star));
-        if (!gpus || !times || listed.size() + *times > kListMost) return bad(word);
-        listed.insert(listed.end(), *times, *gpus);
-    }
-    return listed;
 }
 
 // Single GPUs for blocks of tasks, close ones if these are known.
@@ -126,7 +88,10 @@ Result<GpuBind> parse_gpu_bind(std::string_view text) {
         if (!equals_ignoring_case(text.substr(0, colon), row.word)) continue;
         bind.kind = row.kind;
         if (has_value != (row.kind != Kind::None && row.kind != Kind::Closest)) return bad(text);
-        if (row.kind == Kind::Listed) bind.listed = TRY(listed_in(value, row.masks));
+        if (row.kind == Kind::Listed) {
+            bind.listed = row.masks ? TRY(parse_bind_mask(value, kGpuMost))
+                                    : TRY(parse_bind_map(value, kGpuMost, false));
+        }
         if (row.kind == Kind::Single || row.kind == Kind::PerTask) {
             std::optional<std::uint32_t> count = count_in(value);
             if (!count) return bad(text);

@@ -114,6 +114,16 @@ Result<void> limit_memory(CgroupVersion version, const std::string& directory,
                     fmt::format("{}", limit->bytes + *limit->swap));
 }
 
+// Version 2 has none of cgroups.
+Result<void> set_swappiness(const std::string& job, const std::string& step,
+                            const CgroupLimits& limits) {
+    if (!limits.swappiness) return {};
+    for (const std::string& directory : {job, step}) {
+        TRY(set(directory + "/memory.swappiness", fmt::format("{}", *limits.swappiness)));
+    }
+    return {};
+}
+
 Result<void> deny_devices(CgroupVersion version, const std::string& directory,
                           const std::vector<std::string>& files) {
     if (files.empty()) return {};
@@ -197,10 +207,11 @@ Result<void> Cgroup::add(const CgroupPlace& place, const CgroupLimits& limits,
     if (v2 || controller == "memory") {
         TRY(limit_memory(version_, job, limits.job_memory));
         TRY(limit_memory(version_, step, limits.step_memory));
+        if (!v2) TRY(set_swappiness(job, step, limits));
+        if (counts_memory(limits)) memory_ = step;
         if (limits.oom_kills_all && v2 && counts_memory(limits)) {
             TRY(set(step + "/memory.oom.group", "1"));
         }
-        if (counts_memory(limits)) memory_ = step;
     }
     if (v2 || controller == "devices") TRY(deny_devices(version_, step, limits.devices_denied));
     if (v2 || controller == "freezer") tracking_ = step;

@@ -49,8 +49,10 @@ struct MemoryLimit {
 struct CgroupLimits {
     std::optional<MemoryLimit> job_memory = {};  // for all steps of the job on this node together
     std::optional<MemoryLimit> step_memory = {};
-    bool count_memory = false;  // also without a limit
-    std::string job_cpus = {};  // "0-3,8"; empty: all
+    bool count_memory = false;                     // also without a limit
+    std::optional<std::uint32_t> swappiness = {};  // of the job; v1
+    bool oom_kills_all = false;                    // of the step; v2 only
+    std::string job_cpus = {};                     // "0-3,8"; empty: all
     std::string step_cpus = {};
     bool oom_kills_all = false;                    // of the step; v2 only
     std::vector<std::string> devices_denied = {};  // device files

@@ -21,6 +21,21 @@ std::uint32_t count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
     return static_cast<std::uint32_t>(std::max(1, hwloc_get_nbobjs_by_type(topology, type)));
 }
 
+std::uint32_t index_above(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t unit,
+                          std::uint32_t otherwise) {
+    const hwloc_obj_t found = hwloc_get_ancestor_obj_by_type(topology, type, unit);
+    return found ? found->logical_index : otherwise;
+}
+
+// The first one that has it: memory of another kind may form domains of the same CPUs.
+std::uint32_t domain_of(hwloc_topology_t topology, hwloc_obj_t unit) {
+    hwloc_obj_t domain = nullptr;
+    while ((domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, domain))) {
+        if (hwloc_bitmap_isset(domain->cpuset, unit->os_index)) return domain->os_index;
+    }
+    return 0;
+}
+
 std::uint64_t meminfo_mb(std::string_view key) {
     Result<std::string> text = read_file("/proc/meminfo");
     if (!text) return 0;
@@ -54,7 +69,11 @@ Result<Hardware> read_hardware() {
     hardware.memory_mb = meminfo_mb("MemTotal:");
     for (std::uint32_t i = 0; i < hardware.cpus; ++i) {
         hwloc_obj_t unit = hwloc_get_obj_by_type(raw, HWLOC_OBJ_PU, i);
-        if (unit) hardware.cpu_order.push_back(static_cast<int>(unit->os_index));
+        if (!unit) continue;
+        hardware.cpu_order.push_back(static_cast<int>(unit->os_index));
+        hardware.cpu_places.push_back({index_above(raw, HWLOC_OBJ_PACKAGE, unit, 0),
+                                       index_above(raw, HWLOC_OBJ_CORE, unit, i),
+                                       domain_of(raw, unit)});
     }
     return hardware;
 }

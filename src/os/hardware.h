@@ -12,6 +12,14 @@
 
 namespace sluice {
 
+// Where a CPU is: sockets and cores are counted over the whole machine.
+struct CpuPlace {
+    std::uint32_t socket = 0;
+    std::uint32_t core = 0;
+    std::uint32_t domain = 0;  // NUMA, by the kernel's number
+    bool operator==(const CpuPlace&) const = default;
+};
+
 struct Hardware {
     std::uint32_t cpus = 1;
     std::uint32_t boards = 1;
@@ -20,6 +28,7 @@ struct Hardware {
     std::uint32_t threads_per_core = 1;
     std::uint64_t memory_mb = 1;
     std::vector<int> cpu_order;  // the kernel's numbers, core by core: how the n-th CPU is called
+    std::vector<CpuPlace> cpu_places;  // of those
 };
 
 Result<Hardware> read_hardware();

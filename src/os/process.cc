@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -113,11 +112,9 @@ const char* confine(const ProcessSpec& spec) {
     for (int cgroup : spec.cgroups) {
         if (write(cgroup, "0", 1) != 1) return "cannot join the job's cgroup";
     }
-    if (!spec.cpus.empty()) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        for (int cpu : spec.cpus) CPU_SET(cpu, &set);
-        sched_setaffinity(0, sizeof set, &set);
+    if (!spec.cpus.empty() && !set_cpus(0, spec.cpus)) return "cannot bind the task to its CPUs";
+    if (spec.memory_policy && !set_memory_policy(*spec.memory_policy, spec.memory_domains)) {
+        return "cannot bind the task to its memory";
     }
     set_limits(spec);
     drop_oom_protection();
@@ -165,6 +162,7 @@ int run_child(const ProcessSpec& spec) {
     if (spec.open_files && !spec.open_files()) return 1;
     closefrom(kKeptFd);
     if (!spec.preface.empty()) write_all(STDERR_FILENO, spec.preface);
+    if (spec.bound_preface) write_all(STDERR_FILENO, spec.bound_preface());
     if (!enter_directory(spec)) return complain("chdir");
 
     const std::string program = !spec.search_path

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "os/affinity.h"
 #include "os/user.h"
 
 namespace sluice {
@@ -34,9 +35,11 @@ struct ProcessSpec {
     int in = -1, out = -1, err = -1;             // -1: /dev/null
     bool new_session = false;
     bool new_group = false;
-    bool controlling_tty = false;  // `in` is a terminal and becomes the session's
-    std::vector<int> cgroups;      // open cgroup.procs files to join
-    std::vector<int> cpus;         // affinity; empty: unchanged
+    bool controlling_tty = false;     // `in` is a terminal and becomes the session's
+    std::vector<int> cgroups;         // open cgroup.procs files to join
+    std::vector<std::uint32_t> cpus;  // affinity; empty: unchanged
+    std::optional<MemoryPolicy> memory_policy;
+    std::vector<std::uint32_t> memory_domains;  // for the policy
     int kept = -1;  // this descriptor of ours is kKeptFd of the new process until the program runs
     // In the new process, with its rights: replaces its descriptors 0, 1 and 2. It may block for as
     // long as it likes. Where it fails, the process exits.
@@ -44,6 +47,8 @@ struct ProcessSpec {
     // Receives what fails in the new process before open_files is called.
     std::function<void(const std::string& what)> on_failure;
     std::string preface;  // is written to its standard error first
+    // The same, made by the new process once it is bound to its CPUs and its memory.
+    std::function<std::string()> bound_preface;
     // The last thing before the program, in its process and with its rights: it may change the
     // environment.
     std::function<void(std::vector<std::string>& environment)> before_program;

@@ -12,6 +12,7 @@
 #include "os/error.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "stepd/binding.h"
 #include "stepd/limits.h"
 #include "stepd/login.h"
 #include "stepd/output.h"
@@ -120,6 +121,7 @@ Result<void> BatchWork::start(const std::string& preface) {
     spec.preface = preface;
     spec.new_group = true;
     spec.cgroups = container_.entries();
+    bind_batch(order_, spec);
     add_login(spec);
     add_prologs(spec, order_);
     opening_ = TRY(FileOpening::prepare(loop_, spec, files(),

@@ -26,6 +26,10 @@ MemoryLimit memory_limit(const wire::Confinement& demand, bool of_job) {
 
 }  // namespace
 
+bool kills_as_one(const wire::StepOrder& order) {
+    return order.confinement().kill_as_one() || order.tasks().spec().oom_kill_step();
+}
+
 Result<Container> Container::create(const wire::StepOrder& order) {
     Container container;
     adopt_orphans();
@@ -35,7 +39,8 @@ Result<Container> Container::create(const wire::StepOrder& order) {
     if (demand.has_job_memory()) limits.job_memory = memory_limit(demand, true);
     if (demand.has_step_memory()) limits.step_memory = memory_limit(demand, false);
     limits.count_memory = demand.count_memory();
-    limits.oom_kills_all = order.tasks().spec().oom_kill_step();
+    if (demand.has_swappiness()) limits.swappiness = demand.swappiness();
+    limits.oom_kills_all = kills_as_one(order);
     limits.job_cpus = demand.job_cpus();
     limits.step_cpus = demand.step_cpus();
     limits.devices_denied = {demand.devices_denied().begin(), demand.devices_denied().end()};

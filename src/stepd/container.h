@@ -44,4 +44,7 @@ private:
     std::uint64_t memory_peak_ = 0;
 };
 
+// --oom-kill-step: want of memory ends all processes of the step.
+bool kills_as_one(const wire::StepOrder& order);
+
 }  // namespace sluice

@@ -4,30 +4,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "model/gpu_bind.h"
+#include "model/task_bind.h"
 #include "stepd/environment.h"
 
 namespace sluice {
 
 namespace {
 
-// "0x3C" for GPUs 2 to 5.
-std::string mask_of(const std::vector<std::uint32_t>& gpus) {
-    const std::uint32_t last = *std::max_element(gpus.begin(), gpus.end());
-    std::vector<unsigned> digits(last / 4 + 1);
-    for (std::uint32_t gpu : gpus) digits[digits.size() - 1 - gpu / 4] |= 1u << gpu % 4;
-    std::string text = "0x";
-    for (unsigned digit : digits) text += fmt::format("{:X}", digit);
-    return text;
-}
-
 // Compat: the words of Slurm's line, in its order; local_inx is always 0 there.
 std::string binding_line(const wire::StepOrder& order, const std::vector<std::uint32_t>& gpus) {
     return fmt::format(
         "gpu-bind: usable_gres={}; bit_alloc={}; local_inx=0; global_list={}; local_list={}\n",
-        mask_of(gpus), mask_of(gpus_of(order.share())), fmt::join(gpus, ","),
+        print_mask(gpus), print_mask(gpus_of(order.share())), fmt::join(gpus, ","),
         fmt::join(visible_numbers(order, gpus), ","));
 }
 

@@ -28,6 +28,7 @@ constexpr std::chrono::milliseconds kLeaveDelayMax{100};
 constexpr std::chrono::seconds kKilledWithin{
     1};  // otherwise slurmd gets a report that it takes longer
 constexpr std::chrono::seconds kKnownWithin{1};
+constexpr std::chrono::milliseconds kMemoryWatchInterval{500};
 constexpr std::chrono::seconds kReadWithin{300};
 constexpr const char* kStepCancelled = " DUE to SIGNAL Terminated ***";  // for a single step
 
@@ -85,6 +86,7 @@ Supervisor::Supervisor(EventLoop& loop, wire::StepOrder order, Fd control, Fd sr
     if (!order_.has_known_user()) *report.mutable_started()->mutable_user() = record_of(*user_);
     control_.report(report);
     sample_again();
+    watch_memory();
 }
 
 void Supervisor::on_start_failed(const Error& error) {
@@ -231,6 +233,14 @@ void Supervisor::sample_again() {
     });
 }
 
+// --oom-kill-step: with cgroup v1 the kernel kills single processes.
+void Supervisor::watch_memory() {
+    if (!kills_as_one(order_) || cleaning_) return;
+    if (container_ && container_->oom_kills() > 0 && !terminating_)
+        return terminate(Seconds{0}, "");
+    memory_timer_ = loop_.after(kMemoryWatchInterval, [this] { watch_memory(); });
+}
+
 // JobAcctGatherParams=OverMemoryKill.
 void Supervisor::end_if_over_memory() {
     const std::uint64_t most = sampler_.demand().memory_kb_max;
@@ -270,6 +280,7 @@ void Supervisor::begin_cleanup() {
     if (cleaning_) return;
     cleaning_ = true;
     loop_.cancel(sample_timer_);
+    loop_.cancel(memory_timer_);
     killed_until_ = EventLoop::Clock::now() + kKilledWithin;
     cleanup_round();
 }

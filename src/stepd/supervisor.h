@@ -39,6 +39,7 @@ private:
     void sample();
     void sample_again();
     void end_if_over_memory();
+    void watch_memory();
     void on_usage_asked(std::uint64_t question);
     void on_children();
     void note_oom_kills(std::uint64_t count);
@@ -58,6 +59,7 @@ private:
     Sampler sampler_;
     GpuUsage gpu_usage_;
     EventLoop::TimerId sample_timer_ = 0;
+    EventLoop::TimerId memory_timer_ = 0;
     bool over_memory_ = false;  // OverMemoryKill has ended it
     std::unique_ptr<Work> work_;
     Control control_;

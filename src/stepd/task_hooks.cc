@@ -134,6 +134,7 @@ TaskEpilogs::TaskEpilogs(EventLoop& loop, const wire::StepOrder& order, const Pr
     spec_.open_files = nullptr;
     spec_.on_failure = nullptr;
     spec_.preface.clear();
+    spec_.bound_preface = nullptr;
     spec_.new_session = spec_.controlling_tty = false;
     spec_.new_group = true;
     spec_.pid_variable.clear();

@@ -93,6 +93,7 @@ Result<void> TaskWork::start(const std::string& preface) {
         return Error{ErrorCode::LaunchFailed, "no task was named for this node"};
     }
     preface_ = preface;
+    binding_ = TRY(StepBinding::of_tasks(order_));
     return start_tasks();
 }
 
@@ -138,6 +139,7 @@ Result<ProcessSpec> TaskWork::make_spec(std::size_t local, const Ends& ends) {
     for (const std::string& complaint : devices.complaints) say(supervisor_line(complaint));
     set_task_variables(environment, order_, *user_, local, devices.gpus);
     ProcessSpec spec;
+    TRY(binding_.apply(local, environment, spec));
     const auto& argv = argv_of(spec_, order_.tasks().task_ids(static_cast<int>(local)));
     spec.argv = {argv.begin(), argv.end()};
     spec.program = spec.argv[0];

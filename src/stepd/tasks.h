@@ -13,6 +13,7 @@
 #include "os/stream.h"
 #include "os/user.h"
 #include "protocol/frame.h"
+#include "stepd/binding.h"
 #include "stepd/container.h"
 #include "stepd/output.h"
 #include "stepd/task_hooks.h"
@@ -91,6 +92,7 @@ private:
     std::vector<std::unique_ptr<Task>> tasks_;
     std::size_t running_ = 0;
     bool starting_ = false;  // there are more tasks to start
+    StepBinding binding_;
     std::string preface_;
     wire::ExitStatus worst_;
     bool paused_ = false;

@@ -33,8 +33,9 @@ struct JobOptions {
     JobRequest request;
 
     bool help = false, usage = false, version = false, quiet = false;
-    bool gres_help = false;  // --gres=help, from any source
-    bool mpi_list = false;   // --mpi=list, likewise
+    bool gres_help = false;    // --gres=help, from any source
+    bool mpi_list = false;     // --mpi=list, likewise
+    std::string_view help_on;  // --cpu-bind=help: the name of the option
     unsigned verbose = 0;
     std::optional<std::uint32_t> nodes_given;  // -N was given: its minimum
     std::string export_list;                   // --export; empty: ALL
@@ -63,6 +64,7 @@ struct JobOptions {
     std::optional<bool> kill_on_bad_exit;
     std::optional<Seconds> wait_after_first_exit;
     std::string cpu_bind;
+    std::string mem_bind;
     std::string prolog, epilog;  // around the step, where srun is; empty: slurm.conf's
     std::string task_prolog, task_epilog;
 
@@ -72,6 +74,7 @@ struct JobOptions {
     std::vector<Source> sources;        // per row of the table
     std::vector<std::string> values;    // likewise: as given, empty without a value
     std::vector<std::string> warnings;  // what was corrected, for the user
+    std::vector<std::string> notes;     // what is ignored, likewise
 
     bool operator==(const JobOptions&) const = default;
 };

@@ -49,29 +49,6 @@ Result<void> set_threads_per_core(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-// Compat: a hint is a layout that is asked for, and replaces an earlier one.
-Result<void> set_hint(JobOptions& options, const OptionUse& use) {
-    struct Hint {
-        std::string_view word;
-        std::optional<std::uint32_t> cores_per_socket, threads_per_core;
-    };
-    constexpr Hint kHints[] = {{"compute_bound", {}, 1},
-                               {"memory_bound", 1, 1},
-                               {"multithread", {}, {}},
-                               {"nomultithread", {}, 1}};
-    for (const Hint& hint : kHints) {
-        if (!equals_ignoring_case(use.value, hint.word)) continue;
-        options.hint = hint.word;
-        Shape& shape = options.request.shape;
-        shape.cores_per_socket = hint.cores_per_socket;
-        shape.threads_per_core = hint.threads_per_core;
-        shape.one_thread_per_core = hint.threads_per_core == 1u;
-        return {};
-    }
-    return Error{ErrorCode::InvalidCpuCount,
-                 fmt::format("unrecognized --hint argument \"{}\", see --hint=help", use.value)};
-}
-
 // A step that inherits "plane" in a variable finds its size in another one, which was read before.
 Result<void> set_distribution(JobOptions& options, const OptionUse& use) {
     if (use.value == "plane" && options.distribution.starts_with("plane=")) return {};

@@ -111,14 +111,6 @@ Result<void> set_constraint(JobOptions& options, const OptionUse& use) {
     return {};
 }
 
-Result<void> set_cpu_bind(JobOptions& options, const OptionUse& use) {
-    for (std::string_view word : split(use.value, ',')) {
-        if (!is_one_of(word, {"none", "no", "q", "quiet", "v", "verbose"})) return unsupported(use);
-    }
-    options.cpu_bind = use.value;
-    return {};
-}
-
 Result<void> set_cpus_per_task(JobOptions& options, const OptionUse& use) {
     TRY(number<&Shape::cpus_per_task>(options, use));
     options.request.shape.cpus_per_task_set = true;

@@ -57,15 +57,17 @@ Result<void> number(JobOptions& options, const OptionUse& use) {
 using Setter = Result<void>(JobOptions&, const OptionUse&);
 Setter set_accepted;   // has no effect to ask for: what it wants is how things are
 Setter set_only_none;  // "none" is how things are; everything else is not supported
-Setter set_array, set_begin, set_constraint, set_cpu_bind, set_cpus_per_task, set_deadline;
+Setter set_array, set_begin, set_constraint, set_cpus_per_task, set_deadline;
 Setter set_exclusive, set_external_launcher, set_gpus, set_gpus_per_node;
-Setter set_gpus_per_task, set_gres, set_hint, set_immediate, set_job_id, set_kill_command;
+Setter set_gpus_per_task, set_gres, set_immediate, set_job_id, set_kill_command;
 Setter set_kill_on_bad_exit, set_mail_type, set_mail_user, set_mem, set_mem_per_cpu,
     set_mem_per_gpu, set_mpi;
 Setter set_nice, set_no_kill, set_nodes, set_open_mode, set_prefer, set_priority, set_propagate,
     set_requeue, set_no_requeue;
 Setter set_send_libs, set_signal, set_time, set_time_min, set_tmp, set_tres_per_task, set_verbose;
 Setter set_wait, set_wait_all_nodes, set_wrap;
+// job_options_binding.cc
+Setter set_cpu_bind, set_mem_bind, set_hint;
 // job_options_layout.cc
 Setter set_acctg_freq, set_core_spec, set_extra_node_info, set_gpus_per_socket, set_gres_flags,
     set_switches;

@@ -296,8 +296,19 @@ TEST(JobOptions, WrongValuesAreNamed) {
 
 TEST(JobOptions, UnsupportedOnesAreRefusedByName) {
     EXPECT_EQ(refusal(kSrun, {"--het-group=1"}), "--het-group is not supported by Sluice yet");
-    EXPECT_EQ(refusal(kSrun, {"--cpu-bind=cores"}),
-              "--cpu-bind=cores is not supported by Sluice yet");
+}
+
+TEST(JobOptions, BindingsAreReadAndBadOnesNamed) {
+    EXPECT_EQ(read(kSrun, {"--cpu-bind=v,map_cpu:0,1"})->cpu_bind, "v,map_cpu:0,1");
+    EXPECT_EQ(refusal(kSrun, {"--cpu-bind=foo"}), "unrecognized --cpu-bind argument \"foo\"");
+    EXPECT_EQ(read(kSbatch, {"--mem-bind=local"})->mem_bind, "local");
+    EXPECT_EQ(refusal(kSrun, {"--mem-bind=sort"}), "unrecognized --mem-bind argument \"sort\"");
+    const JobOptions rank = read(kSrun, {"--cpu-bind=verbose,rank"}).value();
+    EXPECT_EQ(rank.cpu_bind, "verbose");
+    EXPECT_EQ(rank.notes,
+              std::vector<std::string>{"Ignoring --cpu-bind=rank. Rank binding is obsolete."});
+    EXPECT_EQ(read(kSrun, {"--cpu-bind=help"})->help_on, "cpu-bind");
+    EXPECT_EQ(read(kSrun, {"--hint=help"})->help_on, "hint");
 }
 
 TEST(JobOptions, NoToolHasALetterOrNameTwice) {

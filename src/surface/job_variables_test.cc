@@ -58,6 +58,7 @@ const std::map<std::string_view, Samples> kSamples = {
     {"ntasks-per-socket", {"1", "2"}},
     {"oom-kill-step", {"1", "0"}},
     {"open-mode", {"append", "truncate"}},
+    {"mem-bind", {"local", "rank"}},
     {"output", {"a", "b"}},
     {"partition", {"a", "b"}},
     {"prolog", {"/a", "/b"}},
@@ -77,8 +78,8 @@ const std::map<std::string_view, Samples> kSamples = {
 };
 // Their only accepted values ask for what happens anyway.
 bool has_nothing_to_do(std::string_view name) {
-    constexpr std::string_view kNames[] = {"mem-bind",  "mpi",     "profile",
-                                           "send-libs", "threads", "wait-all-nodes"};
+    constexpr std::string_view kNames[] = {"mpi", "profile", "send-libs", "threads",
+                                           "wait-all-nodes"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -174,9 +174,9 @@ def start_controller(cluster):
 
 
 def test_what_changes_the_fate_of_jobs_is_refused(make_cluster):
-    cluster = make_cluster(start=False, nodes=1, extra="JobSubmitPlugins=lua\nTaskPlugin=task/affinity")
+    cluster = make_cluster(start=False, nodes=1, extra="JobSubmitPlugins=lua\nTaskPluginParam=SlurmdSpecOverride")
     said = start_controller(cluster)
-    assert "JobSubmitPlugins=lua is not supported: " in said and "TaskPlugin=task/affinity is not supported: " in said
+    assert "JobSubmitPlugins=lua is not supported: " in said and "TaskPluginParam=SlurmdSpecOverride is not supported: " in said
     assert "slurm.conf line " in said and "SlurmctldParameters=ignore_unsupported" in said
     rewrite(cluster, cluster.extra + "\nSlurmctldParameters=ignore_unsupported")
     cluster.checked = True

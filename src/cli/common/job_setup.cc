@@ -16,6 +16,7 @@
 #include "model/sizes.h"
 #include "os/files.h"
 #include "os/socket.h"
+#include "surface/job_options_manual.h"
 
 namespace sluice {
 
@@ -163,6 +164,9 @@ std::optional<int> print_help_if_asked(const JobOptions& options, Tool tool,
         streams.out(print_help(tool));
     } else if (options.usage) {
         streams.out(print_usage(tool));
+    } else if (!options.help_on.empty()) {
+        streams.out(
+            fmt::format("--{}: {}\n", options.help_on, job_option_manual(options.help_on, tool)));
     } else {
         return list_gres_if_asked(options, invocation, client, streams);
     }
@@ -231,12 +235,22 @@ void set_distribution_variables(Environment& environment, const std::string& dis
     }
 }
 
+void forget_own_binding(Environment& environment) {
+    for (const std::string name : {"SLURM_CPU_BIND", "SLURM_MEM_BIND"}) {
+        if (!environment.find(name + "_TYPE")) continue;  // then it was set by the user
+        for (const char* part : {"", "_TYPE", "_LIST", "_VERBOSE", "_PREFER"}) {
+            environment.unset(name + part);
+        }
+    }
+}
+
 Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
                                         Tool tool) {
     if (!options.export_file.empty()) return environment_in(options.export_file);
     Exported exported = export_environment(options.export_list, invocation.environment, tool);
     Environment& environment = exported.environment;
     if (tool != kSbatch) return environment;
+    forget_own_binding(environment);
     if (!options.export_list.empty()) environment.set("SLURM_EXPORT_ENV", options.export_list);
     if (exported.login_environment || options.request.get_user_env) {
         environment.set("SLURM_GET_USER_ENV", "1");
@@ -249,6 +263,7 @@ Result<Environment> environment_for_job(const JobOptions& options, const Invocat
     set_distribution_variables(environment, options.distribution);
     if (options.request.shape.overcommit) environment.set("SLURM_OVERCOMMIT", "1");
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
+    if (!options.mem_bind.empty()) environment.set("SLURM_MEM_BIND", options.mem_bind);
     if (!options.gpus_per_node.empty()) {
         environment.set("SLURM_GPUS_PER_NODE", print_gpus(options.gpus_per_node));
     }
@@ -262,6 +277,7 @@ void print_hints(const Arguments& arguments, const Invocation& invocation, Strea
 
 void print_warnings(const JobOptions& options, const Invocation& invocation, Streams& streams) {
     if (options.quiet) return;
+    for (const std::string& note : options.notes) print_info(streams, invocation, note);
     for (const std::string& warning : options.warnings) print_warning(streams, invocation, warning);
 }
 

@@ -36,6 +36,9 @@ std::optional<int> list_gres_if_asked(const JobOptions& options, const Invocatio
 Result<void> describe_submission(JobOptions& options, const Invocation& invocation,
                                  const Config& config);
 
+// A task that submits a job has variables of its own binding: they mean nothing on other CPUs.
+void forget_own_binding(Environment& environment);
+
 // The environment of the job by --export, with the variables that the submitting tool adds.
 Result<Environment> environment_for_job(const JobOptions& options, const Invocation& invocation,
                                         Tool tool);

@@ -44,5 +44,16 @@ TEST(JobSetup, AllWithAssignmentsKeepsTheRest) {
     EXPECT_EQ(environment.find("BAR"), "a,b");
 }
 
+TEST(JobSetup, TheBindingOfATaskIsNotThatOfItsJobs) {
+    Environment of_task({"SLURM_CPU_BIND=quiet,mask_cpu:0x1",
+                         "SLURM_CPU_BIND_TYPE=mask_cpu:", "SLURM_CPU_BIND_LIST=0x1",
+                         "SLURM_CPU_BIND_VERBOSE=quiet", "SLURM_MEM_BIND=local"});
+    forget_own_binding(of_task);
+    EXPECT_EQ(of_task.entries(), std::vector<std::string>{"SLURM_MEM_BIND=local"});
+    Environment of_user({"SLURM_CPU_BIND=verbose"});
+    forget_own_binding(of_user);
+    EXPECT_EQ(of_user.find("SLURM_CPU_BIND"), "verbose");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -196,11 +196,13 @@ int run_command(const wire::JobAllocation& allocation, const JobOptions& options
                 const Config& config, Client& client, Streams& streams) {
     const std::uint32_t job = allocation.job();
     Environment environment = invocation.environment;
+    forget_own_binding(environment);
     set_job_variables(environment, allocation);
     if (!environment.find("SHELL")) environment.set("SHELL", user_shell());
     environment.set("SLURM_SUBMIT_DIR", invocation.directory);
     set_distribution_variables(environment, options.distribution);
     if (!options.hint.empty()) environment.set("SLURM_HINT", options.hint);
+    if (!options.mem_bind.empty()) environment.set("SLURM_MEM_BIND", options.mem_bind);
     streams.flush();
     if (!options.request.work_dir.empty() && chdir(options.request.work_dir.c_str()) != 0) {
         print_error(streams, invocation,

@@ -20,6 +20,7 @@
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/table.h"
+#include "model/task_bind.h"
 #include "model/times.h"
 #include "os/files.h"
 #include "protocol/convert.h"
@@ -148,6 +149,23 @@ void set_shape_variables(Environment& environment, const Shape& shape) {
     if (!tres.empty()) environment.set("SLURM_TRES_PER_TASK", tres);
 }
 
+bool binds(const Result<TaskBind>& bind) {
+    return bind && bind->kind != BindKind::Unset && bind->kind != BindKind::None;
+}
+
+// Compat: such a step runs, though not bound.
+void warn_of_no_affinity(const Config& config, JobOptions& options) {
+    if (config.task_plugin.affinity) return;
+    auto warn = [&](const char* name, const std::string& value, const Result<TaskBind>& bind) {
+        if (!is_given(options, name) || !binds(bind)) return;
+        options.warnings.push_back(
+            fmt::format("--{}={} has no effect: slurm.conf does not say TaskPlugin=task/affinity",
+                        name, value));
+    };
+    warn("cpu-bind", options.cpu_bind, parse_cpu_bind(options.cpu_bind));
+    warn("mem-bind", options.mem_bind, parse_mem_bind(options.mem_bind));
+}
+
 // --mpi=list: the kinds that --mpi takes by the names that Slurm lists.
 std::optional<int> list_mpi_if_asked(const JobOptions& options, Streams& streams) {
     if (!options.mpi_list) return {};
@@ -174,6 +192,7 @@ public:
             return refuse_options(ok.error(), kTexts.failed, invocation_, streams_);
         }
         print_defined_options(options_, invocation_, streams_);
+        warn_of_no_affinity(**config, options_);
         print_warnings(options_, invocation_, streams_);
         if (options_.test_only) return test_only();
         if (!options_.job_id.empty()) return run_in_job();
@@ -392,7 +411,7 @@ private:
         spec.set_umask(request.umask);
         spec.set_preserve_env(options_.preserve_env);
         spec.set_kill_on_bad_exit(options_.kill_on_bad_exit.value_or(false));
-        spec.set_cpu_bind(options_.cpu_bind);
+        set_task_binding(options_, spec);
         spec.set_tres_bind(step_binding(options_));
         spec.set_tres_freq(request.tres_freq);
         spec.set_acctg_freq(request.acctg_freq);

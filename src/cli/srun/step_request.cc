@@ -6,6 +6,7 @@
 #include "cli/common/job_setup.h"
 #include "model/distribution.h"
 #include "model/hostlist.h"
+#include "model/task_bind.h"
 #include "protocol/convert.h"
 
 namespace sluice {
@@ -20,13 +21,34 @@ std::uint64_t gpu_count(const std::vector<GresCount>& gres) {
 
 // Sizes by GPU, where the step says how many GPUs a task or a node has.
 void add_sizes_by_gpu(const Shape& shape, wire::CreateStep& step) {
-    const std::uint64_t per_task = gpu_count(shape.gpus_per_task);
     std::uint64_t per_node = gpu_count(shape.gres_per_node);
     if (per_node == 0 && shape.nodes_max == 1u) per_node = gpu_count(shape.gpus);
-    if (shape.cpus_per_gpu && per_task > 0) {
-        step.set_cpus_per_task(static_cast<std::uint32_t>(*shape.cpus_per_gpu * per_task));
-    }
     if (shape.mem_per_gpu && per_node > 0) step.set_mem_per_node(*shape.mem_per_gpu * per_node);
+}
+
+// --gpus-per-task and --cpus-per-gpu say how many CPUs a task has.
+std::optional<std::uint32_t> cpus_of_task(const Shape& shape) {
+    const std::uint64_t gpus = gpu_count(shape.gpus_per_task);
+    if (shape.cpus_per_gpu && gpus > 0) {
+        return static_cast<std::uint32_t>(*shape.cpus_per_gpu * gpus);
+    }
+    if (shape.cpus_per_task_set) return shape.cpus_per_task;
+    return {};
+}
+
+// Compat: options that lay tasks out over sockets, cores or threads also bind them to these.
+BindKind implied_bind(const JobOptions& options) {
+    const Shape& shape = options.request.shape;
+    if (!options.hint.empty()) {
+        return options.hint.ends_with("multithread") ? BindKind::Threads : BindKind::Cores;
+    }
+    if (is_given(options, "extra-node-info")) {
+        return shape.threads_per_core   ? BindKind::Threads
+               : shape.cores_per_socket ? BindKind::Cores
+                                        : BindKind::Sockets;
+    }
+    if (shape.ntasks_per_core) return BindKind::Cores;
+    return shape.ntasks_per_socket ? BindKind::Sockets : BindKind::Unset;
 }
 
 // The number of the job's nodes, which the environment hands on: a step may do with fewer.
@@ -61,6 +83,23 @@ std::string step_binding(const JobOptions& options) {
     return {};
 }
 
+void set_task_binding(const JobOptions& options, wire::TaskSpec& spec) {
+    const Result<TaskBind> asked = parse_cpu_bind(options.cpu_bind);
+    const BindKind implied = implied_bind(options);
+    std::string bind = options.cpu_bind;
+    if (implied != BindKind::Unset && (!asked || asked->kind == BindKind::Unset)) {
+        bind += fmt::format("{}{}", bind.empty() ? "" : ",", cpu_bind_word(implied));
+    }
+    spec.set_cpu_bind(bind);
+    spec.set_mem_bind(options.mem_bind);
+    spec.set_distribution(options.distribution);
+    spec.set_cpus_per_task(cpus_of_task(options.request.shape).value_or(1));
+    const bool is_laid_out = is_given(options, "extra-node-info");
+    spec.set_one_thread_per_core(options.hint == "nomultithread" ||
+                                 (is_laid_out && options.request.shape.threads_per_core == 1u));
+    spec.set_interactive(options.interactive);
+}
+
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job) {
     const Shape& shape = options.request.shape;
     wire::CreateStep step;
@@ -76,7 +115,7 @@ wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool
     }
     if (shape.ntasks) step.set_ntasks(*shape.ntasks);
     if (shape.ntasks_per_node) step.set_ntasks_per_node(*shape.ntasks_per_node);
-    if (shape.cpus_per_task_set) step.set_cpus_per_task(shape.cpus_per_task);
+    if (const auto cpus = cpus_of_task(shape)) step.set_cpus_per_task(*cpus);
     if (shape.mem_per_node) step.set_mem_per_node(*shape.mem_per_node);
     if (shape.mem_per_cpu) step.set_mem_per_cpu(*shape.mem_per_cpu);
     add_sizes_by_gpu(shape, step);

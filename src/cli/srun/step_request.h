@@ -17,6 +17,9 @@ namespace sluice {
 // --ntasks-per-gpu. Empty: all of the step's.
 std::string step_binding(const JobOptions& options);
 
+// How its tasks are bound to CPUs: as --cpu-bind, with what follows from other options.
+void set_task_binding(const JobOptions& options, wire::TaskSpec& spec);
+
 wire::CreateStep step_request(const JobOptions& options, std::uint32_t job, bool own_job);
 
 // Which tasks run on which node, in the order of the step's nodes. `hosts` lists the node of each
