@@ -8,7 +8,9 @@
 
 #include "agent/devices.h"
 #include "agent/task_binding.h"
+#include "model/devices.h"
 #include "os/cgroup.h"
+#include "protocol/convert.h"
 
 namespace sluice {
 
@@ -20,9 +22,11 @@ std::vector<std::string> devices_denied(const Site& site, const wire::NodeShare&
     for (const wire::NodeShare::Devices& devices : share.gres()) {
         for (std::uint32_t index : devices.indexes()) given.emplace(devices.name(), index);
     }
+    for (std::uint32_t gpu : gpus_of(share)) given.emplace("gpu", gpu);
     std::map<std::string, std::uint32_t> next;
     std::set<std::string> allowed, denied;
     for (const GresDevices& devices : site.gres) {
+        if (is_part_of_gpu(devices.name)) continue;  // the files are those of the GPUs
         for (const std::string& files : devices.files) {
             const bool is_given = given.contains({devices.name, next[devices.name]++});
             for (std::string& file : split_files(files)) {
@@ -100,11 +104,8 @@ bool has_file_for_every_gpu(const Site& site) {
 
 std::vector<std::uint32_t> close_gpus(const Site& site, const wire::NodeShare& share) {
     const std::uint32_t threads = counted_threads(site.node);
-    std::set<std::uint32_t> given;
-    for (const wire::NodeShare::Devices& devices : share.gres()) {
-        if (devices.name() != "gpu") continue;
-        given.insert(devices.indexes().begin(), devices.indexes().end());
-    }
+    const std::vector<std::uint32_t> gpus = gpus_of(share);
+    const std::set<std::uint32_t> given(gpus.begin(), gpus.end());
     std::vector<std::uint32_t> close;
     std::uint32_t next = 0;
     for (const GresDevices& devices : site.gres) {

@@ -1,6 +1,6 @@
 // agent/devices.h
 //
-// The devices of this node: those that gres.conf names and the GPUs that NVML finds. The number of
+// The devices of this node: those that gres.conf names and the GPUs that are found. The number of
 // a device is its place among the devices of its name, in the order of gres.conf or NVML.
 #pragma once
 
@@ -18,18 +18,24 @@ namespace sluice {
 struct NodeDevices {
     std::vector<GresDevices> gres;
     std::vector<std::string> notes;  // for the log: what was found, and what became of it
+    std::string problem;             // gres.conf contradicts what was found; empty: none
 };
 
-// The devices of gres.conf, and those found GPUs that slurm.conf promises and gres.conf does not
-// name. A found GPU has the type of slurm.conf that is part of its name.
-NodeDevices merge_devices(const NodeConfig& node, std::vector<GresDevices> written,
-                          const std::vector<NvmlGpu>& found, const Hardware& hardware);
+// What AutoDetect has found.
+struct Detected {
+    std::string way = "nvml";
+    std::vector<NvmlGpu> gpus;
+    std::string mig_minors = {};  // the driver's list (os/nvidia_proc.h)
+};
+
+// The devices of gres.conf, completed by what was found, and those found GPUs that slurm.conf
+// promises and gres.conf does not name. A found GPU has the type of slurm.conf that is part of its
+// name.
+NodeDevices merge_devices(const NodeConfig& node, const std::vector<GresDevices>& written,
+                          const Detected& detected, const Hardware& hardware);
 
 // Compat: "nvidia_a40" for "NVIDIA A40".
 std::string gpu_type(std::string_view product_name);
-
-// The files of one device: MultipleFiles= names several.
-std::vector<std::string> split_files(std::string_view files);
 
 // "0-3,8".
 std::string print_ranges(std::vector<int> numbers);

@@ -1,9 +1,11 @@
 // The node's devices: which are found, how they are numbered, and which a step is kept from.
 #include "agent/devices.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "agent/confinement.h"
+#include "agent/gpu_words.h"
 
 namespace sluice {
 namespace {
@@ -42,8 +44,8 @@ TEST(Devices, FoundGpusHaveTheTypeThatIsPartOfTheirName) {
     const std::vector<NvmlGpu> found = {{"NVIDIA H100 PCIe", 3, {2, 3, 6, 7}},
                                         {"NVIDIA A40", 0, {0, 1, 4, 5}},
                                         {"NVIDIA A40", 1, {0, 1, 2, 3, 4, 5, 6, 7}}};
-    const NodeDevices devices =
-        merge_devices(node_with({{"gpu", "a40", 1}, {"gpu", "H100", 1}}), {}, found, hardware());
+    const NodeDevices devices = merge_devices(node_with({{"gpu", "a40", 1}, {"gpu", "H100", 1}}),
+                                              {}, {.gpus = found}, hardware());
     ASSERT_EQ(devices.gres.size(), 2u);
     EXPECT_EQ(devices.gres[0].type, "H100");
     EXPECT_EQ(devices.gres[0].files, std::vector<std::string>{"/dev/nvidia3"});
@@ -57,8 +59,9 @@ TEST(Devices, FoundGpusHaveTheTypeThatIsPartOfTheirName) {
 }
 
 TEST(Devices, WithoutATypeInSlurmConfTheNameIsTheType) {
-    const NodeDevices devices = merge_devices(
-        node_with({{"gpu", "", 2}}), {}, {{"NVIDIA A40", 0, {}}, {"NVIDIA L4", 1, {}}}, hardware());
+    const NodeDevices devices =
+        merge_devices(node_with({{"gpu", "", 2}}), {},
+                      {.gpus = {{"NVIDIA A40", 0, {}}, {"NVIDIA L4", 1, {}}}}, hardware());
     ASSERT_EQ(devices.gres.size(), 2u);
     EXPECT_EQ(devices.gres[0].type, "nvidia_a40");
     EXPECT_EQ(devices.gres[1].type, "nvidia_l4");
@@ -68,10 +71,82 @@ TEST(Devices, WithoutATypeInSlurmConfTheNameIsTheType) {
 TEST(Devices, WhatGresConfDescribesIsNotAddedAgain) {
     const NodeDevices devices =
         merge_devices(node_with({{"gpu", "a40", 2}}), {gpus("a40", {"/dev/nvidia1"})},
-                      {{"NVIDIA A40", 0, {}}, {"NVIDIA A40", 1, {}}}, hardware());
+                      {.gpus = {{"NVIDIA A40", 0, {}}, {"NVIDIA A40", 1, {}}}}, hardware());
     ASSERT_EQ(devices.gres.size(), 2u);
     EXPECT_EQ(devices.gres[0].files, std::vector<std::string>{"/dev/nvidia1"});
     EXPECT_EQ(devices.gres[1].files, std::vector<std::string>{"/dev/nvidia0"});
+}
+
+NvmlGpu gpu_at(std::string name, std::uint32_t minor, std::string bus_id,
+               std::vector<std::string> peers) {
+    NvmlGpu gpu{std::move(name), minor, {}};
+    gpu.uuid = fmt::format("GPU-{}", minor);
+    gpu.bus_id = std::move(bus_id);
+    gpu.peers = std::move(peers);
+    return gpu;
+}
+
+TEST(Devices, FoundGpusHaveUuidsLinksAndTheVariablesOfTheirMaker) {
+    const Detected detected{
+        .gpus = {gpu_at("NVIDIA A40", 0, "0000:01:00.0", {"0000:02:00.0", "0000:02:00.0"}),
+                 gpu_at("NVIDIA A40", 1, "0000:02:00.0", {"0000:01:00.0", "0000:01:00.0"})}};
+    const NodeDevices devices =
+        merge_devices(node_with({{"gpu", "a40", 2}}), {}, detected, hardware());
+    ASSERT_EQ(devices.gres.size(), 2u);
+    EXPECT_EQ(devices.gres[0].links, "-1,2");
+    EXPECT_EQ(devices.gres[1].links, "2,-1");
+    EXPECT_EQ(devices.gres[1].uuids, std::vector<std::string>{"GPU-1"});
+    EXPECT_EQ(devices.gres[0].flags, "nvidia_gpu_env");
+}
+
+TEST(Devices, MigDevicesReplaceTheirGpu) {
+    NvmlGpu split = gpu_at("NVIDIA A100-SXM4-40GB", 0, "0000:01:00.0", {});
+    split.migs = {{"3g.20gb", "MIG-1", 1, 0}, {"1g.5gb", "MIG-2", 7, 0}};
+    const Detected detected{
+        .gpus = {split, gpu_at("NVIDIA A100-SXM4-40GB", 1, "0000:02:00.0", {})},
+        .mig_minors = "gpu0/gi1/access 12\ngpu0/gi1/ci0/access 13\ngpu0/gi7/access 66\n"};
+    const NodeDevices devices =
+        merge_devices(node_with({{"gpu", "a100", 1}, {"gpu", "3g.20gb", 1}, {"gpu", "1g.5gb", 1}}),
+                      {}, detected, hardware());
+    ASSERT_EQ(devices.gres.size(), 3u);
+    EXPECT_EQ(devices.gres[0].type, "3g.20gb");
+    EXPECT_EQ(devices.gres[0].files,
+              std::vector<std::string>{"/dev/nvidia0,/dev/nvidia-caps/nvidia-cap12,"
+                                       "/dev/nvidia-caps/nvidia-cap13"});
+    EXPECT_EQ(devices.gres[0].uuids, std::vector<std::string>{"MIG-1"});
+    EXPECT_EQ(devices.gres[1].type, "1g.5gb");
+    EXPECT_EQ(devices.gres[2].type, "a100");
+}
+
+TEST(Devices, WhatGresConfSaysIsCompletedAndCompared) {
+    const NodeConfig node = node_with({{"gpu", "a40", 2}});
+    const Detected detected{.gpus = {{"NVIDIA A40", 0, {0, 1, 4, 5}}, {"NVIDIA A40", 1, {2, 3}}}};
+    NodeDevices devices =
+        merge_devices(node, {gpus("a40", {"/dev/nvidia0", "/dev/nvidia1"})}, detected, hardware());
+    ASSERT_EQ(devices.gres.size(), 2u);
+    EXPECT_EQ(devices.gres[0].cores, "0-1");
+    EXPECT_EQ(devices.gres[1].cores, "2-3");
+    EXPECT_EQ(devices.problem, "");
+
+    GresDevices wrong = gpus("a40", {"/dev/nvidia0"});
+    wrong.cores = "2-3";
+    devices = merge_devices(node, {wrong}, detected, hardware());
+    EXPECT_NE(devices.problem.find("/dev/nvidia0: Cores=2-3 of gres.conf, but Cores=0-1 are found"),
+              std::string::npos)
+        << devices.problem;
+}
+
+TEST(Devices, ALineWithoutFilesNamesFoundGpusByType) {
+    GresDevices line = gpus("l4", {});
+    line.count = 1;
+    line.flags = "no_gpu_env";
+    const NodeDevices devices =
+        merge_devices(node_with({{"gpu", "l4", 1}, {"gpu", "a40", 1}}), {line},
+                      {.gpus = {{"NVIDIA A40", 0, {}}, {"NVIDIA L4", 1, {}}}}, hardware());
+    ASSERT_EQ(devices.gres.size(), 2u);
+    EXPECT_EQ(devices.gres[0].files, std::vector<std::string>{"/dev/nvidia1"});
+    EXPECT_EQ(devices.gres[0].flags, "no_gpu_env");
+    EXPECT_EQ(devices.gres[1].type, "a40");
 }
 
 TEST(Devices, AMissingFileIsNamed) {
@@ -183,6 +258,27 @@ TEST(Confinement, EveryStepBringsTheJobsMemoryLimit) {
     step = confinement_of(site, share, 400, false);
     EXPECT_TRUE(step.has_job_memory());
     EXPECT_FALSE(step.has_step_memory());
+}
+
+TEST(GpuWords, AreTheVariablesOfTheLineAndThePercentageOfMps) {
+    GresDevices amd = gpus("mi", {"/dev/a0"});
+    amd.flags = "amd_gpu_env";
+    amd.uuids = {"GPU-aa"};
+    Site site = site_with({amd, gpus("l4", {"/dev/b0"})});
+    wire::GpuWords words = gpu_words(site, share_with({0}));
+    ASSERT_EQ(words.variables_size(), 1);
+    EXPECT_EQ(words.variables(0), "ROCR_VISIBLE_DEVICES");
+    EXPECT_EQ(words.uuids(0), "GPU-aa");
+    EXPECT_EQ(gpu_words(site, share_with({1})).variables_size(), 4);
+
+    site.node = node_with({{"gpu", "", 2}, {"mps", "", 400}});
+    wire::NodeShare share = share_with({1});
+    share.mutable_gres(0)->set_name("mps");
+    share.mutable_gres(0)->add_parts(50);
+    words = gpu_words(site, share);
+    EXPECT_EQ(words.mps_percent(), 25u);
+    ASSERT_EQ(words.variables_size(), 1);
+    EXPECT_EQ(words.variables(0), "CUDA_VISIBLE_DEVICES");
 }
 
 }  // namespace

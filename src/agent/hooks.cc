@@ -67,10 +67,9 @@ std::vector<std::string> variables_of(const Site& site, bool prolog, const HookJ
     if (job.gpus.empty()) return variables;
     // The programs are in no device cgroup: they see all devices, by the node's own numbers.
     const std::string gpus = fmt::format("{}", fmt::join(job.gpus, ","));
-    for (const char* name : {"SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-                             "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"}) {
+    variables.push_back(fmt::format("SLURM_JOB_GPUS={}", gpus));
+    for (const std::string& name : job.gpu_variables)
         variables.push_back(fmt::format("{}={}", name, gpus));
-    }
     return variables;
 }
 
@@ -82,17 +81,21 @@ HookJob hook_job(const wire::StepOrder& order, const wire::JobAllocation& facts)
     job.user = order.user();
     job.group = order.group();
     job.variables = facts_of(facts);
-    for (const wire::NodeShare::Devices& devices : order.share().gres()) {
-        if (devices.name() != "gpu") continue;
-        job.gpus.insert(devices.indexes().begin(), devices.indexes().end());
+    const std::vector<std::uint32_t> gpus = gpus_of(order.share());
+    job.gpus.insert(gpus.begin(), gpus.end());
+    job.gpu_variables.insert(order.gpus().variables().begin(), order.gpus().variables().end());
+    if (order.gpus().mps_percent() > 0) {
+        job.variables.push_back(
+            fmt::format("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE={}", order.gpus().mps_percent()));
     }
     return job;
 }
 
-// NUL after each: a number is a GPU.
+// NUL after each: a number is a GPU, a word without "=" a variable that names the GPUs.
 std::string print_learned(const HookJob& job) {
     std::string printed;
     for (std::uint32_t gpu : job.gpus) printed.append(fmt::format("{}", gpu)).push_back('\0');
+    for (const std::string& name : job.gpu_variables) printed.append(name).push_back('\0');
     for (const std::string& variable : job.variables) printed.append(variable).push_back('\0');
     return printed;
 }
@@ -103,6 +106,8 @@ void recall(HookJob& job, std::string_view printed) {
         if (word.empty()) continue;
         if (std::optional<std::uint64_t> gpu = to_number(word)) {
             job.gpus.insert(static_cast<std::uint32_t>(*gpu));
+        } else if (word.find('=') == std::string_view::npos) {
+            job.gpu_variables.emplace(word);
         } else {
             job.variables.emplace_back(word);
         }

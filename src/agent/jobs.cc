@@ -8,6 +8,7 @@
 
 #include "agent/confinement.h"
 #include "agent/devices.h"
+#include "agent/gpu_words.h"
 #include "agent/launch_check.h"
 #include "agent/task_binding.h"
 #include "base/log.h"
@@ -150,6 +151,7 @@ wire::StepOrder Jobs::make_order(const wire::LaunchCredential& credential) const
         batch ? order.share().memory() : job_memory_in(credential, site_->node.name);
     *order.mutable_binding() = binding_of(*site_, order.share());
     *order.mutable_confinement() = confinement_of(*site_, order.share(), job_memory, batch);
+    *order.mutable_gpus() = gpu_words(*site_, order.share());
     const std::vector<std::uint32_t> close = close_gpus(*site_, order.share());
     order.mutable_close_gpus()->Add(close.begin(), close.end());
     return order;

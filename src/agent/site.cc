@@ -11,6 +11,7 @@
 #include "model/errors.h"
 #include "model/version.h"
 #include "os/files.h"
+#include "os/nvidia_proc.h"
 #include "os/socket.h"
 #include "os/user.h"
 
@@ -48,9 +49,25 @@ bool can_use_cgroups(const Config& config) {
            detect_cgroups(config.cgroup.mountpoint) != CgroupVersion::None;
 }
 
-Result<std::vector<NvmlGpu>> find_gpus() {
+Result<std::vector<NvmlGpu>> ask_nvml() {
     const std::unique_ptr<Nvml> nvml = TRY(Nvml::load());
     return nvml->gpus();
+}
+
+// AutoDetect=full tries all ways.
+Result<Detected> find_gpus(const std::string& way) {
+    Detected found{.way = way, .gpus = {}};
+    constexpr const char* kMigMinors = "/proc/driver/nvidia-caps/mig-minors";
+    if (const Result<std::string> minors = read_file(kMigMinors)) found.mig_minors = *minors;
+    if (way != "nvidia") {
+        Result<std::vector<NvmlGpu>> gpus = ask_nvml();
+        if (gpus) found.gpus = *std::move(gpus);
+        if (gpus || way == "nvml") return gpus ? Result<Detected>(std::move(found)) : gpus.error();
+    }
+    Result<std::vector<NvmlGpu>> gpus = read_nvidia_gpus("/proc", "/sys");
+    if (!gpus) return gpus.error();
+    found.gpus = *std::move(gpus);
+    return found;
 }
 
 bool has_gpus(const NodeConfig& node) {
@@ -60,20 +77,22 @@ bool has_gpus(const NodeConfig& node) {
 
 // One gres.conf may serve nodes with and without GPUs: only the former need the library.
 void find_devices(Site& site) {
-    std::vector<GresDevices> written = site.config.gres_of(site.node.name);
-    std::vector<NvmlGpu> found;
-    if (site.config.auto_detect_of(site.node.name) == "nvml" && has_gpus(site.node)) {
-        Result<std::vector<NvmlGpu>> gpus = find_gpus();
+    const std::vector<GresDevices> written = site.config.gres_of(site.node.name);
+    const std::string way = site.config.auto_detect_of(site.node.name);
+    Detected found;
+    if (way != "off" && has_gpus(site.node)) {
+        Result<Detected> gpus = find_gpus(way);
         if (gpus) {
-            found = std::move(*gpus);
-            site.notes.push_back(fmt::format("AutoDetect=nvml: {} GPUs", found.size()));
+            found = *std::move(gpus);
+            site.notes.push_back(fmt::format("AutoDetect={}: {} GPUs", way, found.gpus.size()));
         } else {
-            site.problem = fmt::format("gres/gpu: AutoDetect=nvml: {}", gpus.error().detail);
+            site.problem = fmt::format("gres/gpu: AutoDetect={}: {}", way, gpus.error().detail);
         }
     }
-    NodeDevices devices = merge_devices(site.node, std::move(written), found, site.hardware);
+    NodeDevices devices = merge_devices(site.node, written, found, site.hardware);
     site.gres = std::move(devices.gres);
     site.notes.insert(site.notes.end(), devices.notes.begin(), devices.notes.end());
+    if (site.problem.empty()) site.problem = devices.problem;
     if (site.problem.empty()) site.problem = missing_file(site.gres);
 }
 

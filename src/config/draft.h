@@ -21,6 +21,7 @@ struct NodeSpec {
     std::optional<std::uint32_t> core_spec_count;
     std::string cpu_spec_list;
     std::uint32_t weight = 1;
+    std::uint32_t restricted_cores_per_gpu = 0;
     Megabytes real_memory = 1, mem_spec_limit = 0, tmp_disk = 0;
     std::string features, gres, state = "UNKNOWN", reason, comment;
 };

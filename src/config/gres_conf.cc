@@ -1,8 +1,11 @@
 // gres.conf: which devices a node has, and which cores are close to them.
+#include <algorithm>
+
 #include "config/config.h"
 #include "config/key_help.h"
 #include "config/lines.h"
 #include "config/values.h"
+#include "model/devices.h"
 #include "model/hostlist.h"
 
 namespace sluice {
@@ -16,8 +19,7 @@ struct GresSpec {
     std::optional<std::uint64_t> count;
 };
 using G = GresSpec;
-
-constexpr std::uint64_t kDeviceFilesMax = 1024;  // per line, as in Slurm
+constexpr std::uint64_t kLinksMost = 1024;  // between two devices
 
 // clang-format off
 constexpr Key<GresSpec> kGresKeys[] = {
@@ -44,8 +46,8 @@ Result<void> take_files(const GresSpec& spec, const Line& line, GresDevices& dev
     } else if (!spec.files.empty()) {
         devices.files = TRY(Hostlist::parse(spec.files)).names();
     }
-    if (devices.files.size() > kDeviceFilesMax) {
-        return error_at(line, "File={}: more than {} devices", spec.files, kDeviceFilesMax);
+    if (devices.files.size() > kDevicesMost) {
+        return error_at(line, "File={}: more than {} devices", spec.files, kDevicesMost);
     }
     for (const std::string& file : devices.files) {
         if (!file.starts_with('/')) {
@@ -53,6 +55,10 @@ Result<void> take_files(const GresSpec& spec, const Line& line, GresDevices& dev
         }
     }
     devices.count = spec.count.value_or(devices.files.empty() ? 1 : devices.files.size());
+    // Parts of GPUs: the files name the GPUs.
+    if (is_part_of_gpu(spec.name)) return {};
+    if (spec.name == "gpu" && devices.count > kDevicesMost)
+        return error_at(line, "Count={}: more than {} GPUs", devices.count, kDevicesMost);
     if (!devices.files.empty() && devices.count != devices.files.size()) {
         return error_at(line, "Count={} contradicts the {} device files of File={}", devices.count,
                         devices.files.size(), spec.files);
@@ -60,12 +66,75 @@ Result<void> take_files(const GresSpec& spec, const Line& line, GresDevices& dev
     return {};
 }
 
+constexpr std::string_view kGresFlags[] = {
+    "countonly",   "explicit",   "one_sharing",   "all_sharing", "nvidia_gpu_env",
+    "amd_gpu_env", "opencl_env", "intel_gpu_env", "no_gpu_env",  "env_uuid"};
+
+Result<void> take_flags(const GresSpec& spec, const Line& line, GresDevices& devices) {
+    std::vector<std::string> words;
+    if (spec.flags.empty()) return {};
+    for (std::string_view text : split(spec.flags, ',')) {
+        const std::string word = to_lower(trim(text));
+        if (std::find(std::begin(kGresFlags), std::end(kGresFlags), word) == std::end(kGresFlags))
+            return error_at(line, "Flags={}: '{}' is unknown", spec.flags, trim(text));
+        words.push_back(word);
+    }
+    devices.flags = join(words, ",");
+    auto exclude = [&](std::string_view one, std::string_view other) {
+        return has_gres_flag(devices, one) && has_gres_flag(devices, other);
+    };
+    for (std::string_view other :
+         {"nvidia_gpu_env", "amd_gpu_env", "opencl_env", "intel_gpu_env"}) {
+        if (exclude("no_gpu_env", other))
+            return error_at(line, "Flags={}: no_gpu_env and {} exclude each other", spec.flags,
+                            other);
+    }
+    if (exclude("one_sharing", "all_sharing"))
+        return error_at(line, "Flags={}: one_sharing and all_sharing exclude each other",
+                        spec.flags);
+    return {};
+}
+
+// "-1,4,4": of one device, with each device of the node.
+Result<void> check_links(const GresSpec& spec, const Line& line, const GresDevices& devices) {
+    if (spec.links.empty()) return {};
+    for (std::string_view word : split(spec.links, ',')) {
+        const std::string_view number = trim(word);
+        const auto links = to_number(number);
+        if (number != "-1" && (!links || *links > kLinksMost))
+            return error_at(line, "Links={}: expected numbers such as -1,4,0,4", spec.links);
+    }
+    if (devices.count != 1)
+        return error_at(line, "Links={}: expected one device in the line, not {}", spec.links,
+                        devices.count);
+    return {};
+}
+
+bool has_variable_flag(const GresDevices& devices) {
+    return devices.flags.find("_env") != std::string::npos;
+}
+
+// Compat: a line about the same nodes, name and type as the one above it inherits the flags that
+// are about variables.
+void inherit_flags(const std::vector<GresLine>& lines, GresLine& line) {
+    if (lines.empty() || line.devices.name.empty() || has_variable_flag(line.devices)) return;
+    const GresLine& above = lines.back();
+    if (above.nodes != line.nodes || above.devices.name != line.devices.name ||
+        above.devices.type != line.devices.type)
+        return;
+    for (std::string_view word : split(above.devices.flags, ',')) {
+        if (word.find("_env") == std::string_view::npos && word != "env_uuid") continue;
+        if (!line.devices.flags.empty()) line.devices.flags += ',';
+        line.devices.flags += word;
+    }
+}
+
 Result<std::string> take_auto_detect(const GresSpec& spec, const Line& line) {
     if (spec.auto_detect == "none") return std::string("off");
-    if (spec.auto_detect.empty() || spec.auto_detect == "off" || spec.auto_detect == "nvml") {
-        return spec.auto_detect;
+    for (const char* known : {"", "off", "nvml", "nvidia", "full"}) {
+        if (spec.auto_detect == known) return spec.auto_detect;
     }
-    return error_at(line, "AutoDetect={}: not supported by Sluice; nvml is, and off",
+    return error_at(line, "AutoDetect={}: not supported by Sluice; nvml, nvidia, full and off are",
                     spec.auto_detect);
 }
 
@@ -86,12 +155,11 @@ Result<GresLine> take_gres_line(const Line& line, std::vector<std::string>& warn
     if (!spec.cores.empty() && !parse_numbers(spec.cores, kHostlistSizeMax)) {
         return error_at(line, "Cores={}: expected core numbers such as 0-7,16-23", spec.cores);
     }
-    result.devices = {.name = spec.name,
-                      .type = spec.type,
-                      .cores = spec.cores,
-                      .links = spec.links,
-                      .flags = spec.flags};
+    result.devices = {
+        .name = spec.name, .type = spec.type, .cores = spec.cores, .links = spec.links};
     TRY(take_files(spec, line, result.devices));
+    TRY(take_flags(spec, line, result.devices));
+    TRY(check_links(spec, line, result.devices));
     return result;
 }
 
@@ -105,7 +173,9 @@ Result<std::vector<GresLine>> parse_gres_conf(std::string_view text, const std::
                                               std::vector<std::string>& warnings) {
     std::vector<GresLine> lines;
     TRY(for_each_line(text, path, read_nothing, [&](const Line& line) -> Result<void> {
-        lines.push_back(TRY(take_gres_line(line, warnings)));
+        GresLine taken = TRY(take_gres_line(line, warnings));
+        inherit_flags(lines, taken);
+        lines.push_back(std::move(taken));
         return {};
     }));
     return lines;

@@ -33,6 +33,7 @@ TEST(GresConf, DevicesOfNodes) {
     EXPECT_EQ((*lines)[1].devices, gpus);
     EXPECT_EQ((*lines)[2].devices.count, 4ull << 30);
     EXPECT_EQ((*lines)[3].auto_detect, "nvml");
+    EXPECT_EQ((*lines)[2].devices.flags, "countonly");
     EXPECT_EQ((*lines)[4].devices.files, std::vector<std::string>{"/dev/a,/dev/b"});
     EXPECT_EQ((*lines)[4].devices.count, 1u);
 }
@@ -50,11 +51,44 @@ TEST(GresConf, ALineForTheNodeSaysHowItsGpusAreFound) {
 }
 
 TEST(GresConf, OtherWaysToFindGpusAreRefusedByName) {
-    for (const char* way : {"rsmi", "oneapi", "nrt", "nvidia", "full"}) {
+    for (const char* way : {"rsmi", "oneapi", "nrt"}) {
         EXPECT_EQ(gres_error(fmt::format("AutoDetect={}", way)),
-                  fmt::format("gres.conf line 1: AutoDetect={}: not supported by Sluice; nvml is, "
-                              "and off",
+                  fmt::format("gres.conf line 1: AutoDetect={}: not supported by Sluice; nvml, "
+                              "nvidia, full and off are",
                               way));
+    }
+}
+
+TEST(GresConf, PartsOfGpusHaveAnotherCountThanFiles) {
+    auto lines = parse_lines("Name=shard Count=8 File=/dev/nvidia[0-1]\nName=mps Count=200\n");
+    ASSERT_TRUE(lines) << lines.error().detail;
+    EXPECT_EQ((*lines)[0].devices.count, 8u);
+    EXPECT_EQ((*lines)[0].devices.files.size(), 2u);
+    EXPECT_EQ((*lines)[1].devices.count, 200u);
+}
+
+TEST(GresConf, FlagsAboutVariablesAreInheritedByTheNextLineOfTheSameType) {
+    auto lines = parse_lines(
+        "Name=gpu Type=a File=/dev/a0 Flags=NVIDIA_GPU_ENV,explicit\nName=gpu Type=a "
+        "File=/dev/a1\nName=gpu Type=b File=/dev/b0\nName=gpu Type=b File=/dev/b1 "
+        "Flags=amd_gpu_env\n");
+    ASSERT_TRUE(lines) << lines.error().detail;
+    EXPECT_EQ((*lines)[0].devices.flags, "nvidia_gpu_env,explicit");
+    EXPECT_EQ((*lines)[1].devices.flags, "nvidia_gpu_env");
+    EXPECT_EQ((*lines)[2].devices.flags, "");
+    EXPECT_EQ((*lines)[3].devices.flags, "amd_gpu_env");
+}
+
+TEST(GresConf, FlagsAndLinksThatMeanNothingAreRefused) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"Name=gpu Flags=foo", "Flags=foo: 'foo' is unknown"},
+        {"Name=gpu Flags=no_gpu_env,amd_gpu_env", "no_gpu_env and amd_gpu_env exclude each other"},
+        {"Name=mps Flags=one_sharing,all_sharing", "one_sharing and all_sharing exclude"},
+        {"Name=gpu File=/dev/a Links=x", "Links=x: expected numbers"},
+        {"Name=gpu File=/dev/a[0-1] Links=-1,2", "Links=-1,2: expected one device"},
+        {"Name=gpu Count=4G", "more than 1024 GPUs"}};
+    for (const auto& [line, words] : cases) {
+        EXPECT_NE(gres_error(line).find(words), std::string::npos) << gres_error(line);
     }
 }
 

@@ -37,7 +37,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"EpilogTimeout",             "How long Epilog can run before it is killed. The default is no limit."},
     {"FairShareDampeningFactor",  "The classic fair-share formula divides by it: above 1, usage beyond the share counts less."},
     {"FirstJobId",                "First job id that is given."},
-    {"GresTypes",                 "Names of the generic resources of the cluster, such as gpu. shard and mps are refused."},
+    {"GresTypes",                 "Names of the generic resources of the cluster, such as gpu. shard and mps are parts of GPUs, which several jobs share."},
     {"GpuFreqDef",                "GPU frequency of steps that do not use --gpu-freq, in its syntax."},
     {"GroupUpdateTime",           "How long slurmctld and slurmd remember the ids and groups of users."},
     {"HealthCheckInterval",       "How often HealthCheckProgram runs on a node, in seconds. 0: only when slurmd is started."},
@@ -106,7 +106,7 @@ constexpr KeyHelp kSlurmConfHelp[] = {
     {"SchedulerType",             "sched/backfill: jobs of lower priority start earlier if that delays no booked job. sched/builtin: the first job that finds no resources stops its partition."},
     {"ScratchDir",                "Directory on a local disk of each node. There slurmd makes a private directory for each job, $SCRATCH and $SLURM_TMPDIR, before the prolog, and removes it with all that is in it after the epilog. %n and %h are replaced as in SlurmdSpoolDir. The default is TmpFS. A change takes effect when slurmd is started again."},
     {"SelectType",                "select/cons_tres: jobs get parts of nodes. select/linear: jobs get whole nodes. select/cons_res: the same as select/cons_tres."},
-    {"SelectTypeParameters",      "CR_CPU, CR_Core, CR_Socket: what is allocated as a whole; with _Memory, memory is allocated too. CR_LLN: the least loaded nodes first. CR_Pack_Nodes: tasks fill one node after the other."},
+    {"SelectTypeParameters",      "CR_CPU, CR_Core, CR_Socket: what is allocated as a whole; with _Memory, memory is allocated too. CR_LLN: the least loaded nodes first. CR_Pack_Nodes: tasks fill one node after the other. ENFORCE_BINDING_GRES: GPUs only with CPUs close to them. MULTIPLE_SHARING_GRES_PJ: shards of a job may be parts of several GPUs. ONE_TASK_PER_SHARING_GRES: tasks have shards of different GPUs. LL_SHARED_GRES: shards of the least loaded GPU first."},
     {"SlurmUser",                 "User that slurmctld runs as."},
     {"SlurmctldDebug",            "Level of slurmctld's log: quiet, fatal, error, info, verbose, debug, debug2 ... debug5, or 0 to 9."},
     {"SlurmctldHost",             "Host of slurmctld: name[(address)]. slurmctld starts on that host only. A second host is refused: there is one controller."},
@@ -170,10 +170,11 @@ constexpr KeyHelp kNodeHelp[] = {
     {"Weight",          "Nodes with a smaller weight are used first."},
     {"Feature",         "Features for --constraint and --prefer, separated by commas."},
     {"Features",        "The same as Feature."},
-    {"Gres",            "Generic resources: name[:type]:count,... such as gpu:a40:8."},
+    {"Gres",            "Generic resources: name[:type][:no_consume]:count,... such as gpu:a40:8,shard:32. Counts may end in K, M, G. With no_consume requests are compared with the count and take nothing."},
     {"State",           "State at the start: UNKNOWN (it becomes idle when slurmd registers), DOWN, DRAIN, FAIL, FAILING, FUTURE. IDLE means UNKNOWN."},
     {"Reason",          "Reason of a State other than UNKNOWN."},
     {"Comment",         "Free text, which is shown."},
+    {"RestrictedCoresPerGPU", "Number of cores for each GPU, of those close to it, that only jobs with GPUs may use."},
 };
 
 constexpr KeyHelp kNodeSetHelp[] = {
@@ -262,12 +263,12 @@ constexpr KeyHelp kGresHelp[] = {
     {"Type",          "Type of the devices, such as a40."},
     {"File",          "Device files: /dev/nvidia[0-7]. Each is one device."},
     {"MultipleFiles", "Device files that together are one device. Excludes File."},
-    {"Count",         "Number of devices, where there are no files. K multiplies by 1024."},
+    {"Count",         "Number of devices, where there are no files. K multiplies by 1024. Of shard and mps: how many parts the GPUs of File have together, or all GPUs."},
     {"Cores",         "Numbers of the cores that the devices are close to: 0-15."},
     {"CPUs",          "Older name of Cores."},
-    {"Links",         "Accepted without effect."},
-    {"Flags",         "Accepted without effect."},
-    {"AutoDetect",    "nvml: find NVIDIA GPUs with NVML. off (or none): do not. Other values are refused."},
+    {"Links",         "Number of connections of the device with each device of the node: -1,4,0,4 (-1 is the device itself). GPUs with the most connections are given together."},
+    {"Flags",         "nvidia_gpu_env, amd_gpu_env, intel_gpu_env, opencl_env: the variables that name the GPUs (default: all); no_gpu_env: none. env_uuid: UUIDs instead of numbers. explicit: not given with a whole node. one_sharing (the default of mps): parts of one GPU of a node at a time; all_sharing (of shard): of all. countonly: it is only counted."},
+    {"AutoDetect",    "nvml: find NVIDIA GPUs with NVML. nvidia: as the driver lists them, without MIG devices and links. full: the first of these that works. off (or none): do not. Other values are refused."},
 };
 
 constexpr KeyHelp kCgroupHelp[] = {

@@ -143,10 +143,7 @@ Result<void> complete_list_options(Config& config) {
 
 // Words of SelectTypeParameters that have no effect.
 constexpr std::string_view kIdleSelectWords[] = {
-    "CR_ONE_TASK_PER_CORE",  "CR_CORE_DEFAULT_DIST_BLOCK",
-    "CR_NO_DIST_TOPO_BLOCK", "CR_PACK_NODES",
-    "LL_SHARED_GRES",        "MULTIPLE_SHARING_GRES_PJ",
-    "ENFORCE_BINDING_GRES",  "ONE_TASK_PER_SHARING_GRES"};
+    "CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK", "CR_NO_DIST_TOPO_BLOCK", "CR_PACK_NODES"};
 // Slurm's other networks; jobs are placed as if there were none.
 constexpr std::string_view kIdleTopologies[] = {"topology/block", "topology/ring",
                                                 "topology/torus3d", "topology/3d_torus"};
@@ -290,13 +287,20 @@ Result<void> check_numbers(const Config& config) {
     return {};
 }
 
-// Parts of a device, which several jobs would use at the same time.
+// Parts of GPUs need GPUs, and a GPU has either shards or mps.
 Result<void> check_shared_gres(const Config& config) {
-    for (const char* name : {"shard", "mps"}) {
-        if (!config.has_flag(config.gres_types, name)) continue;
-        return refuse(config, fmt::format("GresTypes={}: {} is not supported by Sluice: a GPU "
-                                          "cannot be shared by several jobs",
-                                          config.gres_types, name));
+    for (const NodeConfig& node : config.nodes) {
+        auto has = [&](std::string_view name) {
+            return std::any_of(node.gres.begin(), node.gres.end(),
+                               [&](const GresCount& gres) { return gres.name == name; });
+        };
+        for (const char* name : {"shard", "mps"}) {
+            if (has(name) && !has("gpu")) {
+                return refuse(config, fmt::format("NodeName={} Gres={}: {} is a part of GPUs, and "
+                                                  "there is no gpu",
+                                                  node.name, node.gres_text, name));
+            }
+        }
     }
     return {};
 }

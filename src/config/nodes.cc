@@ -8,6 +8,7 @@
 #include "config/values.h"
 #include "core/place/layout.h"
 #include "core/place/use.h"
+#include "model/devices.h"
 #include "model/hostlist.h"
 
 namespace sluice {
@@ -54,7 +55,7 @@ constexpr Key<NodeSpec> kNodeKeys[] = {
     {"BcastAddr",             Text,     ""},
     {"CpuBind",               Text,     "none"},
     {"Parameters",            Text,     ""},
-    {"RestrictedCoresPerGPU", Text,     ""},
+    {"RestrictedCoresPerGPU", Number,   "0", set<&N::restricted_cores_per_gpu>},
     {"SuspendTime",           SecondsOrNever, "INFINITE"},
     {"Topology",              Text,     ""},
 };
@@ -154,19 +155,27 @@ Result<void> derive_spec_cores(const NodeSpec& spec, const Line& line, NodeConfi
     return {};
 }
 
-// "gpu:a40:no_consume:2" counts like "gpu:a40:2".
-Result<std::vector<GresCount>> parse_node_gres(const NodeSpec& spec, const Line& line) {
-    std::string text = spec.gres;
+// "bandwidth:lustre:no_consume:4G" without that word, which is noted.
+Result<std::vector<GresCount>> parse_node_gres(const NodeSpec& spec, const Line& line,
+                                               std::vector<std::string>& no_consume) {
     constexpr std::string_view kNoConsume = ":no_consume";
-    for (std::size_t at; (at = text.find(kNoConsume)) != std::string::npos;) {
-        text.erase(at, kNoConsume.size());
+    std::vector<GresCount> all;
+    for (std::string_view item : split(spec.gres, ',')) {
+        std::string text(item);
+        const std::size_t at = to_lower(text).find(kNoConsume);
+        if (at != std::string::npos) text.erase(at, kNoConsume.size());
+        Result<std::vector<GresCount>> gres = parse_gres(text);
+        if (!gres || gres->empty()) {
+            return error_at(line,
+                            "Gres={}: expected name:count or name:type:count, such as gpu:a40:8",
+                            spec.gres);
+        }
+        if (gres->front().name == "gpu" && gres->front().count > kDevicesMost)
+            return error_at(line, "Gres={}: more than {} GPUs", spec.gres, kDevicesMost);
+        if (at != std::string::npos) no_consume.push_back(gres->front().name);
+        all.push_back(gres->front());
     }
-    Result<std::vector<GresCount>> gres = parse_gres(text);
-    if (!gres) {
-        return error_at(line, "Gres={}: expected name:count or name:type:count, such as gpu:a40:8",
-                        spec.gres);
-    }
-    return gres;
+    return all;
 }
 
 void note_gres_name(Draft& draft, const std::string& name, const Line& line) {
@@ -189,9 +198,10 @@ Result<NodeConfig> common_node(Draft& draft, const NodeSpec& spec, const Line& l
     }
     node.tmp_disk = spec.tmp_disk;
     node.weight = spec.weight;
+    node.restricted_cores_per_gpu = spec.restricted_cores_per_gpu;
     assign(node.features, Value{.text = spec.features});
     if (!equals_ignoring_case(spec.gres, "none") && !spec.gres.empty()) {
-        node.gres = TRY(parse_node_gres(spec, line));
+        node.gres = TRY(parse_node_gres(spec, line, node.gres_no_consume));
         node.gres_text = spec.gres;
         for (const GresCount& gres : node.gres) note_gres_name(draft, gres.name, line);
     }

@@ -71,6 +71,7 @@ TEST(Nodes, EverythingElseOnTheLine) {
     EXPECT_EQ(node.cpu_spec_list.size(), 2u);
     EXPECT_EQ(node.gres, (std::vector<GresCount>{{"gpu", "a40", 2}, {"nic", "", 4}}));
     EXPECT_EQ(node.gres_text, "gpu:a40:2,nic:no_consume:4");
+    EXPECT_EQ(node.gres_no_consume, std::vector<std::string>{"nic"});
     EXPECT_EQ(node.state, "DRAIN");
     EXPECT_EQ(node.reason, "not yet");
     EXPECT_EQ(node.comment, "hm");
@@ -109,9 +110,9 @@ TEST(Nodes, ErrorsNameLineKeyAndValue) {
         {"NodeName=x[1-3] NodeAddr=y[1-2]", "NodeAddr=y[1-2]: 2 names for 3 nodes"},
         {"NodeName=x State=ASLEEP", "State=ASLEEP: expected one of UNKNOWN"},
         {"NodeName=x Gres=gpu:1", "Gres=gpu: 'gpu' is not in GresTypes="},
-        {"GresTypes=gpu,shard\nNodeName=x Gres=gpu:1,shard:8",
-         "GresTypes=gpu,shard: shard is not supported by Sluice"},
-        {"GresTypes=mps\nNodeName=x", "GresTypes=mps: mps is not supported by Sluice"},
+        {"GresTypes=gpu,shard\nNodeName=x Gres=shard:8",
+         "NodeName=x Gres=shard:8: shard is a part of GPUs, and there is no gpu"},
+        {"GresTypes=gpu\nNodeName=x Gres=gpu:4G", "Gres=gpu:4G: more than 1024 GPUs"},
         {"NodeName=x Gres=gpu:a:b:c", "Gres=gpu:a:b:c: expected name:count"},
         {"NodeName=x Sokets=2", "unrecognized key 'Sokets' (did you mean 'Sockets'?)"},
         {"DownNodes=zz", "DownNodes=zz: no node 'zz'"},

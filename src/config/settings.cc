@@ -28,6 +28,12 @@ void take_select(const Config& config, Settings& settings) {
         if (!linear && word.starts_with("cr_cpu")) settings.unit = Unit::Cpu;
         if (!linear && word.starts_with("cr_socket")) settings.unit = Unit::Socket;
         settings.least_loaded = settings.least_loaded || word == "cr_lln";
+        DeviceRules& rules = settings.device_rules;
+        rules.enforces_binding = rules.enforces_binding || word == "enforce_binding_gres";
+        rules.parts_of_several_gpus =
+            rules.parts_of_several_gpus || word == "multiple_sharing_gres_pj";
+        rules.one_task_per_gpu = rules.one_task_per_gpu || word == "one_task_per_sharing_gres";
+        rules.spreads_parts = rules.spreads_parts || word == "ll_shared_gres";
     }
 }
 

@@ -46,11 +46,21 @@ struct GresPool {
     std::string type;
     std::uint64_t count = 0;
     bool has_devices = false;
-    std::vector<bool> used;  // by device index, when there are devices
+    bool no_consume = false;     // requests are compared with the count, and take nothing
+    bool only_if_asked = false;  // Flags=explicit: not given with a whole node
+    std::vector<bool> used;      // by device index, when there are devices
     std::uint64_t used_count = 0;
     std::uint32_t first_index = 0;  // of this type among all devices of the name (CUDA numbering)
     std::vector<std::vector<std::uint32_t>>
         cores;  // by device: the cores close to it; empty: unknown
+    std::vector<std::vector<std::int32_t>>
+        links;  // by device: its connections with each device of the name; empty: unknown
+    struct Part {
+        std::uint64_t count = 0, used = 0;
+        bool operator==(const Part&) const = default;
+    };
+    std::vector<Part> parts;  // shard, mps: of each GPU of the type
+    bool one_gpu = false;     // parts: of one GPU of the node at a time
     bool operator==(const GresPool&) const = default;
 };
 
@@ -76,6 +86,7 @@ struct Node {
 
     std::vector<std::uint8_t> cpu_used;  // by CPU id: how many jobs run on it
     std::vector<bool> cpu_reserved;      // by CPU id: kept from jobs (CoreSpecCount, CpuSpecList)
+    std::vector<bool> cpu_for_gpus;      // by CPU: only jobs with GPUs may use it; empty: all may
     std::uint32_t cpus_used = 0;
     Megabytes memory_used = 0;
     std::vector<GresPool> gres;
@@ -87,6 +98,7 @@ struct Node {
     // Changed with scontrol: take precedence over slurm.conf, and survive a restart.
     std::optional<std::uint32_t> weight_by_hand;
     std::optional<std::vector<std::string>> features_by_hand;
+    std::optional<std::string> gres_by_hand;
 };
 
 // The base state and flags that are shown, including use by jobs.

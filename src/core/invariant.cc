@@ -50,6 +50,7 @@ Broken add_cpus(const Job& job, const NodeShare& share, NodeHeld& held) {
 
 Broken add_devices(const Job& job, const NodeShare& share, NodeHeld& held) {
     for (const auto& devices : share.gres) {
+        if (!devices.parts.empty()) continue;  // jobs share them
         for (std::uint32_t index : devices.indexes) {
             if (!held.devices.emplace(devices.name, index).second)
                 return fmt::format("{} {} allocated twice (job {})", devices.name, index,

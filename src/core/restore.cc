@@ -13,6 +13,7 @@
 #include "core/limits/reservations.h"
 #include "core/limits/usage.h"
 #include "core/node/verbs.h"
+#include "core/place/pools.h"
 #include "core/place/use.h"
 #include "core/schedule/gang.h"
 #include "core/schedule/priority.h"
@@ -158,7 +159,9 @@ void Cluster::restore(const StoredState& stored, Time now) {
         node->comment = saved.comment;
         node->weight_by_hand = saved.weight;
         node->features_by_hand = saved.features;
+        node->gres_by_hand = saved.gres;
         keep_changes_by_hand(*node);
+        if (node->gres_by_hand) configure_gres(*node, *settings_);
         node->reboot = saved.reboot;
         watch_reboot(*this, *index);
     }

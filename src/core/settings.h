@@ -95,6 +95,14 @@ struct HealthCheckNodes {
     bool operator==(const HealthCheckNodes&) const = default;
 };
 
+// SelectTypeParameters: how devices are chosen. A job's --gres-flags come first.
+struct DeviceRules {
+    bool enforces_binding = false;       // ENFORCE_BINDING_GRES
+    bool parts_of_several_gpus = false;  // MULTIPLE_SHARING_GRES_PJ
+    bool one_task_per_gpu = false;       // ONE_TASK_PER_SHARING_GRES
+    bool spreads_parts = false;          // LL_SHARED_GRES
+};
+
 struct Settings {
     std::string cluster_name = "cluster";
     std::vector<NodeConfig> nodes;
@@ -110,6 +118,7 @@ struct Settings {
     Unit unit = Unit::Core;
     bool memory_is_consumable = true;  // SelectTypeParameters=*_Memory
     bool least_loaded = false;         // CR_LLN
+    DeviceRules device_rules;
     PrioritySettings priority;
     BackfillSettings backfill;
     PreemptSettings preempt;

@@ -72,8 +72,10 @@ struct Shape {
     bool use_min_nodes = false;                      // --use-min-nodes
     bool contiguous = false;                         // neighbours in the node table
     bool bind_gpus_to_cores = false;                 // --gres-flags=enforce-binding
-    std::optional<std::uint32_t> switches_max;       // --switches
-    Seconds switches_wait{0};                        // how long to insist on it; 0: always
+    bool unbind_gpus = false;                        // --gres-flags=disable-binding
+    std::optional<bool> one_task_per_gpu;       // --gres-flags: one-, multiple-tasks-per-sharing
+    std::optional<std::uint32_t> switches_max;  // --switches
+    Seconds switches_wait{0};                   // how long to insist on it; 0: always
 
     bool operator==(const Shape&) const = default;
 };

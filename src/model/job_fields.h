@@ -64,6 +64,7 @@ inline constexpr auto kFields<Shape> = fields<Shape>(
     field(31, "spread-job", &Shape::spread), field(32, "use-min-nodes", &Shape::use_min_nodes),
     field(33, "contiguous", &Shape::contiguous),
     field(34, "gres-flags", &Shape::bind_gpus_to_cores),
+    field(43, "gres-flags", &Shape::unbind_gpus), field(44, "gres-flags", &Shape::one_task_per_gpu),
     field(35, "switches", &Shape::switches_max, at_most(sizes::kCount)),
     field(36, "switches", &Shape::switches_wait));
 

@@ -22,9 +22,10 @@ struct GresDevices {
     std::string type;                // "a40", may be empty
     std::vector<std::string> files;  // "/dev/nvidia0", ...: one per device; empty: count only
     std::uint64_t count = 0;
-    std::string cores;  // "0-7": CPUs close to the devices
-    std::string links;  // "-1,16,16"
-    std::string flags;
+    std::string cores;               // "0-7": CPUs close to the devices
+    std::string links;               // "-1,16,16"
+    std::string flags;               // "nvidia_gpu_env,explicit": lower case
+    std::vector<std::string> uuids;  // of each device, as far as they were found
     bool operator==(const GresDevices&) const = default;
 };
 
@@ -46,8 +47,10 @@ struct NodeConfig {
     Megabytes tmp_disk = 0;
     std::uint32_t weight = 1;
     std::vector<std::string> features;
-    std::vector<GresCount> gres;  // Gres=
-    std::string gres_text;        // Gres= as written, for display
+    std::vector<GresCount> gres;                 // Gres=
+    std::string gres_text;                       // Gres= as written, for display
+    std::uint32_t restricted_cores_per_gpu = 0;  // cores that only jobs with GPUs may use
+    std::vector<std::string> gres_no_consume;    // names in it that have the word no_consume
     std::string state =
         "UNKNOWN";  // State= as written, upper case: UNKNOWN DOWN DRAIN FUTURE CLOUD ...
     std::string reason;
@@ -102,6 +105,7 @@ struct NodeChange {
     std::optional<std::string> comment;
     std::optional<std::uint32_t> weight;
     std::optional<std::vector<std::string>> features;
+    std::optional<std::string> gres;  // "gpu:a40:2,bandwidth:4G"
     bool operator==(const NodeChange&) const = default;
 };
 
@@ -116,6 +120,7 @@ struct StoredNode {
     std::string comment;
     std::optional<std::uint32_t> weight;
     std::optional<std::vector<std::string>> features;
+    std::optional<std::string> gres;
     std::optional<Reboot> reboot;
     bool operator==(const StoredNode&) const = default;
 };

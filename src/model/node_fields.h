@@ -17,7 +17,8 @@ inline constexpr auto kFields<GresDevices> = fields<GresDevices>(
     field(4, "gres count", &GresDevices::count, at_most(sizes::kAmount)),
     field(5, "gres cores", &GresDevices::cores, bytes_at_most(sizes::kGenerated)),
     field(6, "gres links", &GresDevices::links, bytes_at_most(sizes::kGenerated)),
-    field(7, "gres flags", &GresDevices::flags, bytes_at_most(sizes::kGenerated)));
+    field(7, "gres flags", &GresDevices::flags, bytes_at_most(sizes::kGenerated)),
+    field(8, "UUIDs", &GresDevices::uuids, entries_at_most(sizes::kNodeCount, sizes::kPath)));
 
 template <>
 inline constexpr auto kFields<NodeFacts> = fields<NodeFacts>(
@@ -57,13 +58,15 @@ inline constexpr auto kFields<StoredNode> = fields<StoredNode>(
     field(8, "Comment", &StoredNode::comment, bytes_at_most(sizes::kGenerated)),
     field(9, "Weight", &StoredNode::weight),
     field(10, "Features", &StoredNode::features, entries_at_most(sizes::kNameCount)),
+    field(11, "Gres", &StoredNode::gres, bytes_at_most(sizes::kGenerated)),
     field(20, "reboot", &StoredNode::reboot));
 
 template <>
 inline constexpr auto kFields<NodeChange> = fields<NodeChange>(
     field(1, "State", &NodeChange::state, at_most(NodeCommand::Undrain)),
     field(2, "Reason", &NodeChange::reason), field(3, "Comment", &NodeChange::comment),
-    field(4, "Weight", &NodeChange::weight), field(5, "Features", &NodeChange::features));
+    field(4, "Weight", &NodeChange::weight), field(5, "Features", &NodeChange::features),
+    field(6, "Gres", &NodeChange::gres));
 
 static_assert(numbers_differ<NodeFacts>() && numbers_differ<StoredNode>());
 

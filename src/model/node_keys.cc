@@ -57,6 +57,12 @@ Result<void> set_features(NodeChange& change, const std::string& value) {
     return {};
 }
 
+Result<void> set_gres(NodeChange& change, const std::string& value) {
+    if (!value.empty()) TRY(parse_gres(value));
+    change.gres = value;
+    return {};
+}
+
 struct NodeKey {
     std::string_view key;
     Result<void> (*set)(NodeChange& change, const std::string& value);
@@ -66,6 +72,7 @@ constexpr NodeKey kNodeKeys[] = {
     {"AvailableFeatures", set_features},
     {"Comment", set_comment},
     {"Features", set_features},
+    {"Gres", set_gres},
     {"Reason", set_reason},
     {"State", set_state},
     {"Weight", set_weight},

@@ -22,6 +22,10 @@ char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+char upper(char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
 Error bad_memory(std::string_view text) {
     return {ErrorCode::BadArgument, fmt::format("memory \"{}\"", text)};
 }
@@ -87,9 +91,10 @@ Result<GresCount> parse_gres_item(std::string_view item) {
     return gres;
 }
 
-std::string print_one(const GresCount& gres) {
-    if (gres.type.empty()) return fmt::format("{}:{}", gres.name, gres.count);
-    return fmt::format("{}:{}:{}", gres.name, gres.type, gres.count);
+std::string print_item(const GresCount& gres) {
+    const std::string count = print_gres_count(gres.count);
+    if (gres.type.empty()) return fmt::format("{}:{}", gres.name, count);
+    return fmt::format("{}:{}:{}", gres.name, gres.type, count);
 }
 
 constexpr std::array<std::string_view, 8> kTresById = {"cpu",     "mem",     "energy", "node",
@@ -205,15 +210,22 @@ std::string print_gpus(const std::vector<GresCount>& gres) {
     return text;
 }
 
+std::string print_gres_count(std::uint64_t count) {
+    std::size_t unit = 0;
+    for (; count > 0 && count % 1024 == 0 && unit < kUnits.size(); ++unit) count /= 1024;
+    return unit == 0 ? fmt::format("{}", count)
+                     : fmt::format("{}{}", count, upper(kUnits[unit - 1]));
+}
+
 std::string print_gres(const std::vector<GresCount>& gres) {
     std::vector<std::string> items;
-    for (const GresCount& one : gres) items.push_back(print_one(one));
+    for (const GresCount& one : gres) items.push_back(print_item(one));
     return join(items, ",");
 }
 
 std::string print_tres_per(const std::vector<GresCount>& gres) {
     std::vector<std::string> items;
-    for (const GresCount& one : gres) items.push_back("gres/" + print_one(one));
+    for (const GresCount& one : gres) items.push_back("gres/" + print_item(one));
     return join(items, ",");
 }
 

@@ -35,6 +35,7 @@ Result<std::vector<GresCount>> parse_gres(std::string_view text);
 // --gpus and friends: "2", "a40:2", "a40:1,h100:3": the name is always "gpu".
 Result<std::vector<GresCount>> parse_gpus(std::string_view text);
 std::string print_gres(const std::vector<GresCount>& gres);  // "gpu:a40:2,nic:1"
+std::string print_gres_count(std::uint64_t count);           // "2", "4G"
 // The GPUs among them, as --gpus is written: "2", "a40:1,h100:3".
 std::string print_gpus(const std::vector<GresCount>& gres);
 std::string print_tres_per(const std::vector<GresCount>& gres);  // "gres/gpu:a40:2"

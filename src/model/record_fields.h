@@ -19,7 +19,8 @@ inline constexpr auto kFields<NodeShare::Devices> = fields<NodeShare::Devices>(
     field(1, "gres name", &NodeShare::Devices::name, kGeneratedText),
     field(2, "gres type", &NodeShare::Devices::type, kGeneratedText),
     field(3, "devices", &NodeShare::Devices::indexes, entries_at_most(sizes::kNodeCount)),
-    field(4, "gres count", &NodeShare::Devices::count, at_most(sizes::kAmount)));
+    field(4, "gres count", &NodeShare::Devices::count, at_most(sizes::kAmount)),
+    field(5, "parts of devices", &NodeShare::Devices::parts, entries_at_most(sizes::kNodeCount)));
 
 template <>
 inline constexpr auto kFields<NodeShare> =

@@ -37,6 +37,7 @@ struct NodeShare {
         std::string type;                    // "a40"
         std::vector<std::uint32_t> indexes;  // empty for countable ones without devices
         std::uint64_t count = 0;
+        std::vector<std::uint32_t> parts;  // shard, mps: of each of the GPUs; else empty
         bool operator==(const Devices&) const = default;
     };
     std::vector<Devices> gres;

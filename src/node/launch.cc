@@ -20,6 +20,7 @@ void learn(HookJob& known, const HookJob& news) {
     known.group = news.group;
     known.variables = news.variables;
     known.gpus.insert(news.gpus.begin(), news.gpus.end());
+    known.gpu_variables.insert(news.gpu_variables.begin(), news.gpu_variables.end());
 }
 
 // A run that never was: the job stays only if something else of it is here.

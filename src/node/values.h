@@ -30,7 +30,8 @@ struct HookJob {
     JobKey key;
     std::uint32_t user = 0;
     std::uint32_t group = 0;
-    std::set<std::uint32_t> gpus = {};  // of its runs here, as the node numbers them
+    std::set<std::uint32_t> gpus = {};         // of its runs here, as the node numbers them
+    std::set<std::string> gpu_variables = {};  // that name them
     std::vector<std::string> variables =
         {};  // more variables of the controller: "SLURM_JOB_PARTITION=gpu"
 };

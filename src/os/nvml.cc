@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 
 namespace sluice {
@@ -30,8 +32,34 @@ struct ProcessSample {
     unsigned long long time;
     unsigned percent, memory_percent, encoder, decoder;
 };
+struct PciInfo {
+    char legacy_id[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char bus_id[32];
+};
+struct Attributes {
+    unsigned processors, copy_engines, decoders, encoders, jpeg_decoders, optical_flow;
+    unsigned gpu_slices, compute_slices;
+    unsigned long long memory;  // megabytes
+};
+constexpr unsigned kLinksMost = 18;  // of one GPU
+constexpr unsigned kMigsMost = 64;
+constexpr unsigned kUuidSize = 96;
 constexpr unsigned kProcessesMost = 1024;
 constexpr std::uint64_t kUnknownMemory = ~0ull;
+
+template <std::size_t kSize>
+std::string text_in(const char (&text)[kSize]) {
+    return {text, strnlen(text, kSize)};
+}
+
+// NVIDIA's name of a size: "3g.20gb", or "1c.3g.20gb" if it is a part of the computing of it.
+std::string profile_of(const Attributes& attributes) {
+    const unsigned long long gigabytes = (attributes.memory + 1023) / 1024;
+    const std::string whole = fmt::format("{}g.{}gb", attributes.gpu_slices, gigabytes);
+    if (attributes.compute_slices == attributes.gpu_slices) return whole;
+    return fmt::format("{}c.{}", attributes.compute_slices, whole);
+}
 
 Error no_library(std::string why) {
     return Error{ErrorCode{}, fmt::format("{}: {}", kLibrary, why)};
@@ -70,6 +98,16 @@ struct Nvml::Functions {
     // Drivers may lack these.
     int (*running)(void*, unsigned*, RunningProcess*) = nullptr;
     int (*samples)(void*, ProcessSample*, unsigned*, unsigned long long) = nullptr;
+    int (*uuid)(void*, char*, unsigned) = nullptr;
+    int (*pci)(void*, PciInfo*) = nullptr;
+    int (*link_state)(void*, unsigned, int*) = nullptr;
+    int (*link_peer)(void*, unsigned, PciInfo*) = nullptr;
+    int (*mig_mode)(void*, unsigned*, unsigned*) = nullptr;
+    int (*mig_count)(void*, unsigned*) = nullptr;
+    int (*mig_handle)(void*, unsigned, void**) = nullptr;
+    int (*gpu_instance)(void*, unsigned*) = nullptr;
+    int (*compute_instance)(void*, unsigned*) = nullptr;
+    int (*attributes)(void*, Attributes*) = nullptr;
 
     // The name of one that is missing, or none.
     const char* find_in(void* library) {
@@ -95,6 +133,16 @@ struct Nvml::Functions {
         const char* needed = missing;
         find(running, "nvmlDeviceGetComputeRunningProcesses_v3");
         find(samples, "nvmlDeviceGetProcessUtilization");
+        find(uuid, "nvmlDeviceGetUUID");
+        find(pci, "nvmlDeviceGetPciInfo_v3");
+        find(link_state, "nvmlDeviceGetNvLinkState");
+        find(link_peer, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
+        find(mig_mode, "nvmlDeviceGetMigMode");
+        find(mig_count, "nvmlDeviceGetMaxMigDeviceCount");
+        find(mig_handle, "nvmlDeviceGetMigDeviceHandleByIndex");
+        find(gpu_instance, "nvmlDeviceGetGpuInstanceId");
+        find(compute_instance, "nvmlDeviceGetComputeInstanceId");
+        find(attributes, "nvmlDeviceGetAttributes_v2");
         return needed;
     }
 };
@@ -156,7 +204,54 @@ Result<NvmlGpu> Nvml::describe(std::uint32_t gpu) const {
     if (code != kSuccess) return failure("number of the device file", gpu, code);
     found.name = name;
     found.cpus = close_cpus(handle);
+    found.uuid = uuid_of(handle);
+    PciInfo pci{};
+    if (call_->pci && call_->pci(handle, &pci) == kSuccess) found.bus_id = text_in(pci.bus_id);
+    found.peers = peers_of(handle);
+    found.migs = migs_of(handle);
     return found;
+}
+
+std::string Nvml::uuid_of(void* device) const {
+    char uuid[kUuidSize] = {};
+    const bool known = call_->uuid && call_->uuid(device, uuid, kUuidSize - 1) == kSuccess;
+    return known ? uuid : "";
+}
+
+std::vector<std::string> Nvml::peers_of(void* device) const {
+    std::vector<std::string> peers;
+    if (!call_->link_state || !call_->link_peer) return peers;
+    for (unsigned link = 0; link < kLinksMost; ++link) {
+        int active = 0;
+        PciInfo peer{};
+        if (call_->link_state(device, link, &active) != kSuccess || active == 0) continue;
+        if (call_->link_peer(device, link, &peer) == kSuccess)
+            peers.push_back(text_in(peer.bus_id));
+    }
+    return peers;
+}
+
+std::vector<MigDevice> Nvml::migs_of(void* device) const {
+    std::vector<MigDevice> migs;
+    unsigned current = 0, pending = 0, count = 0;
+    const bool can = call_->mig_mode && call_->mig_count && call_->mig_handle &&
+                     call_->gpu_instance && call_->compute_instance && call_->attributes;
+    if (!can || call_->mig_mode(device, &current, &pending) != kSuccess || current != 1)
+        return migs;
+    if (call_->mig_count(device, &count) != kSuccess) return migs;
+    for (unsigned i = 0; i < std::min(count, kMigsMost); ++i) {
+        void* handle = nullptr;
+        MigDevice mig;
+        Attributes attributes{};
+        if (call_->mig_handle(device, i, &handle) != kSuccess) continue;  // not partitioned so far
+        if (call_->gpu_instance(handle, &mig.gpu_instance) != kSuccess) continue;
+        if (call_->compute_instance(handle, &mig.compute_instance) != kSuccess) continue;
+        if (call_->attributes(handle, &attributes) != kSuccess) continue;
+        mig.uuid = uuid_of(handle);
+        mig.profile = profile_of(attributes);
+        migs.push_back(std::move(mig));
+    }
+    return migs;
 }
 
 // Not every machine knows.

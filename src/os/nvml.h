@@ -22,10 +22,21 @@ struct GpuClocks {
     bool operator==(const GpuClocks&) const = default;
 };
 
+// A part of a GPU that behaves as a GPU (Multi-Instance GPU).
+struct MigDevice {
+    std::string profile;  // "1g.5gb"
+    std::string uuid;
+    std::uint32_t gpu_instance = 0, compute_instance = 0;
+};
+
 struct NvmlGpu {
     std::string name;         // "NVIDIA A40"
     std::uint32_t minor = 0;  // of /dev/nvidia<minor>
     std::vector<int> cpus;    // the kernel's numbers of those close to it; empty: unknown
+    std::string uuid = {};    // empty: unknown
+    std::string bus_id = {};  // "00000000:01:00.0"
+    std::vector<std::string> peers = {};  // bus ids, one for each active NVLink
+    std::vector<MigDevice> migs = {};     // not empty: only these can be used
 };
 
 // What a process uses of a GPU now.
@@ -64,6 +75,9 @@ private:
     Result<void*> device(std::uint32_t gpu) const;
     Result<NvmlGpu> describe(std::uint32_t gpu) const;
     std::vector<int> close_cpus(void* device) const;
+    std::string uuid_of(void* device) const;
+    std::vector<std::string> peers_of(void* device) const;
+    std::vector<MigDevice> migs_of(void* device) const;
     Error failure(const char* what, std::uint32_t gpu, int code) const;
 
     void* library_;

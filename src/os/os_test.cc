@@ -8,11 +8,14 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "os/busy.h"
 #include "os/daemonize.h"
 #include "os/event_loop.h"
 #include "os/files.h"
+#include "os/nvidia_proc.h"
 #include "os/process.h"
 #include "os/pty.h"
 #include "os/socket.h"
@@ -393,6 +396,40 @@ TEST(Busy, MoreWantToRunThanThereAreCores) {
     EXPECT_TRUE(is_busy("0.00 0.00 0.00 3/175 8090\n", 2));
     EXPECT_FALSE(is_busy("", 2));
     EXPECT_FALSE(is_busy("9.00 x/175", 2));
+}
+
+TEST(NvidiaGpus, AreThoseThatTheDriverListsInTheOrderOfTheBus) {
+    TemporaryDirectory directory;
+    const std::string top = directory.path + "/driver/nvidia/gpus/";
+    const std::string sys = directory.path + "/bus/pci/devices/0000:01:00.0";
+    for (const char* place : {"0000:81:00.0", "0000:01:00.0"}) {
+        std::filesystem::create_directories(top + place);
+        std::ofstream(top + place + "/information")
+            << "Model: \t\t NVIDIA A40\nGPU UUID: \t GPU-" << place << "\nDevice Minor: \t "
+            << (place[5] == '8' ? 0 : 1) << "\n";
+    }
+    std::filesystem::create_directories(sys);
+    std::ofstream(sys + "/local_cpulist") << "0-1,4\n";
+    const auto gpus = read_nvidia_gpus(directory.path, directory.path);
+    ASSERT_TRUE(gpus) << gpus.error().detail;
+    ASSERT_EQ(gpus->size(), 2u);
+    EXPECT_EQ((*gpus)[0].name, "NVIDIA A40");
+    EXPECT_EQ((*gpus)[0].uuid, "GPU-0000:01:00.0");
+    EXPECT_EQ((*gpus)[0].minor, 1u);
+    EXPECT_EQ((*gpus)[0].cpus, (std::vector<int>{0, 1, 4}));
+    EXPECT_TRUE((*gpus)[1].cpus.empty());
+    EXPECT_FALSE(read_nvidia_gpus(directory.path + "/none", directory.path));
+}
+
+TEST(NvidiaGpus, MigDevicesHaveFilesForBothInstances) {
+    const MigDevice mig{"1g.5gb", "MIG-1", 7, 0};
+    const char* minors =
+        "config 1\ngpu0/gi7/access 66\ngpu0/gi7/ci0/access 67\n"
+        "gpu1/gi7/access 201\n";
+    EXPECT_EQ(mig_files(minors, 0, mig),
+              (std::vector<std::string>{"/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap66",
+                                        "/dev/nvidia-caps/nvidia-cap67"}));
+    EXPECT_EQ(mig_files("", 1, mig), std::vector<std::string>{"/dev/nvidia1"});
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ std::string encode(const QosChange& change);
 wire::NodeShare to_wire(const NodeShare& share, std::string_view name = {});
 // What SLURM_TASKS_PER_NODE says, from which MPI launchers take their slots: tasks as they were
 // asked for, else one for as many CPUs as a task has.
+// The GPUs of a share by their numbers, in order: whole ones and those it has parts of.
+std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share);
 std::uint32_t tasks_announced(const wire::NodeShare& share, const Shape& shape);
 // SLURM_TRES_PER_TASK: "cpu=2,gres/gpu:a40=1"; empty: nothing was asked for by task.
 std::string tres_per_task(const Shape& shape);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "model/devices.h"
 #include "model/field_checks.h"
 #include "model/record_fields.h"
 #include "protocol/checks.h"
@@ -25,9 +27,19 @@ wire::NodeShare to_wire(const NodeShare& share, std::string_view name) {
         added.set_type(devices.type);
         added.mutable_indexes()->Add(devices.indexes.begin(), devices.indexes.end());
         added.set_count(devices.count);
+        added.mutable_parts()->Add(devices.parts.begin(), devices.parts.end());
     }
     if (!name.empty()) out.set_name(name.data(), name.size());
     return out;
+}
+
+std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share) {
+    std::set<std::uint32_t> gpus;
+    for (const wire::NodeShare::Devices& devices : share.gres()) {
+        if (devices.name() != "gpu" && !is_part_of_gpu(devices.name())) continue;
+        gpus.insert(devices.indexes().begin(), devices.indexes().end());
+    }
+    return {gpus.begin(), gpus.end()};
 }
 
 std::uint32_t tasks_announced(const wire::NodeShare& share, const Shape& shape) {

@@ -9,6 +9,7 @@
 #include "model/hostlist.h"
 #include "model/job.h"
 #include "protocol/convert.h"
+#include "stepd/gpu_variables.h"
 
 namespace sluice {
 
@@ -83,29 +84,6 @@ std::string print_per_node(const std::vector<std::uint32_t>& counts) {
         i = next;
     }
     return text;
-}
-
-std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share) {
-    std::vector<std::uint32_t> indexes;
-    for (const wire::NodeShare::Devices& devices : share.gres()) {
-        if (devices.name() != "gpu") continue;
-        indexes.insert(indexes.end(), devices.indexes().begin(), devices.indexes().end());
-    }
-    std::sort(indexes.begin(), indexes.end());
-    return indexes;
-}
-
-std::vector<std::uint32_t> visible_numbers(const wire::StepOrder& order,
-                                           const std::vector<std::uint32_t>& gpus) {
-    // In a device cgroup the driver shows the step's own devices only, and numbers them from 0.
-    if (!order.confinement().devices_constrained()) return gpus;
-    const std::vector<std::uint32_t> all = gpus_of(order.share());
-    std::vector<std::uint32_t> visible;
-    for (std::uint32_t gpu : gpus) {
-        auto place = std::find(all.begin(), all.end(), gpu) - all.begin();
-        visible.push_back(static_cast<std::uint32_t>(place));
-    }
-    return visible;
 }
 
 namespace {
@@ -248,24 +226,6 @@ void set_demands(Environment& environment, const wire::JobAllocation& job,
     environment.set("SLURM_OOM_KILL_STEP", request.oom_kill_step ? "1" : "0");
 }
 
-void set_visible_gpus(Environment& environment, const wire::StepOrder& order,
-                      const std::vector<std::uint32_t>& gpus) {
-    if (gpus.empty()) return;
-    std::string text = fmt::format("{}", fmt::join(visible_numbers(order, gpus), ","));
-    for (const char* name : {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
-                             "ZE_AFFINITY_MASK"}) {
-        environment.set(name, text);
-    }
-}
-
-// `on_node` of them are the job's or the step's; `gpus` are those of the process.
-void set_gpu_list(Environment& environment, std::string_view name, std::size_t on_node,
-                  const std::vector<std::uint32_t>& gpus) {
-    if (gpus.empty()) return;
-    set_number(environment, "SLURM_GPUS_ON_NODE", on_node);
-    environment.set(name, fmt::format("{}", fmt::join(gpus, ",")));
-}
-
 // For the job's sruns, which read it as their own --open-mode.
 void set_open_mode(Environment& environment, OpenMode mode) {
     if (mode == OpenMode::Append) environment.set("SLURM_OPEN_MODE", "a");
@@ -304,9 +264,7 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
     set_nodes(environment, job, request.shape);
     set_demands(environment, job, request);
     set_number(environment, "SLURM_CPUS_ON_NODE", order.share().cpus_size());
-    std::vector<std::uint32_t> gpus = gpus_of(order.share());
-    set_gpu_list(environment, "SLURM_JOB_GPUS", gpus.size(), gpus);
-    set_visible_gpus(environment, order, gpus);
+    set_gpu_variables(environment, order, gpus_of(order.share()), "SLURM_JOB_GPUS");
     set_open_mode(environment, request.open_mode);
     set_launchers(environment);
     set_position(environment, 0, 0, 0, "0");
@@ -357,8 +315,7 @@ void set_task_variables(Environment& environment, const wire::StepOrder& order, 
                  launch.node_rank(), fmt::format("{}", fmt::join(ids.begin(), ids.end(), ",")));
 
     // Compat: SLURM_STEP_GPUS is what the task sees, not all that the step has.
-    set_gpu_list(environment, "SLURM_STEP_GPUS", gpus_of(order.share()).size(), gpus);
-    set_visible_gpus(environment, order, gpus);
+    set_gpu_variables(environment, order, gpus, "SLURM_STEP_GPUS");
     set_launchers(environment);
     environment.set_default("TMPDIR", "/tmp");
 }

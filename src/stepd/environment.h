@@ -46,9 +46,4 @@ void set_batch_variables(Environment& environment, const wire::StepOrder& order,
 void set_task_variables(Environment& environment, const wire::StepOrder& order, const User& user,
                         std::size_t local, const std::vector<std::uint32_t>& gpus);
 
-// The share's GPUs by the node's numbers, and by those that programs of the step know them under.
-std::vector<std::uint32_t> gpus_of(const wire::NodeShare& share);
-std::vector<std::uint32_t> visible_numbers(const wire::StepOrder& order,
-                                           const std::vector<std::uint32_t>& gpus);
-
 }  // namespace sluice

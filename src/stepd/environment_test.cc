@@ -38,6 +38,9 @@ wire::StepOrder batch_order() {
     order.set_user(1000);
     order.set_group(100);
     *order.mutable_share() = share_of(2, {2, 3});
+    for (const char* name :
+         {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"})
+        order.mutable_gpus()->add_variables(name);
     wire::JobAllocation& job = *order.mutable_batch()->mutable_job();
     job.set_node_names("n[1-2]");
     *job.add_nodes() = order.share();

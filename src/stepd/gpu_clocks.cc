@@ -48,6 +48,9 @@ std::string cannot(const Error& why) {
 Result<std::string> GpuFrequencies::set(const wire::StepOrder& order) {
     const std::optional<GpuFreq> demand = TRY(demand_of(order));
     if (!demand) return std::string{};
+    for (const wire::NodeShare::Devices& devices : order.share().gres()) {
+        if (devices.parts_size() > 0) return std::string{};  // other jobs use the GPU too
+    }
     gpus_ = gpus_of(order.share());
     if (gpus_.empty()) return std::string{};
     Result<std::unique_ptr<Nvml>> loaded = Nvml::load();

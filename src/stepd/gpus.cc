@@ -6,7 +6,8 @@
 
 #include "model/gpu_bind.h"
 #include "model/task_bind.h"
-#include "stepd/environment.h"
+#include "protocol/convert.h"
+#include "stepd/gpu_variables.h"
 
 namespace sluice {
 

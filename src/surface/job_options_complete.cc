@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/devices.h"
 #include "model/features.h"
 #include "model/hostlist.h"
 #include "surface/job_options.h"
@@ -128,6 +129,31 @@ std::optional<std::uint64_t> gpus_on_each_node(const JobOptions& options) {
 // A demand that contradicts another: two lines, as Slurm prints them.
 Error contradiction(std::string_view what) {
     return {ErrorCode::InvalidGres, fmt::format("{}\n{}", what, text_of(ErrorCode::InvalidGres))};
+}
+
+// Compat: whole GPUs and parts of GPUs exclude each other in a job, and so do requests with and
+// without a type.
+Result<void> check_gres_together(const JobOptions& options) {
+    const Shape& shape = options.request.shape;
+    bool whole = gpu_count(shape.gpus) + gpu_count(shape.gpus_per_task) +
+                     gpu_count(shape.gpus_per_socket) + gpu_count(options.gpus_per_node) >
+                 0;
+    bool parts = std::any_of(shape.gpus_per_task.begin(), shape.gpus_per_task.end(),
+                             [](const GresCount& each) { return is_part_of_gpu(each.name); });
+    for (const GresCount& each : options.gres) {
+        whole = whole || (each.name == "gpu" && each.count > 0);
+        parts = parts || (is_part_of_gpu(each.name) && each.count > 0);
+        for (const GresCount& other : options.gres) {
+            if (other.name == each.name && other.type.empty() && !each.type.empty()) {
+                return Error{ErrorCode::InvalidGres,
+                             "Invalid GRES specification (with and without type identification)"};
+            }
+        }
+    }
+    if (whole && parts) return Error{ErrorCode::InvalidGres, ""};
+    if (parts && !options.request.tres_freq.empty())
+        return contradiction("--gpu-freq: other jobs use the GPU that shard or mps are parts of");
+    return {};
 }
 
 // What --ntasks-per-gpu cannot stand beside. A weaker source gives way.
@@ -271,6 +297,7 @@ Result<void> complete_nodes(JobOptions& options, Tool tool) {
 
 Result<void> complete_options(JobOptions& options, Tool tool) {
     TRY(complete_exclusions(options, tool));
+    TRY(check_gres_together(options));
     TRY(complete_gpu_sizes(options, tool));
     TRY(complete_layout(options));
     Shape& shape = options.request.shape;

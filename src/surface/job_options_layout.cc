@@ -78,18 +78,16 @@ Result<void> set_core_spec(JobOptions& options, const OptionUse& use) {
 }
 
 Result<void> set_gres_flags(JobOptions& options, const OptionUse& use) {
-    for (std::string_view word : split(use.value, ',')) {
-        if (equals_ignoring_case(word, "enforce-binding")) {
-            options.request.shape.bind_gpus_to_cores = true;
-        } else if (equals_ignoring_case(word, "disable-binding")) {
-            options.request.shape.bind_gpus_to_cores = false;
+    Shape& shape = options.request.shape;
+    for (std::string_view text : split(use.value, ',')) {
+        const std::string word = to_lower(trim(text));
+        if (word == "enforce-binding" || word == "disable-binding") {
+            shape.bind_gpus_to_cores = word == "enforce-binding";
+            shape.unbind_gpus = !shape.bind_gpus_to_cores;
+        } else if (word == "one-task-per-sharing" || word == "multiple-tasks-per-sharing") {
+            shape.one_task_per_gpu = word == "one-task-per-sharing";
         } else {
-            constexpr std::string_view kOthers[] = {
-                "allow-task-sharing", "multiple-tasks-per-sharing", "one-task-per-sharing"};
-            bool known = std::any_of(
-                std::begin(kOthers), std::end(kOthers),
-                [&](std::string_view other) { return equals_ignoring_case(word, other); });
-            return known ? unsupported(use) : invalid(use);
+            return word == "allow-task-sharing" ? unsupported(use) : invalid(use);
         }
     }
     return {};

@@ -37,7 +37,7 @@ constexpr JobOptionManual kJobOptionManuals[] = {
     {"gpus-per-socket", kAllTools, "Number of GPUs on each socket: [type:]number[,...]. Needs --sockets-per-node."},
     {"gpus-per-task",  kAllTools, "Number of GPUs for each task: [type:]number[,...]. Each task sees its own GPUs only, see --gpu-bind."},
     {"gres",           kAllTools, "Generic resources on each node: name[:type][:count],... such as gpu:h100:2. none: a step gets none of the job's. help lists the resources of the cluster."},
-    {"gres-flags",     kAllTools, "enforce-binding: GPUs only together with CPUs close to them, as Cores= in gres.conf says. disable-binding: any GPUs."},
+    {"gres-flags",     kAllTools, "enforce-binding: GPUs only together with CPUs close to them, as Cores= in gres.conf says. disable-binding: any GPUs. one-task-per-sharing: the tasks of --tres-per-task=gres/shard=N get parts of different GPUs; multiple-tasks-per-sharing: of any."},
     {"hint",           kAllTools, "compute_bound: use one thread of each core. memory_bound: the same, and one core of each socket while there are free sockets. multithread: use all threads. nomultithread: use one thread of each core."},
     {"hold",           kAllTools, "Submit the job in held state; scontrol release lets it start."},
     {"ignore-signals", kSrun,     "Signals that srun neither passes on nor acts on: a list of INT, QUIT, TERM, HUP, USR1, USR2 and ALRM."},

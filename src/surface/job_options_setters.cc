@@ -356,13 +356,11 @@ Result<void> set_tres_per_task(JobOptions& options, const OptionUse& use) {
             if (!cpus || *cpus == 0 || *cpus > 65535) return invalid(use);
             shape.cpus_per_task = static_cast<std::uint32_t>(*cpus);
             shape.cpus_per_task_set = true;
-        } else if (word.starts_with("gres/gpu") || word.starts_with("gres:gpu")) {
-            std::string rest(word.substr(8));
-            if (rest.empty() || (rest[0] != ':' && rest[0] != '=')) return invalid(use);
-            std::replace(rest.begin(), rest.end(), '=', ':');
-            Result<std::vector<GresCount>> gpus = parse_gpus(rest.substr(1));
-            if (!gpus || gpus->empty()) return invalid(use);
-            demanded.push_back(gpus->front());
+        } else if (word.starts_with("gres/") || word.starts_with("gres:")) {
+            const bool has_count = word.find_first_of(":=", 5) != std::string_view::npos;
+            Result<std::vector<GresCount>> gres = parse_gres(word);
+            if (!has_count || !gres || gres->empty()) return invalid(use);
+            demanded.push_back(gres->front());
         } else {
             return unsupported(use);
         }

@@ -236,6 +236,34 @@ TEST(JobOptions, NodeCountsMayBeAList) {
     EXPECT_EQ(shape.node_sizes, "");
 }
 
+TEST(JobOptions, PartsOfGpusAreAskedForAlone) {
+    EXPECT_EQ(read(kSbatch, {"--gres=shard:2"})->request.shape.gres_per_node,
+              (std::vector<GresCount>{{"shard", "", 2}}));
+    EXPECT_EQ(
+        read(kSbatch, {"-n2", "--tres-per-task=gres/shard:a40=2"})->request.shape.gpus_per_task,
+        (std::vector<GresCount>{{"shard", "a40", 2}}));
+    const std::string invalid = "Invalid generic resource (gres) specification";
+    EXPECT_EQ(refusal(kSbatch, {"--gres=gpu:1,shard:1"}), invalid);
+    EXPECT_EQ(refusal(kSrun, {"--gpus=1", "--gres=mps:50"}), invalid);
+    EXPECT_EQ(refusal(kSbatch, {"--gres=gpu:a40:1,gpu:1"}),
+              "Invalid GRES specification (with and without type identification)");
+    EXPECT_NE(refusal(kSbatch, {"--gres=shard:1", "--gpu-freq=low"}).find("--gpu-freq: other jobs"),
+              std::string::npos);
+}
+
+TEST(JobOptions, GresFlagsSayHowDevicesAreChosen) {
+    Shape shape =
+        read(kSbatch, {"--gres-flags=enforce-binding,one-task-per-sharing"})->request.shape;
+    EXPECT_TRUE(shape.bind_gpus_to_cores && !shape.unbind_gpus);
+    EXPECT_EQ(shape.one_task_per_gpu, true);
+    shape =
+        read(kSbatch, {"--gres-flags=disable-binding,multiple-tasks-per-sharing"})->request.shape;
+    EXPECT_TRUE(!shape.bind_gpus_to_cores && shape.unbind_gpus);
+    EXPECT_EQ(shape.one_task_per_gpu, false);
+    EXPECT_EQ(refusal(kSbatch, {"--gres-flags=allow-task-sharing"}),
+              "--gres-flags=allow-task-sharing is not supported by Sluice yet");
+}
+
 TEST(JobOptions, BindingsOfGpusAreKeptAsTresBindWritesThem) {
     EXPECT_EQ(read(kSrun, {"--gpu-bind=single:2"})->request.tres_bind, "gres/gpu:single:2");
     EXPECT_EQ(read(kSbatch, {}, {"SBATCH_GPU_BIND=closest"})->request.tres_bind,

@@ -16,20 +16,31 @@ namespace sluice::job_cells {
 
 namespace {
 
+// "gpu:h100:2,bw:lustre:4" of "gpu:h100:2(IDX:0-1),bw:lustre(CNT:4)".
+std::string without_indexes(std::string_view detail) {
+    constexpr std::string_view kCount = "(CNT:";
+    std::string counts;
+    bool copies = true;
+    for (std::size_t i = 0; i < detail.size(); ++i) {
+        if (detail.substr(i).starts_with(kCount)) {
+            counts += ':';
+            i += kCount.size() - 1;
+        } else if (detail[i] == '(' || detail[i] == ')') {
+            copies = detail[i] == ')';
+        } else if (copies) {
+            counts += detail[i];
+        }
+    }
+    return std::string(trim(counts));
+}
+
 // The devices of all nodes together: "gpu:h100:2".
 std::string total_gres(std::string_view detail) {
     std::vector<GresCount> total;
     for (std::string_view line : split(detail, '\n')) {
         const std::size_t at = line.find("GRES=");
         if (at == std::string_view::npos) continue;
-        std::string counts;  // without the indexes in parentheses
-        int depth = 0;
-        for (char c : line.substr(at + 5)) {
-            if (c == '(') ++depth;
-            if (depth == 0) counts += c;
-            if (c == ')') --depth;
-        }
-        Result<std::vector<GresCount>> gres = parse_gres(trim(counts));
+        Result<std::vector<GresCount>> gres = parse_gres(without_indexes(line.substr(at + 5)));
         if (!gres) continue;
         for (const GresCount& each : *gres) {
             auto same = [&](const GresCount& other) {

@@ -4,6 +4,9 @@
 //
 //   nodes     n[1-2] cpus=4 mem=1000 gres=gpu:a40:2 feature=fast    also: weight=
 //             [gpucores=0-3|4-7]      the cores close to its GPUs, as many GPUs for each list
+//             [gpulinks=-1,4|4,-1]    the links of each GPU
+//             [parts=shard:2,6]       of each GPU; else those of gres= are spread
+//             [noconsume=NAME] [explicit=NAME] [gpuspec=CORES PER GPU]
 //             [cores=PER SOCKET] [threads=N] [spec=CORES] [speclist=CPUS] [memspec=MB]
 //   partition p nodes=n1 [default] [maxtime=MIN] [maxnodes=N] [tier=N] [grace=SECONDS]
 //             [mode=OFF|CANCEL|REQUEUE|SUSPEND] [state=..] [alternate=..] [groups=..]
@@ -22,13 +25,15 @@
 //             [licenses=matlab:2] [killdep] [nohold] [arraymax=N] [noshrink] [expansion] [epilog]
 //             [enforceqos] [limits] [associations] [safe] [wckeys] [batchstart=MIN] [overrun=MIN]
 //             [resume=MIN] [gpumem=MB] [userbookings=N] [reclaim] [ctldprolog] [ctldepilog]
-//             [completewait=MIN] [inactive=MIN]
+//             [completewait=MIN] [inactive=MIN] [enforcebinding] [severalgpus] [onetask]
+//             [spreadparts] [grestypes=NAME,NAME]
 //   submit    NAME [nodes=N] [tasks=N] [cpus=N] [mem=M] [gres=..] [gpus=..] [time=MIN]
 //             [mintime=MIN] [array=..] [exclusive] [hold] [begin=MIN] [nodelist=..] [exclude=..]
 //             [feature=..] [partition=..] [norequeue] [interactive] [srun] [salloc] [user=UID]
 //             [refused] [depend=afterok:NAME] [killdep=yes|no] [licenses=..] [deadline=MIN]
 //             [name=..] [mail=TYPES] [mailuser=..] [nodetasks=N] [mincpus=N] [sockets=N]
-//             [socketcores=N] [corethreads=N] [socketgpus=..] [bind] [groups=..] [account=..]
+//             [socketcores=N] [corethreads=N] [socketgpus=..] [bind] [unbind] [groups=..]
+//             [account=..] [taskgres=..] [onetask=yes|no]
 //             [host=..] [reservation=..] [qos=..] [asroot] [memcpu=MB] [gpucpus=N] [corespec=N]
 //             [threadspec=N] [sizes=1,5,9] [share] [nomem] [nokill] [warn=MIN]
 //             [refused=PART OF THE TEXT]
@@ -48,7 +53,7 @@
 //   reserved  NAME gone | start=MIN | NODES
 //   depends   NAME TEXT|none          what squeue shows of its dependency
 //   shows     NODE [state=IDLE+DRAIN] [reason=..]    "_" is a blank in reasons
-//   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1]    on its first node
+//   holds     NAME [cpus=0-3] [mem=MB] [gpus=0-1] [parts=2,1]    on its first node; parts of GPUs
 //   expect    NAME pending [REASON] [starts=MIN] | running [NODES] | completing | STATE
 //
 // After every line the invariants are checked.

@@ -46,6 +46,53 @@ void set_partition_rules(PartitionConfig& partition, const ScenarioWords& option
 
 }  // namespace
 
+// What gres.conf says of the node.
+static void describe_devices(NodeConfig& node, const ScenarioWords& options,
+                             std::vector<GresDevices>& described) {
+    auto lists = [&](const char* key) {
+        return options.contains(key) ? split(options.at(key), '|')
+                                     : std::vector<std::string_view>{};
+    };
+    const std::vector<std::string_view> cores = lists("gpucores"), links = lists("gpulinks");
+    for (std::string_view list : cores) {  // as many GPUs for each list of cores
+        GresDevices& line = described.emplace_back();
+        line.name = "gpu";
+        line.type = node.gres.at(0).type;
+        line.count = node.gres.at(0).count / cores.size();
+        line.cores = list;
+    }
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        GresDevices& line = described.emplace_back();
+        line.name = "gpu";
+        line.type = node.gres.at(0).type;
+        line.files = {fmt::format("/dev/nvidia{}", i)};
+        line.count = 1;
+        line.links = links[i];
+    }
+    if (options.contains("parts")) {
+        const std::string& text = options.at("parts");
+        const std::size_t colon = text.find(':');
+        std::size_t gpu = 0;
+        for (std::string_view count : split(std::string_view(text).substr(colon + 1), ',')) {
+            const std::string file = fmt::format("/dev/nvidia{}", gpu++);
+            described.push_back(
+                {.name = "gpu", .type = node.gres.at(0).type, .files = {file}, .count = 1});
+            described.push_back({.name = text.substr(0, colon),
+                                 .type = {},
+                                 .files = {file},
+                                 .count = as_number(std::string(count))});
+        }
+    }
+    if (options.contains("explicit")) {
+        GresDevices& line = described.emplace_back();
+        line.name = options.at("explicit");
+        line.count = 1;
+        line.flags = "explicit";
+    }
+    if (options.contains("noconsume")) node.gres_no_consume = {options.at("noconsume")};
+    node.restricted_cores_per_gpu = as_number(option(options, "gpuspec", "0"));
+}
+
 void Scenario::add_nodes(const std::string& names, const Words& options) {
     for (const std::string& name : Hostlist::parse(names).value().names()) {
         NodeConfig node{.name = name, .hostname = name, .address = name};
@@ -63,18 +110,7 @@ void Scenario::add_nodes(const std::string& names, const Words& options) {
         node.real_memory = as_number(option(options, "mem", "1000"));
         node.weight = as_number(option(options, "weight", "1"));
         if (options.contains("gres")) node.gres = parse_gres(options.at("gres")).value();
-        if (options.contains("gpucores")) {  // as many GPUs for each list of cores
-            const std::vector<std::string_view> lists = split(options.at("gpucores"), '|');
-            for (std::string_view cores : lists) {
-                settings_.gres[name].push_back({.name = "gpu",
-                                                .type = node.gres.at(0).type,
-                                                .files = {},
-                                                .count = node.gres.at(0).count / lists.size(),
-                                                .cores = std::string(cores),
-                                                .links = {},
-                                                .flags = {}});
-            }
-        }
+        describe_devices(node, options, settings_.gres[name]);
         if (options.contains("feature")) node.features = {options.at("feature")};
         settings_.nodes.push_back(std::move(node));
     }
@@ -132,6 +168,13 @@ std::string Scenario::change_settings(const Words& options) {
     if (options.contains("resume"))
         settings_.resume_timeout = Minutes{as_number(options.at("resume"))};
     if (options.contains("gpumem")) settings_.def_mem_per_gpu = as_number(options.at("gpumem"));
+    settings_.device_rules = {.enforces_binding = options.contains("enforcebinding"),
+                              .parts_of_several_gpus = options.contains("severalgpus"),
+                              .one_task_per_gpu = options.contains("onetask"),
+                              .spreads_parts = options.contains("spreadparts")};
+    const std::string types = option(options, "grestypes");
+    for (std::string_view type : split(types, ','))
+        if (!type.empty()) settings_.gres_types.emplace_back(type);
     settings_.backfill.max_job_user = as_number(option(options, "userbookings", "0"));
     settings_.enforce_part_limits = options.contains("enforce");
     settings_.enforce_all_part_limits = option(options, "enforce") == "all";

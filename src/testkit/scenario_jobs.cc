@@ -55,6 +55,10 @@ Shape shape_from(const ScenarioWords& options) {
     shape.overcommit = options.contains("overcommit");
     shape.arbitrary = options.contains("arbitrary");
     shape.bind_gpus_to_cores = options.contains("bind");
+    shape.unbind_gpus = options.contains("unbind");
+    if (options.contains("taskgres"))
+        shape.gpus_per_task = parse_gres(options.at("taskgres")).value();
+    if (options.contains("onetask")) shape.one_task_per_gpu = options.at("onetask") == "yes";
     shape.nodelist = option(options, "nodelist");
     shape.exclude = option(options, "exclude");
     shape.constraint = option(options, "feature");
@@ -237,6 +241,12 @@ std::string Scenario::holds(const std::string& name, const Words& options) {
     }
     if (options.contains("gpus") && options.at("gpus") != gpus.to_string())
         return "holds GPUs " + gpus.to_string();
+    std::vector<std::string> parts;
+    for (const NodeShare::Devices& devices : share.gres) {
+        for (std::uint32_t count : devices.parts) parts.push_back(fmt::format("{}", count));
+    }
+    if (options.contains("parts") && options.at("parts") != join(parts, ","))
+        return "holds parts " + join(parts, ",");
     return {};
 }
 

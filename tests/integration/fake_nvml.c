@@ -1,5 +1,6 @@
 /* A stand-in for NVIDIA's libnvidia-ml.so.1, for tests only: GPUs with a few clocks, and every call that
- * changes something in a line of nvml.log beside the library. The device file of GPU n is /dev/nvidia<n + 4>. */
+ * changes something in a line of nvml.log beside the library. The device file of GPU n is /dev/nvidia<n + 4>.
+ * GPUs 0 and 3, 1 and 2 have four NVLinks. With a file "mig" beside the library GPU 0 is split into two. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <libgen.h>
@@ -85,6 +86,97 @@ int nvmlDeviceGetCpuAffinity(void* device, unsigned length, unsigned long* mask)
     (void)device;
     memset(mask, 0, length * sizeof *mask);
     mask[0] = 1; /* the first CPU */
+    return SUCCESS;
+}
+
+struct PciInfo {
+    char legacy_id[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char bus_id[32];
+};
+struct Mig {
+    unsigned number, gpu_instance, compute_instance, slices;
+    unsigned long long memory;
+};
+struct Attributes {
+    unsigned processors, copy_engines, decoders, encoders, jpeg_decoders, optical_flow, gpu_slices, compute_slices;
+    unsigned long long memory;
+};
+static struct Mig migs[] = {{0, 1, 0, 3, 20096}, {1, 7, 0, 1, 4864}};
+
+static const struct Mig* as_mig(const void* device) {
+    for (unsigned i = 0; i < 2; ++i)
+        if (device == &migs[i]) return &migs[i];
+    return NULL;
+}
+
+static int describe_bus(unsigned number, struct PciInfo* pci) {
+    memset(pci, 0, sizeof *pci);
+    snprintf(pci->bus_id, sizeof pci->bus_id, "00000000:%02X:00.0", number + 1);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
+    const struct Mig* mig = as_mig(device);
+    if (mig)
+        snprintf(uuid, length, "MIG-0000-%u", mig->number);
+    else
+        snprintf(uuid, length, "GPU-0000-%u", ((const struct Gpu*)device)->number);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetPciInfo_v3(void* device, struct PciInfo* pci) {
+    return describe_bus(((const struct Gpu*)device)->number, pci);
+}
+
+int nvmlDeviceGetNvLinkState(void* device, unsigned link, int* active) {
+    (void)device;
+    *active = link < 4;
+    return link < 6 ? SUCCESS : INVALID_ARGUMENT;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned link, struct PciInfo* pci) {
+    (void)link;
+    return describe_bus(3 - ((const struct Gpu*)device)->number, pci);
+}
+
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+    char path[4200];
+    path_of(path, sizeof path, "mig");
+    FILE* file = fopen(path, "r");
+    if (file) fclose(file);
+    *current = *pending = file != NULL && ((const struct Gpu*)device)->number == 0;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(void* device, unsigned* count) {
+    (void)device;
+    *count = 7;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(void* device, unsigned index, void** mig) {
+    (void)device;
+    if (index >= 2) return INVALID_ARGUMENT;
+    *mig = &migs[index];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetGpuInstanceId(void* mig, unsigned* id) {
+    *id = ((const struct Mig*)mig)->gpu_instance;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetComputeInstanceId(void* mig, unsigned* id) {
+    *id = ((const struct Mig*)mig)->compute_instance;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetAttributes_v2(void* device, struct Attributes* attributes) {
+    const struct Mig* mig = device;
+    memset(attributes, 0, sizeof *attributes);
+    attributes->gpu_slices = attributes->compute_slices = mig->slices;
+    attributes->memory = mig->memory;
     return SUCCESS;
 }
 

@@ -138,14 +138,17 @@ def test_a_launch_without_its_limits_fails_and_drains_the_node(make_cluster, as_
 
 # ---- NVML
 
-@pytest.fixture(scope="module")
-def nvml(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("nvml")
+def make_nvml(directory):
     for path in (directory, directory.parent):
         path.chmod(0o755)
     source = Path(__file__).with_name("fake_nvml.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(directory / "libnvidia-ml.so.1"), str(source)], check=True)
     return directory
+
+
+@pytest.fixture(scope="module")
+def nvml(tmp_path_factory):
+    return make_nvml(tmp_path_factory.mktemp("nvml"))
 
 
 # A /dev of its own for slurmd: with the devices that jobs need, and GPUs.
@@ -159,7 +162,7 @@ cp -a {dir}/real-dev/null {dir}/real-dev/zero {dir}/real-dev/full {dir}/real-dev
 def nvml_cluster(make_cluster, library, gres, gpus="gpu:a40:2", files=(4, 5), **options):
     cluster = make_cluster(start=False, nodes=1, extra="GresTypes=gpu\n", node_extra=f"Gres={gpus}",
                            files={"gres.conf": gres, **options})
-    make = "".join(f"mknod -m 666 /dev/nvidia{minor} c 1 {number} && " for minor, number in zip(files, NUMBERS))
+    make = "".join(f"mknod -m 666 /dev/nvidia{minor} c 1 {number} && " for minor, number in zip(files, NUMBERS * 2))
     cluster.under["n1"] = ["unshare", "-m", "sh", "-c", OWN_DEV.format(dir=cluster.dir, make=make), "sh"]
     before = cluster.environment
     cluster.environment = lambda **more: before(**{"LD_LIBRARY_PATH": str(library), **more})
@@ -180,6 +183,28 @@ def test_nvml_finds_the_gpus(make_cluster, as_root, nvml):
     assert output.splitlines() == ["opened 5", "0"]
     (cluster.dir / "work" / "nvml-done").touch()
     cluster.wait_end(hold)
+
+
+def test_found_gpus_are_known_by_uuid_and_linked_ones_go_together(make_cluster, as_root, nvml):
+    cluster = nvml_cluster(make_cluster, nvml, "AutoDetect=nvml\n", "gpu:4", (4, 5, 6, 7)).start()
+    say = "echo $NV_GPU $CUDA_VISIBLE_DEVICES \"<$ROCR_VISIBLE_DEVICES>\""
+    assert cluster.run_job(say, "--gres=gpu:2")[1] == "GPU-0000-0,GPU-0000-3 0,3 <>\n"
+    assert cluster.run_job(f"srun --gres=gpu:1 sh -c '{say}'", "--gres=gpu:4")[1] == "GPU-0000-0 0 <>\n"
+
+
+def test_mig_devices_are_gpus_of_their_own(make_cluster, as_root, tmp_path):
+    (make_nvml(tmp_path) / "mig").touch()
+    cluster = nvml_cluster(make_cluster, tmp_path, "AutoDetect=nvml\n", "gpu:3g.20gb:1,gpu:1g.5gb:1", (4,)).start()
+    assert "nvidia_a40_1g.5gb /dev/nvidia4: gpu:1g.5gb" in (cluster.dir / "log" / "n1.log").read_text()
+    assert cluster.run_job("echo $CUDA_VISIBLE_DEVICES", "--gres=gpu:1g.5gb:1")[1] == "MIG-0000-1\n"
+    assert cluster.run_job("echo $CUDA_VISIBLE_DEVICES", "--gres=gpu:2")[1] == "MIG-0000-0,MIG-0000-1\n"
+
+
+def test_what_gres_conf_says_is_compared_with_what_is_found(make_cluster, as_root, nvml):
+    gres = "AutoDetect=nvml\nName=gpu Type=a40 File=/dev/nvidia4 Cores=1\n"
+    cluster = nvml_cluster(make_cluster, nvml, gres)
+    start_daemons(cluster)
+    wait_drained(cluster, "Cores=1 of gres.conf, but Cores=0 are found")
 
 
 @pytest.mark.parametrize("gres, gpus, files, reason", [

@@ -115,13 +115,12 @@ Result<std::uint32_t> find_job(const std::string& reference, Client& client) {
 // The script's GPUs are not the step's: its tasks are told their own where they run, if any. In a
 // job without GPUs the variables are the user's.
 void forget_job_gpus(const wire::JobAllocation& job, Environment& environment) {
-    auto has_gpus = [](const wire::NodeShare& node) {
-        return std::any_of(node.gres().begin(), node.gres().end(),
-                           [](const auto& devices) { return devices.name() == "gpu"; });
-    };
+    auto has_gpus = [](const wire::NodeShare& node) { return !gpus_of(node).empty(); };
     if (std::none_of(job.nodes().begin(), job.nodes().end(), has_gpus)) return;
-    for (const char* name : {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
-                             "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS"}) {
+    for (const char* name :
+         {"CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK",
+          "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS", "SLURM_SHARDS_ON_NODE",
+          "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "NV_GPU"}) {
         environment.unset(name);
     }
 }

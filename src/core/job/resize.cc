@@ -11,6 +11,7 @@
 #include "core/limits/limit_book.h"
 #include "core/limits/usage.h"
 #include "core/node/verbs.h"
+#include "core/place/pools.h"
 #include "core/place/use.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
@@ -114,9 +115,12 @@ std::string_view obstacle(const Cluster& cluster, const Job& from, const Job& to
 void add_devices(std::vector<NodeShare::Devices>& sum, const NodeShare::Devices& more) {
     for (NodeShare::Devices& devices : sum) {
         if (devices.name != more.name || devices.type != more.type) continue;
+        devices.count += more.count;
+        for (std::size_t i = 0; i < more.parts.size(); ++i)
+            add_part(devices, more.indexes[i], more.parts[i]);
+        if (!more.parts.empty()) return;
         devices.indexes.insert(devices.indexes.end(), more.indexes.begin(), more.indexes.end());
         std::sort(devices.indexes.begin(), devices.indexes.end());
-        devices.count += more.count;
         return;
     }
     sum.push_back(more);

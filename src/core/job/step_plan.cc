@@ -6,6 +6,7 @@
 
 #include "core/job/step_nodes.h"
 #include "model/distribution.h"
+#include "core/place/use.h"
 #include "model/errors.h"
 #include "model/hostlist.h"
 #include "model/node_counts.h"
@@ -21,6 +22,8 @@ struct Held {
     std::vector<std::pair<std::string, std::uint32_t>> devices;  // name, index
     std::map<std::pair<std::string, std::string>, std::uint64_t>
         counts;  // name, type: without indexes
+    std::map<std::pair<std::string, std::uint32_t>, std::uint64_t>
+        parts;  // name, index: of GPUs, as shard and mps
 };
 
 Held held_on(const StepList& others, NodeIndex node) {
@@ -35,8 +38,12 @@ Held held_on(const StepList& others, NodeIndex node) {
             held.cpus.insert(held.cpus.end(), share.cpus.begin(), share.cpus.end());
             if (step->holds_memory) held.memory += share.memory;
             for (const auto& devices : share.gres) {
-                for (std::uint32_t index : devices.indexes)
-                    held.devices.emplace_back(devices.name, index);
+                for (std::size_t i = 0; i < devices.indexes.size(); ++i) {
+                    if (i < devices.parts.size())
+                        held.parts[{devices.name, devices.indexes[i]}] += devices.parts[i];
+                    else
+                        held.devices.emplace_back(devices.name, devices.indexes[i]);
+                }
                 if (devices.indexes.empty())
                     held.counts[{devices.name, devices.type}] += devices.count;
             }
@@ -54,11 +61,34 @@ std::vector<std::uint32_t> free_cpus(const NodeShare& share, const Held& held, b
     return free;
 }
 
+// At most so many free parts of GPUs, from the first one on.
+NodeShare::Devices pick_parts(const NodeShare::Devices& devices, const Held& held, bool overlap,
+                              std::uint64_t most) {
+    NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}};
+    for (std::size_t i = 0; i < devices.indexes.size(); ++i) {
+        auto taken = held.parts.find({devices.name, devices.indexes[i]});
+        const std::uint64_t used = overlap || taken == held.parts.end() ? 0 : taken->second;
+        const std::uint64_t count =
+            std::min(most - picked.count,
+                     devices.parts[i] - std::min<std::uint64_t>(devices.parts[i], used));
+        if (count == 0) continue;
+        picked.indexes.push_back(devices.indexes[i]);
+        picked.parts.push_back(static_cast<std::uint32_t>(count));
+        picked.count += count;
+    }
+    return picked;
+}
+
+// A resource of the job that is compared with requests and not consumed.
+bool is_endless(const NodeShare::Devices& devices) {
+    return devices.count == 0 && devices.indexes.empty();
+}
+
 // At most so many free devices.
 NodeShare::Devices pick(const NodeShare::Devices& devices, const Held& held, bool overlap,
                         std::uint64_t most) {
-    NodeShare::Devices picked{
-        .name = devices.name, .type = devices.type, .indexes = {}, .count = 0};
+    if (!devices.parts.empty()) return pick_parts(devices, held, overlap, most);
+    NodeShare::Devices picked{.name = devices.name, .type = devices.type, .indexes = {}};
     if (devices.indexes.empty()) {
         auto taken = held.counts.find({devices.name, devices.type});
         std::uint64_t used = overlap || taken == held.counts.end() ? 0 : taken->second;
@@ -78,7 +108,7 @@ std::uint64_t owned_on(const NodeShare& share, const GresCount& demand) {
     std::uint64_t owned = 0;
     for (const NodeShare::Devices& devices : share.gres) {
         if (devices.name == demand.name && (demand.type.empty() || demand.type == devices.type))
-            owned += devices.count;
+            owned += is_endless(devices) ? demand.count : devices.count;
     }
     return owned;
 }
@@ -98,8 +128,8 @@ Result<std::vector<NodeShare::Devices>> step_gres(const NodeShare& share, const 
                 (!demand.type.empty() && demand.type != devices.type))
                 continue;
             NodeShare::Devices picked = pick(devices, held, overlap, missing);
-            missing -= picked.count;
-            if (picked.count > 0) result.push_back(std::move(picked));
+            missing -= is_endless(devices) ? missing : picked.count;
+            if (picked.count > 0 || is_endless(devices)) result.push_back(std::move(picked));
         }
         if (owned_on(share, demand) < demand.count) return Error{ErrorCode::InvalidGres, {}};
         if (missing > 0) busy = true;
@@ -290,10 +320,27 @@ void set_step_terms(Step& step, const StepDemand& demand, std::uint32_t tasks) {
     step.time_limit = demand.time_limit;
 }
 
+// Compat: an exclusive job has all devices of its nodes, but a step that asks for none has what the
+// job has asked for.
+StepDemand with_devices_of_job(const Cluster& cluster, const Job& job, StepDemand demand) {
+    const Partition* partition = cluster.find_partition(job.partition);
+    const bool names_some =
+        !demand.gres_per_node.empty() || !demand.gpus_per_task.empty() || !demand.gpus.empty();
+    if (names_some || !partition || exclusive_in(job, partition->config) != Exclusive::Node)
+        return demand;
+    const Shape& shape = job.request->shape;
+    demand.gres_per_node = shape.gres_per_node;
+    demand.gpus_per_task = shape.gpus_per_task;
+    if (shape.gres_per_node.empty() && shape.gpus_per_task.empty()) demand.gpus = shape.gpus;
+    if (demand.gres_per_node.empty()) demand.gres_per_node = {{"gpu", "", 0}};
+    return demand;
+}
+
 }  // namespace
 
 Result<StepPlan> plan_step(const Cluster& cluster, const Job& job, const StepList& others,
-                           const StepDemand& demand) {
+                           const StepDemand& asked) {
+    const StepDemand demand = with_devices_of_job(cluster, job, asked);
     const StepNodes from = TRY(step_nodes(cluster, job, demand));
     const std::vector<const NodeShare*>& nodes = from.nodes;
     std::size_t wanted =

@@ -94,6 +94,7 @@ Tres tres_of(const Allocation& allocation) {
     for (const NodeShare& share : allocation.nodes) {
         tres["mem"] += share.memory;
         for (const NodeShare::Devices& devices : share.gres) {
+            if (devices.count == 0) continue;  // not consumed
             add_gres(tres, devices.name, devices.type, devices.count);
         }
     }

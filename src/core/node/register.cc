@@ -11,7 +11,9 @@
 #include "core/job/suspend.h"
 #include "core/job/verbs.h"
 #include "core/node/verbs.h"
+#include "core/place/pools.h"
 #include "core/schedule/queue.h"
+#include "model/devices.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -32,10 +34,15 @@ std::string shortage(const NodeConfig& config, const NodeFacts& facts) {
     if (facts.tmp_disk < config.tmp_disk) return "Low TmpDisk";
     for (const GresCount& gres : config.gres) {
         std::uint64_t found = 0;
+        bool is_described = !is_part_of_gpu(gres.name);  // else they are spread over the GPUs
         for (const GresDevices& devices : facts.gres) {
-            if (devices.name == gres.name && (gres.type.empty() || devices.type == gres.type))
-                found += devices.count;
+            if (devices.name != gres.name) continue;
+            is_described = true;
+            // Compat: the type of parts is that of their GPU.
+            const bool any = gres.type.empty() || is_part_of_gpu(gres.name);
+            if (any || devices.type == gres.type) found += devices.count;
         }
+        if (!is_described) continue;
         if (found < gres.count) {
             return fmt::format("gres/{} count reported lower than configured ({} < {})", gres.name,
                                found, gres.count);
@@ -114,6 +121,7 @@ std::vector<RunId> take_in(Cluster& cluster, Time now, NodeIndex index,
                            const NodeRegistered& event) {
     const Edit<Node> node = cluster.edit_node(index);
     node->facts = event.facts;
+    if (configure_gres(*node, cluster.settings())) cluster.layout_has_changed();
     node->connected = true;
     node_is_heard(cluster, *node, now);
     node->clock_ahead = event.clock_ahead;

@@ -15,6 +15,7 @@ StoredNode stored_form(const Node& node) {
             .comment = node.comment,
             .weight = node.weight_by_hand,
             .features = node.features_by_hand,
+            .gres = node.gres_by_hand,
             .reboot = node.reboot};
 }
 

@@ -8,8 +8,10 @@
 #include "core/limits/reservations.h"
 #include "core/node/verbs.h"
 #include "core/permission.h"
+#include "core/place/pools.h"
 #include "core/place/use.h"
 #include "core/schedule/queue.h"
+#include "model/devices.h"
 #include "model/errors.h"
 
 namespace sluice {
@@ -54,13 +56,65 @@ void apply_change(Node& node, Time now, const Caller& caller, const NodeChange& 
     if (change.comment) node.comment = *change.comment;
     if (change.weight) node.weight_by_hand = change.weight;
     if (change.features) node.features_by_hand = change.features;
+    if (change.gres) node.gres_by_hand = change.gres;
     keep_changes_by_hand(node);
+}
+
+const NodeConfig* written_config(const Cluster& cluster, const Node& node) {
+    const std::vector<NodeConfig>& nodes = cluster.settings().nodes;
+    auto is_it = [&](const NodeConfig& each) { return each.name == node.config.name; };
+    if (node.index.value < nodes.size() && is_it(nodes[node.index.value]))
+        return &nodes[node.index.value];
+    auto found = std::find_if(nodes.begin(), nodes.end(), is_it);
+    return found == nodes.end() ? nullptr : &*found;
+}
+
+// Compat: things that are only counted may have any count; devices are all there or none. What a
+// job holds cannot be taken away.
+Result<void> check_gres_change(const Cluster& cluster, const Node& node,
+                               const std::optional<std::string>& text) {
+    if (!text) return {};
+    std::vector<GresCount> wanted;
+    if (!text->empty()) wanted = TRY(parse_gres(*text));
+    const std::vector<std::string>& types = cluster.settings().gres_types;
+    const NodeConfig* written = written_config(cluster, node);
+    auto count_in = [](const std::vector<GresCount>& list, const std::string& name,
+                       const std::string& type) {
+        std::uint64_t count = 0;
+        for (const GresCount& each : list)
+            count += each.name == name && each.type == type ? each.count : 0;
+        return count;
+    };
+    for (const GresCount& gres : wanted) {
+        if (std::find(types.begin(), types.end(), gres.name) == types.end())
+            return Error{ErrorCode::InvalidGres, fmt::format("{} is not in GresTypes", gres.name)};
+        const bool is_counted = std::none_of(node.gres.begin(), node.gres.end(),
+                                             [&](const GresPool& pool) {
+                                                 return pool.name == gres.name &&
+                                                        (pool.has_devices || !pool.parts.empty());
+                                             }) &&
+                                gres.name != "gpu" && !is_part_of_gpu(gres.name);
+        const std::uint64_t promised = written ? count_in(written->gres, gres.name, gres.type) : 0;
+        if (!is_counted && gres.count != 0 && gres.count != promised)
+            return Error{
+                ErrorCode::InvalidGres,
+                fmt::format("Gres={}: devices are all there ({}) or none", *text, promised)};
+    }
+    for (const GresPool& pool : node.gres) {
+        const std::string& type = pool.parts.empty() ? pool.type : std::string{};
+        if (pool.used_count > count_in(wanted, pool.name, type))
+            return Error{ErrorCode::NodesBusy, fmt::format("Gres={}: jobs on node {} use {}", *text,
+                                                           node.config.name, pool.name)};
+    }
+    return {};
 }
 
 void change_node(Cluster& cluster, Time now, const Caller& caller, NodeIndex index,
                  const NodeChange& change, Effects& effects) {
     if (change.state == NodeCommand::CancelReboot) cancel_reboot(cluster, index);
     apply_change(*cluster.edit_node(index), now, caller, change);
+    if (change.gres && configure_gres(*cluster.edit_node(index), cluster.settings()))
+        cluster.layout_has_changed();
     if (!cluster.node(index).reboot) cluster.want_no_reboot(index);
     if (change.state == NodeCommand::Resume)
         watch_node(cluster, index);  // it had no timer during the reboot
@@ -95,6 +149,8 @@ void on_update_node(Cluster& cluster, Time now, const UpdateNode& event, Effects
     for (NodeIndex index : *meant) {
         if (auto legal = check_move(cluster.node(index), event.change.state); !legal)
             return answer(legal.error());
+        if (auto can = check_gres_change(cluster, cluster.node(index), event.change.gres); !can)
+            return answer(can.error());
     }
     for (NodeIndex index : *meant)
         change_node(cluster, now, event.caller, index, event.change, effects);

@@ -32,11 +32,18 @@ std::vector<std::uint64_t> devices_on_sockets(const NodeKind& kind, const GresPo
 // One entry per pool; names with several types get one more for all of them together.
 std::vector<NodeKind::Gres> gres_entries(const NodeKind& kind, const std::vector<GresPool>& pools) {
     std::vector<NodeKind::Gres> entries;
+    auto has_parts = [](const GresPool& pool) { return !pool.parts.empty(); };
+    const bool shares_gpus = std::any_of(pools.begin(), pools.end(), has_parts);
     for (const GresPool& pool : pools) {
-        entries.push_back({pool.name, pool.type, pool.count, devices_on_sockets(kind, pool)});
+        entries.push_back({pool.name, pool.type, pool.count, devices_on_sockets(kind, pool),
+                           shares_gpus && (pool.name == "gpu" || has_parts(pool)),
+                           pool.no_consume});
     }
     for (std::size_t i = 0; i < pools.size(); ++i) {
-        NodeKind::Gres sum{pools[i].name, {}, 0, std::vector<std::uint64_t>(kind.sockets)};
+        NodeKind::Gres sum{.name = pools[i].name,
+                           .type = {},
+                           .count = 0,
+                           .on_socket = std::vector<std::uint64_t>(kind.sockets)};
         std::size_t types = 0, first = pools.size();
         for (std::size_t j = 0; j < pools.size(); ++j) {
             if (pools[j].name != pools[i].name) continue;
@@ -44,6 +51,8 @@ std::vector<NodeKind::Gres> gres_entries(const NodeKind& kind, const std::vector
             sum.count += pools[j].count;
             for (std::uint32_t s = 0; s < kind.sockets; ++s)
                 sum.on_socket[s] += entries[j].on_socket[s];
+            sum.is_shared = entries[j].is_shared;
+            sum.no_consume = entries[j].no_consume;
             ++types;
         }
         if (types > 1 && first == i) entries.push_back(std::move(sum));
@@ -58,8 +67,10 @@ void add_partition_limits(std::vector<NodeKind::Gres>& entries, const Cluster& c
     for (std::size_t p = 0; p < in_partition.size(); ++p) {
         const PartitionConfig& config = cluster.partitions()[p].config;
         if (!in_partition[p][node.value] || !config.max_cpus_per_node) continue;
-        entries.push_back(
-            {std::string(NodeKind::kPartitionCpus), config.name, *config.max_cpus_per_node, {}});
+        entries.push_back({.name = std::string(NodeKind::kPartitionCpus),
+                           .type = config.name,
+                           .count = *config.max_cpus_per_node,
+                           .on_socket = {}});
     }
 }
 
@@ -77,6 +88,14 @@ NodeKind kind_of(const Node& node, const Cluster& cluster,
     add_partition_limits(kind.gres, cluster, node.index, in_partition);
     kind.total[Amounts::kCpus] = clamped(usable_cpus(node));
     kind.reserved = node.cpu_reserved;
+    kind.for_gpus = node.cpu_for_gpus;
+    if (!kind.for_gpus.empty()) {
+        const auto kept = std::count(kind.for_gpus.begin(), kind.for_gpus.end(), true);
+        kind.gres.push_back({.name = std::string(NodeKind::kCpusWithoutGpu),
+                             .type = {},
+                             .count = usable_cpus(node) - static_cast<std::uint32_t>(kept),
+                             .on_socket = {}});
+    }
     kind.total[Amounts::kMemory] = clamped(usable_memory(node));
     for (const NodeKind::Gres& entry : kind.gres) {
         if (kind.is_planned(entry)) kind.total[kind.place_of(entry)] = clamped(entry.count);
@@ -91,9 +110,13 @@ std::string key_of(const NodeKind& kind) {
     for (std::size_t cpu = 0; cpu < kind.reserved.size(); ++cpu) {
         if (kind.reserved[cpu]) key += fmt::format(" -{}", cpu);
     }
+    for (std::size_t cpu = 0; cpu < kind.for_gpus.size(); ++cpu) {
+        if (kind.for_gpus[cpu]) key += fmt::format(" g{}", cpu);
+    }
     for (const NodeKind::Gres& entry : kind.gres) {
-        key += fmt::format(" {}:{}:{}({})", entry.name, entry.type, entry.count,
-                           fmt::join(entry.on_socket, ","));
+        key += fmt::format(" {}:{}:{}({}){}{}", entry.name, entry.type, entry.count,
+                           fmt::join(entry.on_socket, ","), entry.is_shared ? "s" : "",
+                           entry.no_consume ? "n" : "");
     }
     return key + "|" + join(kind.features, ",");
 }
@@ -165,6 +188,7 @@ bool NodeKind::Gres::has_on_sockets(std::uint64_t each, std::uint32_t sockets) c
 void NodeKind::add_gres(Amounts& amounts, const std::string& name, const std::string& type,
                         std::uint64_t count) const {
     const Gres* entry = find_gres(name, type);
+    if (entry && entry->no_consume) return;
     if (entry && is_planned(*entry)) amounts[place_of(*entry)] += clamped(count);
     if (type.empty()) return;
     const Gres* all = find_gres(name, {});
@@ -178,6 +202,11 @@ Amounts NodeKind::amounts_of(const NodeShare& share, const std::string& partitio
     for (const NodeShare::Devices& devices : share.gres)
         add_gres(amounts, devices.name, devices.type, devices.count);
     add_gres(amounts, std::string(kPartitionCpus), partition, share.cpus.size());
+    if (for_gpus.empty()) return amounts;
+    const auto others = std::count_if(share.cpus.begin(), share.cpus.end(), [&](std::uint32_t cpu) {
+        return cpu >= for_gpus.size() || !for_gpus[cpu];
+    });
+    add_gres(amounts, std::string(kCpusWithoutGpu), {}, static_cast<std::uint64_t>(others));
     return amounts;
 }
 

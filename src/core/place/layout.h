@@ -26,6 +26,7 @@ struct NodeKind {
     std::uint32_t cpus = 0, sockets = 1, cores_per_socket = 1;
     std::uint32_t threads = 1;   // CPUs per core, as they are counted
     std::vector<bool> reserved;  // by CPU: kept from jobs
+    std::vector<bool> for_gpus;  // by CPU: kept from jobs without GPUs; empty: none
     Megabytes tmp_disk = 0;
     Amounts total;
     struct Gres {
@@ -33,7 +34,9 @@ struct NodeKind {
         std::string type;  // empty: all types of the name together
         std::uint64_t count = 0;
         std::vector<std::uint64_t>
-            on_socket;  // by gres.conf's Cores=; the rest is close to all sockets
+            on_socket;            // by gres.conf's Cores=; the rest is close to all sockets
+        bool is_shared = false;   // parts of GPUs, or GPUs that have parts
+        bool no_consume = false;  // nothing is taken
 
         // Whether so many of the given sockets have `each`: devices of other sockets do not help.
         bool has_on_sockets(std::uint64_t each, std::uint32_t sockets) const;
@@ -58,6 +61,8 @@ struct NodeKind {
     Amounts amounts_of(const NodeShare& share,
                        const std::string& partition) const;  // of a job in it
 
+    // The name under which CPUs are counted that jobs without GPUs may use.
+    static constexpr std::string_view kCpusWithoutGpu = " cpus without GPU";
     // The name under which a partition's MaxCPUsPerNode is counted; the partition is its type.
     static constexpr std::string_view kPartitionCpus = " cpus of partition";
 };

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "core/limits/allowance.h"
 #include "core/place/use.h"
+#include "model/devices.h"
 #include "model/errors.h"
 #include "model/features.h"
 #include "model/hostlist.h"
@@ -251,7 +253,9 @@ bool has_devices(const Need& need, const NodeKind& kind) {
     const Shape& shape = *need.shape;
     for (const auto* demands : {&need.gres_per_node, &need.gpus, &shape.gpus_per_task}) {
         for (const GresCount& demand : *demands) {
-            if (demand.count > 0 && !kind.find_gres(demand.name, demand.type)) return false;
+            const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
+            if (demand.count == 0) continue;
+            if (!entry || (entry->no_consume && entry->count < demand.count)) return false;
         }
     }
     return std::all_of(
@@ -269,7 +273,8 @@ std::uint64_t gpus_on_node(const Need& need, std::uint32_t tasks,
     std::uint64_t sum = 0;
     for (const GresCount& demand : need.gres_per_node)
         sum += demand.name == "gpu" ? demand.count : 0;
-    for (const GresCount& demand : need.shape->gpus_per_task) sum += demand.count * tasks;
+    for (const GresCount& demand : need.shape->gpus_per_task)
+        sum += demand.name == "gpu" ? demand.count * tasks : 0;
     for (std::uint32_t count : gpus) sum += count;
     return sum;
 }
@@ -325,6 +330,8 @@ Amounts amounts_for(const Need& need, const NodeKind& kind, std::uint32_t tasks,
         kind.add_gres(amounts, std::string(NodeKind::kPartitionCpus), need.partition->config.name,
                       cpus);
     }
+    if (!kind.for_gpus.empty() && !need.asks_for_gpus() && need.exclusive != Exclusive::Node)
+        kind.add_gres(amounts, std::string(NodeKind::kCpusWithoutGpu), {}, cpus);
     for (const GresCount& demand : need.gres_per_node)
         kind.add_gres(amounts, demand.name, demand.type, demand.count);
     for (const GresCount& demand : shape.gpus_per_task)
@@ -368,6 +375,16 @@ std::uint32_t tasks_that_fit(const Need& need, const NodeKind& kind, const Amoun
     return tasks;
 }
 
+bool Need::asks_for_gpus() const {
+    for (const auto* demands : {&gres_per_node, &gpus, &shape->gpus_per_task}) {
+        for (const GresCount& demand : *demands) {
+            if (demand.count > 0 && (demand.name == "gpu" || is_part_of_gpu(demand.name)))
+                return true;
+        }
+    }
+    return false;
+}
+
 bool Need::is_uniform() const {
     if (ways.size() != 1 || !ways.front().counts.empty() || !gpus.empty()) return false;
     if (nodes_max && *nodes_max > nodes_min) return false;
@@ -394,6 +411,28 @@ std::string_view what_no_node_has(const Need& need, const Layout& layout) {
         if (kinds.empty()) return each.unmet;
     }
     return {};
+}
+
+// How devices are chosen, by --gres-flags and SelectTypeParameters.
+static void fill_device_rules(Need& need, const Shape& shape, const Settings& settings,
+                              const Layout& layout) {
+    need.binds_gpus =
+        shape.bind_gpus_to_cores || (settings.device_rules.enforces_binding && !shape.unbind_gpus);
+    need.parts_of_several_gpus = settings.device_rules.parts_of_several_gpus;
+    need.one_task_per_gpu = shape.one_task_per_gpu.value_or(settings.device_rules.one_task_per_gpu);
+    need.spreads_parts = settings.device_rules.spreads_parts;
+    for (const std::vector<GresCount>* demands :
+         {&std::as_const(need.gres_per_node), &std::as_const(need.gpus), &shape.gpus_per_task}) {
+        for (const GresCount& demand : *demands) {
+            for (const NodeKind& kind : layout.kinds) {
+                const NodeKind::Gres* entry = kind.find_gres(demand.name, demand.type);
+                if (entry && (entry->is_shared || !kind.is_planned(*entry)))
+                    need.counts_too_much = true;
+            }
+        }
+    }
+    for (const NodeKind& kind : layout.kinds)
+        need.counts_too_much = need.counts_too_much || !kind.for_gpus.empty();
 }
 
 // Computed once: searches use it for every node.
@@ -425,6 +464,7 @@ Result<Need> need_of(const Cluster& cluster, const Job& job, const Partition& pa
     fill_defaults(need, shape, settings);
     TRY(fill_names(need, shape, cluster));
     TRY(fill_features(need, shape, layout));
+    fill_device_rules(need, shape, settings, layout);
     std::uint32_t most_on_a_node = 0;
     const std::uint32_t least = need.is_uniform() ? need.tasks_on_each() : 1;
     for (const NodeKind& kind : layout.kinds) {

@@ -44,8 +44,13 @@ struct Need {
     std::optional<Megabytes> mem_per_gpu;
     std::optional<std::uint32_t> cpus_per_gpu;
     std::vector<GresCount>
-        gres_per_node;                // first those of --gpus-per-socket, for all sockets together
-    std::vector<GresCount> gpus;      // of the whole job, to be spread over its nodes
+        gres_per_node;            // first those of --gpus-per-socket, for all sockets together
+    std::vector<GresCount> gpus;  // of the whole job, to be spread over its nodes
+    bool binds_gpus = false;      // only CPUs close to the GPUs
+    bool parts_of_several_gpus = false;  // shard, mps: not all of one GPU
+    bool one_task_per_gpu = false;       // tasks have parts of different GPUs
+    bool spreads_parts = false;          // over the least loaded GPUs
+    bool counts_too_much = false;  // devices of the nodes depend on each other, or are not planned
     std::vector<NodeIndex> required;  // in the order of the request
     std::vector<bool> excluded;       // by node index; empty: none
     std::vector<FeatureWay> ways;     // tried in order
@@ -61,6 +66,7 @@ struct Need {
         return !node_sizes || node_sizes->contains(static_cast<std::uint32_t>(nodes));
     }
     bool excludes(NodeIndex node) const { return !excluded.empty() && excluded[node.value]; }
+    bool asks_for_gpus() const;  // whole ones, or parts
     // Whether every node gives the same: one way, a fixed number of tasks and devices.
     bool is_uniform() const;
     std::uint32_t tasks_on_each() const;  // of a uniform need

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/place/detail.h"
+#include "core/place/pools.h"
 #include "core/place/use.h"
 #include "model/hostlist.h"
 
@@ -25,6 +26,7 @@ Node idle(Node node) {
     for (GresPool& pool : node.gres) {
         pool.used.assign(pool.used.size(), false);
         pool.used_count = 0;
+        for (GresPool::Part& part : pool.parts) part.used = 0;
     }
     return node;
 }
@@ -46,7 +48,12 @@ private:
     bool are_alike(NodeIndex a, NodeIndex b) const {
         const std::vector<std::uint32_t>& kinds = cluster_.layout().kind_of;
         const std::vector<GresPool>& pools = cluster_.node(b).gres;
-        auto same_cores = [](const GresPool& x, const GresPool& y) { return x.cores == y.cores; };
+        auto same_cores = [](const GresPool& x, const GresPool& y) {
+            return x.cores == y.cores && x.only_if_asked == y.only_if_asked &&
+                   x.one_gpu == y.one_gpu &&
+                   std::equal(x.parts.begin(), x.parts.end(), y.parts.begin(), y.parts.end(),
+                              [](const auto& p, const auto& q) { return p.count == q.count; });
+        };
         return kinds[a.value] == kinds[b.value] &&
                std::equal(pools.begin(), pools.end(), cluster_.node(a).gres.begin(),
                           cluster_.node(a).gres.end(), same_cores);
@@ -144,7 +151,7 @@ std::string names_of(const Cluster& cluster, const Choice& choice) {
 bool depends_on_detail(const Need& need) {
     const Shape& shape = *need.shape;
     return shape.ntasks_per_socket || shape.sockets_per_node.value_or(1) > 1 ||
-           !shape.gpus_per_socket.empty() || shape.bind_gpus_to_cores ||
+           !shape.gpus_per_socket.empty() || need.binds_gpus || need.counts_too_much ||
            need.partition->config.max_cpus_per_socket;
 }
 
@@ -173,13 +180,7 @@ std::uint32_t most_cpus_in_detail(const Cluster& cluster, const Need& need) {
 
 static void give_back(Node& view, const NodeShare& share) {
     for (std::uint32_t cpu : share.cpus) view.cpu_used[cpu] = 0;
-    for (const NodeShare::Devices& devices : share.gres) {
-        for (GresPool& pool : view.gres) {
-            if (pool.name != devices.name || pool.type != devices.type) continue;
-            pool.used_count -= devices.count;
-            for (std::uint32_t index : devices.indexes) pool.used[index - pool.first_index] = false;
-        }
-    }
+    set_gres(view, share, false);
 }
 
 bool fits_without(const Cluster& cluster, const Need& need, const Choice& choice,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/place/pools.h"
 
 namespace sluice {
 
@@ -10,65 +11,6 @@ namespace {
 
 bool serves(const GresPool& pool, const GresCount& demand) {
     return pool.name == demand.name && (demand.type.empty() || demand.type == pool.type);
-}
-
-// gres.conf lists the devices; without it the counts of slurm.conf are used.
-std::vector<GresPool> pools_of(const NodeConfig& config, const Settings& settings) {
-    std::vector<GresPool> pools;
-    auto described = settings.gres.find(config.name);
-    for (const GresCount& gres : config.gres) {
-        GresPool pool{.name = gres.name, .type = gres.type, .count = gres.count};
-        for (const GresPool& earlier : pools) {
-            if (earlier.name == pool.name)
-                pool.first_index += static_cast<std::uint32_t>(earlier.count);
-        }
-        if (described != settings.gres.end()) {
-            for (const GresDevices& devices : described->second) {
-                bool same =
-                    devices.name == pool.name && (pool.type.empty() || devices.type == pool.type);
-                if (same && !devices.files.empty()) pool.has_devices = true;
-                if (!same || devices.cores.empty()) continue;
-                auto listed = TaskSet::parse(devices.cores);
-                if (!listed) continue;
-                std::vector<std::uint32_t> cores;
-                listed->for_each([&](std::uint32_t core) { cores.push_back(core); });
-                for (std::uint64_t i = 0; i < devices.count && pool.cores.size() < pool.count; ++i)
-                    pool.cores.push_back(cores);
-            }
-        }
-        if (pool.cores.size() < pool.count) pool.cores.clear();
-        // Compat: GPUs without device files are counted and numbered as well.
-        if (pool.name == "gpu") pool.has_devices = true;
-        if (pool.has_devices) pool.used.assign(pool.count, false);
-        pools.push_back(std::move(pool));
-    }
-    return pools;
-}
-
-void keep_use(std::vector<GresPool>& pools, const std::vector<GresPool>& before) {
-    for (GresPool& pool : pools) {
-        for (const GresPool& old : before) {
-            if (old.name != pool.name || old.type != pool.type) continue;
-            pool.used_count = old.used_count;
-            std::copy_n(old.used.begin(), std::min(old.used.size(), pool.used.size()),
-                        pool.used.begin());
-        }
-    }
-}
-
-void set_gres(Node& node, const NodeShare& share, bool taken) {
-    for (const NodeShare::Devices& devices : share.gres) {
-        for (GresPool& pool : node.gres) {
-            if (pool.name != devices.name || pool.type != devices.type) continue;
-            for (std::uint32_t index : devices.indexes) {
-                std::uint32_t slot = index - pool.first_index;
-                CHECK(slot < pool.used.size() && pool.used[slot] != taken);
-                pool.used[slot] = taken;
-            }
-            CHECK(taken || pool.used_count >= devices.count);
-            pool.used_count += taken ? devices.count : -devices.count;
-        }
-    }
 }
 
 void take_cpus(Node& node, const Job& job, const NodeShare& share) {
@@ -105,9 +47,7 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
         node.cpu_reserved.assign(config.cpus, false);
         for (std::uint32_t cpu : config.cpu_spec_list) node.cpu_reserved[cpu] = true;
     }
-    std::vector<GresPool> pools = pools_of(config, settings);
-    keep_use(pools, node.gres);
-    node.gres = std::move(pools);
+    configure_gres(node, settings);
     if (!is_new) return;
     auto wants = [&](std::string_view word) {
         return config.state.find(word) != std::string::npos;
@@ -128,6 +68,10 @@ void configure_node(Node& node, const NodeConfig& config, const Settings& settin
 void keep_changes_by_hand(Node& node) {
     if (node.weight_by_hand) node.config.weight = *node.weight_by_hand;
     if (node.features_by_hand) node.config.features = *node.features_by_hand;
+    if (!node.gres_by_hand) return;
+    node.config.gres.clear();
+    if (node.gres_by_hand->empty()) return;
+    if (auto gres = parse_gres(*node.gres_by_hand)) node.config.gres = *std::move(gres);
 }
 
 std::vector<bool> system_cpus(const NodeConfig& config, std::uint32_t cores) {

@@ -162,10 +162,11 @@ std::string_view alloc_detail(const Job& job, View view, Scratch scratch) {
         std::string gres;
         for (const NodeShare::Devices& devices : share.gres) {
             if (!gres.empty()) gres += ',';
-            gres += fmt::format("{}{}{}:{}", devices.name, devices.type.empty() ? "" : ":",
-                                devices.type, devices.count);
-            if (!devices.indexes.empty())
-                gres += fmt::format("(IDX:{})", print_indexes(devices.indexes));
+            gres += devices.name + (devices.type.empty() ? "" : ":") + devices.type;
+            const std::string count = print_gres_count(devices.count);
+            gres += devices.indexes.empty()
+                        ? fmt::format("(CNT:{})", count)
+                        : fmt::format(":{}(IDX:{})", count, print_indexes(devices.indexes));
         }
         scratch += fmt::format("Nodes={} CPU_IDs={} Mem={} GRES={}\n",
                                node_of(view, share.node).config.name, print_indexes(share.cpus),

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "core/query/columns_of.h"
@@ -26,25 +27,74 @@ std::string_view partitions_of_node(const Node& node, View view, Scratch scratch
     return scratch;
 }
 
+// Calls visit(name, pool) for the pools of the node in the order of GresTypes; a name that the node
+// has none of has no pool.
+template <typename Visit>
+void in_order_of_types(const Node& node, View view, Visit visit) {
+    std::vector<std::string> names = view.settings->gres_types;
+    for (const GresPool& pool : node.gres) {
+        if (std::find(names.begin(), names.end(), pool.name) == names.end())
+            names.push_back(pool.name);
+    }
+    for (const std::string& name : names) {
+        bool found = false;
+        for (const GresPool& pool : node.gres) {
+            if (pool.name != name) continue;
+            visit(name, &pool);
+            found = true;
+        }
+        if (!found) visit(name, nullptr);
+    }
+}
+
+std::string pool_text(const GresPool& pool, std::uint64_t count) {
+    return fmt::format("{}{}{}:{}", pool.name, pool.type.empty() ? "" : ":", pool.type,
+                       print_gres_count(count));
+}
+
+// "(S:0-1)": the sockets whose cores its devices are close to.
+std::string sockets_text(const Node& node, const GresPool& pool) {
+    std::set<std::uint32_t> sockets;
+    for (const std::vector<std::uint32_t>& cores : pool.cores) {
+        for (std::uint32_t core : cores)
+            sockets.insert(core / std::max(1u, node.config.cores_per_socket));
+    }
+    if (sockets.empty()) return {};
+    return fmt::format("(S:{})", print_indexes({sockets.begin(), sockets.end()}));
+}
+
+// Compat: as written until the node has devices with cores or parts; no_consume is not shown.
+std::string_view gres_configured(const Node& node, View view, Scratch scratch) {
+    scratch.clear();
+    in_order_of_types(node, view, [&](const std::string&, const GresPool* pool) {
+        if (!pool) return;
+        if (!scratch.empty()) scratch += ',';
+        scratch += pool_text(*pool, pool->count) + sockets_text(node, *pool);
+    });
+    return scratch;
+}
+
 // Compat: lists also the names of GresTypes that the node has none of.
 std::string_view gres_used(const Node& node, View view, Scratch scratch) {
     scratch.clear();
-    for (const GresPool& pool : node.gres) {
+    in_order_of_types(node, view, [&](const std::string& name, const GresPool* pool) {
         if (!scratch.empty()) scratch += ',';
-        scratch += fmt::format("{}{}{}:{}", pool.name, pool.type.empty() ? "" : ":", pool.type,
-                               pool.used_count);
-        if (!pool.has_devices) continue;
+        if (!pool) {
+            scratch += name + ":0";
+            return;
+        }
+        scratch += pool_text(*pool, pool->used_count);
+        std::vector<std::string> parts;
+        for (const GresPool::Part& part : pool->parts)
+            parts.push_back(fmt::format("{}/{}", part.used, part.count));
+        if (!parts.empty()) scratch += fmt::format("({})", join(parts, ","));
+        if (!pool->has_devices) return;
         std::vector<std::uint32_t> indexes;
-        for (std::uint32_t slot = 0; slot < pool.used.size(); ++slot) {
-            if (pool.used[slot]) indexes.push_back(pool.first_index + slot);
+        for (std::uint32_t slot = 0; slot < pool->used.size(); ++slot) {
+            if (pool->used[slot]) indexes.push_back(pool->first_index + slot);
         }
         scratch += fmt::format("(IDX:{})", indexes.empty() ? "N/A" : print_indexes(indexes));
-    }
-    for (const std::string& name : view.settings->gres_types) {
-        auto same = [&](const GresPool& pool) { return pool.name == name; };
-        if (std::any_of(node.gres.begin(), node.gres.end(), same)) continue;
-        scratch += fmt::format("{}{}:0", scratch.empty() ? "" : ",", name);
-    }
+    });
     return scratch;
 }
 
@@ -115,7 +165,7 @@ const std::vector<ColumnSource<Node>> kNodeColumns = {
     {NodeColumn::Weight,          [](const Node& n, View) -> std::int64_t { return n.config.weight; }},
     {NodeColumn::Load,            [](const Node& n, View) { return n.facts ? static_cast<std::int64_t>(n.facts->load * 100 + 0.5) : kAbsent; }},
     {NodeColumn::Features,        [](const Node& n, View, Scratch s) -> std::string_view { return s = join(n.config.features, ","); }},
-    {NodeColumn::Gres,            configured<&NodeConfig::gres_text>},
+    {NodeColumn::Gres,            gres_configured},
     {NodeColumn::GresUsed,        gres_used},
     {NodeColumn::Partitions,      partitions_of_node},
     {NodeColumn::BootTime,        [](const Node& n, View) { return n.facts ? to_unix(n.facts->boot_time) : kAbsent; }},
